@@ -1,0 +1,292 @@
+"""Data sets whose answer is known beforehand, because it was planted.
+
+Every function takes ``random_state`` (None, an integer, a numpy ``Generator`` or ``RandomState``), returns
+``X`` as float64 rows and ``y`` as labels -1 and +1, and gives the same bits for the same seed.
+Sums run through numpy's own ``sum``, never through BLAS, whose order of addition changes with the machine.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["make_circle", "make_separable", "make_sorted", "make_xor"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[np.int64]
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+
+EPS = float(np.finfo(np.float64).eps)
+
+# Rows that are not meant to attain the planted margin stay this far beyond it, well above their rounding.
+CLEARANCE = 64 * EPS
+
+
+@overload
+def make_separable(
+    n: int, d: int, margin: float, random_state: RandomState = ..., *, return_separator: Literal[False] = ...
+) -> tuple[Floats, Labels]: ...
+@overload
+def make_separable(
+    n: int, d: int, margin: float, random_state: RandomState = ..., *, return_separator: Literal[True]
+) -> tuple[Floats, Labels, Floats]: ...
+def make_separable(
+    n: int, d: int, margin: float, random_state: RandomState = None, *, return_separator: bool = False
+) -> tuple[Floats, Labels] | tuple[Floats, Labels, Floats]:
+    """Draw ``n`` unit vectors in R^d that a plane through the origin separates with exactly this margin.
+
+    A unit vector ``u`` is planted with ``min_i y_i (u . x_i) == margin``, and no unit vector does better: for
+    two of the rows ``y x`` is ``margin u + s v`` and ``margin u - s v``, with ``v`` perpendicular to ``u``.
+    Their mean is ``margin u``, so every unit ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``.
+    The margin is the one without a bias (kind ``"homogeneous"``); since the rows have norm 1, a perceptron
+    without a bias makes at most ``1 / margin**2`` mistakes on them, in any order.
+
+    The other rows are uniform on the sphere; one that falls closer to the plane than ``margin`` is moved to
+    between one and two margins from it. Labels are random signs and, for ``n >= 2``, both occur.
+
+    "Exactly" means to a few units in the last place of ``margin`` itself, however small: ``v`` is a random
+    coordinate axis and ``u`` is 0 there, so the two parts of a row share no coordinate and nothing is rounded
+    away. In the plane that would make ``u`` the other axis; so for ``d = 2`` and ``margin >= 1e-6`` the pair
+    ``u, v`` is turned by a random angle, which costs an absolute error of a few 1e-16.
+
+    Unit rows leave two cases out: ``d = 1`` and ``n = 1`` allow ``margin = 1`` only.
+
+    Parameters
+    ----------
+    n, d : int
+        Rows and columns, at least 1.
+    margin : float
+        The planted margin, from 1e-100 to 1.
+    random_state : None, int, Generator or RandomState
+        The source of randomness.
+    return_separator : bool
+        Return ``(X, y, u)`` and not only ``(X, y)``.
+
+    Examples
+    --------
+    >>> X, y, u = make_separable(1000, 10, margin=0.001, random_state=0, return_separator=True)
+    >>> X.shape
+    (1000, 10)
+    >>> print(f"{min(y * (X @ u)):.12f}")
+    0.001000000000
+    """
+    n, d, margin = _count("n", n, 1), _count("d", d, 1), _margin(margin, d)
+    if n == 1 and margin != 1:
+        raise ValueError(
+            f"margin must be 1 when n = 1, got {margin}: one unit vector is at distance 1 from the plane "
+            "across it; use n >= 2."
+        )
+    rng = _generator(random_state)
+    y = _labels(n, rng)
+    X, u = _plant(y, d, margin, rng)
+    return (X, y, u) if return_separator else (X, y)
+
+
+def make_sorted(
+    n: int = 1000, d: int = 2, margin: float = 0.1, random_state: RandomState = None
+) -> tuple[Floats, Labels]:
+    """Draw a separable set in the worst order: ``n / 2`` positives, then ``n / 2`` negatives.
+
+    CIML 4.2's trap: in the order given, the perceptron learns "always positive" from the first row, meets no
+    mistake until the negatives begin, and there learns the opposite as fast. A pass makes a handful of
+    updates and it takes many passes; shuffled, the same rows take few. The rows are those of
+    `make_separable`, with the same exact margin.
+
+    Examples
+    --------
+    >>> X, y = make_sorted(1000, random_state=0)
+    >>> bool((y[:500] == 1).all() and (y[500:] == -1).all())
+    True
+    """
+    n, d = _count("n", n, 2), _count("d", d, 1)
+    if n % 2:
+        raise ValueError(
+            f"n must be even, got {n}: half the rows are positive and half negative; use {n + 1}."
+        )
+    y = np.repeat(np.array([1, -1], dtype=np.int64), n // 2)
+    X, _ = _plant(y, d, _margin(margin, d), _generator(random_state))
+    return X, y
+
+
+def make_xor(n: int = 4, noise: float = 0.0, random_state: RandomState = None) -> tuple[Floats, Labels]:
+    """Return the corners of the square {-1, +1}^2, positive where the two coordinates differ.
+
+    No line separates them; with the product of the coordinates as a third feature a plane does. More than
+    four rows repeat the corners in turn. ``noise`` is the standard deviation of the gaussian jitter added to
+    every coordinate; a row keeps the label of its corner.
+
+    Examples
+    --------
+    >>> X, y = make_xor()
+    >>> X.tolist()
+    [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]
+    >>> y.tolist()
+    [-1, 1, 1, -1]
+    """
+    n, noise = _count("n", n, 4), _real("noise", noise)
+    if noise < 0:
+        raise ValueError(f"noise must be at least 0, got {noise}: it is a standard deviation.")
+    rng = _generator(random_state)
+    corner = np.arange(n) % 4
+    X: Floats = np.column_stack([corner // 2, corner % 2]).astype(np.float64) * 2 - 1
+    y = np.where(X[:, 0] != X[:, 1], 1, -1).astype(np.int64)
+    if noise:
+        X += noise * rng.standard_normal(X.shape)
+    return X, y
+
+
+def make_circle(
+    n: int = 200,
+    d: int = 2,
+    radius: float = 1.0,
+    center: ArrayLike | None = None,
+    gap: float = 0.1,
+    random_state: RandomState = None,
+) -> tuple[Floats, Labels]:
+    """Draw points of R^d, positive inside a sphere and negative outside, none within ``gap`` of its surface.
+
+    Every row has ``| |x - center| - radius | >= gap``. Positives fill the smaller ball evenly; negatives lie
+    at distances from ``radius + gap`` to ``2 * radius + gap``, evenly. Labels are random signs and, for
+    ``n >= 2``, both occur. ``center`` is the origin unless given.
+
+    Examples
+    --------
+    >>> X, y = make_circle(200, radius=2.0, center=[5, 1], gap=0.25, random_state=0)
+    >>> distance = np.hypot(X[:, 0] - 5, X[:, 1] - 1)
+    >>> bool(distance[y == 1].max() <= 1.75 and distance[y == -1].min() >= 2.25)
+    True
+    """
+    n, d, radius, gap = _count("n", n, 1), _count("d", d, 1), _real("radius", radius), _real("gap", gap)
+    if radius <= 0:
+        raise ValueError(f"radius must be above 0, got {radius}: give the sphere's radius.")
+    c = np.zeros(d) if center is None else np.asarray(center, dtype=np.float64)
+    if c.shape != (d,) or not np.isfinite(c).all():
+        raise ValueError(
+            f"center must hold d = {d} finite numbers, got {center!r}: give one for each feature."
+        )
+    # Adding the center rounds every coordinate; this much clearance keeps the rounded rows out of the gap.
+    clearance = CLEARANCE * (float(np.abs(c).max()) + 2 * radius + gap) * math.sqrt(d)
+    if not 0 <= gap < radius - clearance:
+        raise ValueError(
+            f"gap must be at least 0 and below the radius {radius}, got {gap} (center {c.tolist()}): "
+            "the positives need room inside; make the gap smaller, or bring the center nearer to the origin."
+        )
+    rng = _generator(random_state)
+    y = _labels(n, rng)
+    share = rng.random(n)
+    inside = (radius - gap - clearance) * share ** (1.0 / d)
+    outside = radius + gap + clearance + radius * share
+    direction = rng.standard_normal((n, d))
+    direction /= _norms(direction)[:, None]
+    X = c + np.where(y > 0, inside, outside)[:, None] * direction
+
+    beyond = y * (radius - _norms(X - c))
+    if not beyond.min() >= gap:
+        raise RuntimeError(
+            f"a row is {beyond.min()!r} from the sphere, nearer than gap = {gap!r}: please report this."
+        )
+    return X, y
+
+
+def _plant(y: Labels, d: int, margin: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return rows X for the labels y, and the unit u that separates them with just this margin, verified."""
+    n = len(y)
+    u, v = _frame(d, margin, rng)
+    Z = np.tile(u, (n, 1))  # the rows y x, all on the positive side; at margin 1 there is no other choice
+    if margin < 1:
+        Z = rng.standard_normal((n, d))
+        t = np.abs((Z * u).sum(axis=1)) / _norms(Z)
+        near = t < margin + CLEARANCE
+        t[near] = margin + CLEARANCE + rng.random(int(near.sum())) * min(margin, 1 - margin)
+        t = np.minimum(t, 1.0)
+        for _ in range(2):  # the second time removes what rounding left of u
+            Z -= (Z * u).sum(axis=1)[:, None] * u
+        Z *= (np.sqrt((1 - t) * (1 + t)) / _norms(Z))[:, None]
+        Z += t[:, None] * u
+        Z /= _norms(Z)[:, None]
+
+        # One support row in each class.
+        s = math.sqrt((1 - margin) * (1 + margin))
+        Z[rng.choice(np.flatnonzero(y > 0))] = margin * u + s * v
+        Z[rng.choice(np.flatnonzero(y < 0))] = margin * u - s * v
+
+    X = Z * y[:, None]
+    attained = float((y * (X * u).sum(axis=1)).min())
+    scale = 1.0 if d == 2 and margin >= 1e-6 else margin
+    if not abs(attained - margin) <= 16 * EPS * scale:
+        raise RuntimeError(f"planted margin {margin!r} came out as {attained!r}: please report this.")
+    return X, u
+
+
+def _frame(d: int, margin: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return two perpendicular unit vectors: the separator u and the direction v of the support pair."""
+    v = np.zeros(d)
+    u = rng.standard_normal(d)
+    if d == 2 and margin >= 1e-6:
+        u /= math.sqrt(math.fsum(u * u))
+        return u, np.array([-u[1], u[0]])
+    if d > 1:
+        # Where v is an axis and u is 0 on it, margin u + s v is a sum without rounding, for any margin.
+        axis = rng.integers(d)
+        u[axis], v[axis] = 0.0, 1.0
+    return u / math.sqrt(math.fsum(u * u)), v
+
+
+def _norms(X: Floats) -> Floats:
+    return np.asarray(np.sqrt((X * X).sum(axis=1)))
+
+
+def _labels(n: int, rng: np.random.Generator) -> Labels:
+    """Return n random signs; from n = 2 on, both occur."""
+    y = 2 * rng.integers(0, 2, size=n, dtype=np.int64) - 1
+    if n >= 2:
+        y[:2] = 1, -1
+        rng.shuffle(y)
+    return y
+
+
+def _count(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(
+            f"{name} must be an integer, at least {least}, got {value!r}: choose a larger whole number."
+        )
+    return int(value)
+
+
+def _real(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}: choose one.")
+    return float(value)
+
+
+def _margin(value: object, d: int) -> float:
+    margin = _real("margin", value)
+    if not 1e-100 <= margin <= 1:
+        raise ValueError(
+            f"margin must be between 1e-100 and 1, got {margin}: the rows have norm 1, so no plane is "
+            "farther from one; choose a margin in that range."
+        )
+    if d == 1 and margin != 1:
+        raise ValueError(
+            f"margin must be 1 when d = 1, got {margin}: unit rows are -1 and +1 there; use d >= 2."
+        )
+    return margin
+
+
+def _generator(random_state: RandomState) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is not None and (
+        isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0
+    ):
+        raise ValueError(
+            f"random_state must be None, an integer of at least 0, a numpy Generator or RandomState, got "
+            f"{random_state!r}: pass a seed such as 0."
+        )
+    return np.random.default_rng(random_state)

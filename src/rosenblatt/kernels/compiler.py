@@ -1,0 +1,118 @@
+"""How kernels are compiled: numba, cached on disk, and two instructions that numba does not offer.
+
+Compiled code is kept in the user's cache folder under a name made from the sources of this folder, so
+that an edit in any kernel file is seen (numba by itself looks only at the file that holds the function).
+Where nothing can be written, kernels are compiled anew in each process and all else works as usual.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+REORDERED = {"reassoc", "contract", "nsz"}
+"""Fast-math flags for sums whose order does not matter because their rounding is bounded afterwards."""
+
+_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # half the time of compiling
+
+
+def cache_folder() -> Path:
+    """Return the folder for compiled kernels: below ``NUMBA_CACHE_DIR`` or the user's cache folder."""
+    here = Path(__file__).parent
+    sources = b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))
+    chosen = numba.config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(chosen).expanduser() / "rosenblatt" / hashlib.sha256(sources).hexdigest()[:16]
+
+
+_FOLDER = cache_folder()
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` on its first call, without the GIL, and keep the result for other processes."""
+    theirs = numba.config.CACHE_DIR
+    with suppress(OSError):
+        _FOLDER.mkdir(parents=True, exist_ok=True)
+    try:
+        numba.config.CACHE_DIR = str(_FOLDER)
+        return numba.njit(function, nogil=True, no_cfunc_wrapper=True, cache=True)
+    except RuntimeError:  # numba found no folder that it can write to
+        return numba.njit(function, nogil=True, no_cfunc_wrapper=True)
+    finally:
+        numba.config.CACHE_DIR = theirs
+
+
+def inline(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` into each kernel that calls it."""
+    return numba.njit(function, nogil=True, forceinline=True, **_NO_WRAPPERS)
+
+
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` as a function of its own, for kernels to call where speed is no matter."""
+    return numba.njit(function, nogil=True, **_NO_WRAPPERS)
+
+
+def by_layout(
+    dense: Callable[..., Any], csr: Callable[..., Any], **options: Any
+) -> Callable[..., Any]:
+    """Return one function of ``rows`` for kernels to call: ``dense`` or ``csr``, chosen when compiling."""
+
+    def row_function(rows, *arguments):
+        return (dense if len(rows) == 2 else csr)(rows, *arguments)
+
+    settings = dict(nogil=True, forceinline=True, **options)
+    overload(row_function, jit_options=settings, strict=False)(
+        lambda rows, *arguments: dense if len(rows) == 2 else csr
+    )
+    return row_function
+
+
+if numba.config.DISABLE_JIT:
+
+    def at(array, i):
+        """Return ``array[i]``."""
+        return array[i]
+
+    def prefetch(array, i):
+        """Do nothing: plain Python has no way to warm the cache."""
+
+else:
+
+    @intrinsic
+    def at(typing_context, array, i):
+        """``array[i]`` for a contiguous array and ``i >= 0``, without the test for a negative index."""
+
+        def generate(context, builder, signature, arguments):
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            index = arguments[1]
+            if index.type.width < 64:
+                widen = builder.sext if signature.args[1].signed else builder.zext
+                index = widen(index, ir.IntType(64))
+            return builder.load(builder.gep(data, [index]))
+
+        return array.dtype(array, i), generate
+
+    @intrinsic
+    def prefetch(typing_context, array, i):
+        """Ask for the cache line of ``array[i]``; the address may lie outside, nothing is read."""
+
+        def generate(context, builder, signature, arguments):
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            byte_pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+            address = builder.bitcast(builder.gep(data, [arguments[1]]), byte_pointer)
+            function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, word, word, word])
+            instruction = builder.module.declare_intrinsic(
+                "llvm.prefetch", [byte_pointer], function_type
+            )
+            builder.call(instruction, [address, word(0), word(3), word(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, i), generate

@@ -1,0 +1,51 @@
+"""The order of visits, the same on every machine and with every version of numpy.
+
+Pass p of a run with a given seed visits the rows in the order that Fisher and Yates' shuffle of 0, 1, ..., n-1
+gives, driven by splitmix64. Its state starts at ``mix(seed) + p * GOLDEN``, mixed again, so that any pass can
+be drawn by itself. An index below m is taken from the upper 32 bits z as ``z * m >> 32``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rosenblatt.kernels.compiler import inline, kernel
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@inline
+def _mix(z):
+    """Return splitmix64's output for the state ``z`` (Steele, Lea and Flood 2014)."""
+    z = (z ^ (z >> np.uint64(30))) * _FIRST
+    z = (z ^ (z >> np.uint64(27))) * _SECOND
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def _shuffle(order, seed, pass_number):
+    state = _mix(_mix(seed) + pass_number * GOLDEN)
+    for i in range(order.shape[0] - 1, 0, -1):
+        state = state + GOLDEN
+        j = np.int64(((_mix(state) >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
+        order[i], order[j] = order[j], order[i]
+
+
+def visiting_order(n: int, seed: int, pass_number: int = 0) -> np.ndarray:
+    """Return the order in which a shuffled pass over ``n`` rows visits them, as row numbers.
+
+    ``Perceptron(shuffle=True)`` visits ``visiting_order(n, model.seed_, p)`` in its pass p = 0, 1, ...;
+    ``shuffle="once"`` keeps the order of pass 0.
+
+    >>> visiting_order(6, seed=0).tolist()
+    [5, 1, 0, 3, 4, 2]
+    >>> visiting_order(6, seed=0, pass_number=1).tolist()
+    [1, 5, 0, 2, 3, 4]
+    """
+    if not 0 <= n < 2**32:
+        raise ValueError(f"expected between 0 and 2**32 - 1 rows to put in order, got {n}")
+    order = np.arange(n, dtype=np.uint32)
+    with np.errstate(over="ignore"):  # the generator wraps around on purpose
+        _shuffle(order, np.uint64(seed % 2**64), np.uint64(pass_number))
+    return order

@@ -1,0 +1,199 @@
+"""A small table that prints well: what reports, explanations and proofs hand back."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import math
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Table"]
+
+
+class Table:
+    """Named columns of equal length, with a title and notes; it does not change once made.
+
+    Printing it gives aligned plain text, a notebook shows it as HTML, and it turns into a pandas frame or a
+    dictionary of plain Python values. ``len(t)`` counts rows, ``t.columns`` names the columns, ``t["name"]``
+    is one column as a list, and iterating yields each row as a dictionary.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        The columns, in the order they are shown. Numpy arrays and numpy scalars become plain Python values.
+    title : str
+        One line above the table.
+    notes : sequence of str
+        Lines below the table.
+
+    Examples
+    --------
+    >>> t = Table({"pass": [1, 2], "error": [0.123456, 0.0]}, title="By pass", notes=["2 is clean."])
+    >>> t
+    By pass
+    pass   error
+    ------------
+       1  0.1235
+       2       0
+    2 is clean.
+    >>> t["pass"]
+    [1, 2]
+    >>> list(t)[1]
+    {'pass': 2, 'error': 0.0}
+    """
+
+    __slots__ = ("_columns", "_notes", "_title")
+
+    def __init__(
+        self, columns: Mapping[str, Iterable[Any]], title: str = "", notes: Sequence[str] = ()
+    ) -> None:
+        for name, values in columns.items():
+            if not isinstance(name, str):
+                raise ValueError(f"a column's name must be a string, got {name!r}: use {str(name)!r}.")
+            if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+                raise ValueError(
+                    f"column {name!r} must be a sequence of values, got {values!r}: wrap it in a list."
+                )
+        self._columns = {name: [_plain(value) for value in values] for name, values in columns.items()}
+        lengths = {name: len(values) for name, values in self._columns.items()}
+        if len(set(lengths.values())) > 1:
+            found = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+            raise ValueError(f"columns must be of equal length, got {found}: fill the short ones with None.")
+        self._title = title
+        self._notes = (notes,) if isinstance(notes, str) else tuple(notes)
+
+    @property
+    def title(self) -> str:
+        """The line above the table."""
+        return self._title
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The lines below the table."""
+        return self._notes
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, in order."""
+        return list(self._columns)
+
+    def __len__(self) -> int:
+        return max((len(values) for values in self._columns.values()), default=0)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        if name not in self._columns:
+            raise KeyError(f"no column {name!r}; the columns are {self.columns}")
+        return list(self._columns[name])
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for row in zip(*self._columns.values(), strict=True):
+            yield dict(zip(self._columns, row, strict=True))
+
+    def __repr__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, digits: int = 4) -> str:
+        """Return the table as aligned plain text, numbers to ``digits`` significant digits.
+
+        Columns of numbers are aligned to the right, all others to the left. Integers are printed whole, and
+        so is the integer part of a number below a million; a missing value (None) is a dash.
+
+        >>> print(Table({"word": ["good", "bad"], "weight": [2 / 3, -12345.6]}).to_text(digits=2))
+        word  weight
+        ------------
+        good    0.67
+        bad   -12346
+        """
+        columns = []
+        for name, values in self._columns.items():
+            cells = [_one_line(name)] + [_cell(value, digits) for value in values]
+            width = max(map(_width, cells))
+            right = _is_numeric(values)
+            pads = [" " * (width - _width(cell)) for cell in cells]
+            columns.append(
+                [pad + cell if right else cell + pad for cell, pad in zip(cells, pads, strict=True)]
+            )
+        lines = ["  ".join(row) for row in zip(*columns, strict=True)]
+        if lines:
+            lines.insert(1, "-" * max(map(_width, lines)))
+        return "\n".join(line.rstrip() for line in [self.title] * bool(self.title) + lines + list(self.notes))
+
+    def _repr_html_(self) -> str:
+        aligns = ["right" if _is_numeric(values) else "left" for values in self._columns.values()]
+
+        def row(tag: str, cells: Iterable[str]) -> str:
+            pairs = zip(cells, aligns, strict=True)
+            return (
+                "<tr>"
+                + "".join(f'<{tag} style="text-align: {a}">{html.escape(c)}</{tag}>' for c, a in pairs)
+                + "</tr>"
+            )
+
+        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        body = "".join(row("td", map(_cell, record)) for record in zip(*self._columns.values(), strict=True))
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return (
+            f"<table>{caption}<thead>{row('th', self._columns)}</thead><tbody>{body}</tbody></table>{notes}"
+        )
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns as lists of plain Python values, ready for JSON.
+
+        >>> Table({"weight": np.array([0.5, -1.0])}).to_dict()
+        {'weight': [0.5, -1.0]}
+        """
+        return {name: list(values) for name, values in self._columns.items()}
+
+    def to_pandas(self) -> Any:
+        """Return the table as a ``pandas.DataFrame``; pandas is imported only here.
+
+        >>> Table({"weight": [0.5, -1.0]}).to_pandas().shape
+        (2, 1)
+        """
+        try:
+            pandas = importlib.import_module("pandas")
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install pandas, or use to_dict()") from error
+        return pandas.DataFrame(self.to_dict())
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_numeric(values: list[Any]) -> bool:
+    return any(map(_is_number, values)) and all(value is None or _is_number(value) for value in values)
+
+
+def _cell(value: Any, digits: int = 4) -> str:
+    if value is None:
+        return "-"
+    if not _is_number(value) or isinstance(value, Integral):
+        return _one_line(value)
+    x = float(value)
+    if not math.isfinite(x):
+        return str(x)
+    if 10**digits <= abs(x) < 1e6:
+        return f"{x:.0f}"
+    return f"{x + 0.0:.{digits}g}"  # + 0.0 turns -0.0 into 0.0
+
+
+def _one_line(value: Any) -> str:
+    return " ".join(str(value).splitlines())
+
+
+def _width(text: str) -> int:
+    """Columns a terminal gives to the text: two for a wide letter, none for a combining mark."""
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )

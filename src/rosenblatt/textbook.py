@@ -1,0 +1,300 @@
+"""The seeds' algorithms as the seeds write them, in plain Python: the specification of this library.
+
+``D`` and ``S`` are lists of examples ``(x, y)``: ``x`` a list or array of numbers, ``y`` either -1 or +1.
+Numbers may be ints, floats or Fractions; with ints and Fractions every decision is exact. Examples are
+visited in the order given, and nothing passed in is ever changed. One tie rule holds throughout: in training
+an example on the boundary (activation exactly 0) is a mistake, so the first example always is one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+Number = int | float | Fraction
+Vector = list[Number]
+Voter = tuple[Vector, Number, int]
+Examples = Iterable[tuple[Iterable[Number], int]]
+
+
+def activation(w: Iterable[Number], b: Number, x: Iterable[Number]) -> Number:
+    """Return w·x + b (CIML section 4.1). A threshold theta in place of 0 is a bias of -theta.
+
+    >>> activation([2, -1], 3, [5, 4])
+    9
+    """
+    w, x = _plain(w), _plain(x)
+    if len(w) != len(x):
+        raise ValueError(f"x has {len(x)} features, expected {len(w)}, one for each weight")
+    return _dot(w, x) + b
+
+
+def perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
+    """Visit all of ``D`` in order ``max_iter`` times, updating at each mistake; return ``(w, b)``.
+
+    CIML algorithm 5. A mistake is y·a <= 0, ties included. After a pass without a mistake no later pass would
+    change anything, so the loop ends there, with the same answer.
+
+    >>> perceptron_train([([1], +1), ([0], -1)], max_iter=10)
+    ([2], -1)
+    """
+    examples, w = _start(D)
+    b = 0
+    for _ in range(max_iter):
+        mistakes = 0
+        for x, y in examples:
+            a = _dot(w, x) + b
+            if y * a <= 0:
+                w = _add(w, y, x)
+                b = b + y
+                mistakes = mistakes + 1
+        if mistakes == 0:
+            break
+    return w, b
+
+
+def perceptron_test(w: Iterable[Number], b: Number, x: Iterable[Number], boundary: int = -1) -> int:
+    """Return the label of ``x``: +1 if w·x + b > 0, -1 if it is < 0, ``boundary`` if it is exactly 0.
+
+    CIML algorithm 6: positive only above 0, so a tie is -1. Seed 004 (Eq 3.1) leaves the boundary undefined;
+    ``boundary=0`` shows those points.
+
+    >>> [perceptron_test([2], -2, [x]) for x in (0, 1, 2)], perceptron_test([2], -2, [1], boundary=0)
+    ([-1, -1, 1], 0)
+    """
+    return _sign(activation(w, b, x)) or boundary
+
+
+def averaged_perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
+    """Visit all of ``D`` in order ``max_iter`` times; return the average of all ``(w, b)`` on the way.
+
+    CIML algorithm 7: ``u`` and ``beta`` remember when each update came, so only mistakes cost work. A mistake
+    is y·a <= 0, ties included. No early end here: clean passes count in the average. ``c`` starts at 1 and
+    ends at visits + 1, so the zero weights before the first visit are counted once; that scales the answer by
+    visits / (visits + 1) and changes no sign.
+
+    >>> averaged_perceptron_train([([Fraction(1)], +1), ([Fraction(0)], -1)], max_iter=2)
+    ([Fraction(4, 5)], Fraction(0, 1))
+    """
+    examples, w = _start(D)
+    u, b, beta, c = w, 0, 0, 1
+    for _ in range(max_iter):
+        for x, y in examples:
+            if y * (_dot(w, x) + b) <= 0:
+                w = _add(w, y, x)
+                b = b + y
+                u = _add(u, y * c, x)
+                beta = beta + y * c
+            c = c + 1
+    # A bias is a sum of labels, an int even where the features are Fractions: its quotient stays exact too.
+    count = Fraction(c) if any(isinstance(u_d, Fraction) for u_d in u) else c
+    return [w_d - u_d / count for w_d, u_d in zip(w, u, strict=True)], b - beta / count
+
+
+def voted_perceptron_train(D: Examples, max_iter: int) -> list[Voter]:
+    """Visit all of ``D`` in order ``max_iter`` times; return every ``(w, b, c)`` met, oldest first.
+
+    CIML Eq 4.17, after Freund and Schapire. ``c`` is 1 for the visit that made the weights, plus 1 for each
+    visit they survived, so the counts sum to the visits. A mistake is y·a <= 0, ties included; hence the zero
+    weights at the start survive no visit and are no voter.
+
+    >>> voted_perceptron_train([([1], +1), ([0], -1)], max_iter=2)
+    [([1], 1, 1), ([1], 0, 2), ([1], -1, 1)]
+    """
+    examples, w = _start(D)
+    b, c = 0, 0
+    voters: list[Voter] = []
+    for _ in range(max_iter):
+        for x, y in examples:
+            if y * (_dot(w, x) + b) <= 0:
+                w, b, c = _add(w, y, x), b + y, 1
+                voters.append((w, b, c))
+            else:
+                c = c + 1
+                voters[-1] = (w, b, c)
+    return voters
+
+
+def voted_perceptron_test(voters: Iterable[Voter], x: Iterable[Number], boundary: int = -1) -> int:
+    """Return the sign of the sum of c·sign(w·x + b) over the voters, or ``boundary`` where that sum is 0.
+
+    CIML Eq 4.17. A voter whose activation is exactly 0 abstains.
+
+    >>> voters = voted_perceptron_train([([1], +1), ([0], -1)], max_iter=2)
+    >>> voted_perceptron_test(voters, [1]), voted_perceptron_test(voters, [0], boundary=0)
+    (1, 0)
+    """
+    return _sign(sum(c * perceptron_test(w, b, x, boundary=0) for w, b, c in voters)) or boundary
+
+
+class _WeightsAndUpdates(NamedTuple):
+    w: Vector
+    k: int
+
+
+class NoMistakesLeft(_WeightsAndUpdates):
+    """The pair ``(w, k)``, weights and number of updates, which also carries ``R``, the largest |x|."""
+
+    R: float = 0.0
+
+
+def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None) -> NoMistakesLeft:
+    """Visit all of ``S`` in order, without a bias, until a whole pass makes no mistake; return ``w, k``.
+
+    Har-Peled figure 30.2: ``k`` counts the updates, ``.R`` is max |x|. A mistake is sign(w·x) != y, and
+    sign(0) is 0, so ties are mistakes. Where no w separates ``S`` this runs forever, as in the seed, unless
+    ``max_updates`` is given: then needing one more is a RuntimeError.
+
+    >>> run = perceptron_until_no_mistakes([([3, 4], +1), ([2, 0], -1)])
+    >>> w, k = run
+    >>> w, k, run.R
+    ([-1, 4], 3, 5.0)
+    """
+    examples, w = _start(S)
+    k = 0
+    R = math.sqrt(max((_dot(x, x) for x, _ in examples), default=0))
+    mistakes = True
+    while mistakes:
+        mistakes = False
+        for x, y in examples:
+            if _sign(_dot(w, x)) != y:
+                _check_updates_left(k, max_updates)
+                w = _add(w, y, x)
+                k = k + 1
+                mistakes = True
+    run = NoMistakesLeft(w, k)
+    run.R = R
+    return run
+
+
+def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
+    """While some example has y·(w·x) <= 0, ties included, update on the first such; return ``w``.
+
+    The Cornell slides' batch form, without a bias; they leave open which such example to take. Where no w
+    separates ``S`` it runs forever, unless ``max_updates`` is given: then needing one more is a RuntimeError.
+
+    >>> perceptron_batch([([3, 4], +1), ([2, 0], -1)])
+    [-1, 4]
+    """
+    examples, w = _start(S)
+    k = 0
+    while mistakes := [(x, y) for x, y in examples if y * _dot(w, x) <= 0]:
+        _check_updates_left(k, max_updates)
+        x, y = mistakes[0]
+        w = _add(w, y, x)
+        k = k + 1
+    return w
+
+
+class Step(NamedTuple):
+    """One example of a stream: ``prediction`` (0 on the boundary) came before ``y``, ``w`` comes after it."""
+
+    prediction: int
+    y: int
+    mistake: bool
+    mistakes: int
+    w: Vector
+
+
+def perceptron_online(stream: Examples) -> Iterator[Step]:
+    """For each example predict, see the label, update at a mistake and yield a ``Step``; end with the stream.
+
+    The Cornell slides' online form, without a bias; the stream may be endless. A mistake is y·(w·x) <= 0: a
+    prediction of 0 is wrong for either label. ``mistakes`` counts them so far.
+
+    >>> for step in perceptron_online([([3, 4], +1), ([2, 0], -1), ([0, 1], +1)]):
+    ...     print(step.prediction, step.y, step.mistake, step.mistakes, step.w)
+    0 1 True 1 [3, 4]
+    1 -1 True 2 [1, 4]
+    1 1 False 2 [1, 4]
+    """
+    w: Vector = []
+    mistakes = 0
+    for x, y in _examples(stream):
+        w = w or [0] * len(x)  # the first example tells the dimension
+        prediction = _sign(_dot(w, x))
+        mistake = y * prediction <= 0
+        if mistake:
+            w = _add(w, y, x)
+            mistakes = mistakes + 1
+        yield Step(prediction, y, mistake, mistakes, list(w))
+
+
+def perceptron_restart(D: Examples, max_updates: int) -> Vector:
+    """After each update scan again from the first example; stop when none is wrong or after ``max_updates``.
+
+    Algorithm 1 of seed 004, without a bias; returns ``w``. Wrong is y·(w·x) <= 0, ties included.
+
+    >>> perceptron_restart([([3, 4], +1), ([2, 0], -1)], max_updates=2)
+    [1, 4]
+    """
+    examples, w = _start(D)
+    k = 0
+    misclassified = True
+    while misclassified and k < max_updates:
+        misclassified = False
+        for x, y in examples:
+            if y * _dot(w, x) <= 0:
+                misclassified = True
+                w = _add(w, y, x)
+                k = k + 1
+                break
+    return w
+
+
+def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
+    """Return ``D`` with a 1 in front of every x, so that the forms without a bias learn one as ``w[0]``.
+
+    Seed 004, section 3.2. The same model either way: w·[1, *x] is w[1:]·x + w[0].
+
+    >>> perceptron_until_no_mistakes(with_dummy_feature([([1], +1), ([0], -1)])).w
+    [-1, 2]
+    """
+    return [([1, *x], y) for x, y in _examples(D)]
+
+
+def _examples(pairs: Examples) -> Iterator[tuple[Vector, int]]:
+    """Yield each example as a fresh list and an int, refusing what no perceptron can learn from."""
+    expected = None
+    for number, (features, y) in enumerate(pairs):
+        x = _plain(features)
+        expected = len(x) if expected is None else expected
+        if len(x) != expected:
+            raise ValueError(f"example {number} has {len(x)} features, expected {expected} as in example 0")
+        if any(x_d - x_d != 0 for x_d in x):
+            raise ValueError(f"example {number} has a feature that is infinite or not a number: {x}")
+        if y not in (-1, 1):
+            raise ValueError(f"example {number} has the label {y!r}, expected -1 or +1")
+        yield x, int(y)
+
+
+def _start(D: Examples) -> tuple[list[tuple[Vector, int]], Vector]:
+    examples = list(_examples(D))  # checked, and ours to keep
+    return examples, [0] * len(examples[0][0]) if examples else []
+
+
+def _plain(values: Iterable[Number]) -> Vector:
+    """Copy to a list of Python's own numbers: numpy's small integers would wrap around."""
+    return [value.item() if hasattr(value, "item") else value for value in values]
+
+
+def _dot(w: Vector, x: Vector) -> Number:
+    total: Number = 0  # a loop, since sum() rounds floats differently from Python 3.12 on
+    for w_d, x_d in zip(w, x, strict=True):
+        total = total + w_d * x_d
+    return total
+
+
+def _add(w: Vector, y: int, x: Vector) -> Vector:
+    return [w_d + y * x_d for w_d, x_d in zip(w, x, strict=True)]
+
+
+def _sign(a: Number) -> int:
+    return 1 if a > 0 else -1 if a < 0 else 0
+
+
+def _check_updates_left(k: int, max_updates: int | None) -> None:
+    if max_updates is not None and k >= max_updates:
+        raise RuntimeError(f"{k} updates were made and mistakes are left: raise max_updates or add features")

@@ -1,0 +1,294 @@
+"""The planted answers, checked by means that share nothing with the generators: fractions, NNLS, an LP."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, nnls
+
+from rosenblatt.data import make_circle, make_separable, make_sorted, make_xor
+
+EPS = 2.0**-52
+
+SIZES = [
+    (2, 2, 0.3),
+    (2, 2, 1e-9),
+    (50, 2, 0.1),
+    (50, 2, 1e-6),
+    (50, 2, 0.999999),
+    (3, 3, 0.5),
+    (200, 3, 1e-3),
+    (100, 10, 0.25),
+    (100, 10, 1e-9),
+    (100, 10, 1e-12),
+    (100, 10, 1e-15),
+    (60, 10, 1e-40),
+    (20, 100, 1e-2),
+    (2, 1000, 1e-5),
+    (50, 5, 1 - 1e-15),
+    (20, 4, 1.0),
+    (20, 2, 1.0),
+    (5, 1, 1.0),
+    (1, 3, 1.0),
+]
+
+
+def exact_dot(a, b):
+    return sum((Fraction(float(p)) * Fraction(float(q)) for p, q in zip(a, b, strict=True)), Fraction(0))
+
+
+def exact_margins(X, y, u):
+    return [int(label) * exact_dot(row, u) for row, label in zip(X, y, strict=True)]
+
+
+def tolerance(d, margin):
+    """A few ulps of the margin itself; of 1 where a slanted line in the plane makes the digits meet."""
+    return 4 * EPS * (1.0 if d == 2 and margin >= 1e-6 else margin)
+
+
+@pytest.mark.parametrize(("n", "d", "margin"), SIZES)
+def test_the_separator_attains_exactly_the_planted_margin(n, d, margin):
+    X, y, u = make_separable(n, d, margin, random_state=1, return_separator=True)
+    assert X.shape == (n, d)
+    assert X.dtype == np.float64
+    assert abs(exact_dot(u, u) - 1) <= 4 * EPS
+    assert abs(min(exact_margins(X, y, u)) - Fraction(margin)) <= tolerance(d, margin)
+
+
+@pytest.mark.parametrize(("n", "d", "margin"), SIZES)
+def test_two_rows_prove_that_nothing_separates_better(n, d, margin):
+    # The mean m of two of the y x has |m| = margin, and min_i y_i (w . x_i) <= w . m <= |m| for any unit w.
+    X, y, u = make_separable(n, d, margin, random_state=2, return_separator=True)
+    margins = exact_margins(X, y, u)
+    Z = (X * y[:, None])[np.argsort([float(m) for m in margins], kind="stable")[:2]]
+    squared = sum(
+        ((sum((Fraction(float(z)) for z in column), Fraction(0)) / len(Z)) ** 2 for column in Z.T),
+        Fraction(0),
+    )
+    # Squared norms differ by 2 margin times what the norms differ by.
+    assert abs(squared - Fraction(margin) ** 2) <= 3 * Fraction(margin) * Fraction(tolerance(d, margin))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "margin"),
+    [(30, 2, 0.3), (80, 2, 1e-3), (80, 3, 0.05), (60, 10, 0.25), (200, 10, 1e-2), (15, 40, 0.1)],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_shortest_point_of_the_hull_is_as_long_as_the_margin(n, d, margin, seed):
+    # min |Z'a|^2 + (sum a - 1)^2 over a >= 0, then a / sum a, is the min-norm point of the hull of the y x,
+    # whose norm is the data set's margin by duality.
+    X, y = make_separable(n, d, margin, random_state=seed)
+    Z = X * y[:, None]
+    alpha, _ = nnls(np.vstack([Z.T, np.ones(n)]), np.append(np.zeros(d), 1.0))
+    alpha /= alpha.sum()
+    assert np.linalg.norm(alpha @ Z) == pytest.approx(margin, abs=1e-9)
+
+
+@pytest.mark.parametrize("margin", [1e-3, 1e-5, 1e-7])
+def test_a_linear_program_finds_no_larger_margin(margin):
+    # max t with Z w >= t and |w|_inf <= 1: the Euclidean margin is at least t / sqrt(d) and at most t.
+    n, d = 300, 6
+    X, y = make_separable(n, d, margin, random_state=0)
+    Z = X * y[:, None]
+    cost = np.append(np.zeros(d), -1.0)
+    bounds = [(-1, 1)] * d + [(None, None)]
+    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    found = linprog(cost, np.hstack([-Z, np.ones((n, 1))]), np.zeros(n), bounds=bounds, options=options)
+    assert found.status == 0
+    w = found.x[:d] / np.linalg.norm(found.x[:d])
+    assert (Z @ w).min() <= margin * (1 + 1e-6)
+    assert -found.fun >= margin * (1 - 1e-6)
+
+
+def test_only_the_pair_attains_the_margin():
+    X, y, u = make_separable(1000, 5, 0.2, random_state=0, return_separator=True)
+    attained = np.sort(y * (X @ u))
+    assert attained[1] == pytest.approx(0.2, abs=1e-15)
+    assert attained[2] > 0.2
+    # The rows moved off the plane are spread between one margin and two, not heaped up at the first.
+    assert np.count_nonzero(attained < 0.3) < np.count_nonzero(attained < 0.4) * 0.7
+
+
+@pytest.mark.parametrize(("n", "d", "margin"), SIZES + [(50, 2000, 1e-4)])
+def test_rows_have_norm_one(n, d, margin):
+    X, _ = make_separable(n, d, margin, random_state=3)
+    for row in X:
+        assert abs(exact_dot(row, row) - 1) <= 2 * 2 * EPS  # the square of 1 + 2 ulps
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 20])
+def test_both_classes_from_two_rows_on(n):
+    for make in (
+        lambda seed: make_separable(n, 3, 0.1, seed),
+        lambda seed: make_circle(n, random_state=seed),
+    ):
+        for seed in range(30):
+            y = make(seed)[1]
+            assert y.dtype.kind == "i"
+            assert set(y.tolist()) == {-1, 1}
+
+
+def test_the_pair_and_the_labels_lie_anywhere():
+    where, first = set(), set()
+    for seed in range(100):
+        X, y, u = make_separable(5, 3, 0.1, seed, return_separator=True)
+        where.update(np.argsort(y * (X @ u))[:2].tolist())
+        first.add(int(y[0]))
+    assert where == set(range(5))
+    assert first == {-1, 1}
+
+
+def test_directions_are_not_preferred():
+    # Planes of many seeds point everywhere, in the plane too.
+    angles = [math.atan2(*make_separable(4, 2, 0.1, seed, return_separator=True)[2]) for seed in range(200)]
+    counts = np.histogram(angles, bins=8, range=(-math.pi, math.pi))[0]
+    assert counts.min() >= 10
+
+
+MAKERS = [
+    lambda seed: make_separable(40, 4, 0.1, seed),
+    lambda seed: make_sorted(40, 4, 0.1, seed),
+    lambda seed: make_xor(40, 0.1, seed),
+    lambda seed: make_circle(40, 3, random_state=seed),
+]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_same_seed_same_bits(make):
+    X, y = make(7)
+    for seed in (7, np.int32(7), np.random.default_rng(7)):
+        again, labels = make(seed)
+        assert (again.tobytes(), labels.tobytes()) == (X.tobytes(), y.tobytes())
+    assert make(8)[0].tobytes() != X.tobytes()
+    assert make(None)[0].tobytes() != make(None)[0].tobytes()
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_generator_moves_on_and_a_random_state_seeds(make):
+    rng = np.random.default_rng(7)
+    assert make(rng)[0].tobytes() != make(rng)[0].tobytes()
+    old = np.random.RandomState(7)
+    first = make(old)[0].tobytes()
+    assert make(old)[0].tobytes() != first
+    assert make(np.random.RandomState(7))[0].tobytes() == first
+
+
+@pytest.mark.parametrize(("n", "d", "margin"), [(1000, 2, 0.1), (2, 3, 0.5), (60, 10, 1e-9), (6, 1, 1.0)])
+def test_sorted_is_half_positives_then_half_negatives_and_separable(n, d, margin):
+    X, y = make_sorted(n, d, margin, random_state=0)
+    assert X.shape == (n, d)
+    assert y.tolist() == [1] * (n // 2) + [-1] * (n // 2)
+    # All the hull of the y x is at least the margin away from 0, and the middle of some pair just that.
+    positives, negatives = X[: n // 2], -X[n // 2 :]
+    middles = (positives[:, None] + negatives[None]) / 2
+    assert np.linalg.norm(middles, axis=2).min() == pytest.approx(margin, rel=1e-12)
+
+
+def mistakes_by_pass(X, y):
+    w, b, counts = np.zeros(X.shape[1]), 0.0, []
+    while not counts or counts[-1]:
+        counts.append(0)
+        for x, label in zip(X, y, strict=True):
+            if label * (x @ w + b) <= 0:
+                w, b = w + label * x, b + label
+                counts[-1] += 1
+    return counts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sorted_is_the_trap(seed):
+    X, y = make_sorted(1000, 10, 0.1, random_state=seed)
+    order = np.random.default_rng(seed).permutation(len(y))
+    trapped, shuffled = mistakes_by_pass(X, y), mistakes_by_pass(X[order], y[order])
+    assert trapped[0] <= 5 < shuffled[0]
+    assert len(trapped) > 2 * len(shuffled)
+
+
+def test_xor_is_the_four_corners():
+    X, y = make_xor()
+    assert X.dtype == np.float64
+    assert X.tolist() == [[-1, -1], [-1, 1], [1, -1], [1, 1]]
+    assert y.tolist() == [-1, 1, 1, -1]
+
+
+def test_xor_repeats_the_corners_and_jitters_around_them():
+    exact, labels = make_xor(10)
+    assert exact.tolist() == (make_xor()[0].tolist() * 3)[:10]
+    assert labels.tolist() == (make_xor()[1].tolist() * 3)[:10]
+    X, y = make_xor(4000, noise=0.1, random_state=0)
+    corners, y_corners = make_xor(4000)
+    assert y.tolist() == y_corners.tolist()
+    assert (X - corners).std() == pytest.approx(0.1, rel=0.05)
+    assert np.abs((X - corners).mean(axis=0)).max() < 0.01
+
+
+def test_xor_is_not_separable_and_its_product_is():
+    X, y = make_xor()
+    # 0 is in the hull of the y (x, 1), with equal weights: the proof that no line separates.
+    assert (y @ np.column_stack([X, np.ones(4)])).tolist() == [0, 0, 0]
+    assert (y * -(X[:, 0] * X[:, 1]) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("d", "radius", "center", "gap"),
+    [
+        (2, 1.0, None, 0.1),
+        (2, 1.0, None, 0.0),
+        (1, 3.0, [1.0], 0.5),
+        (3, 2.0, [1, -2, 0.5], 1.9),
+        (50, 1.0, None, 0.3),
+        (2, 1e-6, [1.0, 1.0], 1e-7),
+        (2, 1e9, [1e3, 5.0], 1.0),
+    ],
+)
+def test_circle_keeps_the_gap(d, radius, center, gap):
+    X, y = make_circle(300, d, radius, center, gap, random_state=0)
+    c = [0.0] * d if center is None else center
+    distance = np.array([math.dist(row, c) for row in X])
+    assert X.shape == (300, d)
+    assert (distance[y == 1] <= radius - gap).all()
+    assert (distance[y == -1] >= radius + gap).all()
+    assert (np.abs(distance - radius) >= gap).all()
+
+
+def test_circle_points_lie_all_around_and_fill_the_disc():
+    X, y = make_circle(4000, gap=0.1, random_state=0)
+    for label in (-1, 1):
+        quadrant = (X[y == label] > 0) @ [1, 2]
+        assert np.bincount(quadrant).min() > 400
+    inner = np.linalg.norm(X[y == 1], axis=1)
+    assert (inner < 0.9 * math.sqrt(0.5)).mean() == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: make_separable(0, 2, 0.1), "n must be an integer, at least 1, got 0"),
+        (lambda: make_separable(2.5, 2, 0.1), "n must be an integer"),
+        (lambda: make_separable(True, 2, 0.1), "n must be an integer"),
+        (lambda: make_separable(10, 0, 0.1), "d must be an integer, at least 1, got 0"),
+        (lambda: make_separable(10, 2, 0.0), "margin must be between 1e-100 and 1, got 0.0"),
+        (lambda: make_separable(10, 2, 1.5), "margin must be between 1e-100 and 1, got 1.5"),
+        (lambda: make_separable(10, 2, math.nan), "margin must be a finite number, got nan"),
+        (lambda: make_separable(10, 2, "wide"), "margin must be a finite number, got 'wide'"),
+        (lambda: make_separable(10, 1, 0.5), "margin must be 1 when d = 1, got 0.5.*use d >= 2"),
+        (lambda: make_separable(1, 5, 0.5), "margin must be 1 when n = 1, got 0.5.*use n >= 2"),
+        (lambda: make_separable(10, 2, 0.1, "seed"), "random_state must be None, .* got 'seed'"),
+        (lambda: make_separable(10, 2, 0.1, -1), "random_state must be None, .* got -1"),
+        (lambda: make_sorted(7), "n must be even, got 7.*use 8"),
+        (lambda: make_sorted(10, 1, 0.5), "margin must be 1 when d = 1"),
+        (lambda: make_xor(3), "n must be an integer, at least 4, got 3"),
+        (lambda: make_xor(4, -0.1), "noise must be at least 0, got -0.1"),
+        (lambda: make_xor(4, math.inf), "noise must be a finite number, got inf"),
+        (lambda: make_circle(radius=0.0), "radius must be above 0, got 0.0"),
+        (lambda: make_circle(gap=1.0), "gap must be at least 0 and below the radius 1.0, got 1.0"),
+        (lambda: make_circle(gap=-0.1), "gap must be at least 0"),
+        (lambda: make_circle(center=[1e15, 0], gap=0.1), "bring the center nearer"),
+        (lambda: make_circle(d=3, center=[0, 0]), "center must hold d = 3 finite numbers, got "),
+        (lambda: make_circle(center=[0, math.nan]), "center must hold d = 2 finite numbers"),
+    ],
+)
+def test_errors_say_what_was_expected_and_what_came(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

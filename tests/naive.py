@@ -61,9 +61,7 @@ def run(X, signs, passes, *, orders=None, steps=None, fit_intercept=True, max_up
         if clean or updates == max_updates:
             break
     total = max(visits, 1)
-    return Run(
-        np.array(w), b, [s / total for s in sum_w], sum_b / total, voters, history, updates, clean
-    )
+    return Run(np.array(w), b, [s / total for s in sum_w], sum_b / total, voters, history, updates, clean)
 
 
 class Direct(NamedTuple):

@@ -76,9 +76,7 @@ def test_wide_letters_and_combining_marks_keep_the_columns_aligned():
 
 
 def test_no_line_ends_in_blanks():
-    assert all(
-        line == line.rstrip() for line in str(Table({"a": ["long text", "b"]}, title="t")).splitlines()
-    )
+    assert all(line == line.rstrip() for line in str(Table({"a": ["long text", "b"]}, title="t")).splitlines())
 
 
 def test_empty_tables():

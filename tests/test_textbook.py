@@ -218,9 +218,7 @@ def test_until_no_mistakes_separates_within_the_bound_and_records_R():
     assert 1 < k <= 17 / gamma_squared
 
 
-@pytest.mark.parametrize(
-    "D", [SEPARABLE, with_dummy_feature(ONE_AND_ZERO), with_dummy_feature(XOR_WITH_PRODUCT)]
-)
+@pytest.mark.parametrize("D", [SEPARABLE, with_dummy_feature(ONE_AND_ZERO), with_dummy_feature(XOR_WITH_PRODUCT)])
 def test_batch_is_restart_without_a_limit_and_separates(D):
     w = perceptron_batch(D)
     assert w == perceptron_restart(D, 10_000)
@@ -238,9 +236,7 @@ def test_one_online_pass_is_one_pass_of_training(D):
     steps = list(perceptron_online(with_dummy_feature(D)))
     assert [step.w for step in steps] == walk(D, 1)
     assert [step.y for step in steps] == [y for _, y in D]
-    assert [step.mistakes for step in steps] == list(
-        itertools.accumulate(int(step.mistake) for step in steps)
-    )
+    assert [step.mistakes for step in steps] == list(itertools.accumulate(int(step.mistake) for step in steps))
 
 
 def test_an_endless_stream_makes_the_mistakes_of_until_no_mistakes():

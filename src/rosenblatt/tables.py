@@ -49,16 +49,12 @@ class Table:
 
     __slots__ = ("_columns", "_notes", "_title")
 
-    def __init__(
-        self, columns: Mapping[str, Iterable[Any]], title: str = "", notes: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, columns: Mapping[str, Iterable[Any]], title: str = "", notes: Sequence[str] = ()) -> None:
         for name, values in columns.items():
             if not isinstance(name, str):
                 raise ValueError(f"a column's name must be a string, got {name!r}: use {str(name)!r}.")
             if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-                raise ValueError(
-                    f"column {name!r} must be a sequence of values, got {values!r}: wrap it in a list."
-                )
+                raise ValueError(f"column {name!r} must be a sequence of values, got {values!r}: wrap it in a list.")
         self._columns = {name: [_plain(value) for value in values] for name, values in columns.items()}
         lengths = {name: len(values) for name, values in self._columns.items()}
         if len(set(lengths.values())) > 1:
@@ -115,9 +111,7 @@ class Table:
             width = max(map(_width, cells))
             right = _is_numeric(values)
             pads = [" " * (width - _width(cell)) for cell in cells]
-            columns.append(
-                [pad + cell if right else cell + pad for cell, pad in zip(cells, pads, strict=True)]
-            )
+            columns.append([pad + cell if right else cell + pad for cell, pad in zip(cells, pads, strict=True)])
         lines = ["  ".join(row) for row in zip(*columns, strict=True)]
         if lines:
             lines.insert(1, "-" * max(map(_width, lines)))
@@ -129,17 +123,13 @@ class Table:
         def row(tag: str, cells: Iterable[str]) -> str:
             pairs = zip(cells, aligns, strict=True)
             return (
-                "<tr>"
-                + "".join(f'<{tag} style="text-align: {a}">{html.escape(c)}</{tag}>' for c, a in pairs)
-                + "</tr>"
+                "<tr>" + "".join(f'<{tag} style="text-align: {a}">{html.escape(c)}</{tag}>' for c, a in pairs) + "</tr>"
             )
 
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         body = "".join(row("td", map(_cell, record)) for record in zip(*self._columns.values(), strict=True))
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        return (
-            f"<table>{caption}<thead>{row('th', self._columns)}</thead><tbody>{body}</tbody></table>{notes}"
-        )
+        return f"<table>{caption}<thead>{row('th', self._columns)}</thead><tbody>{body}</tbody></table>{notes}"
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns as lists of plain Python values, ready for JSON.

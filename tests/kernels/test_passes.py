@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from examples import KINDS, small_set
 from naive import activation, direct_votes, run, run_direct, vote
-
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, textbook, visiting_order
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -76,9 +76,7 @@ def test_integers_equal_the_textbook():
 def test_shuffled_runs_can_be_replayed(shuffle):
     X, labels = small_set("decimals", seed=4)
     model = fitted(X, labels, shuffle=shuffle, random_state=11)
-    naive = run(
-        X, SIGNS[labels], 6, orders=lambda p: visiting_order(len(X), model.seed_, p if shuffle is True else 0)
-    )
+    naive = run(X, SIGNS[labels], 6, orders=lambda p: visiting_order(len(X), model.seed_, p if shuffle is True else 0))
     same_bits(model, naive)
 
 

@@ -104,9 +104,7 @@ def make_sorted(
     """
     n, d = _count("n", n, 2), _count("d", d, 1)
     if n % 2:
-        raise ValueError(
-            f"n must be even, got {n}: half the rows are positive and half negative; use {n + 1}."
-        )
+        raise ValueError(f"n must be even, got {n}: half the rows are positive and half negative; use {n + 1}.")
     y = np.repeat(np.array([1, -1], dtype=np.int64), n // 2)
     X, _ = _plant(y, d, _margin(margin, d), _generator(random_state))
     return X, y
@@ -165,9 +163,7 @@ def make_circle(
         raise ValueError(f"radius must be above 0, got {radius}: give the sphere's radius.")
     c = np.zeros(d) if center is None else np.asarray(center, dtype=np.float64)
     if c.shape != (d,) or not np.isfinite(c).all():
-        raise ValueError(
-            f"center must hold d = {d} finite numbers, got {center!r}: give one for each feature."
-        )
+        raise ValueError(f"center must hold d = {d} finite numbers, got {center!r}: give one for each feature.")
     # Adding the center rounds every coordinate; this much clearance keeps the rounded rows out of the gap.
     clearance = CLEARANCE * (float(np.abs(c).max()) + 2 * radius + gap) * math.sqrt(d)
     if not 0 <= gap < radius - clearance:
@@ -186,9 +182,7 @@ def make_circle(
 
     beyond = y * (radius - _norms(X - c))
     if not beyond.min() >= gap:
-        raise RuntimeError(
-            f"a row is {beyond.min()!r} from the sphere, nearer than gap = {gap!r}: please report this."
-        )
+        raise RuntimeError(f"a row is {beyond.min()!r} from the sphere, nearer than gap = {gap!r}: please report this.")
     return X, y
 
 
@@ -251,9 +245,7 @@ def _labels(n: int, rng: np.random.Generator) -> Labels:
 
 def _count(name: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(
-            f"{name} must be an integer, at least {least}, got {value!r}: choose a larger whole number."
-        )
+        raise ValueError(f"{name} must be an integer, at least {least}, got {value!r}: choose a larger whole number.")
     return int(value)
 
 
@@ -271,9 +263,7 @@ def _margin(value: object, d: int) -> float:
             "farther from one; choose a margin in that range."
         )
     if d == 1 and margin != 1:
-        raise ValueError(
-            f"margin must be 1 when d = 1, got {margin}: unit rows are -1 and +1 there; use d >= 2."
-        )
+        raise ValueError(f"margin must be 1 when d = 1, got {margin}: unit rows are -1 and +1 there; use d >= 2.")
     return margin
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
@@ -38,6 +39,8 @@ _FOLDER = cache_folder()
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` on its first call, without the GIL, and keep the result for other processes."""
+    if numba.config.DISABLE_JIT:
+        return np.errstate(all="ignore")(function)  # compiled code is silent about overflow, too
     theirs = numba.config.CACHE_DIR
     with suppress(OSError):
         _FOLDER.mkdir(parents=True, exist_ok=True)
@@ -60,9 +63,7 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return numba.njit(function, nogil=True, **_NO_WRAPPERS)
 
 
-def by_layout(
-    dense: Callable[..., Any], csr: Callable[..., Any], **options: Any
-) -> Callable[..., Any]:
+def by_layout(dense: Callable[..., Any], csr: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Return one function of ``rows`` for kernels to call: ``dense`` or ``csr``, chosen when compiling."""
 
     def row_function(rows, *arguments):
@@ -109,9 +110,7 @@ else:
             byte_pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
             address = builder.bitcast(builder.gep(data, [arguments[1]]), byte_pointer)
             function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, word, word, word])
-            instruction = builder.module.declare_intrinsic(
-                "llvm.prefetch", [byte_pointer], function_type
-            )
+            instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte_pointer], function_type)
             builder.call(instruction, [address, word(0), word(3), word(1)])
             return context.get_dummy_value()
 

@@ -124,9 +124,7 @@ def _visit(examples, order, start, stop, machines, k, one, terms, ahead, look, l
 
 
 @kernel
-def one_vs_rest_pass(
-    examples, order, start, stop, machines, active, one, terms, ahead, block, first, log, pocket
-):
+def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms, ahead, block, first, log, pocket):
     """Let each machine of ``active`` visit ``order[start:stop]``, in blocks so that a row is read once for all.
 
     one: the constant feature of the bias, 1.0 or 0.0. terms: the most entries in a row. ahead: how many
@@ -166,9 +164,7 @@ def _best_other(rows, i, y, scores, w, tally, bound, total):
 
 
 @kernel
-def direct_pass(
-    examples, order, start, stop, machines, scores, one, terms, ahead, first, log, pocket
-):
+def direct_pass(examples, order, start, stop, machines, scores, one, terms, ahead, first, log, pocket):
     """Visit ``order[start:stop]``; on a mistake move the true class towards the example and its rival away.
 
     A mistake is a score of the true class that does not exceed the best other; the rival is that other, the
@@ -200,8 +196,8 @@ def direct_pass(
             reach2 = max(reach2, step * step * q)
         if step == 0.0 or tally[0]["updates"] == limit:
             continue
-        y = np.int64(at(labels, i))
-        rival = np.int64(-1)
+        y = int(at(labels, i))
+        rival = -1
         for k in range(classes):
             scores[k] = dot(rows, i, w[k]) + tally[k]["b"]
             if k != y and (rival < 0 or scores[k] > scores[rival]):

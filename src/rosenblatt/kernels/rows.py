@@ -161,7 +161,7 @@ def _csr_warm(rows, labels, order, t, ahead):
 
 
 warm = by_layout(_dense_warm, _csr_warm)
-"""``warm(rows, labels, order, t, ahead)``: have the example visited ``ahead`` visits after ``t`` brought into the cache."""
+"""``warm(rows, labels, order, t, ahead)``: have the example of visit ``t + ahead`` brought into the cache."""
 
 
 @inline

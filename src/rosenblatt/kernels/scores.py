@@ -84,9 +84,7 @@ def count_votes(products, members, steps, counts, slack, lengths, one, votes, do
 
 
 @kernel
-def count_direct_votes(
-    products, members, trues, rivals, steps, counts, slack, lengths, one, scores, votes, doubts
-):
+def count_direct_votes(products, members, trues, rivals, steps, counts, slack, lengths, one, scores, votes, doubts):
     """Add ``counts`` to the class that each voter gives its largest score, as ``count_votes`` does for one machine.
 
     Voter v came about by adding ``steps[v]`` times its row to class ``trues[v]`` and taking it from ``rivals[v]``.

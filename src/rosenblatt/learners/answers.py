@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import safe_sparse_dot
@@ -119,12 +121,12 @@ def _exactly_summed(slack: np.ndarray, lengths: np.ndarray) -> bool:
     return len(slack) == 0 or float(slack[-1]) * float(lengths.max(initial=0.0)) < 1.0
 
 
-def _whole_numbers(X: np.ndarray | sp.csr_array) -> bool:
+def _whole_numbers(X: Any) -> bool:
     values = X.data if sp.issparse(X) else X
     return bool(np.all(values == np.rint(values)))
 
 
-def _row_lengths(X: np.ndarray | sp.csr_array, one: float) -> np.ndarray:
+def _row_lengths(X: Any, one: float) -> np.ndarray:
     """Return a little more than the length of each row, the bias coordinate included."""
     with np.errstate(over="ignore"):
         if sp.issparse(X):
@@ -169,14 +171,14 @@ def _settle(
     machines: Machines,
     run: Updates,
     counts: np.ndarray,
-    stored: np.ndarray | sp.csr_array,
-    part: np.ndarray | sp.csr_array,
+    stored: Any,
+    part: Any,
     one: float,
     doubts: np.ndarray,
     target: np.ndarray,
 ) -> None:
     """Add the votes of the pairs in doubt, by going through the run and asking the weights themselves."""
-    w, b = np.zeros((len(machines.w) if machines.direct else 1, stored.shape[1])), 0.0
+    w = np.zeros((len(machines.w) if machines.direct else 1, stored.shape[1]))
     b = np.zeros(len(w))
     voters, starts = np.unique(doubts[:, 1], return_index=True)
     groups = dict(zip(voters.tolist(), np.split(doubts[:, 0], starts[1:]), strict=True))

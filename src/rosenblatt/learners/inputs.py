@@ -69,7 +69,7 @@ def as_rows(X: Any) -> Rows:
         indptr[0] != 0
         or indptr[-1] > min(len(indices), len(X.data))
         or np.min(sizes, initial=0) < 0
-        or (len(indices) and not (0 <= np.min(indices) and np.max(indices) < d))
+        or (len(indices) and not (np.min(indices) >= 0 and np.max(indices) < d))
     ):
         raise ValueError(
             f"X is not a sound CSR matrix of {d} columns: an index or a row pointer lies outside. "
@@ -77,8 +77,7 @@ def as_rows(X: Any) -> Rows:
         )
     unsigned = np.uint32 if indices.dtype.itemsize == 4 else np.uint64
     parts = tuple(
-        _read_only(np.ascontiguousarray(part))
-        for part in (X.data, indices.view(unsigned), indptr.view(unsigned))
+        _read_only(np.ascontiguousarray(part)) for part in (X.data, indices.view(unsigned), indptr.view(unsigned))
     )
     return Rows(X, parts, n, d, int(np.max(sizes, initial=0)))
 
@@ -95,9 +94,7 @@ def checked_matrix(model: Any, X: Any, *, reset: bool) -> Any:
     return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
 
 
-def checked_pair(
-    model: Any, X: Any, y: Any, *, reset: bool, finite: bool = True
-) -> tuple[Any, np.ndarray]:
+def checked_pair(model: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> tuple[Any, np.ndarray]:
     """Return ``X`` as ``checked_matrix`` does, and the labels; unless ``finite``, NaN in ``X`` is looked for later."""
     X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
     check_classification_targets(y)
@@ -109,6 +106,15 @@ _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "
 
 def _aligned(X: Any) -> Any:
     return X if sp.issparse(X) else np.require(np.asarray(X), requirements=["C", "A"])
+
+
+def feature_spread(X: Any) -> np.ndarray:
+    """Return the range of each feature over at most some thousand rows spread over ``X``: its scale, cheaply."""
+    sample = X[:: max(1, X.shape[0] // 1000)]
+    high, low = sample.max(axis=0), sample.min(axis=0)
+    if sp.issparse(X):
+        high, low = high.toarray(), low.toarray()
+    return (high.astype(np.float64) - low).ravel()
 
 
 def class_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -148,8 +154,6 @@ def step_sizes(
     if class_weight is not None:
         weights = _class_weights(class_weight, classes, numbers)
         steps = weights[numbers] if len(steps) == 0 else steps * weights[numbers]
-    if len(steps) and not (steps > 0).any():
-        raise ValueError("no row has a positive weight, so there is nothing to learn from.")
     return np.ascontiguousarray(steps)
 
 
@@ -172,8 +176,8 @@ def warn_if_sorted(numbers: np.ndarray) -> None:
     lead = max(100, len(numbers) // 10)
     if len(numbers) >= lead and np.all(numbers[:lead] == numbers[0]):
         warnings.warn(
-            f"the first {lead} rows all carry one label and are visited in the given order: after the first few of "
-            "them the perceptron answers that label to everything and learns nothing from the rest of the run. "
+            f"the first {lead} rows all carry one label and are visited in the given order: after a few of them "
+            "the perceptron gives that label to everything, and the others teach it nothing. "
             'Shuffle the rows, or use fit with shuffle=True or shuffle="once".',
             UserWarning,
             stacklevel=4,

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.kernels.orders import visiting_order
@@ -21,6 +22,7 @@ from rosenblatt.learners.inputs import (
     checked_matrix,
     checked_pair,
     class_numbers,
+    feature_spread,
     step_sizes,
     warn_if_sorted,
 )
@@ -43,6 +45,15 @@ class Held:
     best: Machines | None = None
     error: float = np.inf
     stalled: int = 0
+
+
+def _learns_from_chunks(model: LinearPerceptron) -> bool:
+    if model.hypothesis == "pocket":
+        raise AttributeError(
+            'hypothesis="pocket" compares weights on the whole training set, which partial_fit never sees: '
+            'use fit, or hypothesis="average".'
+        )
+    return True
 
 
 class LinearPerceptron(ClassifierMixin, BaseEstimator):
@@ -100,12 +111,14 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
         classes, numbers = class_numbers(y)
         if len(classes) < 2 and not going_on:
             raise ValueError(
-                f"fit needs at least two classes, but every label is {classes[0]!r}: "
-                "add rows of another class, or use partial_fit where they may come later."
+                f"fit needs at least two classes, got one class: every label is {classes.tolist()[0]!r}. "
+                "Add rows of another class, or use partial_fit where they may come later."
             )
         steps = step_sizes(len(y), sample_weight, self.class_weight, classes, numbers)
+        if len(steps) and not (steps > 0).any():
+            raise ValueError("every row has weight zero, so there is nothing to learn: give some a positive weight.")
         if len(steps) and not going_on and np.ptp(numbers[steps > 0]) == 0:
-            raise ValueError("fit needs at least two classes among the rows whose weight is not 0.")
+            raise ValueError("fit needs at least two classes, got one class among the rows whose weight is not 0.")
         resumed = None
         if going_on:
             machines, resumed = self._resume if self._resume is not None else (self.machines_, None)
@@ -146,7 +159,7 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
         counters["limit"] = -1 if self.max_updates is None else counters["updates"] + self.max_updates
         active = np.arange(len(counters)) if going_on else np.flatnonzero(~done)
         try:
-            while len(active) and made < self.max_iter:
+            while len(active) and made < self.max_iter and not self._stalled(held):
                 was_done, visits = done[active], counters["visits"][active]
                 trainer.run_pass(self._order(visited, machines), bool(self.shuffle), active)
                 done[active] = counters["mistakes"][active] == 0
@@ -155,8 +168,6 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
                 if not idle.all():
                     made += 1
                     self._end_pass(trainer, active[~idle], visited, held, progress)
-                if held is not None and held.stalled >= self.n_iter_no_change:
-                    break
                 active = np.flatnonzero(~(done | (counters["updates"] == counters["limit"])))
         except KeyboardInterrupt:
             self._note_pass(machines, active)
@@ -165,9 +176,11 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
             raise
         self._keep(trainer, classes, held)
         progress.close("separated" if done.all() else f"stopped after {made} passes, with mistakes left")
-        stalled = held is not None and held.stalled >= self.n_iter_no_change
-        if self.hypothesis == "last" and not done.all() and not stalled:
+        if self.hypothesis == "last" and not done.all() and not self._stalled(held):
             self._warn_about_mistakes(machines)
+
+    def _stalled(self, held: Held | None) -> bool:
+        return held is not None and held.stalled >= self.n_iter_no_change
 
     def _keep(self, trainer: Trainer, classes: np.ndarray, held: Held | None) -> None:
         """Make what was learned this model's own: the best pass's where rows were held out."""
@@ -179,6 +192,8 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
             trainer.machines.passes, trainer.machines.mistakes = machines.passes, list(machines.mistakes)
             trainer.machines.validation_error = list(machines.validation_error)
         trainer.store_voters()
+        if trainer.machines.spread is None:
+            trainer.machines.spread = feature_spread(trainer.rows.matrix)
         self.machines_, self.classes_ = trainer.machines, classes
 
     def _hold_out(
@@ -245,9 +260,9 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
         direct = self.multi_class == "direct"
         machines = Machines.zeros(n_classes, d, direct=direct, fit_intercept=self.fit_intercept)
         machines.seed = seed_from(self.random_state)
-        judged = len(machines.counters)
+        n_machines, judged = len(machines.w), len(machines.counters)
         if self.hypothesis == "pocket":
-            machines.pocket = Pocket.empty(*machines.w.shape, judged)
+            machines.pocket = Pocket.empty(n_machines, d, judged)
         if self.hypothesis == "vote":
             machines.ballots = Ballots.empty(judged, n_classes if machines.direct else 0)
         return machines
@@ -257,13 +272,14 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
         counters = machines.counters
         limit = "max_updates" if (counters["updates"] == counters["limit"]).any() else "max_iter"
         warnings.warn(
-            f"{mistakes} mistake{'' if mistakes == 1 else 's'} in pass {machines.passes}, the last that {limit} allows: "
-            f"these weights do not separate the data. Raise {limit}; if the data may not be separable, "
+            f"{mistakes} mistake{'' if mistakes == 1 else 's'} in pass {machines.passes}, the last that {limit} "
+            f"allows: these weights do not separate the data. Raise {limit}; if the data may not be separable, "
             'use hypothesis="average" or AveragedPerceptron; if its features differ in scale, scale them.',
             ConvergenceWarning,
             stacklevel=4,
         )
 
+    @available_if(_learns_from_chunks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit each row of ``X`` once, in the given order, and go on from what was learned before.
 
@@ -280,11 +296,6 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
             As for ``fit``.
         """
         check_parameters(self)
-        if self.hypothesis == "pocket":
-            raise ValueError(
-                'hypothesis="pocket" compares weights on the whole training set, which partial_fit never sees: '
-                'use fit, or hypothesis="average".'
-            )
         if self.class_weight == "balanced":
             raise ValueError(
                 'class_weight="balanced" needs the counts of all classes, which partial_fit does not know: '
@@ -307,6 +318,8 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
 
     def _visit_once(self, rows: Rows, labels: np.ndarray, numbers: np.ndarray, steps: np.ndarray) -> None:
         """Visit all rows in order, letting each new class in at its first row."""
+        if self.machines_.spread is None:
+            self.machines_.spread = feature_spread(rows.matrix)
         new = np.setdiff1d(labels, self.classes_)
         arrivals = sorted((int(np.argmax(numbers == np.searchsorted(labels, label))), label) for label in new)
         starts = [0] + [row for row, _ in arrivals]
@@ -340,7 +353,8 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
-        return self.classes_[self._decide(X)[0]]
+        numbers, _ = self._decide(X)
+        return self.classes_[numbers]
 
     def on_boundary(self, X: Any) -> np.ndarray:
         """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""

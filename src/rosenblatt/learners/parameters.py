@@ -23,9 +23,7 @@ def check_parameters(model: Any) -> None:
     _one_of("multi_class", model.multi_class, ("ovr", "direct"))
     _whole("n_iter_no_change", model.n_iter_no_change, 1)
     if not (_is_real(model.validation_fraction) and 0.0 < model.validation_fraction < 1.0):
-        raise ValueError(
-            f"validation_fraction must be a number between 0 and 1, got {model.validation_fraction!r}."
-        )
+        raise ValueError(f"validation_fraction must be a number between 0 and 1, got {model.validation_fraction!r}.")
     for name in ("fit_intercept", "warm_start", "early_stopping"):
         _one_of(name, getattr(model, name), (True, False))
 

@@ -88,9 +88,7 @@ class Trainer:
         arrays = (machines.w, machines.u, machines.tally)
         if machines.direct:
             state, scores = (*arrays, np.zeros(LIMBS, np.int64)), np.empty(len(machines.w))
-            direct_pass(
-                examples, order, start, stop, state, scores, one, rows.terms, ahead, first, log, pocket
-            )
+            direct_pass(examples, order, start, stop, state, scores, one, rows.terms, ahead, first, log, pocket)
             return
         groups = [group for group in np.array_split(active, self.jobs) if len(group)]
 

@@ -46,6 +46,8 @@ class Machines:
     seed: int = 0
     radius: float = 0.0
     """Length of the longest example seen, the bias coordinate included."""
+    spread: np.ndarray | None = None
+    """Range of each feature over a sample of the rows."""
     passes: int = 0
     mistakes: list[np.ndarray] = field(default_factory=list)
     """For each pass, the mistakes of each machine; -1 where a machine took no part."""
@@ -116,6 +118,7 @@ class Machines:
         d = self.w.shape[1]
         new = Machines.zeros(n_classes, d, direct=direct, fit_intercept=self.fit_intercept)
         new.seed, new.radius, new.passes = self.seed, self.radius, self.passes
+        new.spread = self.spread
         new.validation_error = list(self.validation_error)
         new.mistakes = [np.full(len(new.counters), -1) for _ in self.mistakes]
         if self.ballots is not None:

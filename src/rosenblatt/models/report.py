@@ -88,8 +88,7 @@ def report(machines: Machines, classes: np.ndarray) -> Report:
     if machines.direct:
         return _single(machines, 0, machines.w.ravel(), machines.b)
     parts = {
-        label: _single(machines, k, machines.w[k], machines.tally["b"][k])
-        for k, label in enumerate(classes.tolist())
+        label: _single(machines, k, machines.w[k], machines.tally["b"][k]) for k, label in enumerate(classes.tolist())
     }
     reports = list(parts.values())
     return Report(

@@ -1,0 +1,141 @@
+"""The data of the benchmarks, seeded, and the list of what is timed.
+
+Labels come from a random linear rule with noise: some three percent are wrong, all of them near the
+boundary. So no side converges within the passes that are timed.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
+ROOT = Path(__file__).resolve().parents[1]
+NOISE = 0.1
+"""Deviation of the noise in a label's score, where the score itself has deviation 1."""
+ZIPF = 1.27
+"""The j-th most frequent column is drawn with a chance of 1 / j**ZIPF; 75 draws then leave about 38 columns."""
+
+
+def data_folder() -> Path:
+    """Return where real data lies: ``ROSENBLATT_DATA``, or ``shared/data`` beside the repository."""
+    return Path(os.environ.get("ROSENBLATT_DATA", ROOT.parent / "shared" / "data"))
+
+
+def _labels(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return -1 or +1 for each score: two classes of equal size, with noise."""
+    scores = (scores - np.median(scores)) / scores.std()
+    return np.where(scores + NOISE * rng.standard_normal(len(scores)) > 0, 1, -1)
+
+
+@lru_cache(maxsize=1)
+def dense(n: int, d: int, dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return n rows of d standard normal numbers, C-ordered, and labels by a random direction."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    return X.astype(dtype), _labels(X @ rng.standard_normal(d), rng)
+
+
+@lru_cache(maxsize=1)
+def csr(n: int, d: int, draws: int) -> tuple[sp.csr_matrix, np.ndarray]:
+    """Return n rows of word counts as CSR with 32-bit indices, and their labels.
+
+    Each row is ``draws`` columns drawn by Zipf's law, those drawn twice counted together. Frequent columns
+    lie anywhere, as words do in an alphabetical vocabulary. In the rule that makes the labels, the j-th most
+    frequent column weighs about ``1 / sqrt(j)``.
+    """
+    rng = np.random.default_rng(0)
+    ranks = np.arange(1, d + 1)
+    shares = np.cumsum(ranks**-ZIPF)
+    place = rng.permutation(d).astype(np.int32)
+    columns = place[np.searchsorted(shares, rng.random(n * draws) * shares[-1])]
+    starts = np.arange(0, n * draws + 1, draws, dtype=np.int32)
+    X = sp.csr_matrix((np.ones(n * draws), columns, starts), shape=(n, d))
+    X.sum_duplicates()
+    rule = np.empty(d)
+    rule[place] = rng.standard_normal(d) / np.sqrt(ranks)
+    return X, _labels(X @ rule, rng)
+
+
+def mnist(part: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the "train" or "t10k" images of MNIST as float64 from 0 to 1, and digits; None without the files."""
+    folder = data_folder() / "mnist"
+    images, digits = folder / f"{part}-images-idx3-ubyte.gz", folder / f"{part}-labels-idx1-ubyte.gz"
+    if not (images.exists() and digits.exists()):
+        return None
+    with gzip.open(images) as file:
+        pixels = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784)
+    with gzip.open(digits) as file:
+        y = np.frombuffer(file.read(), np.uint8, offset=8)
+    return pixels / 255.0, y.astype(np.int64)
+
+
+@lru_cache(maxsize=1)
+def ten_classes(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return n rows of MNIST's training set; without its files, 784 numbers a row and ten noisy linear classes."""
+    found = mnist("train")
+    if found is not None:
+        return found[0][:n], found[1][:n]
+    rng = np.random.default_rng(0)
+    X = np.maximum(rng.standard_normal((n, 784)), 0.0)
+    scores = (X - X.mean(axis=0)) @ rng.standard_normal((784, 10))
+    scores /= scores.std()
+    return X, (scores + NOISE * rng.standard_normal(scores.shape)).argmax(axis=1)
+
+
+def libsvm(name: str, d: int) -> tuple[sp.csr_matrix, np.ndarray] | None:
+    """Return a set in LIBSVM's format from ``libsvm/NAME.bz2``; None without the file."""
+    path = data_folder() / "libsvm" / f"{name}.bz2"
+    if not path.exists():
+        return None
+    with bz2.open(path) as file:
+        return load_svmlight_file(file, n_features=d)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row of the report: both sides learn from ``data()``, and ``target`` is the least ratio of their times."""
+
+    name: str
+    data: Callable[[], tuple[Any, np.ndarray]]
+    target: float
+    shuffle: bool = False
+    averaged: bool = False
+    jobs: int | None = None
+    read_limit: float | None = None
+    """The most that one of our passes may take, in bare reads of X."""
+
+
+def workloads(quick: bool) -> list[Workload]:
+    """Return what is timed, with a twentieth of the rows if ``quick``; neighbours share their data."""
+    size = 20 if quick else 1
+    f64 = partial(dense, 60_000 // size, 784, "float64")
+    f32 = partial(dense, 60_000 // size, 784, "float32")
+    narrow = partial(dense, 1_000_000 // size, 20, "float64")
+    text = partial(csr, 200_000 // size, 47_000, 75)
+    short = partial(csr, 1_000_000 // size, 100_000, 20)
+    digits = "mnist" if (data_folder() / "mnist").exists() else "made-up-digits"
+    return [
+        Workload("dense-60kx784-f64-fixed", f64, 2.6, read_limit=1.15),
+        Workload("dense-60kx784-f64-shuffled", f64, 2.0, shuffle=True),
+        Workload("averaged-60kx784-f64-fixed", f64, 4.0, averaged=True),
+        Workload("dense-60kx784-f32-fixed", f32, 4.5),
+        Workload("dense-60kx784-f32-shuffled", f32, 3.0, shuffle=True),
+        Workload("averaged-60kx784-f32-fixed", f32, 6.5, averaged=True),
+        Workload("dense-1Mx20-f64-fixed", narrow, 3.4),
+        Workload("dense-1Mx20-f64-shuffled", narrow, 4.7, shuffle=True),
+        Workload("csr-200kx47k-fixed", text, 1.6),
+        Workload("csr-200kx47k-shuffled", text, 2.7, shuffle=True),
+        Workload("averaged-csr-200kx47k-fixed", text, 2.1, averaged=True),
+        Workload("csr-1Mx100k-shuffled", short, 2.3, shuffle=True),
+        Workload(f"{digits}-10-classes-2-jobs", partial(ten_classes, 60_000 // size), 6.0, True, jobs=2),
+    ]

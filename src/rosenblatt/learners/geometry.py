@@ -1,0 +1,151 @@
+"""The linear rule as geometry: unit-length weights, distances to the boundary, its line (CIML 4.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+_EXTREME = 450
+"""With weights beyond 2**450 or below 2**-450 activations may overflow or lose digits."""
+
+
+@dataclass(frozen=True)
+class LinearRule:
+    """The weights a model predicts by: a line of ``w`` and a ``b`` for each class, one in all for two."""
+
+    w: np.ndarray
+    b: np.ndarray
+    classes: list[Any]
+    averaged: bool
+    """Whether the model is a vote, which has no weights of its own, so that these are its average."""
+
+
+def linear_rule(model: Any) -> LinearRule:
+    """Return the weights that a fitted linear model predicts by; for a vote, its averaged weights.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> rule = linear_rule(Perceptron(shuffle=False).fit([[3], [-3]], ["yes", "no"]))
+    >>> rule.w, rule.b, rule.classes
+    (array([[3.]]), array([1.]), ['no', 'yes'])
+    """
+    averaged = False
+    try:
+        w, b = model.coef_, model.intercept_
+    except AttributeError:
+        try:
+            w, b, averaged = model.average_coef_, model.average_intercept_, True
+        except AttributeError:
+            if hasattr(model, "fit"):
+                check_is_fitted(model)
+            raise TypeError(
+                "expected a fitted linear model, one that has coef_ and intercept_ after fit, "
+                f"got {type(model).__name__}."
+            ) from None
+    w = np.atleast_2d(w.toarray() if sp.issparse(w) else np.asarray(w, dtype=np.float64))
+    b = np.broadcast_to(np.asarray(b, dtype=np.float64).ravel(), len(w))
+    classes = np.asarray(getattr(model, "classes_", np.arange(len(w)))).tolist()
+    # SVC's lines are pairs of classes; with three of each the count alone would not tell
+    if len(classes) > 2 and (len(w) != len(classes) or hasattr(model, "n_support_")):
+        raise ValueError(
+            f"expected one line of weights for each of the {len(classes)} classes, which "
+            f"{type(model).__name__} does not have: use a one-vs-rest model."
+        )
+    return LinearRule(w, b, classes, averaged)
+
+
+def unit_weights(model: Any) -> tuple[np.ndarray, float]:
+    """Return the weights and bias of a two-class model, scaled so that the weights have length 1.
+
+    The boundary stays where it was, since scale does not matter to it. With this w and b, ``w @ x + b`` is
+    the signed distance of x, and the boundary lies -b away from the origin in the direction of w.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
+    >>> model.coef_, model.intercept_
+    (array([[3., 4.]]), array([1.]))
+    >>> unit_weights(model)
+    (array([0.6, 0.8]), 0.2)
+    """
+    w, b, _, length = _scaled(model)
+    return w / length, b / length
+
+
+def distance(model: Any, X: Any) -> np.ndarray:
+    """Return the signed distance of each row to the boundary of a two-class model: its activation over |w|.
+
+    Positive on the side of the second class, zero on the boundary. Signs are those of ``decision_function``,
+    so for this library's models they are exact (but for weights so extreme that activations overflow or
+    vanish).
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
+    >>> distance(model, [[3, 4], [-3, -4], [1, -1]])
+    array([ 5.2, -4.8,  0. ])
+    """
+    w, b, exponent, length = _scaled(model)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        activation = np.ravel(model.decision_function(X))
+        if abs(exponent) < _EXTREME and np.isfinite(activation).all():
+            return np.ldexp(activation, -exponent) / length
+        X = X if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        return np.ravel(safe_sparse_dot(X, w / length, dense_output=True)) + b / length
+
+
+def boundary(model: Any, x1: ArrayLike) -> np.ndarray:
+    """Return the second coordinates of the boundary's points whose first ones are ``x1``, for two features.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
+    >>> boundary(model, [-3, 1])
+    array([ 2., -1.])
+    """
+    w, b, _, _ = _scaled(model)
+    if len(w) != 2:
+        raise ValueError(f"boundary gives a line in the plane, for models of 2 features, got one of {len(w)}.")
+    if w[1] == 0:
+        at = f"{0.0 - b / w[0]:.6g}"
+        raise ValueError(
+            f"the boundary is the vertical line x1 = {at}, so no x2 belongs to a given x1: "
+            f"draw it with ax.axvline({at})."
+        )
+    with np.errstate(over="ignore", under="ignore"):
+        return -(w[0] * np.asarray(x1, dtype=np.float64) + b) / w[1]
+
+
+def _scaled(model: Any) -> tuple[np.ndarray, float, int, float]:
+    """Return ``(w, b, e, length)``: the model's w and b over 2**e, and the length of that w.
+
+    The power of two brings the largest weight near 1 without rounding it, so that no square overflows or
+    vanishes.
+    """
+    rule = linear_rule(model)
+    if rule.averaged:
+        raise ValueError(
+            "a vote's boundary is not straight, so there is no distance to it: "
+            'use hypothesis="average", or AveragedPerceptron.'
+        )
+    if not hasattr(model, "classes_") or len(rule.classes) != 2:
+        found = f"{len(rule.classes)} class(es)" if hasattr(model, "classes_") else "no classes"
+        raise ValueError(f"there is one boundary only between two classes: got a model of {found}.")
+    w = rule.w[0]
+    largest = float(np.max(np.abs(w), initial=0.0))
+    if largest == 0.0:
+        raise ValueError("all weights are zero, so there is no boundary: every point gets the same answer.")
+    exponent = int(np.frexp(largest)[1])
+    with np.errstate(over="ignore", under="ignore"):
+        w = np.ldexp(w, -exponent)
+        return w, float(np.ldexp(rule.b[0], -exponent)), exponent, float(np.linalg.norm(w))

@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: time our side and the peers' side in turn, print one report, write out/bench.json."""
+"""``python -m benchmarks``: both sides in turn, one report on the screen and in ``out/bench.json``."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ COLUMNS = [
 
 def parse_arguments(names: list[str]) -> argparse.Namespace:
     """Read the command line; ``only`` holds the names that were asked for, or all."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="rosenblatt against scikit-learn"
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="rosenblatt against scikit-learn")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
     parser.add_argument("--rounds", type=int, default=4, help="rounds of each comparison; the best counts")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=[], help="names or parts of names")
@@ -52,9 +50,7 @@ def parse_arguments(names: list[str]) -> argparse.Namespace:
     for part in arguments.only:
         if not any(part in name for name in names):
             parser.error(f"nothing is called {part!r}; there are {', '.join(names)}")
-    arguments.only = [
-        name for name in names if not arguments.only or any(part in name for part in arguments.only)
-    ]
+    arguments.only = [name for name in names if not arguments.only or any(part in name for part in arguments.only)]
     return arguments
 
 
@@ -73,7 +69,7 @@ def machine() -> dict[str, Any]:
 def comparison(rows: list[dict[str, Any]], about: dict[str, Any], rounds: int) -> Table:
     """Return the table of workloads."""
     notes = [
-        f"Time of one pass in ms: fit of {PASSES} passes, divided; best of {rounds}, both sides in turn in one process.",
+        f"ms: a fit of {PASSES} passes, divided by {PASSES}; best of {rounds}, all in turn in one process.",
         "ratio: peer / ours, at least the target. ours/read: our pass / a bare read of X, at most the limit.",
         "mistakes: ours in the last pass. X @ w: SciPy's product, for comparison.",
     ]
@@ -84,18 +80,18 @@ def comparison(rows: list[dict[str, Any]], about: dict[str, Any], rounds: int) -
             notes.append(f"{row['workload']}: not the same work: {row['remark']}.")
     if not any(row["remark"] for row in rows):
         notes.append(f"Each side made {PASSES} passes in each row.")
-    title = f"rosenblatt {about['rosenblatt']} against scikit-learn {about['scikit-learn']}, {about['cores']} cores"
+    sides = f"rosenblatt {about['rosenblatt']} against scikit-learn {about['scikit-learn']}"
+    title = f"{sides}, {about['cores']} cores"
     return Table({name: [row[name] for row in rows] for name in COLUMNS}, title=title, notes=notes)
 
 
 def main() -> None:
     """Measure what was asked for, print it and write it down."""
-    quick = "--quick" in sys.argv
-    works = workloads(quick)
-    arguments = parse_arguments([work.name for work in works] + list(FIGURES))
+    arguments = parse_arguments([work.name for work in workloads(quick=False)] + list(FIGURES))
+    quick = arguments.quick
     about = machine()
     rows, found = [], []
-    for work in works:
+    for work in workloads(quick):
         if work.name in arguments.only:
             print(f"{work.name} ...", file=sys.stderr, flush=True)
             rows.append(compare(work, arguments.rounds))
@@ -108,9 +104,7 @@ def main() -> None:
         print(comparison(rows, about, arguments.rounds).to_text(digits=3))
     if found:
         met = ["-" if figure.met is None else "yes" if figure.met else "no" for figure in found]
-        shown = {
-            name: [getattr(figure, name) for figure in found] for name in ("figure", "measured", "target")
-        }
+        shown = {name: [getattr(figure, name) for figure in found] for name in ("figure", "measured", "target")}
         print()
         print(Table({**shown, "met": met}, title="Further figures"))
     if quick:

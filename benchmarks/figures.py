@@ -22,9 +22,7 @@ def accuracy(quick: bool) -> list[Figure]:
         if train is None or test is None:
             continue
         some = 5000 if quick else None
-        model = rosenblatt.AveragedPerceptron(max_iter=10, random_state=0).fit(
-            train[0][:some], train[1][:some]
-        )
+        model = rosenblatt.AveragedPerceptron(max_iter=10, random_state=0).fit(train[0][:some], train[1][:some])
         score = model.score(*test)
         title = f"{name} test accuracy, averaged, 10 passes" + (f" over {some} rows" if quick else "")
         found.append(Figure(title, f"{score:.2%}", f">= {target:.1%}", score >= target))

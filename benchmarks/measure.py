@@ -1,4 +1,4 @@
-"""How things are measured: in turn in one process; memory, first call and imports in processes of their own."""
+"""How things are measured: in turn in one process, or in processes of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """One number beside the table; ``target`` says in words what is wanted, and ``met`` is None where nothing is."""
+    """One number beside the table, in words; ``met`` is None where it has no target."""
 
     figure: str
     measured: str
@@ -53,12 +53,13 @@ import resource, sys, warnings
 import numpy as np
 import rosenblatt
 
-def peak():  # in MB; the kernel's own record, as a child's ru_maxrss starts from its parent's
-    try:
+def megabytes(field):
+    try:  # on Linux ru_maxrss starts from the parent's
         with open("/proc/self/status") as file:
-            return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM"))
+            return next(int(line.split()[1]) / 1024 for line in file if line.startswith(field))
     except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
+        unit = 2**20 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
@@ -66,15 +67,16 @@ X = np.empty((int(sys.argv[1]), 784))
 rng.standard_normal(out=X)
 y = np.where(X[:, 0] + 0.1 * rng.standard_normal(len(X)) > 0, 1, -1)
 rosenblatt.Perceptron(max_iter=2, random_state=0).fit(X[:1000], y[:1000])
-before = peak()
+before = megabytes("VmRSS")  # now
 rosenblatt.Perceptron(max_iter=2, random_state=0).fit(X, y)
-print(X.nbytes / 1e9, peak() - before)
+print(X.nbytes / 1e9, megabytes("VmHWM") - before)  # the peak since the start
 """
 
 _FIRST_CALL = """
 from time import perf_counter
 start = perf_counter()
 import rosenblatt
+print(perf_counter() - start)
 model = rosenblatt.Perceptron().fit([[1.0, 1.0], [2.0, 0.0], [-1.0, 0.0], [0.0, -2.0]], [1, 1, -1, -1])
 model.predict([[3.0, 1.0]])
 print(perf_counter() - start)
@@ -111,15 +113,16 @@ def memory(quick: bool) -> Figure:
     """Return by how much the peak of memory grows while ``fit`` makes two passes over a large array."""
     size, growth = _child(_MEMORY, "20000" if quick else "340000")
     name = f"memory that fit adds to a float64 array of {size:.2f} GB"
-    return Figure(name, f"{growth:.0f} MB", "< 100 MB", growth < 100)
+    return Figure(name, f"{growth:.1f} MB", "< 100 MB", growth < 100)
 
 
 def first_call(quick: bool) -> Figure:
-    """Return the seconds from ``import rosenblatt`` to a first prediction, with every kernel still to compile."""
+    """Return the seconds from ``import rosenblatt`` to a first prediction, with no kernel compiled yet."""
     with _bytecode() as environment, tempfile.TemporaryDirectory() as folder:
         _child(_IMPORT.format("rosenblatt"), **environment)  # writes bytecode
-        (taken,) = _child(_FIRST_CALL, NUMBA_CACHE_DIR=folder, **environment)
-    return Figure("first call: import, compile, fit and predict", f"{taken:.2f} s", "< 5 s", taken < 5)
+        importing, taken = _child(_FIRST_CALL, NUMBA_CACHE_DIR=folder, **environment)
+    shown = f"{taken:.2f} s, {importing:.2f} s of it for imports"
+    return Figure("first call: import, compile, fit, predict", shown, "< 5 s", taken < 5)
 
 
 def imports(quick: bool) -> Figure:
@@ -133,4 +136,4 @@ def imports(quick: bool) -> Figure:
                 best[side] = min(best[side], taken) if turn else best[side]  # the first writes bytecode
     ratio = best["ours"] / best["base"]
     shown = f"{ratio:.2f} ({best['ours']:.2f} s / {best['base']:.2f} s)"
-    return Figure(f"import rosenblatt / import {names['base']}", shown, "< 1.5", ratio < 1.5)
+    return Figure("import rosenblatt / import what it stands on", shown, "< 1.5", ratio < 1.5)

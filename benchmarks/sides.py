@@ -26,12 +26,10 @@ def ours(work: Workload) -> Any:
 
 def peer(work: Workload) -> Any:
     """Return scikit-learn's learner, ready to fit; ``tol=None`` keeps it from stopping early."""
-    common = dict(max_iter=PASSES, tol=None, shuffle=work.shuffle, random_state=0, n_jobs=work.jobs)
+    common = {"max_iter": PASSES, "tol": None, "shuffle": work.shuffle, "random_state": 0}
     if not work.averaged:
-        return PeerPerceptron(**common)
-    return SGDClassifier(
-        loss="perceptron", average=True, learning_rate="constant", eta0=1, penalty=None, **common
-    )
+        return PeerPerceptron(n_jobs=work.jobs, **common)
+    return SGDClassifier(loss="perceptron", average=True, learning_rate="constant", eta0=1, penalty=None, **common)
 
 
 def bare_read(X: Any) -> Any:
@@ -88,6 +86,6 @@ def _remark(mine: Any, theirs: Any) -> str:
         for side, model in (("our side", mine), ("the peer", theirs))
         if model.n_iter_ != PASSES
     ]
-    if mine.machines_.done.any():
+    if any(part.converged for part in mine.report_.by_class.values()):
         remarks.append("one of our machines converged and stopped")
     return ", ".join(remarks)

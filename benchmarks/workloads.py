@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NOISE = 0.1
 """Deviation of the noise in a label's score, where the score itself has deviation 1."""
 ZIPF = 1.27
-"""The j-th most frequent column is drawn with a chance of 1 / j**ZIPF; 75 draws then leave about 38 columns."""
+"""The chance of the j-th most frequent column is as 1 / j**ZIPF: of 75 draws about 38 columns remain."""
 
 
 def data_folder() -> Path:
@@ -67,7 +67,7 @@ def csr(n: int, d: int, draws: int) -> tuple[sp.csr_matrix, np.ndarray]:
 
 
 def mnist(part: str) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the "train" or "t10k" images of MNIST as float64 from 0 to 1, and digits; None without the files."""
+    """Return MNIST's "train" or "t10k" images as float64 from 0 to 1, and digits; None without files."""
     folder = data_folder() / "mnist"
     images, digits = folder / f"{part}-images-idx3-ubyte.gz", folder / f"{part}-labels-idx1-ubyte.gz"
     if not (images.exists() and digits.exists()):
@@ -81,7 +81,7 @@ def mnist(part: str) -> tuple[np.ndarray, np.ndarray] | None:
 
 @lru_cache(maxsize=1)
 def ten_classes(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return n rows of MNIST's training set; without its files, 784 numbers a row and ten noisy linear classes."""
+    """Return n training rows of MNIST; without its files, made-up rows of ten noisy linear classes."""
     found = mnist("train")
     if found is not None:
         return found[0][:n], found[1][:n]
@@ -103,7 +103,7 @@ def libsvm(name: str, d: int) -> tuple[sp.csr_matrix, np.ndarray] | None:
 
 @dataclass(frozen=True)
 class Workload:
-    """One row of the report: both sides learn from ``data()``, and ``target`` is the least ratio of their times."""
+    """One row of the report: both sides learn from ``data()``; ``target`` is the least ratio peer / ours."""
 
     name: str
     data: Callable[[], tuple[Any, np.ndarray]]

@@ -196,8 +196,8 @@ def direct_pass(examples, order, start, stop, machines, scores, one, terms, ahea
             reach2 = max(reach2, step * step * q)
         if step == 0.0 or tally[0]["updates"] == limit:
             continue
-        y = int(at(labels, i))
-        rival = -1
+        y = np.int64(at(labels, i))
+        rival = np.int64(-1)
         for k in range(classes):
             scores[k] = dot(rows, i, w[k]) + tally[k]["b"]
             if k != y and (rival < 0 or scores[k] > scores[rival]):

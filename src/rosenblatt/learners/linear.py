@@ -1,4 +1,4 @@
-"""What every linear perceptron shares: the loop over passes, streams, prediction, the report."""
+"""How every linear perceptron learns: the loop over passes, early stopping, streams."""
 
 from __future__ import annotations
 
@@ -8,43 +8,48 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.learners.answers import answers, chosen_classes, weights
+from rosenblatt.learners.answers import chosen_classes
 from rosenblatt.learners.inputs import (
     Rows,
     as_rows,
-    checked_matrix,
     checked_pair,
     class_numbers,
     feature_spread,
     step_sizes,
     warn_if_sorted,
 )
+from rosenblatt.learners.learned import Learned
 from rosenblatt.learners.parameters import check_parameters, seed_from
 from rosenblatt.learners.progress import Progress
 from rosenblatt.learners.training import Trainer
 from rosenblatt.models.ballots import Ballots
 from rosenblatt.models.machines import Machines, Pocket
-from rosenblatt.models.report import Report, report
 from rosenblatt.tables import Table
 
 
 @dataclass
+class Best:
+    """The best pass so far, and how many have not been better since."""
+
+    machines: Machines | None = None
+    error: float = np.inf
+    stalled: int = 0
+
+
+@dataclass
 class Held:
-    """What early stopping holds: rows kept out of training, and the best pass so far."""
+    """Rows kept out of training for early stopping, and the pass that predicts them best."""
 
     rows: Rows
     numbers: np.ndarray
     weights: np.ndarray | None
-    best: Machines | None = None
-    error: float = np.inf
-    stalled: int = 0
+    best: Best
 
 
 def _learns_from_chunks(model: LinearPerceptron) -> bool:
@@ -56,10 +61,8 @@ def _learns_from_chunks(model: LinearPerceptron) -> bool:
     return True
 
 
-class LinearPerceptron(ClassifierMixin, BaseEstimator):
+class LinearPerceptron(Learned):
     """The family's common part; use `Perceptron`, `AveragedPerceptron` or `VotedPerceptron`."""
-
-    hypothesis: str
 
     def __init__(
         self,
@@ -141,7 +144,7 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
         numbers: np.ndarray,
         steps: np.ndarray,
         going_on: bool,
-        resumed: Held | None,
+        resumed: Best | None,
     ) -> None:
         """Make up to ``max_iter`` passes and keep what came of them, after an interrupt too."""
         visited, held = self._hold_out(machines.seed, rows, numbers, steps, resumed)
@@ -180,15 +183,15 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
             self._warn_about_mistakes(machines)
 
     def _stalled(self, held: Held | None) -> bool:
-        return held is not None and held.stalled >= self.n_iter_no_change
+        return held is not None and held.best.stalled >= self.n_iter_no_change
 
     def _keep(self, trainer: Trainer, classes: np.ndarray, held: Held | None) -> None:
         """Make what was learned this model's own: the best pass's where rows were held out."""
         machines = trainer.machines
         self._resume = None
-        if held is not None and held.best is not None:
-            self._resume = (machines, held)
-            trainer.machines = held.best.snapshot()
+        if held is not None and held.best.machines is not None:
+            self._resume = (machines, held.best)
+            trainer.machines = held.best.machines.snapshot()
             trainer.machines.passes, trainer.machines.mistakes = machines.passes, list(machines.mistakes)
             trainer.machines.validation_error = list(machines.validation_error)
         trainer.store_voters()
@@ -197,7 +200,7 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
         self.machines_, self.classes_ = trainer.machines, classes
 
     def _hold_out(
-        self, seed: int, rows: Rows, numbers: np.ndarray, steps: np.ndarray, resumed: Held | None
+        self, seed: int, rows: Rows, numbers: np.ndarray, steps: np.ndarray, resumed: Best | None
     ) -> tuple[np.ndarray, Held | None]:
         """Return the rows to train on, and those that early stopping holds out."""
         everything = np.arange(rows.n, dtype=np.uint32)
@@ -207,10 +210,9 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
             everything, test_size=self.validation_fraction, stratify=numbers, random_state=seed % 2**32
         )
         held.sort()
-        new = Held(as_rows(rows.matrix[held]), numbers[held], steps[held] if len(steps) else None)
-        if resumed is not None:
-            new.best, new.error, new.stalled = resumed.best, resumed.error, resumed.stalled
-        return np.sort(kept), new
+        weights = steps[held] if len(steps) else None
+        best = Best() if resumed is None else resumed
+        return np.sort(kept), Held(as_rows(rows.matrix[held]), numbers[held], weights, best)
 
     def _order(self, visited: np.ndarray, machines: Machines) -> np.ndarray:
         """Return the row numbers that the next pass visits, in order."""
@@ -250,10 +252,11 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
             predicted, _ = chosen_classes(machines, self.hypothesis, held.rows)
             error = float(np.average(predicted != held.numbers, weights=held.weights))
             machines.validation_error.append(error)
-            if error < held.error or (machines.done.all() and error == held.error):
-                held.best, held.error, held.stalled = machines.snapshot(), error, 0
+            best = held.best
+            if error < best.error or (machines.done.all() and error == best.error):
+                best.machines, best.error, best.stalled = machines.snapshot(), error, 0
             else:
-                held.stalled += 1
+                best.stalled += 1
         progress.after(machines.passes, int(machines.counters["mistakes"][active].sum()), error)
 
     def _new_machines(self, n_classes: int, d: int) -> Machines:
@@ -349,35 +352,6 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
         self.classes_ = np.union1d(old, [label])
         return machines.admit(np.searchsorted(self.classes_, old), self.multi_class == "direct")
 
-    # answers
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
-        numbers, _ = self._decide(X)
-        return self.classes_[numbers]
-
-    def on_boundary(self, X: Any) -> np.ndarray:
-        """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
-        return self._decide(X)[1]
-
-    def _decide(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        check_is_fitted(self)
-        rows = as_rows(checked_matrix(self, X, reset=False))
-        numbers, tied = chosen_classes(self.machines_, self.hypothesis, rows)
-        if len(self.classes_) == 1:
-            return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
-        return numbers, tied
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the activation of each row, for each class if there are more than two; signs are exact.
-
-        For votes it is the share of all visits by which those in favour outnumber those against.
-        """
-        check_is_fitted(self)
-        rows = as_rows(checked_matrix(self, X, reset=False))
-        scores = answers(self.machines_, self.hypothesis, rows)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
     def score_by_pass(self, X: Any, y: Any, X_test: Any = None, y_test: Any = None) -> Table:
         """Train a copy from scratch and return its errors after each pass: CIML figure 4.3.
 
@@ -400,85 +374,3 @@ class LinearPerceptron(ClassifierMixin, BaseEstimator):
                 if model.converged_:
                     break
         return Table(columns, title=f"{type(self).__name__}: errors by pass")
-
-    # what was learned
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """The weights that predict, one line a class (one line in all for two classes)."""
-        return self._weights(self.hypothesis)[0]
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        """The bias that predicts, one a class (one in all for two classes)."""
-        return self._weights(self.hypothesis)[1]
-
-    @property
-    def last_coef_(self) -> np.ndarray:
-        """The weights after the last visit."""
-        return self._weights("last")[0]
-
-    @property
-    def last_intercept_(self) -> np.ndarray:
-        """The bias after the last visit."""
-        return self._weights("last")[1]
-
-    @property
-    def average_coef_(self) -> np.ndarray:
-        """The mean of the weights after each visit."""
-        return self._weights("average")[0]
-
-    @property
-    def average_intercept_(self) -> np.ndarray:
-        """The mean of the bias after each visit."""
-        return self._weights("average")[1]
-
-    def _weights(self, hypothesis: str) -> tuple[np.ndarray, np.ndarray]:
-        if hypothesis == "vote":
-            raise AttributeError(
-                "a vote is cast by many weight vectors, so there is no single coef_ or intercept_: "
-                "use average_coef_ or last_coef_."
-            )
-        w, b = weights(self.machines_, hypothesis)
-        return w.copy(), b.copy()
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes made in all; each call of ``partial_fit`` counts as one."""
-        return self.machines_.passes
-
-    @property
-    def n_updates_(self) -> int:
-        """Updates made in all, over all machines."""
-        return int(self.machines_.counters["updates"].sum())
-
-    @property
-    def seed_(self) -> int:
-        """What the visiting orders are drawn from."""
-        return self.machines_.seed
-
-    @property
-    def converged_(self) -> bool:
-        """Whether each machine made a whole pass without a mistake."""
-        return bool(self.machines_.done.all())
-
-    @property
-    def history_(self) -> np.ndarray:
-        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one."""
-        machines = self.machines_
-        mistakes = [int(np.maximum(counts, 0).sum()) for counts in machines.mistakes]
-        if not machines.validation_error:
-            return np.array([(count,) for count in mistakes], dtype=[("mistakes", "i8")])
-        errors = [np.nan] * (len(mistakes) - len(machines.validation_error)) + machines.validation_error
-        kind = [("mistakes", "i8"), ("validation_error", "f8")]
-        return np.array(list(zip(mistakes, errors, strict=True)), dtype=kind)
-
-    @property
-    def report_(self) -> Report:
-        """What the run proves about the data: see `Report`."""
-        return report(self.machines_, self.classes_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -121,7 +121,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Any = None) -> Any:
         own = np.sort(places[labels == label])
         share = np.full(len(own), 100 / max(1, len(own)))  # so that a small class shows beside a large one
         look = {"facecolor": (colour, 0.3), "edgecolor": colour, "hatch": hatch, "linewidth": 1.5}
-        ax.hist(own, bins, weights=share, histtype="stepfilled", **look)
+        ax.hist(own, _around(bins, own), weights=share, histtype="stepfilled", **look)
         marks = own[np.unique(np.linspace(0, len(own) - 1, _MARKS_UP_TO).astype(int))] if len(own) else own
         below = np.full(len(marks), (-0.06 - 0.07 * k) * tallest)
         ax.plot(marks, below, marker, color=colour, alpha=0.4, markersize=5, label=f"{label} ({len(own):,})")
@@ -245,8 +245,8 @@ def _margin_words(model: Any, places: np.ndarray, labels: np.ndarray) -> str:
     words = f"Separated: the nearest example is {signed.min():.3g} from the boundary"
     report = getattr(model, "report_", None)
     if report is not None and report.converged:
-        space = "with the bias as a feature" if report.fit_intercept else "through the origin"
-        words += f"\nbest margin ({space}): from {report.margin_low:.3g} to {report.margin_high:.3g}"
+        space = "bias as a feature" if report.fit_intercept else "through the origin"
+        words += f"\nbest margin in training, {space}: {report.margin_low:.3g} to {report.margin_high:.3g}"
     return words
 
 
@@ -255,6 +255,15 @@ def _bins_with_an_edge_at_zero(places: np.ndarray) -> np.ndarray:
     low, high = min(0.0, float(places.min())), max(0.0, float(places.max()))
     width = (high - low) / 30 or 1.0
     return width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)
+
+
+def _around(bins: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the bins that sorted values fall into, so that no outline runs along the axis where none are."""
+    if len(values) == 0:
+        return bins
+    first = int(np.searchsorted(bins, values[0], side="right")) - 1
+    last = int(np.searchsorted(bins, values[-1], side="left"))
+    return bins[max(0, first) : max(first + 2, last + 1)]
 
 
 def _axes(ax: Any) -> Any:

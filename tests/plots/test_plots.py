@@ -1,0 +1,208 @@
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from sklearn.linear_model import LogisticRegression
+
+from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.plots import plot_history, plot_projection, plot_weights
+from rosenblatt.plots.training import BLUE, ORANGE
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 4))
+SEPARABLE = np.where(X @ [1.0, -2.0, 0.5, 0.0] > 0, "yes", "no")
+NOISY = np.where(X[:, 0] + RNG.normal(size=120) > 0, "yes", "no")
+
+
+def axes():
+    return Figure(layout="constrained").subplots()
+
+
+def lines(ax):
+    return {line.get_label(): line for line in ax.get_lines()}
+
+
+def test_importing_plots_does_not_import_matplotlib():
+    code = "import sys, rosenblatt.plots; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
+    for part in ("matplotlib", "matplotlib.pyplot", "matplotlib.ticker"):
+        monkeypatch.setitem(sys.modules, part, None)
+    model = Perceptron(random_state=0).fit(X, SEPARABLE)
+    with pytest.raises(ImportError, match=r"pip install 'rosenblatt\[plots\]'"):
+        plot_history(model)
+
+
+def test_every_picture_makes_its_own_figure_where_no_axes_are_given():
+    from matplotlib import pyplot
+
+    model = Perceptron(random_state=0).fit(X, SEPARABLE)
+    pictures = [plot_history(model), plot_projection(model, X, SEPARABLE), plot_weights(model)]
+    assert len({ax.figure.number for ax in pictures}) == 3
+    for ax in pictures:
+        assert ax.get_title()
+        assert ax.get_xlabel()
+        ax.figure.canvas.draw()
+        pyplot.close(ax.figure)
+
+
+# mistakes by pass
+
+
+def test_history_draws_the_mistakes_of_each_pass():
+    model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
+    ax = axes()
+    assert plot_history(model, ax) is ax
+    drawn = lines(ax)["mistakes during the pass"]
+    np.testing.assert_array_equal(drawn.get_xdata(), np.arange(1, model.n_iter_ + 1))
+    np.testing.assert_array_equal(drawn.get_ydata(), model.history_["mistakes"])
+    assert ax.get_title() == f"Separated: pass {model.n_iter_} made no mistake"
+    star = lines(ax)["a pass without a mistake"]
+    assert (star.get_xdata()[0], star.get_ydata()[0]) == (model.n_iter_, 0)
+
+
+def test_history_says_what_is_left():
+    model = AveragedPerceptron(random_state=0, max_iter=3).fit(X, NOISY)
+    ax = plot_history(model, axes())
+    assert ax.get_title() == f"Not separated: {model.history_['mistakes'][-1]} mistakes in pass 3"
+    assert len(ax.get_lines()) == 1
+
+
+def test_history_draws_the_held_out_error_on_an_axis_of_its_own():
+    model = AveragedPerceptron(random_state=0, max_iter=20, early_stopping=True).fit(X, NOISY)
+    ax = plot_history(model, axes())
+    (twin,) = [other for other in ax.figure.axes if other is not ax]
+    (line,) = twin.get_lines()
+    np.testing.assert_array_equal(line.get_ydata(), 100 * model.history_["validation_error"])
+    drawn = lines(ax)["mistakes during the pass"]
+    assert line.get_color() != drawn.get_color()
+    assert line.get_marker() != drawn.get_marker()
+    assert line.get_linestyle() != drawn.get_linestyle()
+
+
+def test_history_of_a_clean_chunk_is_no_verdict():
+    model = Perceptron()
+    for _ in range(60):
+        model.partial_fit(X, SEPARABLE)
+    assert model.history_["mistakes"][-1] == 0
+    assert plot_history(model, axes()).get_title() == "Pass 60 made no mistake"
+
+
+def test_history_needs_a_history():
+    with pytest.raises(ValueError, match="needs a fitted perceptron, which LogisticRegression is not"):
+        plot_history(LogisticRegression(), axes())
+    with pytest.raises(ValueError, match="needs a fitted perceptron"):
+        plot_history(Perceptron(), axes())
+
+
+# the data along w
+
+
+def test_projection_places_each_row_at_its_distance():
+    model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
+    ax = plot_projection(model, X, SEPARABLE, axes())
+    expected = model.decision_function(X) / np.linalg.norm(model.coef_)
+    for label in ("no", "yes"):
+        own = expected[label == SEPARABLE]
+        line = lines(ax)[f"{label} ({len(own)})"]
+        np.testing.assert_allclose(line.get_xdata(), np.sort(own))
+    markers = {line.get_marker() for name, line in lines(ax).items() if "(" in name}
+    assert len(markers) == 2
+    nearest = np.abs(expected).min()
+    assert f"nearest example is {nearest:.3g} from the boundary" in ax.get_title()
+    report = model.report_
+    assert f"{report.margin_low:.3g} to {report.margin_high:.3g}" in ax.get_title()
+
+
+def test_no_bar_straddles_the_boundary():
+    model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
+    ax = plot_projection(model, X, SEPARABLE, axes())
+    no, yes = (patch.get_path().vertices[:, 0] for patch in ax.patches)
+    assert no.max() <= 0 <= yes.min()
+
+
+def test_projection_counts_the_rows_on_the_wrong_side():
+    model = AveragedPerceptron(random_state=0).fit(X, NOISY)
+    wrong = int((model.predict(X) != NOISY).sum())
+    assert plot_projection(model, X, NOISY, axes()).get_title() == f"{wrong} of 120 examples on the wrong side"
+
+
+def test_projection_of_one_class_only_is_drawn():
+    model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
+    ax = plot_projection(model, X[SEPARABLE == "yes"], SEPARABLE[SEPARABLE == "yes"], axes())
+    ax.figure.canvas.draw()
+
+
+def test_projection_refuses_labels_that_do_not_fit():
+    model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
+    with pytest.raises(ValueError, match=r"one label for each of the 120 rows, got shape \(3,\)"):
+        plot_projection(model, X, SEPARABLE[:3], axes())
+    with pytest.raises(ValueError, match="does not know the label 'maybe'"):
+        plot_projection(model, X[:1], ["maybe"], axes())
+    with pytest.raises(ValueError, match="only between two classes"):
+        plot_projection(AveragedPerceptron().fit(X, np.arange(120) % 3), X, np.arange(120) % 3, axes())
+
+
+# weights
+
+
+def test_bars_are_signed_and_named():
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    model = AveragedPerceptron(random_state=0).fit(frame, SEPARABLE)
+    ax = plot_weights(model, ax=axes())
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    widths = [bar.get_width() for bar in ax.patches]
+    w = dict(zip("abcd", model.coef_[0], strict=True))
+    assert widths == sorted(widths, reverse=True)
+    assert [w[name] for name in names] == widths
+    assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches if bar.get_width() < 0} == {ORANGE}
+    assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches if bar.get_width() > 0} == {BLUE}
+    assert all(bool(bar.get_hatch()) == (bar.get_width() < 0) for bar in ax.patches)
+    assert "yes" in ax.get_xlabel()
+
+
+def test_bars_leave_out_the_features_between():
+    wide = RNG.normal(size=(50, 30))
+    model = AveragedPerceptron(random_state=0).fit(wide, wide[:, 0] > 0)
+    ax = plot_weights(model, ax=axes(), top=3)
+    assert len(ax.patches) == 6
+    assert ax.texts[0].get_text() == "24 features between"
+
+
+def test_an_image_is_balanced_around_zero():
+    model = AveragedPerceptron(random_state=0).fit(X, SEPARABLE)
+    ax = plot_weights(model, (2, 2), axes())
+    (image,) = ax.images
+    np.testing.assert_array_equal(image.get_array(), model.coef_.reshape(2, 2))
+    low, high = image.get_clim()
+    assert -low == high == np.abs(model.coef_).max()
+    signs = {tuple(map(int, text.get_position()[::-1])): text.get_text() for text in ax.texts}
+    for place, sign in signs.items():
+        assert sign == ("+" if image.get_array()[place] > 0 else "\N{MINUS SIGN}")
+
+
+def test_an_image_holds_exactly_the_weights():
+    model = AveragedPerceptron(random_state=0).fit(X, SEPARABLE)
+    with pytest.raises(ValueError, match="a 8 by 8 image does not hold the 4 weights"):
+        plot_weights(model, (8, 8), axes())
+    with pytest.raises(ValueError, match="does not hold"):
+        plot_weights(model, (4,), axes())
+
+
+def test_of_more_classes_one_is_picked():
+    model = AveragedPerceptron(random_state=0).fit(X, np.argmax(X[:, :3], axis=1))
+    ax = plot_weights(model, (2, 2), axes(), label=1)
+    np.testing.assert_array_equal(ax.images[0].get_array(), model.coef_[1].reshape(2, 2))
+    with pytest.raises(ValueError, match=r"label=, one of \[0, 1, 2\]: got None"):
+        plot_weights(model, ax=axes())
+
+
+def test_a_votes_picture_says_that_it_shows_the_average():
+    ax = plot_weights(VotedPerceptron(random_state=0).fit(X, SEPARABLE), ax=axes())
+    assert ax.get_title() == "Averaged weights of a vote"

@@ -2,7 +2,9 @@
 
 from rosenblatt import data, textbook
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.learners import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.learners.explain import contributions, explain
+from rosenblatt.learners.geometry import boundary, distance, unit_weights
+from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 
 __version__ = "0.1.0"
 
@@ -10,7 +12,12 @@ __all__ = [
     "AveragedPerceptron",
     "Perceptron",
     "VotedPerceptron",
+    "boundary",
+    "contributions",
     "data",
+    "distance",
+    "explain",
     "textbook",
+    "unit_weights",
     "visiting_order",
 ]

@@ -65,8 +65,8 @@ def _zeros(path: Path) -> Path | None:
     _say(*str(report).splitlines())
     _say(
         "Separated: the weights now answer all of these digits right.",
-        "Margin: how far the nearest digit stays from the boundary (activation 0), at best.",
-        "Limit on updates (the corrections made): a theorem, for whatever order of the digits.",
+        "Margin: the room between the boundary (activation 0) and the nearest digit.",
+        "Limit: a theorem; no order of the digits makes more updates (corrections).",
     )
     pixels = [f"row {row}, col {column}" for row in range(8) for column in range(8)]
     _two_columns(explain(model, feature_names=pixels), "zero", "other")

@@ -39,9 +39,9 @@ def visiting_order(n: int, seed: int, pass_number: int = 0) -> np.ndarray:
     ``shuffle="once"`` keeps the order of pass 0.
 
     >>> visiting_order(6, seed=0).tolist()
-    [5, 1, 0, 3, 4, 2]
+    [1, 3, 4, 0, 2, 5]
     >>> visiting_order(6, seed=0, pass_number=1).tolist()
-    [1, 5, 0, 2, 3, 4]
+    [0, 2, 4, 1, 5, 3]
     """
     if not 0 <= n < 2**32:
         raise ValueError(f"expected between 0 and 2**32 - 1 rows to put in order, got {n}")

@@ -72,12 +72,13 @@ def _visit(examples, order, start, stop, machines, k, one, terms, ahead, look, l
     radius2, reach2 = tally[k]["radius2"], tally[k]["reach2"]
     lowest, lowest_step = tally[k]["lowest"], tally[k]["lowest_step"]
     bound = doubt(terms, radius2 * math.sqrt(energy))
+    weighted = steps.shape[0] > 0
     bad = 0.0
     for t in range(start, stop):
         if ahead > 0:
             warm(rows, labels, order, t, ahead)
         i = np.int64(at(order, t))
-        step = at(steps, i) if steps.shape[0] > 0 else 1.0
+        step = at(steps, i) if weighted else 1.0
         if look:
             q = square(rows, i) + one
             bad += q - q
@@ -85,42 +86,44 @@ def _visit(examples, order, start, stop, machines, k, one, terms, ahead, look, l
                 radius2 = q
                 bound = doubt(terms, radius2 * math.sqrt(energy))
             reach2 = max(reach2, step * step * q)
-        if step == 0.0 or updates == limit:
+        if (weighted and step == 0.0) or updates == limit:
             continue
         y = 1.0 if at(labels, i) == target else -1.0
         a = dot(rows, i, w) + b
         if not (abs(a) > bound):
             a = settled(rows, i, w, b, a, terms, total) if energy > 0.0 else 0.0
         a *= y
-        if a < lowest:
-            lowest = a
-        if step * a < lowest_step:
+        if weighted and step * a < lowest_step:
             lowest_step = step * a
+        visits += 1.0
+        if a > lowest:
+            continue
+        lowest = max(a, 0.0)  # a mistake makes it 0, and from then on only mistakes come here
         if not (a > 0.0):
-            if pocket_b.shape[0] > 0 and visits - tally[k]["last_change"] > tally[k]["longest"]:
-                tally[k]["longest"] = visits - tally[k]["last_change"]
+            before = visits - 1.0
+            if pocket_b.shape[0] > 0 and before - tally[k]["last_change"] > tally[k]["longest"]:
+                tally[k]["longest"] = before - tally[k]["last_change"]
                 _copy(w, pocket_w[k])
                 pocket_b[k] = b
             if log_rows.shape[1] > 0:
                 log_rows[k, mistakes] = i
-                log_visits[k, mistakes] = visits
+                log_visits[k, mistakes] = before
             step *= y
-            add(rows, i, step, w, step * visits, u)
+            add(rows, i, step, w, step * before, u)
             b += step * one
-            beta += step * visits * one
+            beta += step * before * one
             mistakes += 1
             updates += 1
             step_sum += abs(step)
             energy += step * step
             bound = doubt(terms, radius2 * math.sqrt(energy))
-            tally[k]["last_change"] = visits + 1.0
-        visits += 1.0
+            tally[k]["last_change"] = visits
     tally[k]["b"], tally[k]["beta"], tally[k]["visits"] = b, beta, visits
     tally[k]["updates"], tally[k]["mistakes"] = updates, mistakes
     tally[k]["energy"], tally[k]["step_sum"] = energy, step_sum
     tally[k]["radius2"] = radius2 if bad == 0.0 else math.inf
     tally[k]["reach2"] = reach2
-    tally[k]["lowest"], tally[k]["lowest_step"] = lowest, lowest_step
+    tally[k]["lowest"], tally[k]["lowest_step"] = lowest, lowest_step if weighted else lowest
 
 
 @kernel

@@ -114,7 +114,8 @@ def feature_spread(X: Any) -> np.ndarray:
     high, low = sample.max(axis=0), sample.min(axis=0)
     if sp.issparse(X):
         high, low = high.toarray(), low.toarray()
-    return (high.astype(np.float64) - low).ravel()
+    with np.errstate(over="ignore"):
+        return (high.astype(np.float64) - low).ravel()
 
 
 def class_numbers(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

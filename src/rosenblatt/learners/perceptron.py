@@ -78,7 +78,7 @@ class Perceptron(LinearPerceptron):
     >>> model.predict([[3, 1], [-1, -1]])
     array(['yes', 'no'], dtype='<U3')
     >>> model.coef_, model.intercept_, model.n_updates_, model.converged_
-    (array([[1., 1.]]), array([1.]), 1, True)
+    (array([[2., 1.]]), array([0.]), 2, True)
     """
 
     def __init__(
@@ -125,9 +125,9 @@ class AveragedPerceptron(LinearPerceptron):
     Examples
     --------
     >>> from rosenblatt import AveragedPerceptron
-    >>> model = AveragedPerceptron(max_iter=2, shuffle=False).fit([[1], [0]], [1, -1])
-    >>> model.average_coef_, model.last_coef_
-    (array([[1.25]]), array([[2.]]))
+    >>> model = AveragedPerceptron(max_iter=4, shuffle=False).fit([[1], [0]], [1, -1])
+    >>> model.average_coef_, model.last_coef_  # the weight was 1, 1, 1, 1, 2, 2, 2, 2
+    (array([[1.5]]), array([[2.]]))
     """
 
     hypothesis = "average"
@@ -143,9 +143,9 @@ class VotedPerceptron(LinearPerceptron):
     Examples
     --------
     >>> from rosenblatt import VotedPerceptron
-    >>> model = VotedPerceptron(max_iter=1, shuffle=False).fit([[2], [1], [-1], [-3]], [1, 1, -1, -1])
-    >>> model.decision_function([[4], [-1], [-2]])
-    array([ 1. , -0.5, -0.5])
+    >>> model = VotedPerceptron(max_iter=1, shuffle=False).fit([[2], [-1], [0], [1]], [1, -1, -1, 1])
+    >>> model.decision_function([[4], [0], [-2]])  # x + 1 > 0 for 2 visits, then x > 0 for 2
+    array([ 1. ,  0.5, -1. ])
     """
 
     hypothesis = "vote"

@@ -1,0 +1,55 @@
+"""The package as a whole: public names, a light import, a cache that may be missing."""
+
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt.kernels import compiler
+
+
+def test_every_public_name_is_there_and_documented():
+    for name in rosenblatt.__all__:
+        assert getattr(rosenblatt, name).__doc__, name
+
+
+def test_import_is_light():
+    heavy = "matplotlib pandas polars pyarrow starlette typer rich safetensors".split()
+    code = f"import sys, rosenblatt; print([name for name in {heavy!r} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_kernels_compile_where_nothing_can_be_written(monkeypatch):
+    njit = numba.njit
+
+    def no_cache(function, **options):
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return njit(function, **options)
+
+    monkeypatch.setattr(numba, "njit", no_cache)
+    assert compiler.kernel(lambda x: x + 1.0)(1.0) == 2.0
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_compiled_kernels_are_kept_below_the_users_cache(monkeypatch, tmp_path):
+    theirs = numba.config.CACHE_DIR
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert compiler.cache_folder().parent == tmp_path / "rosenblatt"
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
+    assert compiler.cache_folder().parent == tmp_path / "mine" / "rosenblatt"
+    monkeypatch.setattr(numba.config, "CACHE_DIR", theirs)
+    compiler.kernel(lambda x: x * 2.0)
+    assert theirs == numba.config.CACHE_DIR, "another library's setting is left alone"
+
+
+def test_models_are_small_and_plain():
+    model = rosenblatt.Perceptron(random_state=0).fit(np.eye(3), [0, 1, 1])
+    text = str(model.report_)
+    assert text.startswith(f"{model.n_iter_} passes, {model.n_updates_} updates.\nSeparated")
+    assert model.report_.to_dict()["updates"] == model.n_updates_

@@ -10,7 +10,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import train_test_split
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.kernels.orders import visiting_order
@@ -206,6 +205,8 @@ class LinearPerceptron(Learned):
         everything = np.arange(rows.n, dtype=np.uint32)
         if not self.early_stopping:
             return everything, None
+        from sklearn.model_selection import train_test_split  # takes longer to import than all of this package
+
         kept, held = train_test_split(
             everything, test_size=self.validation_fraction, stratify=numbers, random_state=seed % 2**32
         )

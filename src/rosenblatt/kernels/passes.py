@@ -20,6 +20,7 @@ from rosenblatt.kernels.compiler import at, kernel, plain
 from rosenblatt.kernels.rows import (
     add,
     dot,
+    dot_and_square,
     doubt,
     settled,
     settled_difference,
@@ -48,87 +49,12 @@ TALLY = np.dtype(
 )
 
 
-@plain
-def _copy(source, target):
-    for j in range(source.shape[0]):  # as a slice, its error message alone would take seconds to compile
-        target[j] = source[j]
-
-
-@plain
-def _visit(examples, order, start, stop, machines, k, one, terms, ahead, look, log, pocket):
-    """Let machine ``k`` visit ``order[start:stop]``: CIML algorithm 5, lines 4 to 10.
-
-    A mistake is ``y a <= 0``: a point on the boundary counts, so the first example always moves ``w``
-    away from zero.
-    """
-    rows, labels, steps = examples
-    w, u, tally, total = machines[0][k], machines[1][k], machines[2], machines[3]
-    log_rows, log_visits = log
-    pocket_w, pocket_b = pocket
-    target, limit = tally[k]["target"], tally[k]["limit"]
-    b, beta, visits = tally[k]["b"], tally[k]["beta"], tally[k]["visits"]
-    updates, mistakes = tally[k]["updates"], tally[k]["mistakes"]
-    energy, step_sum = tally[k]["energy"], tally[k]["step_sum"]
-    radius2, reach2 = tally[k]["radius2"], tally[k]["reach2"]
-    lowest, lowest_step = tally[k]["lowest"], tally[k]["lowest_step"]
-    bound = doubt(terms, radius2 * math.sqrt(energy))
-    weighted = steps.shape[0] > 0
-    bad = 0.0
-    for t in range(start, stop):
-        if ahead > 0:
-            warm(rows, labels, order, t, ahead)
-        i = np.int64(at(order, t))
-        step = at(steps, i) if weighted else 1.0
-        if look:
-            q = square(rows, i) + one
-            bad += q - q
-            if step > 0.0 and q > radius2:
-                radius2 = q
-                bound = doubt(terms, radius2 * math.sqrt(energy))
-            reach2 = max(reach2, step * step * q)
-        if (weighted and step == 0.0) or updates == limit:
-            continue
-        y = 1.0 if at(labels, i) == target else -1.0
-        a = dot(rows, i, w) + b
-        if not (abs(a) > bound):
-            a = settled(rows, i, w, b, a, terms, total) if energy > 0.0 else 0.0
-        a *= y
-        if weighted and step * a < lowest_step:
-            lowest_step = step * a
-        visits += 1.0
-        if a > lowest:
-            continue
-        lowest = max(a, 0.0)  # a mistake makes it 0, and from then on only mistakes come here
-        if not (a > 0.0):
-            before = visits - 1.0
-            if pocket_b.shape[0] > 0 and before - tally[k]["last_change"] > tally[k]["longest"]:
-                tally[k]["longest"] = before - tally[k]["last_change"]
-                _copy(w, pocket_w[k])
-                pocket_b[k] = b
-            if log_rows.shape[1] > 0:
-                log_rows[k, mistakes] = i
-                log_visits[k, mistakes] = before
-            step *= y
-            add(rows, i, step, w, step * before, u)
-            b += step * one
-            beta += step * before * one
-            mistakes += 1
-            updates += 1
-            step_sum += abs(step)
-            energy += step * step
-            bound = doubt(terms, radius2 * math.sqrt(energy))
-            tally[k]["last_change"] = visits
-    tally[k]["b"], tally[k]["beta"], tally[k]["visits"] = b, beta, visits
-    tally[k]["updates"], tally[k]["mistakes"] = updates, mistakes
-    tally[k]["energy"], tally[k]["step_sum"] = energy, step_sum
-    tally[k]["radius2"] = radius2 if bad == 0.0 else math.inf
-    tally[k]["reach2"] = reach2
-    tally[k]["lowest"], tally[k]["lowest_step"] = lowest, lowest_step if weighted else lowest
-
-
 @kernel
 def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms, ahead, block, first, log, pocket):
-    """Let each machine of ``active`` visit ``order[start:stop]``, in blocks so that a row is read once for all.
+    """Let each machine of ``active`` visit ``order[start:stop]``: CIML algorithm 5, lines 4 to 10.
+
+    A mistake is ``y a <= 0``: a point on the boundary counts, so the first example always moves ``w`` away from
+    zero. Machines take turns over blocks of rows, so that a row is read once for all of them.
 
     one: the constant feature of the bias, 1.0 or 0.0. terms: the most entries in a row. ahead: how many
     rows to fetch ahead, 0 for none. block: rows that fit the cache. first: whether these rows are new,
@@ -136,16 +62,78 @@ def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms,
     one line a machine, without columns where no log is kept. pocket: ``(w, b)`` to keep the weights that
     survived longest in this pass, empty where that is not wanted.
     """
-    tally = machines[2]
-    leader = active[0]
+    rows, labels, steps = examples
+    log_rows, log_visits = log
+    pocket_w, pocket_b = pocket
+    total = machines[3]
+    leader = machines[2][active[0]]
+    weighted = steps.shape[0] > 0
     for left in range(start, stop, block):
-        right = min(left + block, stop)
         fetch, look = ahead, first
         for k in active:
-            tally[k]["radius2"] = max(tally[k]["radius2"], tally[leader]["radius2"])
-            tally[k]["reach2"] = max(tally[k]["reach2"], tally[leader]["reach2"])
-            _visit(examples, order, left, right, machines, k, one, terms, fetch, look, log, pocket)
-            fetch, look = 0, False  # the leader has done it for the others
+            w, u, s = machines[0][k], machines[1][k], machines[2][k]
+            b, beta, visits, energy = s["b"], s["beta"], s["visits"], s["energy"]
+            lowest, lowest_step = s["lowest"], s["lowest_step"]
+            radius2, reach2, bad = s["radius2"], s["reach2"], 0.0
+            if leader["radius2"] > radius2:  # it has looked at this block for the others
+                radius2 = leader["radius2"]
+            if leader["reach2"] > reach2:
+                reach2 = leader["reach2"]
+            bound = doubt(terms, radius2 * math.sqrt(energy))
+            for t in range(left, min(left + block, stop)):
+                if fetch > 0:
+                    warm(rows, labels, order, t, fetch)
+                i = np.int64(at(order, t))
+                step = at(steps, i) if weighted else 1.0
+                if look:
+                    a, q = dot_and_square(rows, i, w)
+                    q += one
+                    bad += q - q
+                    if step > 0.0 and q > radius2:
+                        radius2 = q
+                        bound = doubt(terms, radius2 * math.sqrt(energy))
+                    if step * step * q > reach2:
+                        reach2 = step * step * q
+                else:
+                    a = dot(rows, i, w)
+                if (weighted and step == 0.0) or s["updates"] == s["limit"]:
+                    continue
+                a += b
+                if not (abs(a) > bound):
+                    a = settled(rows, i, w, b, a, terms, total) if energy > 0.0 else 0.0
+                y = 1.0 if at(labels, i) == s["target"] else -1.0
+                a *= y
+                if weighted and step * a < lowest_step:
+                    lowest_step = step * a
+                visits += 1.0
+                if a > lowest:
+                    continue
+                lowest = a if a > 0.0 else 0.0  # a mistake makes it 0, and from then on only mistakes come here
+                if a > 0.0:
+                    continue
+                before = visits - 1.0
+                if pocket_b.shape[0] > 0 and before - s["last_change"] > s["longest"]:
+                    s["longest"] = before - s["last_change"]
+                    for j in range(w.shape[0]):  # a slice's error message would take seconds to compile
+                        pocket_w[k, j] = w[j]
+                    pocket_b[k] = b
+                if log_rows.shape[1] > 0:
+                    log_rows[k, s["mistakes"]] = i
+                    log_visits[k, s["mistakes"]] = before
+                step *= y
+                add(rows, i, step, w, step * before, u)
+                b += step * one
+                beta += step * before * one
+                energy += step * step
+                bound = doubt(terms, radius2 * math.sqrt(energy))
+                s["mistakes"] += 1
+                s["updates"] += 1
+                s["step_sum"] += abs(step)
+                s["last_change"] = visits
+            s["b"], s["beta"], s["visits"], s["energy"] = b, beta, visits, energy
+            s["lowest"], s["lowest_step"] = lowest, lowest_step if weighted else lowest
+            s["radius2"], s["reach2"] = radius2 if bad == 0.0 else math.inf, reach2
+            fetch, look = 0, False
 
 
 @plain
@@ -216,7 +204,8 @@ def direct_pass(examples, order, start, stop, machines, scores, one, terms, ahea
             if pocket_b.shape[0] > 0 and visits - tally[0]["last_change"] > tally[0]["longest"]:
                 tally[0]["longest"] = visits - tally[0]["last_change"]
                 for k in range(classes):
-                    _copy(w[k], pocket_w[k])
+                    for j in range(w.shape[1]):
+                        pocket_w[k, j] = w[k, j]
                     pocket_b[k] = tally[k]["b"]
             if log_rows.shape[1] > 0:
                 log_rows[0, mistakes] = i

@@ -48,6 +48,32 @@ dot = by_layout(_dense_dot, _csr_dot, fastmath=REORDERED)
 """``dot(rows, i, w)``: the dot product of row ``i`` and ``w``, summed in any order."""
 
 
+def _dense_dot_and_square(rows, i, w):
+    values = rows[0]
+    d = w.shape[0]
+    first = i * d
+    a, q = 0.0, 0.0
+    for j in range(d):
+        v = np.float64(at(values, first + j))
+        a += at(w, j) * v
+        q += v * v
+    return a, q
+
+
+def _csr_dot_and_square(rows, i, w):
+    values, indices, indptr = rows
+    a, q = 0.0, 0.0
+    for p in range(at(indptr, i), at(indptr, i + 1)):
+        v = np.float64(at(values, p))
+        a += at(w, at(indices, p)) * v
+        q += v * v
+    return a, q
+
+
+dot_and_square = by_layout(_dense_dot_and_square, _csr_dot_and_square, fastmath=REORDERED)
+"""``dot_and_square(rows, i, w)``: the dot product and the squared length of row ``i`` in one reading."""
+
+
 def _dense_magnitude(rows, i, w):
     values = rows[0]
     d = w.shape[0]

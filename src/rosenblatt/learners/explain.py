@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from rosenblatt.learners.geometry import LinearRule, linear_rule
@@ -178,7 +177,7 @@ def check_top(top: Any) -> None:
 
 def _split(model: Any) -> tuple[Any, Any]:
     """Return the steps before the learner, None where there are none, and the learner."""
-    if not isinstance(model, Pipeline):
+    if not (hasattr(model, "steps") and hasattr(model, "named_steps")):  # a pipeline, without importing it
         return None, model
     return (model[:-1] if len(model) > 1 else None), model[-1]
 

@@ -57,8 +57,8 @@ def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms,
     zero. Machines take turns over blocks of rows, so that a row is read once for all of them.
 
     one: the constant feature of the bias, 1.0 or 0.0. terms: the most entries in a row. ahead: how many
-    rows to fetch ahead, 0 for none. block: rows that fit the cache. first: whether these rows are new,
-    so that their lengths must be looked at. log: ``(rows, visits)`` of each update in this pass, as arrays of
+    visits ahead to ask for a row, 0 for never. block: rows that fit the cache. first: whether these rows are new, so that their lengths must be looked
+    at. log: ``(rows, visits)`` of each update in this pass, as arrays of
     one line a machine, without columns where no log is kept. pocket: ``(w, b)`` to keep the weights that
     survived longest in this pass, empty where that is not wanted.
     """
@@ -82,7 +82,7 @@ def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms,
             bound = doubt(terms, radius2 * math.sqrt(energy))
             for t in range(left, min(left + block, stop)):
                 if fetch > 0:
-                    warm(rows, labels, order, t, fetch)
+                    warm(rows, labels, order, t + fetch)
                 i = np.int64(at(order, t))
                 step = at(steps, i) if weighted else 1.0
                 if look:
@@ -175,7 +175,7 @@ def direct_pass(examples, order, start, stop, machines, scores, one, terms, ahea
     bad = 0.0
     for t in range(start, stop):
         if ahead > 0:
-            warm(rows, labels, order, t, ahead)
+            warm(rows, labels, order, t + ahead)
         i = np.int64(at(order, t))
         step = at(steps, i) if steps.shape[0] > 0 else 1.0
         if first:

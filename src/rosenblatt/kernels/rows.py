@@ -23,15 +23,8 @@ def _dense_dot(rows, i, w):
     values = rows[0]
     d = w.shape[0]
     first = i * d
-    sixteens, fours = d & -16, d & -4  # what is left over costs as much as the rest where rows are short
     a = 0.0
-    for j in range(sixteens):
-        a += at(w, j) * at(values, first + j)
-    for j in range(sixteens, fours, 4):
-        a += (at(w, j) * at(values, first + j) + at(w, j + 1) * at(values, first + j + 1)) + (
-            at(w, j + 2) * at(values, first + j + 2) + at(w, j + 3) * at(values, first + j + 3)
-        )
-    for j in range(fours, d):
+    for j in range(d):
         a += at(w, j) * at(values, first + j)
     return a
 
@@ -160,25 +153,23 @@ add_exactly = by_layout(_dense_exact, _csr_exact)
 """``add_exactly(rows, i, w, sign, total)``: add ``sign`` times the dot product to an exact total."""
 
 
-def _dense_warm(rows, labels, order, t, ahead):
+def _dense_warm(rows, labels, order, t):
     values, d = rows
-    if t + ahead < order.shape[0]:
-        i = np.int64(at(order, t + ahead))
+    if t < order.shape[0]:
+        i = np.int64(at(order, t))
         prefetch(labels, i)
-        first = i * d
-        for j in range(0, d, 64 // values.itemsize):
-            prefetch(values, first + j)
-        prefetch(values, first + d - 1)
+        line = 64 // values.itemsize
+        for j in range(0, d if d < 8 * line else 8 * line, line):  # further on, the machine sees the pattern
+            prefetch(values, i * d + j)
 
 
-def _csr_warm(rows, labels, order, t, ahead):
+def _csr_warm(rows, labels, order, t):
     values, indices, indptr = rows
-    if t + 2 * ahead < order.shape[0]:
-        i = np.int64(at(order, t + 2 * ahead))
+    if t + 4 < order.shape[0]:
+        prefetch(indptr, np.int64(at(order, t + 4)))
+    if t < order.shape[0]:
+        i = np.int64(at(order, t))
         prefetch(labels, i)
-        prefetch(indptr, i)
-    if t + ahead < order.shape[0]:
-        i = np.int64(at(order, t + ahead))
         start, stop = np.int64(at(indptr, i)), np.int64(at(indptr, i + 1))
         for p in range(start, stop, 64 // indices.itemsize):
             prefetch(indices, p)
@@ -187,7 +178,7 @@ def _csr_warm(rows, labels, order, t, ahead):
 
 
 warm = by_layout(_dense_warm, _csr_warm)
-"""``warm(rows, labels, order, t, ahead)``: have the example of visit ``t + ahead`` brought into the cache."""
+"""``warm(rows, labels, order, t)``: have the example of visit ``t`` brought into the cache."""
 
 
 @inline

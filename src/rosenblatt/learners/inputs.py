@@ -42,7 +42,7 @@ class Rows:
         """How many rows ahead of a shuffled visit memory should be asked for."""
         if len(self.parts) == 3:
             return 4
-        return min(16, max(1, 2048 // self.row_bytes))
+        return min(16, max(2, 2048 // self.row_bytes))
 
     def longest(self) -> float:
         """Return the length of the longest row, without overflow or underflow on the way."""
@@ -63,22 +63,20 @@ def as_rows(X: Any) -> Rows:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    indptr, indices = X.indptr, X.indices
-    sizes = np.diff(indptr)
+    unsigned = np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64
+    indices, indptr = X.indices.view(unsigned), X.indptr.view(unsigned)  # what is negative becomes huge
+    sizes = np.diff(X.indptr)
     if (
         indptr[0] != 0
         or indptr[-1] > min(len(indices), len(X.data))
         or np.min(sizes, initial=0) < 0
-        or (len(indices) and not (np.min(indices) >= 0 and np.max(indices) < d))
+        or np.max(indices, initial=0) >= max(d, 1)
     ):
         raise ValueError(
             f"X is not a sound CSR matrix of {d} columns: an index or a row pointer lies outside. "
             "Build it again from its coordinates, or find the fault with X.check_format()."
         )
-    unsigned = np.uint32 if indices.dtype.itemsize == 4 else np.uint64
-    parts = tuple(
-        _read_only(np.ascontiguousarray(part)) for part in (X.data, indices.view(unsigned), indptr.view(unsigned))
-    )
+    parts = tuple(_read_only(np.ascontiguousarray(part)) for part in (X.data, indices, indptr))
     return Rows(X, parts, n, d, int(np.max(sizes, initial=0)))
 
 

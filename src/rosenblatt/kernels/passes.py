@@ -56,11 +56,11 @@ def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms,
     A mistake is ``y a <= 0``: a point on the boundary counts, so the first example always moves ``w`` away from
     zero. Machines take turns over blocks of rows, so that a row is read once for all of them.
 
-    one: the constant feature of the bias, 1.0 or 0.0. terms: the most entries in a row. ahead: how many
-    visits ahead to ask for a row, 0 for never. block: rows that fit the cache. first: whether these rows are new, so that their lengths must be looked
-    at. log: ``(rows, visits)`` of each update in this pass, as arrays of
-    one line a machine, without columns where no log is kept. pocket: ``(w, b)`` to keep the weights that
-    survived longest in this pass, empty where that is not wanted.
+    one: the constant feature of the bias, 1.0 or 0.0. terms: the most entries in a row. ahead: how many visits
+    ahead to ask for a row, 0 for never. block: rows that fit the cache. first: whether these rows are new, so
+    that their lengths must be looked at. log: ``(rows, visits)`` of each update in this pass, as arrays of one line
+    a machine, without columns where no log is kept. pocket: ``(w, b)`` to keep the weights that survived longest
+    in this pass, empty where that is not wanted.
     """
     rows, labels, steps = examples
     log_rows, log_visits = log

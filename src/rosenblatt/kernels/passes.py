@@ -16,12 +16,13 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, kernel, plain
+from rosenblatt.kernels.compiler import at, inline, kernel, plain
 from rosenblatt.kernels.rows import (
     add,
     dot,
     dot_and_square,
     doubt,
+    four_dots,
     settled,
     settled_difference,
     square,
@@ -49,18 +50,33 @@ TALLY = np.dtype(
 )
 
 
+@inline
+def _all_dots(rows, i, w, active, out):
+    """Write the dot product of row ``i`` with the weights of each machine of ``active`` to ``out``."""
+    fours = active.shape[0] & -4
+    for turn in range(0, fours, 4):
+        k0, k1, k2, k3 = active[turn], active[turn + 1], active[turn + 2], active[turn + 3]
+        out[turn], out[turn + 1], out[turn + 2], out[turn + 3] = four_dots(rows, i, w, k0, k1, k2, k3)
+    for turn in range(fours, active.shape[0]):
+        out[turn] = dot(rows, i, w[active[turn]])
+
+
 @kernel
-def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms, ahead, block, first, log, pocket):
+def one_vs_rest_pass(
+    examples, order, start, stop, machines, active, scores, one, terms, ahead, block, first, log, pocket
+):
     """Let each machine of ``active`` visit ``order[start:stop]``: CIML algorithm 5, lines 4 to 10.
 
     A mistake is ``y a <= 0``: a point on the boundary counts, so the first example always moves ``w`` away from
-    zero. Machines take turns over blocks of rows, so that a row is read once for all of them.
+    zero. Machines take turns over blocks of rows, so that a row is read once for all of them; for those that have
+    not changed since a block began, its dot products are made together.
 
-    one: the constant feature of the bias, 1.0 or 0.0. terms: the most entries in a row. ahead: how many visits
-    ahead to ask for a row, 0 for never. block: rows that fit the cache. first: whether these rows are new, so
-    that their lengths must be looked at. log: ``(rows, visits)`` of each update in this pass, as arrays of one line
-    a machine, without columns where no log is kept. pocket: ``(w, b)`` to keep the weights that survived longest
-    in this pass, empty where that is not wanted.
+    scores: None for one machine, else room for a number per row of a block and machine. one: the constant feature
+    of the bias, 1.0 or 0.0. terms: the most entries in a row. ahead: how many visits ahead to ask for a row, 0 for
+    never. block: rows that fit the cache. first: whether these rows are new, so that their lengths must be looked
+    at. log: ``(rows, visits)`` of each update in this pass, as arrays of one line a machine, without columns where no
+    log is kept. pocket: ``(w, b)`` to keep the weights that survived longest in this pass, empty where that is not
+    wanted.
     """
     rows, labels, steps = examples
     log_rows, log_visits = log
@@ -69,8 +85,17 @@ def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms,
     leader = machines[2][active[0]]
     weighted = steps.shape[0] > 0
     for left in range(start, stop, block):
+        right = min(left + block, stop)
         fetch, look = ahead, first
-        for k in active:
+        if scores is not None:
+            for t in range(left, right):
+                if ahead > 0:
+                    warm(rows, labels, order, t + ahead)
+                _all_dots(rows, np.int64(at(order, t)), machines[0], active, scores[t - left])
+            fetch = 0
+        for turn in range(active.shape[0]):
+            k = active[turn]
+            changed = False
             w, u, s = machines[0][k], machines[1][k], machines[2][k]
             b, beta, visits, energy = s["b"], s["beta"], s["visits"], s["energy"]
             lowest, lowest_step = s["lowest"], s["lowest_step"]
@@ -80,7 +105,7 @@ def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms,
             if leader["reach2"] > reach2:
                 reach2 = leader["reach2"]
             bound = doubt(terms, radius2 * math.sqrt(energy))
-            for t in range(left, min(left + block, stop)):
+            for t in range(left, right):
                 if fetch > 0:
                     warm(rows, labels, order, t + fetch)
                 i = np.int64(at(order, t))
@@ -94,8 +119,10 @@ def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms,
                         bound = doubt(terms, radius2 * math.sqrt(energy))
                     if step * step * q > reach2:
                         reach2 = step * step * q
-                else:
+                elif scores is None or changed:
                     a = dot(rows, i, w)
+                else:
+                    a = scores[t - left, turn]
                 if (weighted and step == 0.0) or s["updates"] == s["limit"]:
                     continue
                 a += b
@@ -130,6 +157,7 @@ def one_vs_rest_pass(examples, order, start, stop, machines, active, one, terms,
                 s["updates"] += 1
                 s["step_sum"] += abs(step)
                 s["last_change"] = visits
+                changed = True
             s["b"], s["beta"], s["visits"], s["energy"] = b, beta, visits, energy
             s["lowest"], s["lowest_step"] = lowest, lowest_step if weighted else lowest
             s["radius2"], s["reach2"] = radius2 if bad == 0.0 else math.inf, reach2

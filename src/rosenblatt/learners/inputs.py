@@ -14,7 +14,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-CACHE_BYTES = 128 * 1024
+CACHE_BYTES = 64 * 1024
 """Rows that one-vs-rest machines visit in turn while they stay in the cache."""
 SLICE_BYTES = 64 * 1024 * 1024
 """Rows visited in one call of a kernel: short enough to hear Ctrl-C and to move the progress bar."""

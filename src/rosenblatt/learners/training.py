@@ -93,11 +93,12 @@ class Trainer:
         groups = [group for group in np.array_split(active, self.jobs) if len(group)]
 
         def visit(group: np.ndarray) -> None:
-            block = stop - start if len(group) == 1 else max(1, CACHE_BYTES // rows.row_bytes)
+            alone = len(group) == 1
+            block = stop - start if alone else max(1, CACHE_BYTES // rows.row_bytes)
+            scores = None if alone else np.empty((block, len(group)))
             state = (*arrays, np.zeros(LIMBS, np.int64))
-            one_vs_rest_pass(
-                examples, order, start, stop, state, group, one, rows.terms, ahead, block, first, log, pocket
-            )
+            what = (examples, order, start, stop, state, group, scores)
+            one_vs_rest_pass(*what, one, rows.terms, ahead, block, first, log, pocket)
 
         others: list[Future[None]] = [threads.submit(visit, group) for group in groups[1:]]
         visit(groups[0])

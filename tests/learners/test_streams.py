@@ -189,3 +189,27 @@ def test_a_bad_chunk_leaves_the_model_alone():
         with pytest.raises(ValueError):  # noqa: PT011 (each has its own message, tested elsewhere)
             call()
         assert pickle.dumps(model) == before
+
+
+def test_the_hypothesis_may_change_where_the_run_has_kept_it():
+    X, y = small_set("gauss", n=60, seed=9)
+    model = Perceptron(max_iter=5, random_state=0).fit(X, y)
+    average = AveragedPerceptron(max_iter=5, random_state=0).fit(X, y)
+    assert model.set_params(hypothesis="average").predict(X).tolist() == average.predict(X).tolist()
+    for hypothesis in ("vote", "pocket"):
+        model.set_params(hypothesis=hypothesis, warm_start=True)
+        with pytest.raises(ValueError, match=f'hypothesis="{hypothesis}" needs'):
+            model.predict(X)
+        with pytest.raises(ValueError, match="fit from the start"):
+            model.fit(X, y)
+
+
+@pytest.mark.parametrize(("name", "value"), [("fit_intercept", False), ("multi_class", "direct")])
+def test_what_the_machines_are_may_not_change_on_the_way(name, value):
+    X, y = small_set("gauss", n=60, classes=3, seed=10)
+    model = Perceptron(max_iter=2, warm_start=True).fit(X, y).set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"{name} has changed since"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match=f"{name} has changed since"):
+        model.partial_fit(X, y)
+    model.set_params(warm_start=False).fit(X, y)

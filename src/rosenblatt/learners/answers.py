@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,25 +12,37 @@ from rosenblatt.kernels import scores as kernels
 from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.learners.inputs import Rows, as_rows
 from rosenblatt.models.ballots import Ballots, Updates
-from rosenblatt.models.machines import Machines
+from rosenblatt.models.machines import Machines, Pocket
 
 _HALF_ULP = 2.0**-53
 _PRODUCT_BYTES = 32 * 1024 * 1024
+
+
+def kept(machines: Machines, hypothesis: str) -> Pocket | Ballots:
+    """Return what a run keeps for the hypothesis "pocket" or "vote"; every run keeps the last and the average."""
+    found = machines.pocket if hypothesis == "pocket" else machines.ballots
+    if found is None:
+        raise ValueError(
+            f'this model was trained without keeping what hypothesis="{hypothesis}" needs: '
+            "set the hypothesis before fitting, and fit from the start (warm_start=False)."
+        )
+    return found
 
 
 def weights(machines: Machines, hypothesis: str) -> tuple[np.ndarray, np.ndarray]:
     """Return ``(w, b)`` of the hypothesis "last", "average" or "pocket"."""
     if hypothesis == "average":
         return machines.average()
-    if hypothesis == "pocket" and machines.pocket is not None:
-        return machines.pocket.w, machines.pocket.b
+    if hypothesis == "pocket":
+        pocket = cast(Pocket, kept(machines, hypothesis))
+        return pocket.w, pocket.b
     return machines.w, machines.b
 
 
 def answers(machines: Machines, hypothesis: str, rows: Rows) -> np.ndarray:
     """Return the score of each row for each machine: its activation, or its share of the votes."""
-    if hypothesis == "vote" and machines.ballots is not None:
-        return votes(machines, machines.ballots, rows)
+    if hypothesis == "vote":
+        return votes(machines, cast(Ballots, kept(machines, hypothesis)), rows)
     return activations(rows, *weights(machines, hypothesis))
 
 

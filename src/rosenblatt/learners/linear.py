@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.learners.answers import chosen_classes
+from rosenblatt.learners.answers import chosen_classes, kept
 from rosenblatt.learners.inputs import (
     Rows,
     as_rows,
@@ -109,6 +109,8 @@ class LinearPerceptron(Learned):
         """
         check_parameters(self)
         going_on = self.warm_start and hasattr(self, "machines_")
+        if going_on:
+            self._check_unchanged()
         X, y = checked_pair(self, X, y, reset=not going_on, finite=going_on or self.early_stopping)
         classes, numbers = class_numbers(y)
         if len(classes) < 2 and not going_on:
@@ -306,6 +308,8 @@ class LinearPerceptron(Learned):
                 "give the weights as a dictionary, or sample_weight."
             )
         first = not hasattr(self, "machines_")
+        if not first:
+            self._check_unchanged()
         X, y = checked_pair(self, X, y, reset=first)
         labels, numbers = class_numbers(y)
         steps = step_sizes(len(y), sample_weight, self.class_weight, labels, numbers)
@@ -319,6 +323,22 @@ class LinearPerceptron(Learned):
         self._resume = None
         self._visit_once(as_rows(X), labels, numbers, steps)
         return self
+
+    def _check_unchanged(self) -> None:
+        """Raise a ValueError where a parameter that decides what the machines are has changed since they were made."""
+        machines = self.machines_
+        if self.hypothesis in ("pocket", "vote"):
+            kept(machines, self.hypothesis)
+        direct = len(self.classes_) > 2 and self.multi_class == "direct"
+        for name, then, now in (
+            ("fit_intercept", machines.fit_intercept, bool(self.fit_intercept)),
+            ("multi_class", machines.direct, direct),
+        ):
+            if then != now:
+                raise ValueError(
+                    f"{name} has changed since this model was trained, so it cannot go on: "
+                    "set it back, or fit from the start (warm_start=False)."
+                )
 
     def _visit_once(self, rows: Rows, labels: np.ndarray, numbers: np.ndarray, steps: np.ndarray) -> None:
         """Visit all rows in order, letting each new class in at its first row."""

@@ -140,6 +140,22 @@ def test_sorted_data_gets_a_warning():
         Perceptron(shuffle=False, max_iter=10_000).fit(X[short], y[short])
 
 
+@quiet
+def test_orders_differ_as_they_should():
+    X, y = small_set("gauss", n=80, seed=5)
+    fixed, once, anew = (
+        Perceptron(max_iter=3, shuffle=shuffle, random_state=0).fit(X, y).coef_.tobytes()
+        for shuffle in (np.False_, "once", np.True_)
+    )
+    assert len({fixed, once, anew}) == 3
+    assert fixed == Perceptron(max_iter=3, shuffle=False).fit(X, y).coef_.tobytes()
+    assert anew == Perceptron(max_iter=3, random_state=0).fit(X, y).coef_.tobytes()
+    for seed in (np.int64(0), np.random.RandomState(7), np.random.default_rng(7), None):
+        model = Perceptron(max_iter=1, random_state=seed).fit(X, y)
+        replayed = Perceptron(max_iter=1, random_state=model.seed_).fit(X, y)
+        assert model.coef_.tobytes() == replayed.coef_.tobytes()
+
+
 def test_votes_have_no_weights():
     model = VotedPerceptron().fit([[1.0], [-1.0]], [1, 0])
     assert not hasattr(model, "coef_")

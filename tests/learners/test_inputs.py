@@ -177,6 +177,10 @@ def test_nan_and_infinity_are_refused_and_nothing_is_lost(bad, layout, options):
             lambda X, y: Perceptron(validation_fraction=1.0).fit(X, y),
             "validation_fraction must be a number between",
         ),
+        (
+            lambda X, y: Perceptron(early_stopping=True).fit(X[:3], y[:3]),
+            "early stopping cannot hold out 0.1 of these 3",
+        ),
         (lambda X, y: Perceptron(n_iter_no_change=0).fit(X, y), "n_iter_no_change must be a whole number"),
         (lambda X, y: Perceptron(fit_intercept="yes").fit(X, y), "fit_intercept must be True or False"),
         (lambda X, y: Perceptron(random_state=-1).fit(X, y), "random_state must not be negative"),

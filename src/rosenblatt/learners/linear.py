@@ -132,7 +132,7 @@ class LinearPerceptron(Learned):
             classes = self.classes_
         else:
             machines = self._new_machines(len(classes), X.shape[1])
-        if self.shuffle is False:
+        if not self.shuffle:
             warn_if_sorted(numbers)
         self._run(machines, classes, as_rows(X), numbers, steps, going_on, resumed)
         return self
@@ -164,6 +164,7 @@ class LinearPerceptron(Learned):
         active = np.arange(len(counters)) if going_on else np.flatnonzero(~done)
         try:
             while len(active) and made < self.max_iter and not self._stalled(held):
+                passes = machines.passes
                 was_done, visits = done[active], counters["visits"][active]
                 trainer.run_pass(self._order(visited, machines), bool(self.shuffle), active)
                 done[active] = counters["mistakes"][active] == 0
@@ -174,7 +175,8 @@ class LinearPerceptron(Learned):
                     self._end_pass(trainer, active[~idle], visited, held, progress)
                 active = np.flatnonzero(~(done | (counters["updates"] == counters["limit"])))
         except KeyboardInterrupt:
-            self._note_pass(machines, active)
+            if machines.passes == passes:
+                self._note_pass(machines, active)
             self._keep(trainer, classes, held)
             progress.close("interrupted; the model keeps what it has learned")
             raise
@@ -209,19 +211,25 @@ class LinearPerceptron(Learned):
             return everything, None
         from sklearn.model_selection import train_test_split  # takes longer to import than all of this package
 
-        kept, held = train_test_split(
-            everything, test_size=self.validation_fraction, stratify=numbers, random_state=seed % 2**32
-        )
+        try:
+            kept, held = train_test_split(
+                everything, test_size=self.validation_fraction, stratify=numbers, random_state=seed % 2**32
+            )
+        except ValueError as fault:
+            raise ValueError(
+                f"early stopping cannot hold out {self.validation_fraction} of these {rows.n} rows with every class in "
+                "both parts: give more rows, or another validation_fraction."
+            ) from fault
         held.sort()
-        weights = steps[held] if len(steps) else None
+        weights = steps[held] if len(steps) and steps[held].any() else None
         best = Best() if resumed is None else resumed
         return np.sort(kept), Held(as_rows(rows.matrix[held]), numbers[held], weights, best)
 
     def _order(self, visited: np.ndarray, machines: Machines) -> np.ndarray:
         """Return the row numbers that the next pass visits, in order."""
-        if self.shuffle is False:
+        if not self.shuffle:
             return visited
-        pass_number = machines.passes if self.shuffle is True else 0
+        pass_number = 0 if self.shuffle == "once" else machines.passes
         order = visiting_order(len(visited), machines.seed, pass_number)
         return visited[order] if self.early_stopping else order
 

@@ -1,5 +1,7 @@
 """The perceptron for Python: exact, fast, and it hands back proofs."""
 
+import importlib
+
 from rosenblatt import data, textbook
 from rosenblatt.kernels.orders import visiting_order
 from rosenblatt.learners.explain import contributions, explain
@@ -21,3 +23,10 @@ __all__ = [
     "unit_weights",
     "visiting_order",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import the pictures when they are first asked for, as ``rosenblatt.plots``."""
+    if name == "plots":
+        return importlib.import_module("rosenblatt.plots")
+    raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")

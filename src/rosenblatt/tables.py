@@ -1,4 +1,4 @@
-"""A small table that prints well: what reports, explanations and proofs hand back."""
+"""A small table that prints well: what explanations and errors by pass are handed back as."""
 
 from __future__ import annotations
 

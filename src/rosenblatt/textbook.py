@@ -1,4 +1,4 @@
-"""The seeds' algorithms as the seeds write them, in plain Python: the specification of this library.
+"""The algorithms as the textbooks write them, in plain Python: the specification of this library.
 
 ``D`` and ``S`` are lists of examples ``(x, y)``: ``x`` a list or array of numbers, ``y`` either -1 or +1.
 Numbers may be ints, floats or Fractions; with ints and Fractions every decision is exact. Examples are
@@ -58,7 +58,7 @@ def perceptron_train(D: Examples, max_iter: int) -> tuple[Vector, Number]:
 def perceptron_test(w: Iterable[Number], b: Number, x: Iterable[Number], boundary: int = -1) -> int:
     """Return the label of ``x``: +1 if w·x + b > 0, -1 if it is < 0, ``boundary`` if it is exactly 0.
 
-    CIML algorithm 6: positive only above 0, so a tie is -1. Seed 004 (Eq 3.1) leaves the boundary undefined;
+    CIML algorithm 6: positive only above 0, so a tie is -1. Others leave the boundary undefined;
     ``boundary=0`` shows those points.
 
     >>> [perceptron_test([2], -2, [x]) for x in (0, 1, 2)], perceptron_test([2], -2, [1], boundary=0)
@@ -225,7 +225,7 @@ def perceptron_online(stream: Examples) -> Iterator[Step]:
 def perceptron_restart(D: Examples, max_updates: int) -> Vector:
     """After each update scan again from the first example; stop when none is wrong or after ``max_updates``.
 
-    Algorithm 1 of seed 004, without a bias; returns ``w``. Wrong is y·(w·x) <= 0, ties included.
+    Algorithm 1 of the parametric learning notes, without a bias; returns ``w``. Wrong is y·(w·x) <= 0, ties included.
 
     >>> perceptron_restart([([3, 4], +1), ([2, 0], -1)], max_updates=2)
     [1, 4]
@@ -247,7 +247,7 @@ def perceptron_restart(D: Examples, max_updates: int) -> Vector:
 def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
     """Return ``D`` with a 1 in front of every x, so that the forms without a bias learn one as ``w[0]``.
 
-    Seed 004, section 3.2. The same model either way: w·[1, *x] is w[1:]·x + w[0].
+    Parametric learning notes, section 3.2. The same model either way: w·[1, *x] is w[1:]·x + w[0].
 
     >>> perceptron_until_no_mistakes(with_dummy_feature([([1], +1), ([0], -1)])).w
     [-1, 2]
@@ -258,8 +258,14 @@ def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
 def _examples(pairs: Examples) -> Iterator[tuple[Vector, int]]:
     """Yield each example as a fresh list and an int, refusing what no perceptron can learn from."""
     expected = None
-    for number, (features, y) in enumerate(pairs):
-        x = _plain(features)
+    for number, pair in enumerate(pairs):
+        try:
+            features, y = pair
+            x = _plain(features)
+        except (TypeError, ValueError) as fault:
+            raise ValueError(
+                f"example {number} is not a pair (x, y): for arrays X and y, pass list(zip(X, y))"
+            ) from fault
         expected = len(x) if expected is None else expected
         if len(x) != expected:
             raise ValueError(f"example {number} has {len(x)} features, expected {expected} as in example 0")

@@ -45,7 +45,7 @@ def test_it_tells_of_the_tumours(run):
     text = " ".join(run[1].split())
     assert "warns: " in text
     assert "these weights do not separate the data" in text
-    assert "mean of 20 random splits" in text
+    assert "mean of 10 random splits" in text
     assert "worst concave points" in text
 
 

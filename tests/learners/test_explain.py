@@ -41,7 +41,7 @@ def test_largest_come_first_and_smallest_last():
     assert table["weight"] == [7, 4, -1, -9]
     assert table.columns == ["feature", "weight"]
     assert table.notes == ("Bias: -3",)
-    assert table.title == "Weights: the largest speak for 'yes', the smallest for 'no'"
+    assert table.title == "Weights: above 0 they speak for 'yes', below 0 for 'no'"
 
 
 @pytest.mark.parametrize("top", [3, 4, 100])

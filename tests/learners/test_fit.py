@@ -168,7 +168,10 @@ def test_not_fitted():
     for call in ("predict", "decision_function", "on_boundary"):
         with pytest.raises(NotFittedError):
             getattr(Perceptron(), call)([[1.0]])
-    assert not hasattr(Perceptron(), "coef_")
+    for name in ("coef_", "report_", "history_", "n_iter_", "converged_", "seed_"):
+        assert not hasattr(Perceptron(), name)
+        with pytest.raises(NotFittedError):
+            getattr(Perceptron(), name)
 
 
 @quiet
@@ -221,3 +224,26 @@ def test_progress_bar_on_a_terminal():
 def test_overflowing_weights_are_refused():
     with pytest.raises(ValueError, match="beyond the range of floats"):
         Perceptron(max_iter=50).fit([[1.7e308, 0.0], [1.6e308, 1.0], [1.5e308, -1.0]], [1, 0, 1])
+
+
+def test_score_by_pass_knows_every_way_to_stop():
+    X, y = small_set("gauss", n=90, seed=3)
+    limited = Perceptron(max_updates=20, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        fitted = Perceptron(max_updates=20, random_state=0).fit(X, y)
+    assert limited.score_by_pass(X, y)["mistakes"] == fitted.history_["mistakes"].tolist()
+    early = AveragedPerceptron(early_stopping=True, random_state=0, max_iter=50)
+    assert (
+        len(early.score_by_pass(X, y))
+        == AveragedPerceptron(early_stopping=True, random_state=0, max_iter=50).fit(X, y).n_iter_
+    )
+    with pytest.raises(ValueError, match="X_test and y_test come together"):
+        early.score_by_pass(X, y, X)
+
+
+def test_warnings_point_at_the_caller():
+    X, y = data.make_sorted(200, random_state=0)
+    for learn in (Perceptron(shuffle=False, max_iter=10_000).fit, Perceptron().partial_fit):
+        with pytest.warns(UserWarning, match="all carry one label") as seen:
+            learn(X, y)
+        assert seen[0].filename == __file__

@@ -158,6 +158,7 @@ def test_nan_and_infinity_are_refused_and_nothing_is_lost(bad, layout, options):
             lambda X, y: Perceptron(class_weight={0: -1}).fit(X, y),
             "class weights must be finite and not negative",
         ),
+        (lambda X, y: Perceptron(class_weight={7: 2}).fit(X, y), r"names 7, which is none of the classes \[0, 1\]"),
         (lambda X, y: Perceptron(hypothesis="best").fit(X, y), "hypothesis must be 'last' or 'average'"),
         (
             lambda X, y: Perceptron(max_iter=0).fit(X, y),

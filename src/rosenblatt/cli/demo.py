@@ -20,7 +20,7 @@ from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
 
 _WIDTH = 78
-_SPLITS = 20
+_SPLITS = 10
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,8 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if picture is not None:
         _say(f"Look at the picture: {picture}")
     _say(
-        "In Python: from rosenblatt import Perceptron, then Perceptron().fit(X, y) on your own table of numbers "
-        "X and labels y; print(model.report_) says what the run proved."
+        "In .venv/bin/python, on your own table of numbers X and labels y: from rosenblatt import Perceptron; "
+        "model = Perceptron().fit(X, y); print(model.report_)"
     )
     return 0
 
@@ -65,8 +65,8 @@ def _zeros(path: Path) -> Path | None:
     _say(*str(report).splitlines())
     _say(
         "Separated: the weights now answer all of these digits right.",
-        "Margin: the room between the boundary (activation 0) and the nearest digit.",
-        "Limit: a theorem; no order of the digits makes more updates (corrections).",
+        f"Margin: the room that the best boundary leaves; this one leaves {report.margin_low:.4g}.",
+        "No run can make more: a theorem, for every order of the digits.",
     )
     pixels = [f"row {row}, col {column}" for row in range(8) for column in range(8)]
     _two_columns(explain(model, feature_names=pixels), "zero", "other")
@@ -143,7 +143,7 @@ def _draw(model: Any, X: np.ndarray, y: np.ndarray, path: Path) -> Path | None:
     plot_projection(model, X, y, projection)
     figure.suptitle("Is it a zero? A perceptron on 8 x 8 pixels", fontsize=15)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=100)
     return path
 
 
@@ -151,7 +151,7 @@ def _two_columns(table: Any, positive: str, negative: str) -> None:
     """Print the largest and the smallest ten weights side by side."""
     names, values = table["feature"], table["weight"]
     half = len(names) // 2
-    print(f"  {'ten largest, for ' + positive:<39}ten smallest, for {negative}")
+    print(f"  {'ten largest (above 0: ' + positive + ')':<39}ten smallest (below 0: {negative})")
     for i in range(half):
         j = len(names) - 1 - i
         print(f"  {names[i]:<25}{values[i]:>9.4g}     {names[j]:<25}{values[j]:>9.4g}")

@@ -42,7 +42,7 @@ def make_separable(
     A unit vector ``u`` is planted with ``min_i y_i (u . x_i) == margin``, and no unit vector does better: for
     two of the rows ``y x`` is ``margin u + s v`` and ``margin u - s v``, with ``v`` perpendicular to ``u``.
     Their mean is ``margin u``, so every unit ``w`` has ``min_i y_i (w . x_i) <= w . (margin u) <= margin``.
-    The margin is the one without a bias (kind ``"homogeneous"``); since the rows have norm 1, a perceptron
+    The margin is the one without a bias; since the rows have norm 1, a perceptron
     without a bias makes at most ``1 / margin**2`` mistakes on them, in any order.
 
     The other rows are uniform on the sphere; one that falls closer to the plane than ``margin`` is moved to
@@ -87,13 +87,13 @@ def make_separable(
 
 
 def make_sorted(
-    n: int = 1000, d: int = 2, margin: float = 0.1, random_state: RandomState = None
+    n: int = 1000, d: int = 10, margin: float = 0.01, random_state: RandomState = None
 ) -> tuple[Floats, Labels]:
     """Draw a separable set in the worst order: ``n / 2`` positives, then ``n / 2`` negatives.
 
     CIML 4.2's trap: in the order given, the perceptron learns "always positive" from the first row, meets no
     mistake until the negatives begin, and there learns the opposite as fast. A pass makes a handful of
-    updates and it takes many passes; shuffled, the same rows take few. The rows are those of
+    updates, and it takes hundreds of passes; shuffled, the same rows take some dozens. The rows are those of
     `make_separable`, with the same exact margin.
 
     Examples

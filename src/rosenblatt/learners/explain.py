@@ -46,7 +46,7 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     >>> from rosenblatt import Perceptron
     >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
     >>> explain(model, ["bad", "good", "film"], top=1)
-    Weights: the largest speak for 'praise', the smallest for 'blame'
+    Weights: above 0 they speak for 'praise', below 0 for 'blame'
     feature  weight
     ---------------
     good          1
@@ -71,9 +71,9 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     if warning:
         notes.append(warning)
         warnings.warn(warning, UserWarning, stacklevel=2)
-    title = "Weights: the largest speak for the class, the smallest against it" if several else "Weights"
+    title = "Weights: above 0 they speak for the class, below 0 against it" if several else "Weights"
     if len(rule.classes) == 2:
-        title = f"Weights: the largest speak for {rule.classes[1]!r}, the smallest for {rule.classes[0]!r}"
+        title = f"Weights: above 0 they speak for {rule.classes[1]!r}, below 0 for {rule.classes[0]!r}"
     return Table(columns, title, notes)
 
 
@@ -89,7 +89,8 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     model, feature_names
         As for `explain`. A pipeline's earlier steps are applied to ``x``; values are what they make of it.
     x : one row
-        Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row.
+        Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row; or,
+        for a pipeline that starts from text, one string.
     top : int, optional
         How many features to show; the others are added up in one line.
 
@@ -123,7 +124,7 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
         raise ValueError("weight times value goes beyond the range of floats: scale the features.")
     order = np.argsort(-np.abs(parts), kind="stable")
     notes = [_VOTE_NOTE] * rule.averaged
-    if len(parts) + 1 > _FEW_ROWS:
+    if sp.issparse(matrix) or len(parts) + 1 > _FEW_ROWS:
         order = order[parts[order] != 0]
         silent = len(parts) - len(order)
         notes += [f"{silent:,} of {len(parts):,} features contribute nothing and are left out."] * (silent > 0)
@@ -177,6 +178,7 @@ def check_top(top: Any) -> None:
 
 def _split(model: Any) -> tuple[Any, Any]:
     """Return the steps before the learner, None where there are none, and the learner."""
+    model = getattr(model, "best_estimator_", model)  # a search hands over what it has found
     if not (hasattr(model, "steps") and hasattr(model, "named_steps")):  # a pipeline, without importing it
         return None, model
     return (model[:-1] if len(model) > 1 else None), model[-1]
@@ -228,8 +230,8 @@ def _scale_warning(learner: Any, names: list[str]) -> str:
 def _one_row(x: Any, steps: Any) -> Any:
     """Return ``x`` as a matrix or frame of one row, sent through the steps of a pipeline."""
     row: Any
-    if isinstance(x, str):  # a text, for a pipeline that starts with a vectorizer
-        row = np.array([x], dtype=object)
+    if isinstance(x, str) or (isinstance(x, list | tuple) and len(x) == 1 and isinstance(x[0], str)):
+        row = np.array([x] if isinstance(x, str) else x, dtype=object)  # a text, for a pipeline that starts with words
     elif hasattr(x, "iloc") and x.ndim == 1:  # a row of a pandas frame keeps its names
         row = x.to_frame().T
     elif sp.issparse(x):

@@ -164,14 +164,13 @@ def _class_weights(class_weight: Any, classes: np.ndarray, numbers: np.ndarray) 
         raise ValueError(
             f'class_weight must be a dictionary from class to weight, "balanced" or None, got {class_weight!r}.'
         )
-    known = classes.tolist()
-    weights = np.array([float(class_weight.get(label, 1.0)) for label in known])
+    weights = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError(f"class weights must be finite and not negative, got {dict(class_weight)!r}.")
     return weights
 
 
-def warn_if_sorted(numbers: np.ndarray) -> None:
+def warn_if_sorted(numbers: np.ndarray, stacklevel: int) -> None:
     """Warn where data that is visited as it comes starts with a long run of one label (CIML section 4.2)."""
     lead = max(100, len(numbers) // 10)
     if len(numbers) >= lead and np.all(numbers[:lead] == numbers[0]):
@@ -180,5 +179,5 @@ def warn_if_sorted(numbers: np.ndarray) -> None:
             "the perceptron gives that label to everything, and the others teach it nothing. "
             'Shuffle the rows, or use fit with shuffle=True or shuffle="once".',
             UserWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )

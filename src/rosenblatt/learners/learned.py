@@ -21,6 +21,12 @@ class Learned(ClassifierMixin, BaseEstimator):
     machines_: Machines
     classes_: np.ndarray
 
+    @property
+    def _learned(self) -> Machines:
+        """The machines, or scikit-learn's error if there are none yet."""
+        check_is_fitted(self)
+        return self.machines_
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
         numbers, _ = self._decide(X)
@@ -31,9 +37,9 @@ class Learned(ClassifierMixin, BaseEstimator):
         return self._decide(X)[1]
 
     def _decide(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        check_is_fitted(self)
+        machines = self._learned
         rows = as_rows(checked_matrix(self, X, reset=False))
-        numbers, tied = chosen_classes(self.machines_, self.hypothesis, rows)
+        numbers, tied = chosen_classes(machines, self.hypothesis, rows)
         if len(self.classes_) == 1:
             return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
         return numbers, tied
@@ -43,9 +49,9 @@ class Learned(ClassifierMixin, BaseEstimator):
 
         For votes it is the share of all visits by which those in favour outnumber those against.
         """
-        check_is_fitted(self)
+        machines = self._learned
         rows = as_rows(checked_matrix(self, X, reset=False))
-        scores = answers(self.machines_, self.hypothesis, rows)
+        scores = answers(machines, self.hypothesis, rows)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     @property
@@ -84,33 +90,33 @@ class Learned(ClassifierMixin, BaseEstimator):
                 "a vote is cast by many weight vectors, so there is no single coef_ or intercept_: "
                 "use average_coef_ or last_coef_."
             )
-        w, b = weights(self.machines_, hypothesis)
+        w, b = weights(self._learned, hypothesis)
         return w.copy(), b.copy()
 
     @property
     def n_iter_(self) -> int:
         """Passes made in all; each call of ``partial_fit`` counts as one."""
-        return self.machines_.passes
+        return self._learned.passes
 
     @property
     def n_updates_(self) -> int:
         """Updates made in all, over all machines."""
-        return int(self.machines_.counters["updates"].sum())
+        return int(self._learned.counters["updates"].sum())
 
     @property
     def seed_(self) -> int:
         """What the visiting orders are drawn from."""
-        return self.machines_.seed
+        return self._learned.seed
 
     @property
     def converged_(self) -> bool:
         """Whether each machine made a whole pass without a mistake."""
-        return bool(self.machines_.done.all())
+        return bool(self._learned.done.all())
 
     @property
     def history_(self) -> np.ndarray:
         """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one."""
-        machines = self.machines_
+        machines = self._learned
         mistakes = [int(np.maximum(counts, 0).sum()) for counts in machines.mistakes]
         if not machines.validation_error:
             return np.array([(count,) for count in mistakes], dtype=[("mistakes", "i8")])
@@ -121,7 +127,7 @@ class Learned(ClassifierMixin, BaseEstimator):
     @property
     def report_(self) -> Report:
         """What the run proves about the data: see `Report`."""
-        return report(self.machines_, self.classes_)
+        return report(self._learned, self.classes_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

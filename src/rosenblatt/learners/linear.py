@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -107,6 +108,10 @@ class LinearPerceptron(Learned):
         sample_weight : array of shape (n,), optional
             Scales the step that an update makes; rows of weight 0 are not visited.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, watch: Callable[[Machines], None] | None = None) -> Self:
+        """Do the work of ``fit``, and let ``watch`` see the machines after each pass."""
         check_parameters(self)
         going_on = self.warm_start and hasattr(self, "machines_")
         if going_on:
@@ -118,6 +123,10 @@ class LinearPerceptron(Learned):
                 f"fit needs at least two classes, got one class: every label is {classes.tolist()[0]!r}. "
                 "Add rows of another class, or use partial_fit where they may come later."
             )
+        if isinstance(self.class_weight, Mapping) and not going_on:
+            unknown = [label for label in self.class_weight if label not in classes.tolist()]
+            if unknown:
+                raise ValueError(f"class_weight names {unknown[0]!r}, which is none of the classes {classes.tolist()}.")
         steps = step_sizes(len(y), sample_weight, self.class_weight, classes, numbers)
         if len(steps) and not (steps > 0).any():
             raise ValueError("every row has weight zero, so there is nothing to learn: give some a positive weight.")
@@ -133,8 +142,8 @@ class LinearPerceptron(Learned):
         else:
             machines = self._new_machines(len(classes), X.shape[1])
         if not self.shuffle:
-            warn_if_sorted(numbers)
-        self._run(machines, classes, as_rows(X), numbers, steps, going_on, resumed)
+            warn_if_sorted(numbers, stacklevel=4)
+        self._run(machines, classes, as_rows(X), numbers, steps, going_on, resumed, watch)
         return self
 
     def _run(
@@ -146,6 +155,7 @@ class LinearPerceptron(Learned):
         steps: np.ndarray,
         going_on: bool,
         resumed: Best | None,
+        watch: Callable[[Machines], None] | None,
     ) -> None:
         """Make up to ``max_iter`` passes and keep what came of them, after an interrupt too."""
         visited, held = self._hold_out(machines.seed, rows, numbers, steps, resumed)
@@ -173,6 +183,9 @@ class LinearPerceptron(Learned):
                 if not idle.all():
                     made += 1
                     self._end_pass(trainer, active[~idle], visited, held, progress)
+                    if watch is not None:
+                        trainer.store_voters()
+                        watch(machines)
                 active = np.flatnonzero(~(done | (counters["updates"] == counters["limit"])))
         except KeyboardInterrupt:
             if machines.passes == passes:
@@ -290,7 +303,7 @@ class LinearPerceptron(Learned):
             f"allows: these weights do not separate the data. Raise {limit}; if the data may not be separable, "
             'use hypothesis="average" or AveragedPerceptron; if its features differ in scale, scale them.',
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     @available_if(_learns_from_chunks)
@@ -324,7 +337,7 @@ class LinearPerceptron(Learned):
         if first:
             self.classes_ = labels if classes is None else np.union1d(classes, labels)
             self.machines_ = self._new_machines(len(self.classes_), X.shape[1])
-            warn_if_sorted(numbers)
+            warn_if_sorted(numbers, stacklevel=3)
         elif classes is not None:
             for label in np.setdiff1d(classes, self.classes_):
                 self.machines_ = self._admit(self.machines_, label)
@@ -385,21 +398,25 @@ class LinearPerceptron(Learned):
         """Train a copy from scratch and return its errors after each pass: CIML figure 4.3.
 
         Columns: ``pass``, ``mistakes`` made during it, ``training_error`` after it, and ``test_error`` on the rows
-        ``X_test`` if they are given. This model is left as it is.
+        ``X_test`` if they are given, all by the hypothesis that predicts. This model is left as it is.
         """
-        model = clone(self).set_params(max_iter=1, warm_start=True, verbose=0)
+        if (X_test is None) != (y_test is None):
+            raise ValueError("X_test and y_test come together: give both, or neither.")
+        model = clone(self).set_params(warm_start=False, verbose=0)
         columns: dict[str, list[Any]] = {"pass": [], "mistakes": [], "training_error": []}
+        sets = [("training_error", X, y)]
         if X_test is not None:
             columns["test_error"] = []
+            sets.append(("test_error", X_test, y_test))
+
+        def watch(machines: Machines) -> None:
+            model.machines_, model.classes_ = machines, np.unique(np.asarray(y))
+            columns["pass"].append(machines.passes)
+            columns["mistakes"].append(int(model.history_["mistakes"][-1]))
+            for name, rows, labels in sets:
+                columns[name].append(1.0 - model.score(rows, labels))
+
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            for _ in range(self.max_iter):
-                model.fit(X, y)
-                columns["pass"].append(model.n_iter_)
-                columns["mistakes"].append(int(model.history_["mistakes"][-1]))
-                columns["training_error"].append(1.0 - model.score(X, y))
-                if X_test is not None:
-                    columns["test_error"].append(1.0 - model.score(X_test, y_test))
-                if model.converged_:
-                    break
+            model._fit(X, y, watch=watch)
         return Table(columns, title=f"{type(self).__name__}: errors by pass")

@@ -66,7 +66,7 @@ class Report:
                 "Separated: the last pass made no mistake.",
                 f"The margin ({space}) lies between {self.margin_low:.4g} and {self.margin_high:.4g}.",
                 f"The longest example has length {self.radius:.4g}, "
-                f"so no run can make more than {self.bound:.4g} updates.",
+                f"so no run can make more than {_whole(self.bound)} updates.",
             ]
         else:
             last = self.mistakes_by_pass[-1] if self.mistakes_by_pass else 0
@@ -75,6 +75,10 @@ class Report:
                 f"If a separator exists, its margin ({space}) is at most {self.margin_high:.4g}.",
             ]
         return "\n".join(lines)
+
+
+def _whole(bound: float) -> str:
+    return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"
 
 
 def _count(n: int, one: str, many: str) -> str:

@@ -1,0 +1,1 @@
+"""What can be proved about data and runs: margins, verdicts, bounds, linear programs, VC dimension."""

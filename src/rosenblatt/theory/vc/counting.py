@@ -1,0 +1,198 @@
+"""Dichotomies, shattering and VC dimension of given points, beside the counts of Sauer and Cover."""
+
+from __future__ import annotations
+
+from itertools import chain, compress
+from math import comb
+from numbers import Integral
+from typing import Any
+
+from rosenblatt.theory.vc.families import check_family, cut, known_vc_dimension
+from rosenblatt.theory.vc.points import read_points, to_integers
+
+__all__ = ["cover_count", "dichotomies", "largest_shattered", "sauer_bound", "shatters", "vc_dimension"]
+
+
+def dichotomies(points: Any, family: str, k: int | None = None) -> frozenset[frozenset[int]]:
+    """Return the subsets that the family cuts from the points, each a frozenset of row numbers; len() counts them.
+
+    A shape cuts the subset of the points that lie in it. The empty set and the whole set are always among them, and
+    equal points always go together. For finite sets it makes no difference whether shapes are open or closed.
+
+    The arithmetic is exact. For n points in R^d the time grows like n^(d + 1) for halfspaces, n^(d + 2) for
+    discs, n^(2 d) for rectangles, and 2^n for convex k-gons.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        Ints, Fractions or floats; a float stands for the exact number it stores.
+    family : {"halfspaces", "discs", "rectangles", "convex-k-gons"}
+        Halfspaces: strictly on one side of a hyperplane. Discs: inside a ball, in any dimension; its outside does not
+        count, nor does a halfspace. Rectangles: boxes with sides along the axes, in any dimension. Convex k-gons:
+        bounded polygons in the plane with at most k vertices.
+    k : int
+        Vertices of the polygons, at least 3. The other families do not look at it.
+
+    Examples
+    --------
+    Half-planes miss two of the sixteen subsets of a square, the diagonals:
+
+    >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> cut = dichotomies(square, "halfspaces")
+    >>> len(cut)
+    14
+    >>> frozenset({0, 1}) in cut, frozenset({0, 3}) in cut
+    (True, False)
+
+    Discs miss one (Har-Peled 30.3.1), and which one depends on the points. Here it is the longer diagonal:
+
+    >>> kite = [[0, 0], [2, 0], [0, 2], [3, 3]]
+    >>> discs = dichotomies(kite, "discs")
+    >>> len(discs), frozenset({0, 3}) in discs
+    (15, False)
+    """
+    groups, sides = _groups(points, family, k)
+    names = list(groups.values())
+    return frozenset(frozenset(_rows(names, mask)) for mask in cut(list(groups), family, sides))
+
+
+def shatters(points: Any, family: str, k: int | None = None) -> bool:
+    """Say whether the family cuts all 2^n subsets of the n points.
+
+    Parameters are those of `dichotomies`.
+
+    Examples
+    --------
+    >>> shatters([[0, 0], [0, 1], [1, 0]], "halfspaces")
+    True
+    >>> shatters([[0, 0], [1, 1], [2, 2]], "halfspaces")  # collinear: the middle one cannot be cut
+    False
+    >>> shatters([[0, 1], [1, 3], [2, 0], [3, 2]], "rectangles")
+    True
+    """
+    groups, sides = _groups(points, family, k)
+    if any(len(names) > 1 for names in groups.values()):
+        return False  # equal points go together
+    return len(cut(list(groups), family, sides)) == 1 << len(groups)
+
+
+def vc_dimension(points: Any, family: str, k: int | None = None) -> int:
+    """Return the size of the largest subset of the points that the family shatters.
+
+    This is the dimension of the family on these points. Over all point sets it is d + 1 for halfspaces and for discs,
+    2 d for rectangles and 2 k + 1 for convex k-gons. Parameters are those of `dichotomies`.
+
+    Examples
+    --------
+    >>> corners = [[0, 0], [2, 0], [0, 2], [3, 3], [1, 1]]
+    >>> vc_dimension(corners, "halfspaces"), vc_dimension(corners, "discs"), vc_dimension(corners, "rectangles")
+    (3, 3, 3)
+    >>> vc_dimension([[1], [2], [3]], "halfspaces")
+    2
+    """
+    return len(largest_shattered(points, family, k))
+
+
+def largest_shattered(points: Any, family: str, k: int | None = None) -> frozenset[int]:
+    """Return the row numbers of a largest shattered subset, the first in order if there are several.
+
+    The search stops at the size that the family can shatter at all (see `vc_dimension`). Parameters are those
+    of `dichotomies`.
+
+    Examples
+    --------
+    >>> sorted(largest_shattered([[0, 0], [1, 1], [2, 2], [0, 5]], "halfspaces"))
+    [0, 1, 3]
+    """
+    groups, sides = _groups(points, family, k)
+    rows, names = list(groups), list(groups.values())
+    masks = cut(rows, family, sides)
+    most = known_vc_dimension(family, len(rows[0]), sides)
+    return frozenset(names[i][0] for i in _deepest(_members(len(rows), masks), len(masks), most))
+
+
+def sauer_bound(n: int, vc_dim: int) -> int:
+    """Return C(n, 0) + ... + C(n, vc_dim): no family of this VC dimension cuts more subsets from n points.
+
+    Sauer's lemma (1972), in Har-Peled 30.3.1 as O(n^vc_dim). Discs reach it on points in general position.
+
+    Examples
+    --------
+    >>> sauer_bound(4, 3)
+    15
+    >>> sauer_bound(10, 3), len(dichotomies([[i, i**3] for i in range(10)], "discs"))
+    (176, 176)
+    """
+    n, vc_dim = _count("n", n, 0), _count("vc_dim", vc_dim, 0)
+    return sum(comb(n, i) for i in range(min(n, vc_dim) + 1))
+
+
+def cover_count(n: int, d: int) -> int:
+    """Return the number of subsets that halfspaces cut from n points in general position in R^d.
+
+    Cover (1965): 2 (C(n - 1, 0) + ... + C(n - 1, d)), for halfspaces with a free bias; n^2 - n + 2 in the plane.
+    General position: no d + 1 of the points lie in a hyperplane. Other points give fewer.
+
+    Examples
+    --------
+    >>> [cover_count(n, 2) for n in (3, 4, 5, 100)]
+    [8, 14, 22, 9902]
+    """
+    n, d = _count("n", n, 1), _count("d", d, 1)
+    return 2 * sum(comb(n - 1, i) for i in range(min(n - 1, d) + 1))
+
+
+def _groups(points: Any, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], int]:
+    """Return the different points, each with its row numbers, and the number of sides (0 if not for polygons)."""
+    rows = to_integers(read_points(points))
+    sides = check_family(family, k, len(rows[0]))
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for i, row in enumerate(rows):
+        groups.setdefault(row, []).append(i)
+    return groups, sides
+
+
+def _rows(groups: list[list[int]], mask: int) -> chain[int]:
+    return chain.from_iterable(compress(groups, map(int, reversed(f"{mask:b}"))))
+
+
+def _members(n: int, masks: set[int]) -> list[int]:
+    """Return for each point the subsets that hold it, as a bit mask over the subsets."""
+    ordered = sorted(masks)
+    columns = zip(*(f"{mask:0{n}b}" for mask in ordered), strict=True)  # the last point comes first
+    return [int("".join(column), 2) for column in columns][::-1]
+
+
+def _deepest(members: list[int], count: int, most: int) -> list[int]:
+    """Return the first largest set of points that the subsets shatter, searching depth first, up to size ``most``.
+
+    The points chosen so far split the subsets into classes, by which of these points they hold; the points are
+    shattered while no class is empty, and m more points need 2^m subsets in each.
+    """
+    best: list[int] = []
+
+    def search(chosen: list[int], classes: list[int], first: int) -> None:
+        nonlocal best
+        if len(chosen) > len(best):
+            best = chosen
+        for i in range(first, len(members)):
+            needed = len(best) - len(chosen)  # points to come after this one, for a larger set than the best
+            if len(best) == most or len(members) - i <= needed:
+                return
+            split: list[int] = []
+            for part in classes:
+                within = part & members[i]
+                split += (within, part ^ within)
+                if min(within.bit_count(), split[-1].bit_count()) < 1 << needed:
+                    break
+            else:
+                search([*chosen, i], split, i + 1)
+
+    search([], [(1 << count) - 1], 0)
+    return best
+
+
+def _count(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be an integer, at least {least}, got {value!r}: choose a larger whole number.")
+    return int(value)

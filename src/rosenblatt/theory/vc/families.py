@@ -1,0 +1,65 @@
+"""The four families: what each asks of its input, which subsets it cuts, and its VC dimension."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+from rosenblatt.theory.vc.arrangements import balls, halfspaces
+from rosenblatt.theory.vc.points import Integers
+from rosenblatt.theory.vc.shapes import boxes, polygons
+
+__all__ = ["FAMILIES", "MOST_POLYGON_POINTS", "check_family", "cut", "known_vc_dimension"]
+
+FAMILIES = ("halfspaces", "discs", "rectangles", "convex-k-gons")
+
+MOST_POLYGON_POINTS = 20  # every subset is tried: a few seconds for 14 points, minutes for 20
+
+
+def check_family(family: Any, k: Any, d: int) -> int:
+    """Say in one sentence what is wrong with the family, k or the dimension, if anything; return k, or 0 if unused."""
+    if not isinstance(family, str) or family not in FAMILIES:
+        names = ", ".join(f'"{name}"' for name in FAMILIES)
+        raise ValueError(f"family must be one of {names}, got {family!r}: choose one of them.")
+    if family != "convex-k-gons":
+        return 0
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 3:
+        raise ValueError(
+            f'k must be an integer, at least 3, for the family "convex-k-gons", got {k!r}: pass k=3 for triangles.'
+        )
+    if d != 2:
+        raise ValueError(
+            f'the family "convex-k-gons" needs points of the plane, got {d} coordinates in each: '
+            'give two, or use "halfspaces", "discs" or "rectangles", which take any number.'
+        )
+    return int(k)
+
+
+def cut(rows: Integers, family: str, k: int) -> set[int]:
+    """Return the subsets of these distinct points that the family cuts, as bit masks."""
+    if family == "halfspaces":
+        return halfspaces(rows)
+    if family == "discs":
+        return balls(rows)
+    if family == "rectangles":
+        return boxes(rows)
+    if len(rows) > MOST_POLYGON_POINTS:
+        raise ValueError(
+            f'the family "convex-k-gons" takes at most {MOST_POLYGON_POINTS} different points, got {len(rows)}: '
+            "it tries all 2^n subsets; choose some of the points."
+        )
+    return polygons(rows, k)
+
+
+def known_vc_dimension(family: str, d: int, k: int) -> int:
+    """Return the size that no shattered set exceeds, by theorem.
+
+    Halfspaces: d + 2 points have a Radon partition. Balls: if two balls cut the two sides of a Radon partition, the
+    difference of their powers is affine and a halfspace would cut one side. Boxes: of 2 d + 1 points leave out one that
+    is not needed to span the box. Convex polygons: of 2 k + 2 points on a convex curve every second one cannot be cut,
+    and in a set that is not convex the corners of the hull cannot.
+
+    >>> known_vc_dimension("halfspaces", 2, 0), known_vc_dimension("convex-k-gons", 2, 3)
+    (3, 7)
+    """
+    return {"halfspaces": d + 1, "discs": d + 1, "rectangles": 2 * d, "convex-k-gons": 2 * k + 1}[family]

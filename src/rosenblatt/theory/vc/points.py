@@ -1,0 +1,74 @@
+"""Points as exact numbers: fractions as given, integers to compute with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+from numbers import Integral, Rational
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = ["Fractions", "Integers", "read_points", "to_integers"]
+
+Fractions: TypeAlias = list[tuple[Fraction, ...]]
+Integers: TypeAlias = list[tuple[int, ...]]
+
+
+def read_points(points: Any) -> Fractions:
+    """Return the points as rows of fractions, each equal to the number given.
+
+    >>> read_points([[1, 0.5]])
+    [(Fraction(1, 1), Fraction(1, 2))]
+    """
+    try:
+        # As objects: numpy would turn [2**53 + 1, 0.5] into floats and lose the 1.
+        array = np.array(points, dtype=object)
+    except ValueError:
+        array = np.empty(0, dtype=object)
+    if array.ndim != 2:
+        raise ValueError(
+            f"points must be a table of numbers, one row for each point, got {_short(points)}: "
+            "give rows of equal length, such as [[0, 0], [1, 2]]."
+        )
+    if 0 in array.shape:
+        raise ValueError(
+            f"points must hold at least one point with at least one coordinate, got the shape {array.shape}: "
+            "give rows such as [[0, 0], [1, 2]]."
+        )
+    return [tuple(map(_fraction, row)) for row in array.tolist()]
+
+
+def to_integers(rows: Fractions) -> Integers:
+    """Return the points scaled by their common denominator and moved so that every coordinate starts at 0.
+
+    Every family keeps its shapes under both, so the subsets cut are the same.
+
+    >>> to_integers(read_points([[1000, 0.5], [1001, 0.25]]))
+    [(0, 1), (4, 0)]
+    """
+    scale = lcm(*(value.denominator for row in rows for value in row))
+    whole = [[int(value * scale) for value in row] for row in rows]
+    least = [min(column) for column in zip(*whole, strict=True)]
+    return [tuple(value - low for value, low in zip(row, least, strict=True)) for row in whole]
+
+
+def _fraction(value: Any) -> Fraction:
+    if isinstance(value, Integral):
+        return Fraction(int(value))  # int(): a numpy integer inside a fraction would overflow
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    try:
+        numerator, denominator = value.as_integer_ratio()
+    except (AttributeError, OverflowError, ValueError):  # not a number, infinite, NaN
+        raise ValueError(
+            f"points must be finite numbers, got {_short(value)}: give ints, Fractions or floats."
+        ) from None
+    return Fraction(int(numerator), int(denominator))
+
+
+def _short(value: Any) -> str:
+    words: Sequence[str] = repr(value).split()
+    text = " ".join(words)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,225 @@
+"""Why a subset cannot be cut: certificates that check themselves, and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Integral
+from typing import Any
+
+from rosenblatt.theory.vc.families import check_family
+from rosenblatt.theory.vc.points import Fractions, Integers, read_points, to_integers
+from rosenblatt.theory.vc.shapes import Directions
+
+__all__ = ["BallObstruction", "RadonPartition", "why_not"]
+
+
+@dataclass(frozen=True)
+class RadonPartition:
+    """Rows of the subset and rows outside it whose convex hulls share a point: no halfspace parts them.
+
+    ``point`` is the mean of the rows ``inside`` with the weights ``inside_weights``, and of the rows ``outside`` with
+    ``outside_weights``. Weights are positive and sum to 1. At most d + 2 rows are named (Kirchberger).
+    """
+
+    inside: tuple[int, ...]
+    outside: tuple[int, ...]
+    point: tuple[Fraction, ...]
+    inside_weights: tuple[Fraction, ...]
+    outside_weights: tuple[Fraction, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"No halfspace holds {_names(self.inside)} and misses {_names(self.outside)}: "
+            f"the point {_tuple(self.point)} lies in the convex hulls of both."
+        )
+
+    def check(self, points: Any) -> bool:
+        """Say whether the points bear this out, recomputed in fractions from the points themselves."""
+        return self._means(read_points(points)) == (self.point, self.point)
+
+    def _means(self, rows: Fractions) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]] | None:
+        """Return the weighted means of both sides; None if the rows or the weights are not in order."""
+        if not all(0 <= i < len(rows) for i in self.inside + self.outside) or set(self.inside) & set(self.outside):
+            return None
+        sides = ((self.inside, self.inside_weights), (self.outside, self.outside_weights))
+        for names, weights in sides:
+            if len(names) != len(weights) or sum(weights) != 1 or min(weights) <= 0:
+                return None
+        first, second = (
+            tuple(
+                sum((w * rows[i][c] for i, w in zip(names, weights, strict=True)), Fraction(0))
+                for c in range(len(rows[0]))
+            )
+            for names, weights in sides
+        )
+        return first, second
+
+
+@dataclass(frozen=True)
+class BallObstruction(RadonPartition):
+    """The same for balls, in the space of (x, |x|^2): the mix of the rows inside lies straight above the other, or on it.
+
+    Where c > 0, ``c |x|^2 + a . x + b`` is negative in a ball and positive outside it. So it would be negative for the
+    mix inside and positive for the mix outside, yet the first is not less than the second.
+    ``inside_height`` and ``outside_height`` are the means of |x|^2. At most d + 3 rows are named.
+    """
+
+    inside_height: Fraction
+    outside_height: Fraction
+
+    def __str__(self) -> str:
+        where = "at the same height" if self.inside_height == self.outside_height else "below that"
+        return (
+            f"No disc holds {_names(self.inside)} and misses {_names(self.outside)}: "
+            f"the point {_tuple(self.point)} is a mix of both, and in the space (x, |x|^2) that of the first lies "
+            f"at height {self.inside_height} and that of the others {where}, at {self.outside_height}."
+        )
+
+    def check(self, points: Any) -> bool:
+        """Say whether the points bear this out, recomputed in fractions from the points themselves."""
+        rows = read_points(points)
+        lifted = [(*row, sum((value * value for value in row), Fraction(0))) for row in rows]
+        heights = self.inside_height, self.outside_height
+        means = (*self.point, heights[0]), (*self.point, heights[1])
+        return heights[0] >= heights[1] and self._means(lifted) == means
+
+
+def why_not(
+    points: Any, subset: Iterable[int], family: str, k: int | None = None
+) -> RadonPartition | BallObstruction | str | None:
+    """Return the reason why the family cannot cut the subset from the points; None if it can.
+
+    For halfspaces the reason is a `RadonPartition`, for discs a `BallObstruction`; both print in words and have
+    ``check(points)``. For the other families it is a sentence.
+
+    The question is settled by a linear program in fractions, for this subset alone, and not by `dichotomies`: so it
+    also answers for many points, and in high dimension.
+
+    Parameters
+    ----------
+    points, family, k
+        As in `dichotomies`.
+    subset : iterable of int
+        Row numbers.
+
+    Examples
+    --------
+    >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> reason = why_not(square, {0, 3}, "halfspaces")
+    >>> print(reason)
+    No halfspace holds rows 0, 3 and misses rows 1, 2: the point (1/2, 1/2) lies in the convex hulls of both.
+    >>> reason.check(square)
+    True
+    >>> print(why_not([[0, 0], [2, 0], [0, 2], [3, 3]], {0, 3}, "discs"))
+    No disc holds rows 0, 3 and misses rows 1, 2: the point (1, 1) is a mix of both, and in the space (x, |x|^2)
+    that of the first lies at height 6 and that of the others below that, at 4.
+    >>> why_not(square, {0, 3}, "rectangles")
+    'the smallest box around the subset also holds row 1.'
+    >>> why_not(square, {0, 3}, "convex-k-gons", k=3) is None
+    True
+    """
+    given = read_points(points)
+    sides = check_family(family, k, len(given[0]))
+    inside = _read_subset(subset, len(given))
+    outside = [i for i in range(len(given)) if i not in inside]
+    rows = to_integers(given)
+    if not inside or not outside:
+        return None
+    if family == "rectangles":
+        return _box_sentence(rows, inside, outside)
+    if family == "convex-k-gons":
+        return _polygon_sentence(rows, inside, outside, sides)
+    return _partition(given, rows, inside, outside, lift=family == "discs")
+
+
+def _partition(
+    given: Fractions, rows: Integers, inside: list[int], outside: list[int], lift: bool
+) -> RadonPartition | None:
+    """Find weights on both sides with the same mean; for balls, with the lifted one inside as high or higher."""
+    if lift:
+        rows = [(*row, sum(value * value for value in row)) for row in rows]
+    columns = [(*rows[i], 1, 0) for i in inside] + [(*(-value for value in rows[i]), 0, 1) for i in outside]
+    width = len(rows[0])
+    if lift:
+        columns.append((0,) * (width - 1) + (-1, 0, 0))
+    solution = _nonnegative_solution(columns, (0,) * width + (1, 1))
+    if solution is None:
+        return None
+    weights = dict(zip(inside + outside, solution, strict=False))
+    names = [tuple(i for i in side if weights[i]) for side in (inside, outside)]
+    shares = [tuple(weights[i] for i in side) for side in names]
+    point = tuple(sum((weights[i] * value[i] for i in names[0]), Fraction(0)) for value in zip(*given, strict=True))
+    if not lift:
+        return RadonPartition(names[0], names[1], point, shares[0], shares[1])
+    squares = [sum((value * value for value in row), Fraction(0)) for row in given]
+    heights = [sum((weights[i] * squares[i] for i in side), Fraction(0)) for side in names]
+    return BallObstruction(names[0], names[1], point, shares[0], shares[1], heights[0], heights[1])
+
+
+def _nonnegative_solution(columns: list[tuple[int, ...]], b: tuple[int, ...]) -> list[Fraction] | None:
+    """Return z >= 0 with ``sum_j z_j columns[j] = b``, for b >= 0, with at most ``len(b)`` of them positive; or None.
+
+    The first phase of the simplex method with Bland's rule, which cannot cycle, in fractions.
+    """
+    n, m = len(columns), len(b)
+    table = [[Fraction(column[i]) for column in columns] + [Fraction(b[i])] for i in range(m)]
+    missing = [sum(column, Fraction(0)) for column in zip(*table, strict=True)]  # of b; and what a column would add
+    basis = list(range(-m, 0))
+    while missing[n]:
+        enter = next((j for j in range(n) if missing[j] > 0), None)
+        if enter is None:
+            return None
+        ratios = [(row[n] / row[enter], basis[i], i) for i, row in enumerate(table) if row[enter] > 0]
+        leave = min(ratios)[2]
+        pivot = [value / table[leave][enter] for value in table[leave]]
+        table[leave], basis[leave] = pivot, enter
+        for row in [*(table[i] for i in range(m) if i != leave), missing]:
+            if factor := row[enter]:
+                row[:] = [value - factor * by for value, by in zip(row, pivot, strict=True)]
+    z = [Fraction(0)] * n
+    for i, j in enumerate(basis):
+        if j >= 0:
+            z[j] = table[i][n]
+    return z
+
+
+def _box_sentence(rows: Integers, inside: list[int], outside: list[int]) -> str | None:
+    columns = list(zip(*(rows[i] for i in inside), strict=True))
+    for q in outside:
+        if all(min(column) <= value <= max(column) for value, column in zip(rows[q], columns, strict=True)):
+            return f"the smallest box around the subset also holds row {q}."
+    return None
+
+
+def _polygon_sentence(rows: Integers, inside: list[int], outside: list[int], k: int) -> str | None:
+    different = list(dict.fromkeys(rows))
+    number = {row: i for i, row in enumerate(different)}
+    subset = sorted({number[rows[i]] for i in inside})
+    directions = Directions(different)
+    for q in outside:
+        if number[rows[q]] in subset or directions.arc(number[rows[q]], subset) is None:
+            return f"row {q} lies in the convex hull of the subset."
+    sides = directions.fewest_sides(subset)
+    assert sides is not None
+    return None if sides <= k else f"a convex polygon that cuts the subset has at least {sides} sides, and k = {k}."
+
+
+def _read_subset(subset: Any, n: int) -> list[int]:
+    try:
+        rows = list(subset)
+    except TypeError:
+        rows = [subset]
+    for i in rows:
+        if isinstance(i, bool) or not isinstance(i, Integral) or not 0 <= i < n:
+            raise ValueError(f"subset must hold row numbers from 0 to {n - 1}, got {i!r}: give some, such as {{0}}.")
+    return sorted({int(i) for i in rows})
+
+
+def _names(rows: tuple[int, ...]) -> str:
+    return ("row " if len(rows) == 1 else "rows ") + ", ".join(map(str, rows))
+
+
+def _tuple(point: tuple[Fraction, ...]) -> str:
+    return "(" + ", ".join(map(str, point)) + ")"

@@ -53,6 +53,12 @@ def test_passes_differ_and_repeat():
     assert visiting_order(50, 7, 1).tolist() == visiting_order(50, 7, 1).tolist()
 
 
+def test_seeds_may_be_numpys():
+    assert visiting_order(9, np.int64(3)).tolist() == visiting_order(9, 3).tolist()
+    with pytest.raises(ValueError, match="counted from 0"):
+        visiting_order(9, 3, -1)
+
+
 @pytest.mark.parametrize("n", [-1, 2**32])
 def test_refuses_what_it_cannot_order(n):
     with pytest.raises(ValueError, match="rows to put in order"):

@@ -23,12 +23,19 @@ def layouts(X):
         "csr32": sp.csr_array(X),
         "csr64": wide,
         "csc": sp.csc_array(X),
+        "csr mixed": _mixed_widths(X),
     }
     with np.errstate(over="ignore"):
         single = X.astype(np.float32)
     if np.all(single == X):
         out |= {"float32": single, "csr float32": sp.csr_array(single)}
     return out
+
+
+def _mixed_widths(X):
+    mixed = sp.csr_array(X)
+    mixed.indptr = mixed.indptr.astype(np.int64)
+    return mixed
 
 
 def fitted(X, labels, **options):
@@ -83,7 +90,7 @@ def test_shuffled_runs_can_be_replayed(shuffle):
 @pytest.mark.parametrize("kind", ["integers", "decimals", "halves"])
 def test_weights_scale_the_step(kind):
     X, labels = small_set(kind, seed=2)
-    steps = np.random.default_rng(0).choice([0.0, 0.1, 1.0, 2.5], len(X))
+    steps = np.random.default_rng(0).choice([0.0, 0.1, 1.0, 2.5, 1e-170], len(X))
     naive = run(X, SIGNS[labels], 6, steps=steps)
     for layout in layouts(X).values():
         model = Perceptron(shuffle=False, max_iter=6).fit(layout, SIGNS[labels], sample_weight=steps)
@@ -144,6 +151,28 @@ def test_vote_equals_the_naive_vote(kind, layout):
     assert (model.decision_function(layout(tests)) * visits).tolist() == pytest.approx(expected)
     assert model.predict(tests).tolist() == [1 if total > 0 else -1 for total in expected]
     assert model.on_boundary(tests).tolist() == [total == 0 for total in expected]
+
+
+@pytest.mark.parametrize("kind", ["integers", "decimals"])
+@pytest.mark.parametrize("multi_class", ["ovr", "direct"])
+def test_weighted_votes_are_exact(kind, multi_class):
+    X, labels = small_set(kind, seed=16, classes=3 if multi_class == "direct" else 2)
+    steps = np.random.default_rng(0).choice([0.1, 0.2, 0.7], len(X))
+    model = VotedPerceptron(max_iter=2, shuffle=False, multi_class=multi_class).fit(X, labels, steps)
+    if multi_class == "direct":
+        naive = run_direct(X, labels, 3, 2, steps=steps)
+        expected = [direct_votes(naive.voters, row, 3) for row in X.tolist()]
+    else:
+        naive = run(X, SIGNS[labels], 2, steps=steps)
+        expected = [vote(naive.voters, row) for row in X.tolist()]
+    assert model.decision_function(X) * (2 * len(X)) == pytest.approx(np.array(expected))
+
+
+def test_tiny_steps_are_exact():
+    for seed in range(20):
+        X, labels = small_set("decimals", seed=seed)
+        model = Perceptron(shuffle=False, max_iter=6).fit(X, SIGNS[labels], sample_weight=np.full(len(X), 1e-170))
+        same_bits(model, run(X, SIGNS[labels], 6, steps=np.full(len(X), 1e-170)))
 
 
 @pytest.mark.parametrize("kind", ["integers", "decimals", "gauss"])

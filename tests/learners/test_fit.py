@@ -15,6 +15,7 @@ from examples import small_set
 from naive import activation, run
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
 from rosenblatt.learners.progress import Progress
+from rosenblatt.learners.training import Trainer
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -129,7 +130,7 @@ def test_score_by_pass_is_what_fits_of_that_many_passes_score():
 
 def test_sorted_data_gets_a_warning():
     X, y = data.make_sorted(1000, 5, 0.1, random_state=0)
-    with pytest.warns(UserWarning, match="the first 100 rows all carry one label"):
+    with pytest.warns(UserWarning, match="the first 500 rows all carry one label"):
         Perceptron(shuffle=False, max_iter=1000).fit(X, y)
     with pytest.warns(UserWarning, match="all carry one label"):
         Perceptron().partial_fit(X, y)
@@ -247,3 +248,80 @@ def test_warnings_point_at_the_caller():
         with pytest.warns(UserWarning, match="all carry one label") as seen:
             learn(X, y)
         assert seen[0].filename == __file__
+
+
+@quiet
+@pytest.mark.parametrize("chunk", [1, 30, 100, 400])
+def test_a_sorted_stream_gets_one_warning(chunk):
+    X, y = data.make_sorted(400, random_state=0)
+
+    def stream(order):
+        model = Perceptron()
+        for start in range(0, 400, chunk):
+            some = order[start : start + chunk]
+            model.partial_fit(X[some], y[some])
+
+    with pytest.warns(UserWarning, match="all carry one label") as seen:
+        stream(np.arange(400))
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stream(np.random.default_rng(0).permutation(400))
+
+
+@quiet
+def test_counters_are_totals_whatever_weights_are_kept():
+    X, y = small_set("gauss", n=300, seed=2)
+    model = Perceptron(early_stopping=True, random_state=0, max_iter=50).fit(X, y)
+    assert model.n_updates_ == model.report_.updates == model.history_["mistakes"].sum()
+    assert model.n_iter_ == len(model.history_)
+
+
+def test_the_warning_counts_the_mistakes_of_every_machine_that_has_them():
+    X, y = small_set("gauss", n=60, classes=3, seed=1)
+    with pytest.warns(ConvergenceWarning, match=r"^[1-9]\d* mistakes in pass") as seen:
+        model = Perceptron(random_state=0, max_updates=20, max_iter=200).fit(X, y)
+    last = sum(part.mistakes_by_pass[-1] for part in model.report_.by_class.values() if not part.converged)
+    assert str(seen[0].message).startswith(f"{last} mistakes")
+
+
+def test_an_interrupted_run_is_not_separated(monkeypatch):
+    X, y = data.make_separable(200, 5, 0.1, random_state=0)
+    model = Perceptron(warm_start=True, max_iter=1000, shuffle=False).fit(X, y)
+    assert model.converged_
+    visit = Trainer._visit
+
+    def interrupted(self, *arguments):
+        visit(self, *arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trainer, "_visit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, -y)
+    assert not model.converged_
+    assert model.n_updates_ == model.history_["mistakes"].sum()
+
+
+def test_a_pocket_is_judged_anew_on_other_data():
+    X, y = data.make_separable(100, 5, 0.1, random_state=0)
+    model = Perceptron("pocket", warm_start=True, max_iter=100, random_state=0).fit(X, y)
+    model.fit(X, -y)
+    assert model.score(X, -y) == 1.0
+    three = np.where(np.arange(100) % 5 == 0, 7, y)
+    assert model.fit(X, three).predict(X).shape == (100,)
+
+
+def test_reports_of_extreme_numbers():
+    points, labels = np.array([[1.0, 2.0], [-2.0, 1.0], [-1.0, -1.0]]), [1, 1, -1]
+    plain = Perceptron(shuffle=False, fit_intercept=False).fit(points, labels).report_
+    for power in (-700, -300, 300, 600):
+        report = Perceptron(shuffle=False, fit_intercept=False).fit(points * 2.0**power, labels).report_
+        assert report.converged
+        assert report.updates == plain.updates <= report.bound
+        assert report.radius == pytest.approx(plain.radius * 2.0**power)
+        assert report.margin_low <= plain.margin_low * 2.0**power * (1 + 1e-9)
+        assert report.margin_high >= plain.margin_low * 2.0**power
+    weighted = Perceptron(shuffle=False).fit([[1.0], [-1.0]], [1, -1], sample_weight=[1e200, 1e200]).report_
+    assert weighted.bound >= weighted.updates
+    skipped = Perceptron(fit_intercept=False).fit([[1e-150], [-1e-150], [5.0]], [1, -1, 1], sample_weight=[1, 1, 0])
+    assert skipped.report_.radius == pytest.approx(1e-150)

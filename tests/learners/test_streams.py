@@ -213,3 +213,27 @@ def test_what_the_machines_are_may_not_change_on_the_way(name, value):
     with pytest.raises(ValueError, match=f"{name} has changed since"):
         model.partial_fit(X, y)
     model.set_params(warm_start=False).fit(X, y)
+
+
+def test_a_warm_fit_that_fails_leaves_the_model_alone():
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    y = np.arange(90) % 2
+    model = Perceptron(warm_start=True, early_stopping=True, random_state=0, max_iter=2).fit(X, y)
+    lonely = y.copy()
+    lonely[0] = 7
+    with pytest.raises(ValueError, match="cannot hold out"):
+        model.fit(X, lonely)
+    assert model.classes_.tolist() == [0, 1]
+    assert model.fit(X, np.arange(90) % 3).coef_.shape == (3, 3)
+
+
+def test_words_and_numbers_are_not_mixed():
+    model = Perceptron().partial_fit([[1.0], [2.0]], [1, -1])
+    with pytest.raises(ValueError, match=r"labels so far are \[-1, 1\], now came 'a'"):
+        model.partial_fit([[1.0], [2.0]], ["a", "b"])
+    assert model.classes_.tolist() == [-1, 1]
+
+
+def test_a_stream_whose_weights_overflow_says_so():
+    with pytest.raises(ValueError, match="beyond the range of floats"):
+        Perceptron().partial_fit([[1e308], [-1e308]], [1, -1], sample_weight=[10, 10])

@@ -159,8 +159,8 @@ def make_circle(
     True
     """
     n, d, radius, gap = _count("n", n, 1), _count("d", d, 1), _real("radius", radius), _real("gap", gap)
-    if radius <= 0:
-        raise ValueError(f"radius must be above 0, got {radius}: give the sphere's radius.")
+    if not 1e-100 <= radius <= 1e100:
+        raise ValueError(f"radius must be above 0 (from 1e-100 to 1e100), got {radius}: give the sphere's radius.")
     c = np.zeros(d) if center is None else np.asarray(center, dtype=np.float64)
     if c.shape != (d,) or not np.isfinite(c).all():
         raise ValueError(f"center must hold d = {d} finite numbers, got {center!r}: give one for each feature.")

@@ -45,6 +45,8 @@ def visiting_order(n: int, seed: int, pass_number: int = 0) -> np.ndarray:
     """
     if not 0 <= n < 2**32:
         raise ValueError(f"expected between 0 and 2**32 - 1 rows to put in order, got {n}")
+    if pass_number < 0:
+        raise ValueError(f"passes are counted from 0, got pass_number={pass_number}")
     order = np.arange(n, dtype=np.uint32)
-    _shuffle(order, np.uint64(seed % 2**64), np.uint64(pass_number))
+    _shuffle(order, np.uint64(int(seed) % 2**64), np.uint64(pass_number))
     return order

@@ -29,6 +29,8 @@ from rosenblatt.kernels.rows import (
     warm,
 )
 
+_LEAST = 1e-300  # tiny steps must not vanish from the bound on |w|
+
 TALLY = np.dtype(
     [
         ("target", "i8"),  # the class that this machine answers yes to
@@ -151,7 +153,7 @@ def one_vs_rest_pass(
                 add(rows, i, step, w, step * before, u)
                 b += step * one
                 beta += step * before * one
-                energy += step * step
+                energy += step * step if step * step > _LEAST else _LEAST
                 bound = doubt(terms, radius2 * math.sqrt(energy))
                 s["mistakes"] += 1
                 s["updates"] += 1
@@ -246,7 +248,7 @@ def direct_pass(examples, order, start, stop, machines, scores, one, terms, ahea
             mistakes += 1
             tally[0]["updates"] += 1
             tally[0]["step_sum"] += step
-            energy += step * step
+            energy += step * step if step * step > _LEAST else _LEAST
             bound = 2.0 * doubt(terms, radius2 * math.sqrt(energy))
             tally[0]["last_change"] = visits + 1.0
         visits += 1.0

@@ -109,7 +109,7 @@ def votes(machines: Machines, ballots: Ballots, rows: Rows) -> np.ndarray:
         for k, run in enumerate(runs):
             counts = run.survival(float(machines.tally["visits"][k]))
             slack = _slack(run, stored_lengths, rows.d)
-            exact = whole and _exactly_summed(slack, lengths)
+            exact = whole and _whole_numbers(run.steps) and _exactly_summed(slack, lengths)
             slack = np.zeros_like(slack) if exact else slack
             target = out[start : start + chunk] if machines.direct else out[start : start + chunk, k]
             doubts = _count(machines, run, counts, products, slack, lengths, one, target, keep=not exact)

@@ -44,13 +44,14 @@ class Rows:
             return 4
         return min(16, max(2, 2048 // self.row_bytes))
 
-    def longest(self) -> float:
-        """Return the length of the longest row, without overflow or underflow on the way."""
-        values = self.matrix.data if sp.issparse(self.matrix) else self.matrix
+    def longest(self, which: np.ndarray) -> float:
+        """Return the length of the longest of the rows ``which``, without overflow or underflow on the way."""
+        matrix = self.matrix[which].astype(np.float64)
+        values = matrix.data if sp.issparse(matrix) else matrix
         largest = float(np.max(np.abs(values), initial=0.0))
         if largest == 0.0:
             return 0.0
-        scaled = self.matrix * (1.0 / 2.0 ** min(math.frexp(largest)[1], 1023))
+        scaled = matrix * (1.0 / 2.0 ** min(math.frexp(largest)[1], 1023))
         squares = scaled.multiply(scaled) if sp.issparse(scaled) else scaled * scaled
         return math.ldexp(math.sqrt(float(np.max(squares.sum(axis=1)))), min(math.frexp(largest)[1], 1023))
 
@@ -63,9 +64,10 @@ def as_rows(X: Any) -> Rows:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    unsigned = np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64
-    indices, indptr = X.indices.view(unsigned), X.indptr.view(unsigned)  # what is negative becomes huge
-    sizes = np.diff(X.indptr)
+    narrow = X.indices.dtype.itemsize == X.indptr.dtype.itemsize == 4
+    signed, unsigned = (np.int32, np.uint32) if narrow else (np.int64, np.uint64)
+    indices, indptr = (part.astype(signed, copy=False).view(unsigned) for part in (X.indices, X.indptr))
+    sizes = np.diff(X.indptr)  # as unsigned numbers, indices that are negative are far too large
     if (
         indptr[0] != 0
         or indptr[-1] > min(len(indices), len(X.data))
@@ -170,10 +172,16 @@ def _class_weights(class_weight: Any, classes: np.ndarray, numbers: np.ndarray) 
     return weights
 
 
-def warn_if_sorted(numbers: np.ndarray, stacklevel: int) -> None:
-    """Warn where data that is visited as it comes starts with a long run of one label (CIML section 4.2)."""
-    lead = max(100, len(numbers) // 10)
-    if len(numbers) >= lead and np.all(numbers[:lead] == numbers[0]):
+def leading_run(numbers: np.ndarray) -> int:
+    """Return how many rows at the start carry the label of the first."""
+    differs = numbers != numbers[0]
+    return int(np.argmax(differs)) if differs.any() else len(numbers)
+
+
+def warn_if_sorted(lead: int, rows: int, stacklevel: int) -> bool:
+    """Warn where ``rows`` visited as they come start with a long run of one label (CIML section 4.2)."""
+    warn = lead >= max(100, rows // 10)
+    if warn:
         warnings.warn(
             f"the first {lead} rows all carry one label and are visited in the given order: after a few of them "
             "the perceptron gives that label to everything, and the others teach it nothing. "
@@ -181,3 +189,4 @@ def warn_if_sorted(numbers: np.ndarray, stacklevel: int) -> None:
             UserWarning,
             stacklevel=stacklevel,
         )
+    return warn

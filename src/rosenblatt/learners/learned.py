@@ -47,7 +47,8 @@ class Learned(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the activation of each row, for each class if there are more than two; signs are exact.
 
-        For votes it is the share of all visits by which those in favour outnumber those against.
+        For votes it is the share of all visits by which those in favour outnumber those against. Where two
+        classes are within rounding of each other, ``predict`` compares them exactly and these numbers may not.
         """
         machines = self._learned
         rows = as_rows(checked_matrix(self, X, reset=False))
@@ -90,7 +91,11 @@ class Learned(ClassifierMixin, BaseEstimator):
                 "a vote is cast by many weight vectors, so there is no single coef_ or intercept_: "
                 "use average_coef_ or last_coef_."
             )
-        w, b = weights(self._learned, hypothesis)
+        machines = self._learned
+        try:
+            w, b = weights(machines, hypothesis)
+        except ValueError as not_kept:
+            raise AttributeError(str(not_kept)) from not_kept
         return w.copy(), b.copy()
 
     @property
@@ -101,7 +106,7 @@ class Learned(ClassifierMixin, BaseEstimator):
     @property
     def n_updates_(self) -> int:
         """Updates made in all, over all machines."""
-        return int(self._learned.counters["updates"].sum())
+        return int(self.history_["mistakes"].sum())
 
     @property
     def seed_(self) -> int:

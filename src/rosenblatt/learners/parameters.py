@@ -29,7 +29,10 @@ def check_parameters(model: Any) -> None:
 
 
 def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    if not any(type(value) in (type(choice), np.bool_) and value == choice for choice in allowed):
+    kind = (str, bool, np.bool_)
+    if not any(
+        isinstance(value, kind) and isinstance(value, str) == isinstance(c, str) and value == c for c in allowed
+    ):
         raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}.")
 
 

@@ -64,7 +64,7 @@ class Trainer:
         finally:
             self._keep_log(log, active)
         if not self.seen:
-            self._measure()
+            self._measure(order)
             self.seen = True
         return machines.tally["mistakes"][active].copy()
 
@@ -110,17 +110,24 @@ class Trainer:
         if not np.isfinite(self.machines.counters["radius2"]).all():
             assert_all_finite(self.rows.matrix, input_name="X")
 
-    def _measure(self) -> None:
+    def _measure(self, order: np.ndarray) -> None:
         """Note the length of the longest example; the squares that kernels see may have left the range of floats."""
         machines = self.machines
         radius2 = float(machines.counters["radius2"].max())
         if 1e-280 < radius2 < 1e300:
             radius = math.sqrt(radius2)
         else:
-            radius = math.hypot(self.rows.longest(), float(machines.fit_intercept))
+            visited = order[self.steps[order] > 0] if len(self.steps) else order
+            radius = math.hypot(self.rows.longest(visited), float(machines.fit_intercept))
         machines.radius = max(machines.radius, radius)
 
     # the pocket
+
+    def judge_again(self, visited: np.ndarray) -> None:
+        """Count the mistakes of the weights in the pocket on the rows ``visited``, which may be new ones."""
+        pocket = self.machines.pocket
+        if pocket is not None and np.isfinite(pocket.mistakes).all():
+            pocket.mistakes[:] = self._training_mistakes(pocket.w, pocket.b, visited)
 
     def judge(self, visited: np.ndarray) -> None:
         """Put the weights with the fewest mistakes on the rows ``visited`` into the pocket.

@@ -46,6 +46,9 @@ class Machines:
     seed: int = 0
     radius: float = 0.0
     """Length of the longest example seen, the bias coordinate included."""
+    lead: int = 0
+    """How many rows at the start of a stream carried one label, as long as no other has come."""
+    lead_label: object = None
     spread: np.ndarray | None = None
     """Range of each feature over a sample of the rows."""
     passes: int = 0
@@ -96,6 +99,17 @@ class Machines:
         visits = np.maximum(self.visits, 1.0)
         return self.w - self.u / visits[:, None], self.tally["b"] - self.tally["beta"] / visits
 
+    def check_finite(self) -> None:
+        """Raise a ValueError if weights have outgrown the floats; look only where they may have."""
+        counters = self.counters
+        with np.errstate(over="ignore"):
+            longest = self.radius * np.sqrt(counters["energy"].max()) * (counters["visits"].max() + 1.0)
+        if not longest < 1e300 and not (np.isfinite(self.w).all() and np.isfinite(self.u).all()):
+            raise ValueError(
+                "the weights have grown beyond the range of floats: scale the features, "
+                "for instance with sklearn.preprocessing.MaxAbsScaler, and train from the start."
+            )
+
     def snapshot(self) -> Machines:
         """Return a copy that further training leaves alone."""
         other = copy(self)
@@ -118,7 +132,7 @@ class Machines:
         d = self.w.shape[1]
         new = Machines.zeros(n_classes, d, direct=direct, fit_intercept=self.fit_intercept)
         new.seed, new.radius, new.passes = self.seed, self.radius, self.passes
-        new.spread = self.spread
+        new.spread, new.lead, new.lead_label = self.spread, self.lead, self.lead_label
         new.validation_error = list(self.validation_error)
         new.mistakes = [np.full(len(new.counters), -1) for _ in self.mistakes]
         if self.ballots is not None:

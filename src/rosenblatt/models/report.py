@@ -36,7 +36,7 @@ class Report:
     margin_low, margin_high : float
         The margin of the data lies between these. Low is what the weights attain, after a pass without
         mistakes, and minus infinity before; high is the length of the weights over the sum of the steps that
-        made them, which holds at any time, for separable data, as no separator does better.
+        made them: no separator of all the data they were made from does better.
     bound : float
         Novikoff's bound (R / margin_low)^2: no run on this data, in whatever order, makes more updates. Where
         step sizes differ, R and the margin in it are those of the examples times their steps.
@@ -114,31 +114,32 @@ def _single(machines: Machines, k: int, w: np.ndarray, b: np.ndarray | float) ->
     tally = machines.tally[k]
     mistakes = [int(counts[k]) for counts in machines.mistakes if counts[k] >= 0]
     kesler = 2.0 if machines.direct else 1.0  # an update moves two classes
-    radius2, energy = machines.radius**2, float(tally["energy"])
+    radius, energy = machines.radius, float(tally["energy"])
     slack = 1.0 + 8.0 * (w.size + 8) * _HALF_ULP
     length = math.hypot(_length(w), _length(np.atleast_1d(b))) * slack
     converged = bool(machines.done[k])
     low, bound, high = -math.inf, math.inf, math.inf
     if tally["step_sum"] > 0:
-        drift = 4.0 * _HALF_ULP * float(tally["updates"]) * math.sqrt(kesler * radius2 * energy)
+        drift = 4.0 * _HALF_ULP * float(tally["updates"]) * radius * math.sqrt(kesler * energy)
         high = (length + drift) / float(tally["step_sum"]) * slack
     if converged and tally["lowest"] > _TINY and tally["lowest_step"] > _TINY:
         # an activation above its rounding bound keeps half of its size; most keep all but the bound
-        rounding = kesler * 1.01 * (w.size + 4) * _HALF_ULP * radius2 * math.sqrt(energy)
+        rounding = kesler * 1.01 * (w.size + 4) * _HALF_ULP * radius * radius * math.sqrt(energy)
         proved = max(0.5, 1.0 - rounding / float(tally["lowest"])) / slack
         low = proved * float(tally["lowest"]) / length
         low_step = proved * float(tally["lowest_step"]) / length
-        bound = kesler * float(tally["reach2"]) / low_step / low_step
+        reach2 = float(tally["reach2"])
+        bound = kesler * reach2 / low_step / low_step if math.isfinite(reach2) else math.inf
     elif converged:
         low = 0.0  # positive, but too small to be told from zero
     return Report(
         passes=len(mistakes),
-        updates=int(tally["updates"]),
+        updates=sum(mistakes),
         mistakes_by_pass=mistakes,
         converged=converged,
         radius=machines.radius,
         margin_low=low,
-        margin_high=max(high, low),
+        margin_high=high if high >= low else math.inf,  # the weights come from other data as well
         bound=bound,
         fit_intercept=machines.fit_intercept,
     )

@@ -7,6 +7,7 @@ from rosenblatt.kernels.orders import visiting_order
 from rosenblatt.learners.explain import contributions, explain
 from rosenblatt.learners.geometry import boundary, distance, unit_weights
 from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.theory import vc
 
 __version__ = "0.1.0"
 
@@ -21,6 +22,7 @@ __all__ = [
     "explain",
     "textbook",
     "unit_weights",
+    "vc",
     "visiting_order",
 ]
 

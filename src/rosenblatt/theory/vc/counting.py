@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain, compress
 from math import comb
 from numbers import Integral
 from typing import Any
@@ -53,7 +52,7 @@ def dichotomies(points: Any, family: str, k: int | None = None) -> frozenset[fro
     """
     groups, sides = _groups(points, family, k)
     names = list(groups.values())
-    return frozenset(frozenset(_rows(names, mask)) for mask in cut(list(groups), family, sides))
+    return frozenset(_rows(names, mask) for mask in cut(list(groups), family, sides))
 
 
 def shatters(points: Any, family: str, k: int | None = None) -> bool:
@@ -152,8 +151,9 @@ def _groups(points: Any, family: str, k: int | None) -> tuple[dict[tuple[int, ..
     return groups, sides
 
 
-def _rows(groups: list[list[int]], mask: int) -> chain[int]:
-    return chain.from_iterable(compress(groups, map(int, reversed(f"{mask:b}"))))
+def _rows(groups: list[list[int]], mask: int) -> frozenset[int]:
+    bits = reversed(f"{mask:b}")
+    return frozenset([i for names, bit in zip(groups, bits, strict=False) if bit == "1" for i in names])
 
 
 def _members(n: int, masks: set[int]) -> list[int]:

@@ -13,7 +13,7 @@ __all__ = ["FAMILIES", "MOST_POLYGON_POINTS", "check_family", "cut", "known_vc_d
 
 FAMILIES = ("halfspaces", "discs", "rectangles", "convex-k-gons")
 
-MOST_POLYGON_POINTS = 20  # every subset is tried: a few seconds for 14 points, minutes for 20
+MOST_POLYGON_POINTS = 20  # every subset is tried: a second for 14 points, minutes for 20
 
 
 def check_family(family: Any, k: Any, d: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from numbers import Integral, Rational
@@ -69,6 +68,5 @@ def _fraction(value: Any) -> Fraction:
 
 
 def _short(value: Any) -> str:
-    words: Sequence[str] = repr(value).split()
-    text = " ".join(words)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
 from typing import Any
@@ -59,10 +60,10 @@ class RadonPartition:
 
 @dataclass(frozen=True)
 class BallObstruction(RadonPartition):
-    """The same for balls, in the space of (x, |x|^2): the mix of the rows inside lies straight above the other, or on it.
+    """The same for balls, in the space of (x, |x|^2): a mix of the rows inside lies straight above one of the others.
 
-    Where c > 0, ``c |x|^2 + a . x + b`` is negative in a ball and positive outside it. So it would be negative for the
-    mix inside and positive for the mix outside, yet the first is not less than the second.
+    For c > 0 the sphere's ``c |x|^2 + a . x + b`` is negative in the ball and positive outside it, so it would be
+    negative at the first mix and positive at the second. But it is no less at the first: above means as high or higher.
     ``inside_height`` and ``outside_height`` are the means of |x|^2. At most d + 3 rows are named.
     """
 
@@ -70,11 +71,12 @@ class BallObstruction(RadonPartition):
     outside_height: Fraction
 
     def __str__(self) -> str:
+        heights = _number(self.inside_height), _number(self.outside_height)
         where = "at the same height" if self.inside_height == self.outside_height else "below that"
         return (
             f"No disc holds {_names(self.inside)} and misses {_names(self.outside)}: "
             f"the point {_tuple(self.point)} is a mix of both, and in the space (x, |x|^2) that of the first lies "
-            f"at height {self.inside_height} and that of the others {where}, at {self.outside_height}."
+            f"at height {heights[0]} and that of the others {where}, at {heights[1]}."
         )
 
     def check(self, points: Any) -> bool:
@@ -94,7 +96,7 @@ def why_not(
     For halfspaces the reason is a `RadonPartition`, for discs a `BallObstruction`; both print in words and have
     ``check(points)``. For the other families it is a sentence.
 
-    The question is settled by a linear program in fractions, for this subset alone, and not by `dichotomies`: so it
+    The question is settled by a linear program in exact numbers, for this subset alone, and not by `dichotomies`: so it
     also answers for many points, and in high dimension.
 
     Parameters
@@ -161,27 +163,29 @@ def _partition(
 def _nonnegative_solution(columns: list[tuple[int, ...]], b: tuple[int, ...]) -> list[Fraction] | None:
     """Return z >= 0 with ``sum_j z_j columns[j] = b``, for b >= 0, with at most ``len(b)`` of them positive; or None.
 
-    The first phase of the simplex method with Bland's rule, which cannot cycle, in fractions.
+    The first phase of the simplex method with Bland's rule, which cannot cycle. The table is kept in integers, as
+    ``scale`` times what it stands for: every entry is a minor of the columns, so the divisions are exact (Edmonds).
     """
     n, m = len(columns), len(b)
-    table = [[Fraction(column[i]) for column in columns] + [Fraction(b[i])] for i in range(m)]
-    missing = [sum(column, Fraction(0)) for column in zip(*table, strict=True)]  # of b; and what a column would add
-    basis = list(range(-m, 0))
+    table = [[column[i] for column in columns] + [b[i]] for i in range(m)]
+    missing = [sum(column) for column in zip(*table, strict=True)]  # of b; and what each column would add of it
+    basis = list(range(-m, 0))  # below 0: not a column
+    scale = 1
     while missing[n]:
         enter = next((j for j in range(n) if missing[j] > 0), None)
         if enter is None:
             return None
-        ratios = [(row[n] / row[enter], basis[i], i) for i, row in enumerate(table) if row[enter] > 0]
-        leave = min(ratios)[2]
-        pivot = [value / table[leave][enter] for value in table[leave]]
-        table[leave], basis[leave] = pivot, enter
-        for row in [*(table[i] for i in range(m) if i != leave), missing]:
-            if factor := row[enter]:
-                row[:] = [value - factor * by for value, by in zip(row, pivot, strict=True)]
+        leave = min((Fraction(row[n], row[enter]), basis[i], i) for i, row in enumerate(table) if row[enter] > 0)[2]
+        basis[leave] = enter
+        pivot = table[leave]
+        for row in [*table[:leave], *table[leave + 1 :], missing]:
+            factor = row[enter]
+            row[:] = [(pivot[enter] * x - factor * y) // scale for x, y in zip(row, pivot, strict=True)]
+        scale = pivot[enter]
     z = [Fraction(0)] * n
     for i, j in enumerate(basis):
         if j >= 0:
-            z[j] = table[i][n]
+            z[j] = Fraction(table[i][n], scale)
     return z
 
 
@@ -212,7 +216,7 @@ def _read_subset(subset: Any, n: int) -> list[int]:
     except TypeError:
         rows = [subset]
     for i in rows:
-        if isinstance(i, bool) or not isinstance(i, Integral) or not 0 <= i < n:
+        if isinstance(i, bool) or not isinstance(i, Integral) or not 0 <= int(i) < n:
             raise ValueError(f"subset must hold row numbers from 0 to {n - 1}, got {i!r}: give some, such as {{0}}.")
     return sorted({int(i) for i in rows})
 
@@ -222,4 +226,11 @@ def _names(rows: tuple[int, ...]) -> str:
 
 
 def _tuple(point: tuple[Fraction, ...]) -> str:
-    return "(" + ", ".join(map(str, point)) + ")"
+    return "(" + ", ".join(map(_number, point)) + ")"
+
+
+def _number(value: Fraction) -> str:
+    """Return the fraction, or six digits of a long one: by a decimal, because a float may overflow."""
+    if value.numerator.bit_length() + value.denominator.bit_length() <= 40:
+        return str(value)
+    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"

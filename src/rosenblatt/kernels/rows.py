@@ -147,9 +147,9 @@ def _dense_add(rows, i, step, w, late_step, u):
     d = w.shape[0]
     first = i * d
     for j in range(d):
-        w[j] += step * np.float64(at(values, first + j))
-    for j in range(d):
-        u[j] += late_step * np.float64(at(values, first + j))
+        v = np.float64(at(values, first + j))
+        w[j] += step * v
+        u[j] += late_step * v
 
 
 def _csr_add(rows, i, step, w, late_step, u):

@@ -136,8 +136,9 @@ def _draw(model: Any, X: np.ndarray, y: np.ndarray, path: Path) -> Path | None:
     except ImportError:
         _say("No picture is drawn, since matplotlib is missing: pip install 'rosenblatt[plots]'.")
         return None
-    figure = Figure(figsize=(16, 5), layout="constrained")
+    figure = Figure(figsize=(16, 5.2))
     history, weights, projection = figure.subplots(1, 3, width_ratios=[1, 1, 1.3])
+    figure.subplots_adjust(0.04, 0.2, 0.985, 0.8, wspace=0.22)  # an automatic layout draws all of it twice
     plot_history(model, history)
     plot_weights(model, (8, 8), weights)
     plot_projection(model, X, y, projection)

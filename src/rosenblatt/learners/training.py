@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 from sklearn.utils import assert_all_finite
@@ -51,7 +52,7 @@ class Trainer:
         log = self._room_for_log(len(order))
         slice_rows = max(1024, SLICE_BYTES // self.rows.row_bytes)
         try:
-            with ThreadPoolExecutor(self.jobs) as threads:
+            with ThreadPoolExecutor(self.jobs) if self.jobs > 1 else nullcontext() as threads:
                 for start in range(0, len(order), slice_rows):
                     stop = min(start + slice_rows, len(order))
                     self._visit(threads, order, start, stop, shuffled, active, log)
@@ -70,7 +71,7 @@ class Trainer:
 
     def _visit(
         self,
-        threads: ThreadPoolExecutor,
+        threads: ThreadPoolExecutor | None,
         order: np.ndarray,
         start: int,
         stop: int,
@@ -90,7 +91,7 @@ class Trainer:
             state, scores = (*arrays, np.zeros(LIMBS, np.int64)), np.empty(len(machines.w))
             direct_pass(examples, order, start, stop, state, scores, one, rows.terms, ahead, first, log, pocket)
             return
-        groups = [group for group in np.array_split(active, self.jobs) if len(group)]
+        groups = [group for group in np.array_split(active, self.jobs) if len(group)] if threads else [active]
 
         def visit(group: np.ndarray) -> None:
             alone = len(group) == 1
@@ -100,7 +101,7 @@ class Trainer:
             what = (examples, order, start, stop, state, group, scores)
             one_vs_rest_pass(*what, one, rows.terms, ahead, block, first, log, pocket)
 
-        others: list[Future[None]] = [threads.submit(visit, group) for group in groups[1:]]
+        others: list[Future[None]] = [threads.submit(visit, group) for group in groups[1:]] if threads else []
         visit(groups[0])
         for other in others:
             other.result()

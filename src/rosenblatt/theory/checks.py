@@ -1,0 +1,271 @@
+"""What a certificate claims, recomputed from the data: nothing here knows how a certificate was found.
+
+Floating point with error bounds settles almost every row, and exact rational arithmetic the others, so that the
+answers are facts about the numbers as stored and are the same on every machine. Rows stand for z = y (x, 1), or
+z = y x where there is no bias.
+
+The error bound: a dot product of d terms in any order, with or without fused multiplication, is off by at most
+g (|x| . |w|) with g = d u / (1 - d u), u = 2^-53, and by 2^-1074 for each product that underflows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.theory.inputs import Matrix, Signs
+
+__all__ = ["balances", "encloses", "hull_distance", "round_root", "smallest", "squared_length", "squared_sum"]
+
+UNIT = 2.0**-53
+TINY = 2.0**-1020
+BLOCK_BYTES = 1 << 26
+MANY = 200
+"""More rows in doubt than this are first looked at with twice the digits."""
+
+
+def smallest(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
+    """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or whole numbers."""
+    exponent = max((_exponent(value) for value in (*w.tolist(), b) if value), default=0)
+    whole, unit = _whole([*w.tolist(), b])
+    with np.errstate(all="ignore"):
+        near = np.array([_scaled(value, exponent) for value in (*w.tolist(), b)])
+        parts = list(_scores(X, signs, near[:-1], near[-1]))
+    low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
+    least = np.min(high, initial=np.inf) if not np.isnan(high).any() else np.inf
+    in_doubt = np.flatnonzero(~(low > least))
+    if len(in_doubt) > MANY and w.dtype != object:
+        low, high = _sharp_scores(X, signs, in_doubt, near[:-1], near[-1])
+        in_doubt = in_doubt[~(low > np.min(high))]
+    bias = whole.pop()
+    return min(
+        int(signs[i]) * (_exact_dot(*_row(X, i), whole) + bias) * unit  # the numbers are exact from here on
+        for i in in_doubt.tolist()
+    )
+
+
+def squared_length(values: Sequence[Any]) -> Fraction:
+    """Return the sum of the squares, exactly."""
+    whole, unit = _whole(values)
+    return sum(value * value for value in whole) * unit * unit
+
+
+def squared_sum(X: Matrix, signs: Signs, alpha: NDArray[np.float64], bias: bool) -> Fraction:
+    """Return the squared length of the mean of the rows z with the weights ``alpha``, exactly.
+
+    No separator has a margin above that length: every row of z lies at least as far along it as the margin, so
+    the mean does.
+    """
+    rows = np.flatnonzero(alpha)
+    sums, total = _weighted(X, rows, (signs * alpha)[rows], alpha[rows])
+    square = sum((value * value for value in sums.values()), Fraction(0))
+    if bias:
+        square += sum(Fraction(value) for value in (signs * alpha)[rows].tolist()) ** 2
+    return square / (total * total)
+
+
+def hull_distance(X: Matrix, signs: Signs, alpha: NDArray[np.float64]) -> Fraction | None:
+    """Return the squared half of the distance between the means of the two classes weighted by ``alpha``, exactly.
+
+    No separator, with any bias, has a margin above that half. None where a class has no weight.
+    """
+    gap: dict[int, Fraction] = {}
+    for sign in (1.0, -1.0):
+        rows = np.flatnonzero((signs == sign) & (alpha != 0))
+        if len(rows) == 0:
+            return None
+        sums, total = _weighted(X, rows, alpha[rows], alpha[rows])
+        for j, value in sums.items():
+            gap[j] = gap.get(j, Fraction(0)) + int(sign) * value / total
+    return sum(((value / 2) ** 2 for value in gap.values()), Fraction(0))
+
+
+def balances(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
+    """Say whether the rows z with these whole weights, all positive, add up to exactly zero (Gordan's certificate)."""
+    if len(weights) != len(rows) or len(rows) == 0 or min(weights) <= 0:
+        return False
+    signed = [int(sign) * weight for sign, weight in zip(signs[rows].tolist(), weights, strict=True)]
+    if bias and sum(signed) != 0:
+        return False
+    totals: dict[int, Fraction] = {}
+    for i, weight in zip(rows.tolist(), signed, strict=True):
+        for j, value in zip(*_row(X, i), strict=True):
+            totals[j] = totals.get(j, Fraction(0)) + weight * Fraction(value)
+    return not any(totals.values())
+
+
+def encloses(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.float64], bias: bool) -> bool:
+    """Say whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
+
+    The weights solve the square system M a = e: the rows z sum to zero, the weights to one. With an approximate
+    inverse R, ``q = |I - R M| < 1`` proves that M can be inverted, and then the exact solution lies within
+    ``|R| |M alpha - e| / (1 - q)`` of ``alpha``. Both are bounded with all rounding counted. It is a proof only for
+    as many rows as unknowns and one more, which is the number that points in general position need.
+    """
+    Z = (X[rows].toarray() if sp.issparse(X) else X[rows]) * signs[rows][:, None]
+    M = np.vstack([Z.T, signs[rows][None, :]] if bias else [Z.T])
+    size = len(rows)
+    if M.shape[0] != size - 1:
+        return False
+    largest = np.max(np.abs(M), axis=1, initial=0.0)
+    if not ((largest > 1e-290) & (largest < 1e290)).all():
+        return False
+    M = np.vstack([np.ldexp(M, -np.frexp(largest)[1][:, None]), np.ones(size)])
+    try:
+        R = np.linalg.inv(M)
+    except np.linalg.LinAlgError:
+        return False
+    g = (size + 4) * UNIT * 1.01
+    with np.errstate(all="ignore"):
+        spread = np.abs(R) @ np.abs(M)
+        lost = TINY * (1.0 + np.abs(R).sum(axis=1))  # what vanished when M was scaled
+        q = float(np.max(np.sum(np.abs(np.eye(size) - R @ M) + g * spread, axis=1) * (1 + g) + size * lost))
+        if not q < 0.5:
+            return False
+        residual = np.array([_exact_residual(line, alpha, float(k == size - 1)) for k, line in enumerate(M)])
+        delta = (np.abs(R) @ (residual + TINY)) * (1.01 / (1 - q)) + TINY
+    return bool((alpha > np.max(delta)).all())  # the norm is that of the largest entry
+
+
+def round_root(square: Fraction, up: bool) -> float:
+    """Return the square root as a float, rounded down or ``up``: never on the other side of the exact root.
+
+    >>> round_root(Fraction(1, 4), up=True), round_root(Fraction(2), up=False) ** 2 < 2
+    (0.5, True)
+    """
+    if square <= 0:
+        return 0.0
+    shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    root = math.sqrt(square / Fraction(4) ** shift)
+    try:
+        value = math.ldexp(root, shift)
+    except OverflowError:
+        value = math.inf if up else math.nextafter(math.inf, 0.0)
+    while math.isfinite(value) and up and Fraction(value) ** 2 < square:
+        value = math.nextafter(value, math.inf)
+    while not up and Fraction(value) ** 2 > square:
+        value = math.nextafter(value, 0.0)
+    return value
+
+
+def _scores(X: Matrix, signs: Signs, w: NDArray[np.float64], b: float) -> Iterator[tuple[NDArray, NDArray]]:
+    """Yield lower and upper ends of ``y (w . x + b)`` by blocks of rows; ``w`` and ``b`` may be off by one rounding."""
+    n, d = X.shape
+    g = (d + 6) * UNIT * 1.01
+    reach = np.abs(w) + TINY  # what vanished when w was scaled
+    step = max(1, BLOCK_BYTES // (8 * max(1, d)))
+    for start in range(0, n, step):
+        part = X[start : start + step]
+        s = signs[start : start + step] * (part @ w + b)
+        error = 1.01 * (g * (abs(part) @ reach + abs(b)) + (d + 4) * TINY)
+        yield s - error, s + error
+
+
+def _sharp_scores(
+    X: Matrix, signs: Signs, rows: NDArray[np.intp], w: NDArray[np.float64], b: float
+) -> tuple[NDArray, NDArray]:
+    """Return what ``_scores`` does for some rows, to about 100 bits; NaN where a number is extreme.
+
+    Products are split into a float and what it rounded off (Dekker), and so are sums (Knuth): the sum is then off by
+    at most u |s| + g^2 (|x| . |w| + |b|) (Ogita, Rump and Oishi 2005).
+    """
+    columns = np.flatnonzero(w)
+    g = (len(columns) + 4) * UNIT * 1.01
+    split = 2.0**27 + 1
+    lows, highs = [], []
+    with np.errstate(all="ignore"):
+        for start in range(0, len(rows), 1 + BLOCK_BYTES // (80 * max(1, len(columns)))):
+            which = rows[start : start + 1 + BLOCK_BYTES // (80 * max(1, len(columns)))]
+            part = X[which][:, columns]
+            part = part.toarray() if sp.issparse(part) else part
+            safe = _moderate(part).all(axis=1) & bool(_moderate(np.append(w, b)).all())
+            total, rest, reach = np.full(len(which), b), np.zeros(len(which)), np.full(len(which), abs(b))
+            for x, v in zip(part.T, w[columns].tolist(), strict=True):
+                product = x * v
+                x_high = split * x - (split * x - x)
+                v_high = split * v - (split * v - v)
+                rest += (
+                    x_high * v_high
+                    - product
+                    + x_high * (v - v_high)
+                    + (x - x_high) * v_high
+                    + (x - x_high) * (v - v_high)
+                )
+                new = total + product
+                rest += (total - (new - (new - total))) + (product - (new - total))
+                total = new
+                reach += np.abs(product)
+            s = signs[which] * (total + rest)
+            error = np.where(safe, 1.01 * (2 * UNIT * np.abs(s) + g * g * reach) + TINY, np.nan)
+            lows.append(s - error)
+            highs.append(np.where(safe, s + error, np.inf))
+    return np.concatenate(lows), np.concatenate(highs)
+
+
+def _moderate(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Say which numbers are zero or have products and halves that neither overflow nor underflow."""
+    size = np.abs(values)
+    return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
+
+
+def _row(X: Matrix, i: int) -> tuple[list[int], list[float]]:
+    """Return the columns and the values of row ``i`` that are not zero."""
+    if sp.issparse(X):
+        start, stop = X.indptr[i], X.indptr[i + 1]
+        return X.indices[start:stop].tolist(), X.data[start:stop].tolist()
+    columns = np.flatnonzero(X[i])
+    return columns.tolist(), X[i, columns].tolist()
+
+
+def _exact_dot(columns: list[int], values: list[float], whole: list[int]) -> Fraction:
+    """Return the sum of ``values`` times the ``whole`` numbers of their columns, exactly."""
+    ratios = [value.as_integer_ratio() for value in values]
+    scale = max((below for _, below in ratios), default=1)
+    return Fraction(
+        sum(above * (scale // below) * whole[j] for j, (above, below) in zip(columns, ratios, strict=True)), scale
+    )
+
+
+def _exact_residual(line: NDArray[np.float64], alpha: NDArray[np.float64], right: float) -> float:
+    """Return ``|line . alpha - right|``, rounded up."""
+    whole, unit = _whole(alpha.tolist())
+    value = abs(_exact_dot(list(range(len(whole))), line.tolist(), whole) * unit - Fraction(right))
+    return math.nextafter(float(value), math.inf)
+
+
+def _weighted(X: Matrix, rows: NDArray, signed: NDArray, alpha: NDArray) -> tuple[dict[int, Fraction], Fraction]:
+    """Return the sum of the rows weighted by ``signed``, by column where there is one, and the sum of ``alpha``."""
+    whole, unit = _whole(signed.tolist())
+    lines = [_row(X, i) for i in rows.tolist()]
+    scale = max((value.as_integer_ratio()[1] for _, values in lines for value in values), default=1)
+    totals: dict[int, int] = {}
+    for weight, (columns, values) in zip(whole, lines, strict=True):
+        for j, value in zip(columns, values, strict=True):
+            above, below = value.as_integer_ratio()
+            totals[j] = totals.get(j, 0) + weight * above * (scale // below)
+    sums = {j: Fraction(total, scale) * unit for j, total in totals.items()}
+    return sums, sum((Fraction(value) for value in alpha.tolist()), Fraction(0))
+
+
+def _exponent(value: Any) -> int:
+    return value.bit_length() if isinstance(value, int) else math.frexp(value)[1]
+
+
+def _scaled(value: Any, exponent: int) -> float:
+    """Return ``value / 2**exponent`` as a float, one rounding at most where it is not tiny."""
+    if isinstance(value, int):
+        return float(Fraction(value) / Fraction(2) ** exponent)
+    return math.ldexp(value, -exponent)
+
+
+def _whole(values: Sequence[Any]) -> tuple[list[int], Fraction]:
+    """Return whole numbers and the unit that they count, so that each value is exactly its number of units."""
+    ratios = [value.as_integer_ratio() for value in values]
+    scale = max((below for _, below in ratios), default=1)
+    return [above * (scale // below) for above, below in ratios], Fraction(1, scale)

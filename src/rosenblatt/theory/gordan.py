@@ -1,0 +1,114 @@
+"""Is there a v with z . v > 0 for every row? Gordan's alternative, decided for the numbers as stored.
+
+Either such a v exists, or rows with positive weights add up to zero, and never both (P. Gordan 1873). Every question of
+separation here is this one: with z = y (x, 1) it is separability, with z = (-a, b) strict feasibility.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.theory.checks import encloses, smallest
+from rosenblatt.theory.hulls import Hull, Vector, largest_entry
+from rosenblatt.theory.inputs import Matrix, Signs, check_matrix
+from rosenblatt.theory.nearest import nearest_point
+from rosenblatt.theory.rational import exact_search
+
+__all__ = ["No", "Unknown", "Yes", "gordan", "settle"]
+
+FEW = 24
+"""Up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first."""
+
+
+@dataclass(frozen=True)
+class Yes:
+    """Every row has ``z . v > 0``, proved; v is of floats, or of whole numbers where no floats do."""
+
+    v: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class No:
+    """The rows ``support`` add up to zero with the ``weights``, or with exact ones within rounding of ``alpha``."""
+
+    support: NDArray[np.intp]
+    alpha: Vector
+    weights: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Neither could be proved."""
+
+
+def gordan(Z: Any) -> Yes | No | Unknown:
+    """Decide whether some v has ``z . v > 0`` for every row z of ``Z``.
+
+    >>> gordan([[1.0, 2.0], [2.0, 1.0]]).v > 0
+    array([ True,  True])
+    >>> gordan([[1.0, 2.0], [-3.0, -6.0]]).weights
+    (3, 1)
+    """
+    Z = check_matrix(Z, "Z")
+    signs = np.ones(Z.shape[0])
+    if Z.shape[1] == 0:
+        return No(np.zeros(1, dtype=np.intp), np.ones(1), (1,))
+    found = nearest_point(Hull(Z, signs, "homogeneous"))
+    if found.low > 0 and smallest(Z, signs, found.u, 0.0) > 0:
+        return Yes(found.u)
+    return settle(Z, signs, False, np.array([key[0] for key in found.keys]))
+
+
+def settle(X: Matrix, signs: Signs, bias: bool, rows: NDArray[np.intp]) -> Yes | No | Unknown:
+    """Decide by exact arithmetic, where ``rows`` are those that nearly add up to zero."""
+    constant = 2.0 ** math.frexp(largest_entry(X))[1] if bias else 0.0  # stands for the 1: no coordinate dwarfs another
+    few = Hull(X[rows], signs[rows], "augmented" if bias else "homogeneous", constant)
+    found = nearest_point(few, rtol=0.0)
+    start = rows[[key[0] for key in found.keys]]
+    if len(start) > FEW:
+        alpha = _refined(X, signs, start, found.weights, bias)
+        if encloses(X, signs, start, alpha, bias):
+            order = np.argsort(start)
+            return No(start[order], alpha[order], None)
+    answer = exact_search(X, signs, bias, start.tolist())
+    if answer is None:
+        return Unknown()
+    v, weights = answer
+    if weights is None:
+        return Yes(_short_vector(X, signs, v, bias))
+    pairs = sorted(zip(v, weights, strict=True))
+    total = sum(weights)
+    alpha = np.array([weight / total for _, weight in pairs])
+    return No(np.array([row for row, _ in pairs], dtype=np.intp), alpha, tuple(weight for _, weight in pairs))
+
+
+def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Vector, bias: bool) -> Vector:
+    """Return the weights of sum 1 under which the rows add up to zero, as near as floats can say."""
+    Z = (X[rows].toarray() if sp.issparse(X) else X[rows]) * signs[rows][:, None]
+    parts = [Z.T, signs[rows][None, :]] if bias else [Z.T]
+    M = np.vstack([*parts, np.ones(len(rows))])
+    lengths = np.max(np.abs(M), axis=1, initial=0.0)
+    M /= np.where(lengths > 0, lengths, 1.0)[:, None]
+    right = np.zeros(M.shape[0])
+    right[-1] = 1.0
+    for _ in range(3):
+        alpha = alpha + np.linalg.lstsq(M, right - M @ alpha, rcond=None)[0]
+    return alpha
+
+
+def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> NDArray[Any]:
+    """Return v rounded to floats where that still separates, else as whole numbers."""
+    unit = 1 << max(abs(value) for value in v).bit_length()
+    near = np.array([float(Fraction(value, unit)) for value in v])
+    w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
+    if smallest(X, signs, w, b) > 0:
+        return near
+    common = math.gcd(*v)
+    return np.array([value // common for value in v], dtype=object)

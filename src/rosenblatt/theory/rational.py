@@ -1,0 +1,171 @@
+"""Wolfe's algorithm in exact arithmetic, to decide what floating point leaves open.
+
+Rows z = y (x, 1), or z = y x, are taken as whole numbers in one common unit, a power of two, so nothing is rounded
+and every step is a fact about the numbers as stored. The search starts from the corral that floating point
+ended with, so it is short, and it always ends: each corral gives a strictly shorter mean. Either some corral holds the
+origin, and its weights prove that nothing separates (Gordan), or its mean is a separator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+
+from rosenblatt.theory.hulls import Vector
+from rosenblatt.theory.inputs import Matrix, Signs
+
+__all__ = ["exact_search"]
+
+MOST_WORK = 1 << 29
+"""Products of words that a search may take: about a minute."""
+
+BLOCK = 1 << 20
+
+
+class WholeRows:
+    """The rows z as whole numbers in a common unit, made when they are asked for."""
+
+    def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
+        self.X, self.signs, self.bias = X, signs, bias
+        self.low, self.high = _places(X.data if sp.issparse(X) else X.reshape(-1))
+        self.low = min(self.low, 0) if bias else self.low
+        self.size = X.shape[1] + bias
+        self._known: dict[int, list[int]] = {}
+
+    @property
+    def bits(self) -> int:
+        """The most bits of an entry."""
+        return max(1, self.high - self.low)
+
+    def __getitem__(self, i: int) -> list[int]:
+        if i not in self._known:
+            x = self.X[[i]].toarray()[0] if sp.issparse(self.X) else self.X[i]
+            sign = int(self.signs[i])
+            row = [sign * _in_units(value, self.low) for value in x.tolist()]
+            self._known[i] = [*row, sign << -self.low] if self.bias else row
+        return self._known[i]
+
+
+def exact_search(
+    X: Matrix, signs: Signs, bias: bool, start: Iterable[int]
+) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
+    """Return ``(v, None)`` with v . z > 0 for all rows, or ``(rows, weights)`` whose weighted sum of z is zero.
+
+    All numbers are whole, and v is in the coordinates of z. ``start`` are rows to begin with. None where it would be
+    too much work.
+    """
+    rows = WholeRows(X, signs, bias)
+    keys = list(dict.fromkeys(int(i) for i in start)) or [0]
+    shares = [Fraction(1, len(keys))] * len(keys)
+    work = 0
+    while True:
+        work += len(keys) ** 4 * rows.bits // 64  # the numbers grow with the points
+        if work > MOST_WORK:
+            return None
+        keys, shares = _descend(rows, keys, shares)
+        whole = _proportional(shares)
+        v = [sum(share * rows[i][j] for share, i in zip(whole, keys, strict=True)) for j in range(rows.size)]
+        if not any(v):
+            return keys, whole
+        i, score = _lowest(rows, v)
+        if score > 0:
+            return v, None
+        if i in keys:
+            return None  # cannot be: all of the corral scores alike, and more than zero
+        keys.append(i)
+        shares.append(Fraction(0))
+
+
+def _descend(rows: WholeRows, keys: list[int], shares: list[Fraction]) -> tuple[list[int], list[Fraction]]:
+    """Move to the nearest point of the affine hull, dropping rows until that is in the convex hull."""
+    while True:
+        target = _nearest([rows[i] for i in keys])
+        if target is None:  # affinely dependent: the last is not needed
+            keys, shares = keys[:-1], shares[:-1]
+            total = sum(shares)
+            shares = [share / total for share in shares] if total else [Fraction(1, len(keys))] * len(keys)
+            continue
+        if min(target) > 0:
+            return keys, target
+        way = min(s / (s - t) if s else s for s, t in zip(shares, target, strict=True) if t <= 0)
+        shares = [(1 - way) * s + way * t for s, t in zip(shares, target, strict=True)]
+        kept = [k for k, share in enumerate(shares) if share > 0]
+        keys, shares = [keys[k] for k in kept], [shares[k] for k in kept]
+
+
+def _nearest(points: list[list[int]]) -> list[Fraction] | None:
+    """Return the weights of the affine hull's point nearest to the origin; None where the points are dependent.
+
+    They are in proportion to the solution of (P P' + 1 1') a = 1, which is found by Bareiss's elimination: only
+    whole numbers, and every division is exact. The matrix is positive definite, so no pivot is zero unless the
+    points are affinely dependent.
+    """
+    P = np.array(points, dtype=object).reshape(len(points), -1)
+    size = len(points)
+    M = np.empty((size, size + 1), dtype=object)
+    M[:, :size] = P @ P.T + 1
+    M[:, size] = 1
+    previous = 1
+    for k in range(size):
+        pivot = M[k, k]
+        if pivot == 0:
+            return None
+        M[k + 1 :, k + 1 :] = (
+            M[k + 1 :, k + 1 :] * pivot - np.multiply.outer(M[k + 1 :, k], M[k, k + 1 :])
+        ) // previous
+        previous = pivot
+    a = [0] * size  # the solution times the determinant
+    for i in range(size - 1, -1, -1):
+        rest = M[i, size] * previous - sum(M[i, j] * a[j] for j in range(i + 1, size))
+        a[i] = rest // M[i, i]
+    total = sum(a)
+    return [Fraction(value, total) for value in a]
+
+
+def _lowest(rows: WholeRows, v: list[int]) -> tuple[int, int]:
+    """Return the row of least score v . z and that score: floats leave few rows in doubt, which are done exactly."""
+    longest = max(abs(value) for value in v).bit_length()
+    near = np.array([float(Fraction(value, 1 << longest)) for value in v])
+    X, d = rows.X, rows.X.shape[1]
+    with np.errstate(all="ignore"):
+        s = X @ near[:d]
+        spread = abs(X) @ (np.abs(near[:d]) + 2.0**-1020)  # so that what vanished in near counts too
+        if rows.bias:
+            s, spread = s + near[d], spread + abs(near[d])
+        s *= rows.signs
+        error = 1.01 * ((d + 6) * 2.0**-53 * spread + 2.0**-1000)
+        in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))
+    scores = [(sum(a * b for a, b in zip(v, rows[i], strict=True)), i) for i in in_doubt.tolist()]
+    score, i = min(scores)
+    return i, score
+
+
+def _proportional(shares: list[Fraction]) -> list[int]:
+    """Return whole numbers in proportion to the shares, without a common factor."""
+    scale = math.lcm(*(share.denominator for share in shares))
+    whole = [int(share * scale) for share in shares]
+    common = math.gcd(*whole)
+    return [value // common for value in whole]
+
+
+def _places(values: Vector) -> tuple[int, int]:
+    """Return the place of the lowest bit that is set in any of the numbers, and of the one above the highest."""
+    low, high = 10_000, -10_000
+    for start in range(0, len(values), BLOCK):
+        block = values[start : start + BLOCK]
+        parts, exponents = np.frexp(block[block != 0])
+        mantissas = np.abs(parts * 2.0**53).astype(np.int64)
+        lowest = np.frexp((mantissas & -mantissas).astype(np.float64))[1] - 1
+        low = min(low, int(np.min(exponents - 53 + lowest, initial=low)))
+        high = max(high, int(np.max(exponents, initial=high)))
+    return (low, high) if low < high else (0, 1)
+
+
+def _in_units(value: float, place: int) -> int:
+    """Return ``value / 2**place``, a whole number."""
+    above, below = value.as_integer_ratio()
+    return (above << -place) // below if place < 0 else above // (below << place)

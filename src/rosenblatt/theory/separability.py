@@ -1,0 +1,142 @@
+"""Is it linearly separable? A yes comes with a separator, a no with a proof, and both check themselves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from rosenblatt.theory.checks import smallest
+from rosenblatt.theory.gordan import No, Yes, settle
+from rosenblatt.theory.hulls import Hull, Vector, longest_row
+from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, positive_label, signs_of
+from rosenblatt.theory.nearest import nearest_point
+from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts, margin_of, most_margin
+from rosenblatt.theory.watching import Watch
+
+__all__ = ["separability"]
+
+METHODS = ("hull", "lp")
+
+
+def separability(
+    X: Any, y: Any, method: str = "hull", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
+) -> Separable | Inseparable | Undecided | Verdicts:
+    """Decide whether a hyperplane has the two classes strictly on different sides, and prove it.
+
+    The answer is about the numbers as stored, exactly. It is a `Separable` with a hyperplane and a bracket around the
+    largest margin; an `Inseparable` with at most d + 2 points whose weighted class means are equal; or, where exact
+    arithmetic would take too long, an `Undecided`. Each prints in words, has ``check(X, y)``, which recomputes
+    all of it from the data, and ``save`` and ``load`` for JSON. More than two classes: each is asked about against the
+    rest, and the answers come as a dictionary by class.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Finite numbers; there may be no columns.
+    y : array of shape (n,)
+        Labels. Of two in sorted order, the second counts as +1.
+    method : {"hull", "lp"}
+        ``"hull"`` looks for the nearest points of the two convex hulls (Wolfe 1976), and so finds the largest margin
+        too. ``"lp"`` solves the linear program that has the largest slack (Har-Peled 30.1, with SciPy's HiGHS), for
+        comparison: its hyperplane separates, but not by the largest margin. Both are proved in the same way.
+    rtol : float
+        The hull method stops when the bracket is closed to this share.
+    max_iter : int
+        The most steps of the hull method.
+    verbose : int
+        If not 0, a long search says on standard error how far it is.
+
+    Examples
+    --------
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> print(separability(X, [0, 1, 1, 1]))
+    Separable: a hyperplane has each of the 4 points strictly on its side.
+    The largest margin (distance of the nearest point, bias free) is 0.353553, proved to a relative 2e-16.
+    >>> xor = separability(X, [0, 1, 1, 0])
+    >>> print(xor)
+    Not separable: no hyperplane parts the two classes of the 4 points.
+    4 of them prove it: with the weights alpha, the mean of one class among rows 0, 1, 2, 3 is the mean of the other.
+    >>> xor.alpha, xor.check(X, [0, 1, 1, 0])
+    (array([0.25, 0.25, 0.25, 0.25]), True)
+    """
+    if method not in METHODS:
+        raise ValueError(f'method must be "hull" or "lp", got {method!r}.')
+    if not 0 < rtol < 1:
+        raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}.")
+    X = check_matrix(X)
+    y = check_labels(y, X.shape[0])
+    classes = np.unique(y)
+    if len(classes) > 2:
+        names = classes.tolist()
+        return Verdicts({name: _decide(X, signs_of(y, name), name, method, rtol, max_iter, verbose) for name in names})
+    positive = positive_label(classes)
+    return _decide(X, signs_of(y, positive), positive, method, rtol, max_iter, verbose)
+
+
+def _decide(
+    X: Matrix, signs: Signs, positive: Any, method: str, rtol: float, max_iter: int, verbose: int
+) -> Separable | Inseparable | Undecided:
+    n, d = X.shape
+    radius = longest_row(X)
+    if abs(signs.sum()) == n:
+        return Separable(np.zeros(d), float(signs[0]), math.inf, math.inf, np.zeros(n), radius, positive)
+    if d == 0:
+        pair = np.sort([np.argmax(signs > 0), np.argmax(signs < 0)])
+        return Inseparable(_spread(n, pair, np.array([0.5, 0.5])), pair, (1, 1), positive)
+    w, alpha = _by_hull(X, signs, rtol, max_iter, verbose) if method == "hull" else _by_program(X, signs)
+    b = middle(X, signs, w)
+    if smallest(X, signs, w, b) > 0:
+        return _separable(X, signs, w, b, alpha, radius, positive)
+    answer = settle(X, signs, True, np.flatnonzero(alpha))
+    if isinstance(answer, No):
+        return Inseparable(_spread(n, answer.support, answer.alpha), answer.support, answer.weights, positive)
+    if isinstance(answer, Yes):
+        w, b = answer.v[:-1], answer.v[-1] if answer.v.dtype == object else float(answer.v[-1])
+        return _separable(X, signs, w, b, alpha, radius, positive)
+    low, high = margin_of(X, signs, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
+    return Undecided(low, high, w, b, alpha, positive)
+
+
+def _by_hull(X: Matrix, signs: Signs, rtol: float, max_iter: int, verbose: int) -> tuple[Vector, Vector]:
+    """Return the direction of largest margin and the weights of the nearest points, as far as floats tell."""
+    watch = Watch(verbose)
+    hull = Hull(X, signs, "geometric")
+    found = nearest_point(hull, rtol, max_iter, watch)
+    watch.close()
+    return found.u, hull.shares(found.keys, found.weights)
+
+
+def _by_program(X: Matrix, signs: Signs) -> tuple[Vector, Vector]:
+    """Return a direction and weights from the program: the largest t with y (w . x + b) >= t, no weight above 1."""
+    n, d = X.shape
+    scale = 2.0 ** -math.frexp(max(1e-300, float(abs(X).max())))[1]
+    Z = (sp.csr_array(X) * scale).multiply(signs[:, None]) if sp.issparse(X) else X * scale * signs[:, None]
+    columns = [-Z, -signs[:, None], np.ones((n, 1))]
+    A = sp.hstack(columns, format="csr") if sp.issparse(X) else np.hstack(columns)
+    goal = np.append(np.zeros(d + 1), -1.0)
+    result = linprog(goal, A_ub=A, b_ub=np.zeros(n), bounds=[(-1, 1)] * (d + 1) + [(None, None)], method="highs")
+    if result.x is None:
+        raise RuntimeError(f'the linear program was not solved ({result.message}): use method="hull".')
+    duals = np.maximum(-result.ineqlin.marginals, 0.0)
+    return result.x[:d], duals / duals.sum() if duals.any() else np.full(n, 1.0 / n)
+
+
+def middle(X: Matrix, signs: Signs, w: Vector) -> float:
+    """Return the bias that puts the boundary halfway between the classes."""
+    s = X @ w
+    return float(-0.5 * (np.min(s[signs > 0]) + np.max(s[signs < 0])))
+
+
+def _separable(X: Matrix, signs: Signs, w: Any, b: Any, alpha: Vector, radius: float, positive: Any) -> Separable:
+    low, high = margin_of(X, signs, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
+    return Separable(w, b, low, high, alpha, radius, positive)
+
+
+def _spread(n: int, rows: Any, values: Vector) -> Vector:
+    alpha = np.zeros(n)
+    alpha[rows] = values
+    return alpha

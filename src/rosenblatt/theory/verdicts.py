@@ -1,0 +1,310 @@
+"""The answers to "is it separable, and with what margin?", each with the proof that it carries.
+
+All speak of the two classes as signs: +1 for rows that carry the ``positive`` label, -1 for all others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.theory.certificates import Certificate, Integers, Label, Number, RowNumbers, Sparse, Vector, words
+from rosenblatt.theory.checks import (
+    balances,
+    encloses,
+    hull_distance,
+    round_root,
+    smallest,
+    squared_length,
+    squared_sum,
+)
+from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, signs_of
+
+__all__ = ["KINDS", "Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts", "margin_of", "most_margin"]
+
+KINDS = ("geometric", "augmented", "homogeneous")
+_DEFINITIONS = {
+    "geometric": "distance of the nearest point, bias free",
+    "augmented": "of (x, 1), the bias a weight like the others",
+    "homogeneous": "of hyperplanes through the origin",
+}
+
+
+def margin_of(X: Matrix, signs: Signs, w: NDArray[Any], b: Any, kind: str) -> float:
+    """Return the margin of (w, b) on these rows, rounded down; 0 or less where it does not separate."""
+    square = squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
+    least = smallest(X, signs, w, b)
+    if square == 0:
+        return float("inf") if least > 0 else -0.0
+    root = round_root(least * least / square, up=least < 0)
+    return root if least > 0 else -root
+
+
+def most_margin(X: Matrix, signs: Signs, alpha: NDArray[np.float64], kind: str) -> float:
+    """Return the margin that no separator exceeds, as the weights ``alpha`` prove, rounded up."""
+    if not alpha.any():
+        return float("inf")
+    square = (
+        hull_distance(X, signs, alpha) if kind == "geometric" else squared_sum(X, signs, alpha, kind == "augmented")
+    )
+    return float("inf") if square is None else round_root(square, up=True)
+
+
+class _About(Certificate):
+    """What certificates about labelled rows have in common."""
+
+    alpha: NDArray[np.float64]
+    positive: Any
+
+    def check(self, X: Any, y: Any) -> bool:
+        """Say whether every claim holds for these rows and labels, recomputed exactly from them."""
+        X = check_matrix(X)
+        signs = signs_of(check_labels(y, X.shape[0]), self.positive)
+        alpha = self.alpha
+        return alpha.shape == signs.shape and bool((np.isfinite(alpha) & (alpha >= 0)).all()) and self._holds(X, signs)
+
+    def _holds(self, X: Matrix, signs: Signs) -> bool:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _encloses_margin(
+    X: Matrix, signs: Signs, w: NDArray[Any], b: Any, alpha: NDArray[np.float64], kind: str, low: float, high: float
+) -> bool:
+    """Say whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``."""
+    finite = all(isinstance(value, int) or math.isfinite(value) for value in (*w.tolist(), b))
+    if not finite or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
+        return False
+    return low <= margin_of(X, signs, w, b, kind) and high >= most_margin(X, signs, alpha, kind)
+
+
+def _balance(X: Matrix, signs: Signs, alpha: NDArray[np.float64], weights: tuple[int, ...] | None, bias: bool) -> bool:
+    """Say whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
+    rows = np.flatnonzero(alpha)
+    if weights is None:
+        return encloses(X, signs, rows, alpha[rows], bias)
+    total = sum(weights)
+    near = total > 0 and all(
+        abs(Fraction(share) * total - weight) * 10**9 <= weight
+        for share, weight in zip(alpha[rows].tolist(), weights, strict=False)
+    )
+    return near and balances(X, signs, rows, weights, bias)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Separable(_About):
+    """A hyperplane that has every row strictly on its side, and a bracket around the largest margin.
+
+    ``check`` proves that ``w . x + b`` has the sign of every row, that its margin is at least ``margin_low``, and by
+    the weights ``alpha`` (on the points nearest to the other class's hull) that none is above ``margin_high``. Margins
+    are geometric: distances, with w scaled to length 1 and b free (CIML Eq 4.8 and 4.9). Where a margin is so thin
+    that no floats separate, w and b are whole numbers.
+    """
+
+    w: Vector
+    b: Number
+    margin_low: Number
+    margin_high: Number
+    alpha: Sparse
+    radius: Number
+    positive: Label
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """The rows that carry weight in ``alpha``."""
+        return np.flatnonzero(self.alpha)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        n, d = len(self.alpha), len(self.w)
+        if not np.any(self.w):
+            return f"Separable: {_points(n, 'the')} carry one label, so the bias alone gives it to them."
+        lines = [
+            f"Separable: a hyperplane has each of {_points(n, 'the')} strictly on its side.",
+            f"The largest margin ({_DEFINITIONS['geometric']}) {_bracket(self.margin_low, self.margin_high)}.",
+        ]
+        if n <= d + 1:
+            lines.append(
+                f"With {d:,} features, up to {d + 1:,} points in general position can be separated under any labels: "
+                "this says little about the classes."
+            )
+        if self.margin_high < 1e-12 * self.radius:
+            lines.append(
+                f"That is smaller than any plausible rounding of points as long as {self.radius:.4g}: "
+                "the verdict is about the numbers exactly as stored."
+            )
+        return "\n".join(lines)
+
+    def _holds(self, X: Matrix, signs: Signs) -> bool:
+        bracket = (self.margin_low, self.margin_high)
+        enclosed = _encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket)
+        return enclosed and self.margin_low >= 0 and smallest(X, signs, self.w, self.b) > 0
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Inseparable(_About):
+    """Proof that no hyperplane separates: a mean of some rows of one class equals a mean of some rows of the other.
+
+    ``support`` are the rows, at most d + 2, and ``alpha`` their weights (one for each row of the data, of sum 1), so
+    that the sum of ``alpha y x`` is zero and that of ``alpha y`` too: Gordan's alternative. ``weights`` are whole
+    numbers in proportion to ``alpha`` for which this is exact, one for each row of ``support``. For large systems they
+    are None, and ``check`` proves instead that exact weights exist within rounding of ``alpha``.
+    """
+
+    alpha: Sparse
+    support: RowNumbers
+    weights: Integers
+    positive: Label
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        count = len(self.support)
+        shown = ", ".join(map(str, self.support[:12].tolist())) + (", ..." if count > 12 else "")
+        return (
+            f"Not separable: no hyperplane parts the two classes of {_points(len(self.alpha), 'the')}.\n"
+            f"{count:,} of them prove it: with the weights alpha, the mean of one class among rows {shown} "
+            "is the mean of the other."
+        )
+
+    def _holds(self, X: Matrix, signs: Signs) -> bool:
+        same = np.array_equal(np.sort(self.support), np.flatnonzero(self.alpha))
+        return same and _balance(X, signs, self.alpha, self.weights, bias=True)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Undecided(_About):
+    """Neither could be proved: no separator has a margin above ``high``, and the best one found has the margin ``low``.
+
+    A ``low`` of zero or less means that (w, b) does not separate. ``check`` proves both ends.
+    """
+
+    low: Number
+    high: Number
+    w: Vector
+    b: Number
+    alpha: Sparse
+    positive: Label
+
+    def __bool__(self) -> bool:
+        raise ValueError("the question is undecided, so it is neither true nor false: look at low and high.")
+
+    def __str__(self) -> str:
+        return (
+            f"Undecided: no hyperplane separates {_points(len(self.alpha), 'the')} with a margin above "
+            f"{self.high:.4g}, and it could not be settled whether any does.\n"
+            f"The best one found has the margin {self.low:.4g}"
+            + (" (it is not a separator)." if self.low <= 0 else ".")
+        )
+
+    def _holds(self, X: Matrix, signs: Signs) -> bool:
+        return _encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", self.low, self.high)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class MarginBracket(_About):
+    """The margin of a data set, proved to lie between ``low`` and ``high``.
+
+    ``low`` is the margin of the hyperplane (w, b); ``high`` is proved by the weights ``alpha``: the length of the mean
+    of the rows z = y x (homogeneous) or y (x, 1) (augmented), or half the distance of the two weighted class means
+    (geometric). Both are minus infinity where nothing separates, proved as `Inseparable` proves it. ``support`` are the
+    rows that attain the margin, as far as the bracket tells: those with weight in ``alpha``.
+    """
+
+    low: Number
+    high: Number
+    w: Vector
+    b: Number
+    alpha: Sparse
+    kind: Annotated[str, words(*KINDS)]
+    positive: Label
+    weights: Integers = None
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """The rows that carry weight in ``alpha``."""
+        return np.flatnonzero(self.alpha)
+
+    @property
+    def gap(self) -> float:
+        """The width of the bracket as a share of its upper end; 0 where both ends are infinite."""
+        return 0.0 if self.low == self.high else (self.high - self.low) / self.high
+
+    def __str__(self) -> str:
+        if self.high == -math.inf:
+            return (
+                f"No margin ({_DEFINITIONS[self.kind]}): nothing separates {_points(len(self.alpha), 'the')}, "
+                f"and {len(self.support):,} of them prove it."
+            )
+        return f"The margin ({_DEFINITIONS[self.kind]}) {_bracket(self.low, self.high)}."
+
+    def _holds(self, X: Matrix, signs: Signs) -> bool:
+        if self.high == -math.inf:
+            return self.low == -math.inf and _balance(X, signs, self.alpha, self.weights, self.kind != "homogeneous")
+        low = self.low
+        if low == -math.inf:  # nothing is claimed about (w, b)
+            return self.high >= most_margin(X, signs, self.alpha, self.kind)
+        return low > 0 and _encloses_margin(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high)
+
+
+class Verdicts(dict[Any, Any]):
+    """The verdicts of each class against the rest, by class; ``check`` looks at all of them."""
+
+    def check(self, X: Any, y: Any) -> bool:
+        """Say whether every one of the verdicts holds for these rows and labels."""
+        return all(verdict.check(X, y) for verdict in self.values())
+
+    def to_json(self) -> str:
+        """Return all certificates as one JSON text."""
+        return "[" + ",\n".join(verdict.to_json() for verdict in self.values()) + "]"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Verdicts:
+        """Return the verdicts that ``to_json`` wrote; anything else is a ValueError."""
+        try:
+            records = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"expected certificates as JSON, got something else: {error}.") from None
+        if not isinstance(records, list):
+            raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
+        verdicts = [_About.from_json(json.dumps(record)) for record in records]
+        return cls({verdict.positive: verdict for verdict in verdicts})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all certificates to one JSON file."""
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Verdicts:
+        """Read the verdicts from a JSON file."""
+        return cls.from_json(Path(path).read_bytes())
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name!r} against the rest. {verdict}" for name, verdict in self.items())
+
+    __str__ = __repr__
+
+
+def _points(n: int, article: str) -> str:
+    return f"{article} {n:,} points" if n != 1 else f"{article} one point"
+
+
+def _bracket(low: float, high: float) -> str:
+    """Say where the margin lies, in as few digits as tell."""
+    gap = (high - low) / high if high > 0 else math.inf
+    if not gap < 1e-3:
+        return f"lies between {low:.4g} and {high:.4g}"
+    return f"is {low:.6g}" + (f", proved to a relative {gap:.0e}" if gap > 0 else " exactly")

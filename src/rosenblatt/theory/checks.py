@@ -27,7 +27,7 @@ UNIT = 2.0**-53
 TINY = 2.0**-1020
 BLOCK_BYTES = 1 << 26
 MANY = 200
-"""More rows in doubt than this are first looked at with twice the digits."""
+"""More dense rows in doubt than this are first looked at with twice the digits."""
 
 
 def smallest(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
@@ -40,7 +40,7 @@ def smallest(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
     low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
     least = np.min(high, initial=np.inf) if not np.isnan(high).any() else np.inf
     in_doubt = np.flatnonzero(~(low > least))
-    if len(in_doubt) > MANY and w.dtype != object:
+    if len(in_doubt) > MANY and w.dtype != object and not sp.issparse(X):
         low, high = _sharp_scores(X, signs, in_doubt, near[:-1], near[-1])
         in_doubt = in_doubt[~(low > np.min(high))]
     bias = whole.pop()
@@ -133,37 +133,41 @@ def encloses(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.
     return bool((alpha > np.max(delta)).all())  # the norm is that of the largest entry
 
 
-def round_root(square: Fraction, up: bool) -> float:
-    """Return the square root as a float, rounded down or ``up``: never on the other side of the exact root.
+def round_root(square: Fraction, up: bool | None) -> float:
+    """Return the square root as a float: rounded ``up`` or down for certain, or to the nearest where ``up`` is None.
 
-    >>> round_root(Fraction(1, 4), up=True), round_root(Fraction(2), up=False) ** 2 < 2
-    (0.5, True)
+    >>> round_root(Fraction(1, 25), up=None), round_root(Fraction(1, 25), up=False)
+    (0.2, 0.19999999999999998)
     """
     if square <= 0:
         return 0.0
     shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
     root = math.sqrt(square / Fraction(4) ** shift)
     try:
-        value = math.ldexp(root, shift)
+        low = math.ldexp(root, shift)
     except OverflowError:
-        value = math.inf if up else math.nextafter(math.inf, 0.0)
-    while math.isfinite(value) and up and Fraction(value) ** 2 < square:
-        value = math.nextafter(value, math.inf)
-    while not up and Fraction(value) ** 2 > square:
-        value = math.nextafter(value, 0.0)
-    return value
+        low = math.nextafter(math.inf, 0.0)
+    while Fraction(low) ** 2 > square:
+        low = math.nextafter(low, 0.0)
+    high = low
+    while math.isfinite(high) and Fraction(high) ** 2 < square:
+        low, high = high, math.nextafter(high, math.inf)
+    if up is None:
+        up = math.isfinite(high) and ((Fraction(low) + Fraction(high)) / 2) ** 2 < square
+    return high if up else low
 
 
 def _scores(X: Matrix, signs: Signs, w: NDArray[np.float64], b: float) -> Iterator[tuple[NDArray, NDArray]]:
     """Yield lower and upper ends of ``y (w . x + b)`` by blocks of rows; ``w`` and ``b`` may be off by one rounding."""
     n, d = X.shape
-    g = (d + 6) * UNIT * 1.01
+    terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else d
+    g = (terms + 6) * UNIT * 1.01
     reach = np.abs(w) + TINY  # what vanished when w was scaled
     step = max(1, BLOCK_BYTES // (8 * max(1, d)))
     for start in range(0, n, step):
         part = X[start : start + step]
         s = signs[start : start + step] * (part @ w + b)
-        error = 1.01 * (g * (abs(part) @ reach + abs(b)) + (d + 4) * TINY)
+        error = 1.01 * (g * (abs(part) @ reach + abs(b)) + (terms + 4) * TINY)
         yield s - error, s + error
 
 
@@ -183,7 +187,6 @@ def _sharp_scores(
         for start in range(0, len(rows), 1 + BLOCK_BYTES // (80 * max(1, len(columns)))):
             which = rows[start : start + 1 + BLOCK_BYTES // (80 * max(1, len(columns)))]
             part = X[which][:, columns]
-            part = part.toarray() if sp.issparse(part) else part
             safe = _moderate(part).all(axis=1) & bool(_moderate(np.append(w, b)).all())
             total, rest, reach = np.full(len(which), b), np.zeros(len(which)), np.full(len(which), abs(b))
             for x, v in zip(part.T, w[columns].tolist(), strict=True):

@@ -1,45 +1,77 @@
-"""The corral of Wolfe's algorithm: affinely independent points, kept so that their nearest affine point is at hand.
+"""The corral of Wolfe's algorithm: affinely independent vertices, kept so that their nearest affine point is at hand.
 
-Each point p is a column (p, c), with c about as long as the points, and the columns are kept as Q R with Q orthonormal:
-points are affinely independent exactly where these columns are linearly independent. No Gram matrix is formed, because
-it squares the condition number; with margins near rounding that is the difference between an answer and none.
+Each vertex p is a column (p, c), with c about as long as the vertices: they are affinely independent exactly where
+these columns are linearly independent.
 """
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from scipy.linalg import qr_delete, solve_triangular
 
-from rosenblatt.theory.hulls import Vector
+from rosenblatt.theory.hulls import Hull, Key, Vector
 
-__all__ = ["Corral"]
+__all__ = ["Corral", "new_corral"]
 
-DEPENDENT = 1e-15
-"""A column with less than this share of its length outside the others' span counts as dependent on them."""
+WIDE = 4000
+"""From so many dimensions on, only products of vertices are kept and not the vertices."""
 
 
-class Corral:
-    """Affinely independent points of a space of ``size`` dimensions."""
+class Corral(Protocol):
+    """Vertices of a hull, affinely independent."""
 
-    def __init__(self, size: int, c: float) -> None:
-        self.c = c
-        self.count = 0
-        self._A = np.zeros((size + 1, 8), order="F")
-        self._Q = np.zeros((size + 1, 8), order="F")
+    keys: list[Key]
+    zero: float
+    """A mean shorter than this, times the radius and the root of the number of vertices, may be the origin itself."""
+
+    def insert(self, key: Key) -> bool:
+        """Add a vertex at the end; return False, and leave it out, where it is affinely dependent on the others."""
+
+    def remove(self, k: int) -> None:
+        """Take out the vertex at place ``k``; those after it move up."""
+
+    def nearest(self) -> Vector:
+        """Return the weights, of sum 1, of the point nearest to the origin in the affine hull of the vertices."""
+
+    def mean(self, weights: Vector) -> Vector:
+        """Return the mean of the vertices with these weights."""
+
+    def normal(self, mean: Vector) -> Vector:
+        """Return a direction along which all vertices have one score, where ``mean`` is their nearest point."""
+
+
+def new_corral(hull: Hull) -> Corral:
+    """Return an empty corral, of the kind that suits the dimensions of the hull."""
+    return ProductCorral(hull) if hull.size >= WIDE else OrthogonalCorral(hull)
+
+
+class OrthogonalCorral:
+    """A corral that keeps the columns (p, c) as Q R with Q orthonormal.
+
+    No products of vertices are formed, because that squares the condition number; with margins near rounding that is
+    the difference between an answer and none.
+    """
+
+    zero = 4e-16
+
+    def __init__(self, hull: Hull) -> None:
+        self.hull, self.c = hull, hull.radius
+        self.keys: list[Key] = []
+        self._A = np.zeros((hull.size + 1, 8), order="F")
+        self._Q = np.zeros((hull.size + 1, 8), order="F")
         self._R = np.zeros((8, 8), order="F")
 
-    @property
-    def points(self) -> Vector:
-        """The points, one in each column."""
-        return self._A[:-1, : self.count]
-
-    def insert(self, point: Vector) -> bool:
-        """Add a point at the end; return False, and leave it out, where it is affinely dependent on the others."""
-        k = self.count
+    def insert(self, key: Key) -> bool:
+        """Add a vertex at the end; return False, and leave it out, where it is affinely dependent on the others."""
+        k = len(self.keys)
         if k == self._R.shape[0]:
-            self._grow()
+            self._A = np.asfortranarray(np.pad(self._A, ((0, 0), (0, k))))
+            self._Q = np.asfortranarray(np.pad(self._Q, ((0, 0), (0, k))))
+            self._R = np.asfortranarray(np.pad(self._R, ((0, k), (0, k))))
         a = self._A[:, k]
-        a[:-1] = point
+        a[:-1] = self.hull.vertex(key)
         a[-1] = self.c
         Q = self._Q[:, :k]
         r = Q.T @ a
@@ -47,49 +79,108 @@ class Corral:
         again = Q.T @ rest  # Gram-Schmidt twice is enough for Q to stay orthonormal to rounding
         rest -= Q @ again
         length = float(np.linalg.norm(rest))
-        if not length > DEPENDENT * float(np.linalg.norm(a)):
+        if not length > 1e-15 * float(np.linalg.norm(a)):
             return False
         self._R[:k, k] = r + again
         self._R[k, k] = length
         self._Q[:, k] = rest / length
-        self.count = k + 1
+        self.keys.append(key)
         return True
 
     def remove(self, k: int) -> None:
-        """Take out the point at place ``k``; those after it move up."""
-        s = self.count
+        """Take out the vertex at place ``k``; those after it move up."""
+        s = len(self.keys)
         Q, R = qr_delete(self._Q[:, :s], self._R[:s, :s], k, which="col", check_finite=False)
         s -= 1
         self._A[:, k:s] = self._A[:, k + 1 : s + 1]
         self._Q[:, :s], self._R[:s, :s] = Q[:, :s], R[:s, :s]
         self._R[s, :] = 0.0
-        self.count = s
+        del self.keys[k]
 
     def nearest(self) -> Vector:
-        """Return the weights, of sum 1, of the point nearest to the origin in the affine hull of the corral."""
-        s = self.count
+        """Return the weights, of sum 1, of the point nearest to the origin in the affine hull of the vertices."""
+        s = len(self.keys)
         Q, R, A = self._Q[:, :s], self._R[:s, :s], self._A[:, :s]
         weights = solve_triangular(R, self.c * Q[-1], check_finite=False)
-        missing = -(A @ weights)  # one step of refinement, with the points themselves
+        missing = -(A @ weights)  # one step of refinement, with the vertices themselves
         missing[-1] += self.c
         weights += solve_triangular(R, Q.T @ missing, check_finite=False)
         return weights / weights.sum()
 
-    def normal(self) -> Vector:
-        """Return a direction along which all points of the corral have one score, to working precision.
+    def mean(self, weights: Vector) -> Vector:
+        """Return the mean of the vertices with these weights."""
+        return self._A[:-1, : len(self.keys)] @ weights
 
-        The weighted mean of the points loses all digits of its direction when it is 1e-8 of their length. This is
-        the residual of (0, c) against the columns instead, made orthogonal to them again and again.
+    def normal(self, mean: Vector) -> Vector:
+        """Return a direction along which all vertices have one score, to working precision.
+
+        The mean itself loses all digits of its direction when it is 1e-8 of the vertices' length. This is the
+        residual of (0, c) against the columns instead, made orthogonal to them again and again.
         """
-        Q = self._Q[:, : self.count]
+        Q = self._Q[:, : len(self.keys)]
         r = np.zeros(Q.shape[0])
         r[-1] = self.c
         for _ in range(3):
             r -= Q @ (Q.T @ r)
         return -r[:-1]
 
-    def _grow(self) -> None:
-        more = self.count
-        self._A = np.asfortranarray(np.pad(self._A, ((0, 0), (0, more))))
-        self._Q = np.asfortranarray(np.pad(self._Q, ((0, 0), (0, more))))
-        self._R = np.asfortranarray(np.pad(self._R, ((0, more), (0, more))))
+
+class ProductCorral:
+    """A corral that keeps the products of its vertices, for spaces so wide that vertices take too much room.
+
+    It cannot follow margins below some 1e-7 of the vertices' length.
+    """
+
+    zero = 1e-9
+
+    def __init__(self, hull: Hull) -> None:
+        self.hull = hull
+        self.keys: list[Key] = []
+        self._G = np.zeros((8, 8))  # the products of the columns (p, c)
+        self._R = np.zeros((8, 8))  # upper triangular, R' R = G
+
+    def insert(self, key: Key) -> bool:
+        """Add a vertex at the end; return False, and leave it out, where it is affinely dependent on the others."""
+        k = len(self.keys)
+        if k == len(self._G):
+            self._G = np.pad(self._G, (0, k))
+            self._R = np.pad(self._R, (0, k))
+        scores = self.hull.scores(self.hull.vertex(key))
+        g = scores[np.array([*self.keys, key])].mean(axis=1) + self.hull.radius**2
+        r = solve_triangular(self._R[:k, :k], g[:k], trans="T", check_finite=False) if k else g[:0]
+        rest = float(g[k] - r @ r)
+        if not rest > 1e-14 * g[k]:
+            return False
+        self._G[k, : k + 1] = self._G[: k + 1, k] = g
+        self._R[:k, k] = r
+        self._R[k, k] = np.sqrt(rest)
+        self.keys.append(key)
+        return True
+
+    def remove(self, k: int) -> None:
+        """Take out the vertex at place ``k``; those after it move up."""
+        s = len(self.keys)
+        R = qr_delete(np.eye(s), self._R[:s, :s], k, which="col", check_finite=False)[1]
+        kept = np.delete(np.arange(s), k)
+        self._G[: s - 1, : s - 1] = self._G[np.ix_(kept, kept)]
+        self._R[: s - 1, : s - 1] = R[: s - 1]
+        self._R[s - 1, :] = 0.0
+        del self.keys[k]
+
+    def nearest(self) -> Vector:
+        """Return the weights, of sum 1, of the point nearest to the origin in the affine hull of the vertices."""
+        s = len(self.keys)
+        R, weights = self._R[:s, :s], np.zeros(s)
+        for _ in range(2):  # the second time is refinement
+            missing = 1.0 - self._G[:s, :s] @ weights
+            half = solve_triangular(R, missing, trans="T", check_finite=False)
+            weights += solve_triangular(R, half, check_finite=False)
+        return weights / weights.sum()
+
+    def mean(self, weights: Vector) -> Vector:
+        """Return the mean of the vertices with these weights."""
+        return self.hull.combine(self.hull.shares(self.keys, weights))
+
+    def normal(self, mean: Vector) -> Vector:
+        """Return the mean, which is that direction in exact arithmetic."""
+        return mean

@@ -21,7 +21,7 @@ from rosenblatt.theory.inputs import Matrix, Signs, check_matrix
 from rosenblatt.theory.nearest import nearest_point
 from rosenblatt.theory.rational import exact_search
 
-__all__ = ["No", "Unknown", "Yes", "gordan", "settle"]
+__all__ = ["No", "Unknown", "Yes", "gordan", "opposite_twins", "settle"]
 
 FEW = 24
 """Up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first."""
@@ -41,6 +41,12 @@ class No:
     support: NDArray[np.intp]
     alpha: Vector
     weights: tuple[int, ...] | None
+
+    def spread(self, n: int) -> Vector:
+        """Return ``alpha`` as one weight for each of the n rows."""
+        weights = np.zeros(n)
+        weights[self.support] = self.alpha
+        return weights
 
 
 @dataclass(frozen=True)
@@ -63,20 +69,27 @@ def gordan(Z: Any) -> Yes | No | Unknown:
     found = nearest_point(Hull(Z, signs, "homogeneous"))
     if found.low > 0 and smallest(Z, signs, found.u, 0.0) > 0:
         return Yes(found.u)
-    return settle(Z, signs, False, np.array([key[0] for key in found.keys]))
+    alpha = np.zeros(Z.shape[0])
+    alpha[[key[0] for key in found.keys]] = found.weights
+    return settle(Z, signs, False, alpha)
 
 
-def settle(X: Matrix, signs: Signs, bias: bool, rows: NDArray[np.intp]) -> Yes | No | Unknown:
-    """Decide by exact arithmetic, where ``rows`` are those that nearly add up to zero."""
+def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector) -> Yes | No | Unknown:
+    """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``."""
     constant = 2.0 ** math.frexp(largest_entry(X))[1] if bias else 0.0  # stands for the 1: no coordinate dwarfs another
-    few = Hull(X[rows], signs[rows], "augmented" if bias else "homogeneous", constant)
-    found = nearest_point(few, rtol=0.0)
+    kind = "augmented" if bias else "homogeneous"
+    for least in (1e-6 * np.max(alpha), 0.0):  # the rest may be rounding, and is not needed then
+        rows = np.flatnonzero(alpha > least)
+        few = Hull(X[rows], signs[rows], kind, constant)
+        found = nearest_point(few, rtol=0.0)
+        if found.high < 1e-9 * few.radius:
+            break
     start = rows[[key[0] for key in found.keys]]
     if len(start) > FEW:
-        alpha = _refined(X, signs, start, found.weights, bias)
-        if encloses(X, signs, start, alpha, bias):
+        refined = _refined(X, signs, start, found.weights, bias)
+        if encloses(X, signs, start, refined, bias):
             order = np.argsort(start)
-            return No(start[order], alpha[order], None)
+            return No(start[order], refined[order], None)
     answer = exact_search(X, signs, bias, start.tolist())
     if answer is None:
         return Unknown()
@@ -85,8 +98,28 @@ def settle(X: Matrix, signs: Signs, bias: bool, rows: NDArray[np.intp]) -> Yes |
         return Yes(_short_vector(X, signs, v, bias))
     pairs = sorted(zip(v, weights, strict=True))
     total = sum(weights)
-    alpha = np.array([weight / total for _, weight in pairs])
-    return No(np.array([row for row, _ in pairs], dtype=np.intp), alpha, tuple(weight for _, weight in pairs))
+    shares = np.array([weight / total for _, weight in pairs])
+    return No(np.array([row for row, _ in pairs], dtype=np.intp), shares, tuple(weight for _, weight in pairs))
+
+
+def opposite_twins(X: Matrix, signs: Signs) -> No | None:
+    """Return the proof by two equal rows of different signs, if there are any: common, and quick to see."""
+    first: dict[int, int] = {}
+    for i in range(X.shape[0]):
+        if sp.issparse(X):
+            start, stop = X.indptr[i], X.indptr[i + 1]
+            row = X.indices[start:stop].tobytes() + X.data[start:stop].tobytes()
+        else:
+            row = X[i].tobytes()
+        j = first.setdefault(hash(row), i)
+        if signs[i] != signs[j] and _equal(X, i, j):
+            return No(np.array([j, i], dtype=np.intp), np.array([0.5, 0.5]), (1, 1))
+    return None
+
+
+def _equal(X: Matrix, i: int, j: int) -> bool:
+    difference = X[[i]] - X[[j]]
+    return not (difference.data if sp.issparse(difference) else difference).any()
 
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Vector, bias: bool) -> Vector:

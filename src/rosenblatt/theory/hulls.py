@@ -67,6 +67,11 @@ class Hull:
         """Return the vertex that is the mean of the rows of ``key``."""
         return self.rows(list(key)).sum(axis=0) / len(key)
 
+    def combine(self, shares: Vector) -> Vector:
+        """Return the sum of all rows z times ``shares``."""
+        signed = self.signs * shares
+        return np.append(self.X.T @ signed, self.constant * signed.sum())[: self.size]
+
     def lowest(self, s: Vector) -> tuple[Key, float]:
         """Return the vertex of least score, where ``s`` are the scores of all rows, and that score."""
         key = tuple(int(group[np.argmin(s[group])]) for group in self.groups)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.theory.checks import smallest
-from rosenblatt.theory.gordan import No, Yes, settle
+from rosenblatt.theory.gordan import No, Yes, opposite_twins, settle
 from rosenblatt.theory.hulls import Hull, Vector
 from rosenblatt.theory.inputs import Matrix, Signs, two_classes
 from rosenblatt.theory.nearest import nearest_point
@@ -52,8 +52,9 @@ def margin(X: Any, y: Any, w: Any, b: float = 0.0) -> float:
     b = float(np.asarray(b, dtype=np.float64).reshape(()))
     if not (np.isfinite(w).all() and math.isfinite(b)):
         raise ValueError("the weights and the bias must be finite numbers: got NaN or infinity.")
-    found = margin_of(X, signs, w, b, "geometric")
-    return found if smallest(X, signs, w, b) > 0 else -math.inf
+    if smallest(X, signs, w, b) <= 0:
+        return -math.inf
+    return margin_of(X, signs, w, b, "geometric", nearest=True)
 
 
 def dataset_margin(
@@ -113,6 +114,9 @@ def dataset_margin(
     n, d = X.shape
     if kind == "geometric" and abs(signs.sum()) == n:
         return MarginBracket(math.inf, math.inf, np.zeros(d), float(signs[0]), np.zeros(n), kind, positive)
+    twins = opposite_twins(X, signs)
+    if twins:
+        return _none(twins, n, d, kind, positive)
     watch = Watch(verbose)
     hull = Hull(X, signs, kind)
     found = nearest_point(hull, rtol, max_iter, watch)
@@ -120,15 +124,18 @@ def dataset_margin(
     alpha = hull.shares(found.keys, found.weights)
     w, b = _hyperplane(X, signs, found.u, kind)
     if smallest(X, signs, w, b) <= 0:
-        answer = settle(X, signs, kind != "homogeneous", np.flatnonzero(alpha))
+        answer = settle(X, signs, kind != "homogeneous", alpha)
         if isinstance(answer, No):
-            alpha = np.zeros(n)
-            alpha[answer.support] = answer.alpha
-            return MarginBracket(-math.inf, -math.inf, w, b, alpha, kind, positive, answer.weights)
+            return _none(answer, n, d, kind, positive)
         if isinstance(answer, Yes):
             w, b = answer.v[:d], answer.v[d] if kind != "homogeneous" else 0.0
     low = margin_of(X, signs, w, b, kind) if smallest(X, signs, w, b) > 0 else -math.inf
     return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)
+
+
+def _none(proof: No, n: int, d: int, kind: str, positive: Any) -> MarginBracket:
+    """Return the bracket where nothing separates."""
+    return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, proof.spread(n), kind, positive, proof.weights)
 
 
 def _hyperplane(X: Matrix, signs: Signs, u: Vector, kind: str) -> tuple[Vector, float]:

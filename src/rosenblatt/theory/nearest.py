@@ -19,15 +19,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosenblatt.theory.corral import Corral
+from rosenblatt.theory.corral import Corral, new_corral
 from rosenblatt.theory.hulls import Hull, Key, Vector
 
 __all__ = ["Nearest", "nearest_point"]
 
-ZERO = 4e-16
-"""A mean shorter than this, times the radius and the root of the number of points, may be the origin itself."""
 ENOUGH = 1e-3
 """All rows are looked at again when the working set's own bracket is closed to this share."""
+PATIENCE = 300
+"""The most steps without a shorter mean."""
 
 
 @dataclass(frozen=True)
@@ -60,20 +60,19 @@ def nearest_point(
     """
     scan = _Scan(hull)
     key = scan.first()
-    corral = Corral(hull.size, hull.radius)
-    corral.insert(hull.vertex(key))
-    keys, weights = [key], np.ones(1)
+    corral, weights = new_corral(hull), np.ones(1)
+    corral.insert(key)
     low, high = -math.inf, math.inf
     best_u = np.zeros(hull.size)
     best: tuple[tuple[Key, ...], Vector] = ((key,), weights)
     steps = stuck = 0
     while True:
-        mean = corral.points @ weights
+        mean = corral.mean(weights)
         length = float(np.linalg.norm(mean))
         stuck = 0 if length < high else stuck + 1  # near rounding a step may not show
         if length < high:
-            high, best = length, (tuple(keys), weights.copy())
-        u = corral.normal() if stuck % 2 == 0 else mean
+            high, best = length, (tuple(corral.keys), weights)
+        u = corral.normal(mean) if stuck % 2 == 0 else mean
         if not u @ mean > 0:
             u = mean
         size = float(np.linalg.norm(u))
@@ -81,27 +80,26 @@ def nearest_point(
             break
         u = u / size
         key, score, of_all = scan.lowest(u, length)
-        added = key not in keys and corral.insert(hull.vertex(key))
+        added = key not in corral.keys and corral.insert(key)
         if not added and not of_all:
             key, score = scan.everywhere(u)
             of_all = True
-            added = key not in keys and corral.insert(hull.vertex(key))
+            added = key not in corral.keys and corral.insert(key)
         if of_all and score > low:
             low, best_u = score, u
         if watch:
             watch(steps, low, high)
         steps += 1
         close = low > 0 and high - low <= rtol * high
-        at_zero = length <= ZERO * hull.radius * math.sqrt(len(keys))
-        over = steps > max_steps or stuck > 2 * hull.size + 20
+        at_zero = length <= corral.zero * hull.radius * math.sqrt(len(weights))
+        over = steps > max_steps or stuck > min(2 * hull.size + 20, PATIENCE)
         if close or at_zero or over or not added:
             break
-        keys.append(key)
-        weights = _descend(corral, keys, np.append(weights, 0.0))
+        weights = _descend(corral, np.append(weights, 0.0))
     return Nearest(best_u, low, high, *best, steps, scan.passes)
 
 
-def _descend(corral: Corral, keys: list[Key], weights: Vector) -> Vector:
+def _descend(corral: Corral, weights: Vector) -> Vector:
     """Move to the nearest point of the corral's affine hull, dropping points until that is in its convex hull."""
     while True:
         target = corral.nearest()
@@ -116,7 +114,6 @@ def _descend(corral: Corral, keys: list[Key], weights: Vector) -> Vector:
         weights[k] = 0.0
         gone = np.flatnonzero(~(weights > 0))
         for k in gone[::-1].tolist():
-            del keys[k]
             corral.remove(k)
         weights = np.delete(weights, gone)
         weights /= weights.sum()
@@ -134,12 +131,10 @@ class _Scan:
 
     def first(self) -> Key:
         """Return the lowest vertex in the direction of the mean of all."""
-        hull = self.hull
-        shares = np.zeros(len(hull.signs))
-        for group in hull.groups:
-            shares[group] = hull.signs[group] / len(group)
-        u = np.append(hull.X.T @ shares, hull.constant * shares.sum())[: hull.size]
-        return self.everywhere(u)[0]
+        shares = np.zeros(len(self.hull.signs))
+        for group in self.hull.groups:
+            shares[group] = 1.0 / len(group)
+        return self.everywhere(self.hull.combine(shares))[0]
 
     def lowest(self, u: Vector, length: float) -> tuple[Key, float, bool]:
         """Return the vertex of least score, that score, and whether all rows were looked at."""

@@ -20,8 +20,8 @@ from rosenblatt.theory.inputs import Matrix, Signs
 
 __all__ = ["exact_search"]
 
-MOST_WORK = 1 << 29
-"""Products of words that a search may take: about a minute."""
+MOST_WORK = 1 << 28
+"""What a search may cost, in products of words: about a minute."""
 
 BLOCK = 1 << 20
 
@@ -66,35 +66,28 @@ def exact_search(
         work += len(keys) ** 4 * rows.bits // 64  # the numbers grow with the points
         if work > MOST_WORK:
             return None
-        keys, shares = _descend(rows, keys, shares)
-        whole = _proportional(shares)
-        v = [sum(share * rows[i][j] for share, i in zip(whole, keys, strict=True)) for j in range(rows.size)]
-        if not any(v):
-            return keys, whole
-        i, score = _lowest(rows, v)
-        if score > 0:
-            return v, None
-        if i in keys:
-            return None  # cannot be: all of the corral scores alike, and more than zero
-        keys.append(i)
-        shares.append(Fraction(0))
-
-
-def _descend(rows: WholeRows, keys: list[int], shares: list[Fraction]) -> tuple[list[int], list[Fraction]]:
-    """Move to the nearest point of the affine hull, dropping rows until that is in the convex hull."""
-    while True:
         target = _nearest([rows[i] for i in keys])
         if target is None:  # affinely dependent: the last is not needed
-            keys, shares = keys[:-1], shares[:-1]
-            total = sum(shares)
-            shares = [share / total for share in shares] if total else [Fraction(1, len(keys))] * len(keys)
-            continue
-        if min(target) > 0:
-            return keys, target
-        way = min(s / (s - t) if s else s for s, t in zip(shares, target, strict=True) if t <= 0)
-        shares = [(1 - way) * s + way * t for s, t in zip(shares, target, strict=True)]
-        kept = [k for k, share in enumerate(shares) if share > 0]
-        keys, shares = [keys[k] for k in kept], [shares[k] for k in kept]
+            keys, shares = keys[:-1], [Fraction(1, len(keys) - 1)] * (len(keys) - 1)
+        elif min(target) <= 0:
+            keys, shares = _toward(keys, shares, target)
+        else:
+            whole = _proportional(target)
+            v = [sum(share * rows[i][j] for share, i in zip(whole, keys, strict=True)) for j in range(rows.size)]
+            if not any(v):
+                return keys, whole
+            i, score = _lowest(rows, v)
+            if score > 0:
+                return v, None
+            keys, shares = [*keys, i], [*target, Fraction(0)]
+
+
+def _toward(keys: list[int], shares: list[Fraction], target: list[Fraction]) -> tuple[list[int], list[Fraction]]:
+    """Move from ``shares`` toward ``target`` until the first weight is gone, and drop what has none."""
+    way = min(s / (s - t) if s else s for s, t in zip(shares, target, strict=True) if t <= 0)
+    shares = [(1 - way) * s + way * t for s, t in zip(shares, target, strict=True)]
+    kept = [k for k, share in enumerate(shares) if share > 0]
+    return [keys[k] for k in kept], [shares[k] for k in kept]
 
 
 def _nearest(points: list[list[int]]) -> list[Fraction] | None:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from rosenblatt.theory.checks import smallest
-from rosenblatt.theory.gordan import No, Yes, settle
+from rosenblatt.theory.gordan import No, Yes, opposite_twins, settle
 from rosenblatt.theory.hulls import Hull, Vector, longest_row
 from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, positive_label, signs_of
 from rosenblatt.theory.nearest import nearest_point
@@ -84,16 +84,16 @@ def _decide(
     radius = longest_row(X)
     if abs(signs.sum()) == n:
         return Separable(np.zeros(d), float(signs[0]), math.inf, math.inf, np.zeros(n), radius, positive)
-    if d == 0:
-        pair = np.sort([np.argmax(signs > 0), np.argmax(signs < 0)])
-        return Inseparable(_spread(n, pair, np.array([0.5, 0.5])), pair, (1, 1), positive)
+    twins = opposite_twins(X, signs)
+    if twins:
+        return _inseparable(n, twins, positive)
     w, alpha = _by_hull(X, signs, rtol, max_iter, verbose) if method == "hull" else _by_program(X, signs)
     b = middle(X, signs, w)
     if smallest(X, signs, w, b) > 0:
         return _separable(X, signs, w, b, alpha, radius, positive)
-    answer = settle(X, signs, True, np.flatnonzero(alpha))
+    answer = settle(X, signs, True, alpha)
     if isinstance(answer, No):
-        return Inseparable(_spread(n, answer.support, answer.alpha), answer.support, answer.weights, positive)
+        return _inseparable(n, answer, positive)
     if isinstance(answer, Yes):
         w, b = answer.v[:-1], answer.v[-1] if answer.v.dtype == object else float(answer.v[-1])
         return _separable(X, signs, w, b, alpha, radius, positive)
@@ -136,7 +136,5 @@ def _separable(X: Matrix, signs: Signs, w: Any, b: Any, alpha: Vector, radius: f
     return Separable(w, b, low, high, alpha, radius, positive)
 
 
-def _spread(n: int, rows: Any, values: Vector) -> Vector:
-    alpha = np.zeros(n)
-    alpha[rows] = values
-    return alpha
+def _inseparable(n: int, proof: No, positive: Any) -> Inseparable:
+    return Inseparable(proof.spread(n), proof.support, proof.weights, positive)

@@ -38,13 +38,13 @@ _DEFINITIONS = {
 }
 
 
-def margin_of(X: Matrix, signs: Signs, w: NDArray[Any], b: Any, kind: str) -> float:
-    """Return the margin of (w, b) on these rows, rounded down; 0 or less where it does not separate."""
+def margin_of(X: Matrix, signs: Signs, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
+    """Return the margin of (w, b) on these rows, rounded down, or to the nearest; 0 or less where it separates not."""
     square = squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
     least = smallest(X, signs, w, b)
     if square == 0:
-        return float("inf") if least > 0 else -0.0
-    root = round_root(least * least / square, up=least < 0)
+        return math.inf if least > 0 else -math.inf
+    root = round_root(least * least / square, up=None if nearest else least < 0)
     return root if least > 0 else -root
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import figures, measure
+from benchmarks import figures, measure, theory
 from benchmarks.sides import PASSES, compare
 from benchmarks.workloads import ROOT, workloads
 from rosenblatt.tables import Table
@@ -23,6 +23,8 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "imports": measure.imports,
     "accuracy": figures.accuracy,
     "voted": figures.voted,
+    "separability": theory.separability,
+    "margin": theory.margin,
 }
 COLUMNS = [
     "workload",
@@ -40,7 +42,7 @@ COLUMNS = [
 
 def parse_arguments(names: list[str]) -> argparse.Namespace:
     """Read the command line; ``only`` holds the names that were asked for, or all."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="rosenblatt against scikit-learn")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="rosenblatt against its peers")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
     parser.add_argument("--rounds", type=int, default=4, help="rounds of each comparison; the best counts")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=[], help="names or parts of names")

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -20,11 +21,31 @@ def test_every_public_name_is_there_and_documented():
 def test_import_is_light():
     code = (
         "import sys, numba, scipy.sparse, sklearn.base; before = set(sys.modules); import rosenblatt;"
+        "rosenblatt.Perceptron, rosenblatt.separability, rosenblatt.data;"
         "print({name.partition('.')[0] for name in set(sys.modules) - before})"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"matplotlib", "pandas", "polars", "pyarrow", "starlette", "typer", "rich", "safetensors"}
     assert not ast.literal_eval(run.stdout) & heavy
+
+
+def test_importing_the_package_imports_nothing_else():
+    code = "import sys; before = set(sys.modules); import rosenblatt; print(set(sys.modules) - before)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {name.partition(".")[0] for name in ast.literal_eval(run.stdout)} & {
+        "numpy",
+        "scipy",
+        "sklearn",
+        "numba",
+    }
+
+
+def test_type_checkers_are_told_of_the_same_names():
+    tree = ast.parse(Path(rosenblatt.__file__).read_text())
+    checked = next(node for node in tree.body if isinstance(node, ast.If))
+    told = {f"{node.module}.{alias.name}" for node in checked.body for alias in node.names}
+    homes = {f"rosenblatt.{home}.{name}" for home, names in rosenblatt._HOMES.items() for name in names}
+    assert told == homes | {f"rosenblatt.{home}" for home in rosenblatt._MODULES.values()}
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

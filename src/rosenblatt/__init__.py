@@ -1,34 +1,55 @@
-"""The perceptron for Python: exact, fast, and it hands back proofs."""
+"""The perceptron for Python: exact, fast, and it hands back proofs.
 
-import importlib
+Everything public is named here, and is imported when it is first used, so that ``import rosenblatt`` costs nothing.
+"""
 
-from rosenblatt import data, textbook
-from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.learners.explain import contributions, explain
-from rosenblatt.learners.geometry import boundary, distance, unit_weights
-from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
-from rosenblatt.theory import vc
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rosenblatt import data, plots, textbook
+    from rosenblatt.kernels.orders import visiting_order
+    from rosenblatt.learners.explain import contributions, explain
+    from rosenblatt.learners.geometry import boundary, distance, unit_weights
+    from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
+    from rosenblatt.theory import vc
+    from rosenblatt.theory.bounds import mistake_bound
+    from rosenblatt.theory.certificates import Certificate
+    from rosenblatt.theory.margins import dataset_margin, margin
+    from rosenblatt.theory.proof import Proof, proof
+    from rosenblatt.theory.separability import separability
+    from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AveragedPerceptron",
-    "Perceptron",
-    "VotedPerceptron",
-    "boundary",
-    "contributions",
-    "data",
-    "distance",
-    "explain",
-    "textbook",
-    "unit_weights",
-    "vc",
-    "visiting_order",
-]
+_HOMES = {
+    "kernels.orders": ("visiting_order",),
+    "learners.explain": ("contributions", "explain"),
+    "learners.geometry": ("boundary", "distance", "unit_weights"),
+    "learners.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
+    "theory.bounds": ("mistake_bound",),
+    "theory.certificates": ("Certificate",),
+    "theory.margins": ("dataset_margin", "margin"),
+    "theory.proof": ("Proof", "proof"),
+    "theory.separability": ("separability",),
+    "theory.verdicts": ("Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"),
+}
+_MODULES = {"data": "data", "plots": "plots", "textbook": "textbook", "vc": "theory.vc"}
+_NAMES = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted({*_NAMES, *_MODULES} - {"plots"})  # pictures need matplotlib, which may not be there
 
 
-def __getattr__(name: str) -> object:
-    """Import the pictures when they are first asked for, as ``rosenblatt.plots``."""
-    if name == "plots":
-        return importlib.import_module("rosenblatt.plots")
-    raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        found = import_module(f"rosenblatt.{_MODULES[name]}")
+    elif name in _NAMES:
+        found = getattr(import_module(f"rosenblatt.{_NAMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'rosenblatt' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from rosenblatt.theory.checks import smallest
 from rosenblatt.theory.gordan import No, Yes, opposite_twins, settle
@@ -112,6 +111,8 @@ def _by_hull(X: Matrix, signs: Signs, rtol: float, max_iter: int, verbose: int) 
 
 def _by_program(X: Matrix, signs: Signs) -> tuple[Vector, Vector]:
     """Return a direction and weights from the program: the largest t with y (w . x + b) >= t, no weight above 1."""
+    from scipy.optimize import linprog  # slow to import, and for comparison only
+
     n, d = X.shape
     scale = 2.0 ** -math.frexp(max(1e-300, float(abs(X).max())))[1]
     Z = (sp.csr_array(X) * scale).multiply(signs[:, None]) if sp.issparse(X) else X * scale * signs[:, None]

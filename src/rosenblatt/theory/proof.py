@@ -1,0 +1,298 @@
+"""Novikoff's proof, run: the two inequalities that squeeze a perceptron to a stop, as numbers, update by update."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rosenblatt.tables import Table
+from rosenblatt.theory.bounds import novikoff, squared_radius
+from rosenblatt.theory.checks import round_root, smallest, squared_length
+from rosenblatt.theory.inequalities import Update, inequalities, rounding
+from rosenblatt.theory.inputs import two_classes
+from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.runs import check_run, run, seed_of
+from rosenblatt.theory.verdicts import margin_of
+
+__all__ = ["Proof", "Update", "proof"]
+
+Floats = NDArray[np.float64]
+
+_PRINTED = ("k", "row", "y·a", "rise", "|z|²", "w*·w", "k·γ", "|w|²", "k·R²", "cosine", "√k·γ/R", "α", "α₀−k·R²")
+_OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compared in floats: scale the features."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Proof:
+    """A run of the perceptron beside the inequalities that bound it; `proof` makes it.
+
+    It speaks of the space trained: z = (x, 1) with a bias, z = x without. ``len`` counts the updates, iterating
+    gives an `Update` for each, and the names of its fields are attributes here, as arrays.
+
+    Attributes
+    ----------
+    k, row : arrays of int
+        1, 2, ... and the number of the row that was wrong.
+    activation, rise, square : arrays
+        y a of that row before the update, never positive; by how much the update raised it; and |z|^2, which
+        the rise equals.
+    projection, projection_low : arrays
+        w*.w after the update, and k gamma: it grows by gamma or more.
+    norm2, norm2_high : arrays
+        |w|^2 and k R^2: it grows by R^2 or less.
+    cosine, cosine_low : arrays
+        The cosine of the angle between w and w*, and sqrt(k) gamma / R, its lower bound. Only the latter must rise.
+    alpha, alpha_high : arrays
+        Har-Peled's |w - (R^2 / gamma) w*|^2, which falls by R^2 or more, and alpha_0 - k R^2.
+    checks : dict of str to array of bool
+        By inequality, whether it held at each update, with the rounding of floats allowed for; ``holds`` if all did.
+    drift : array
+        What rounding has added to the weights so far, as a length; 0 on whole numbers.
+    R, gamma, bound : float
+        The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2 (`mistake_bound`).
+    w_star, b_star : array and float
+        The separator, scaled to length 1 in the space trained.
+    w, b : array and float
+        The weights at the end of the run.
+    margin : float
+        The margin of these weights, scaled to length 1 as well; minus infinity where the run ended too early.
+    passes, updates, converged, fit_intercept, seed
+        As a ``Perceptron`` has them; ``seed`` is None where the rows are visited as they come.
+    """
+
+    k: NDArray[np.int64]
+    row: NDArray[np.int64]
+    activation: Floats
+    rise: Floats
+    square: Floats
+    projection: Floats
+    projection_low: Floats
+    norm2: Floats
+    norm2_high: Floats
+    cosine: Floats
+    cosine_low: Floats
+    alpha: Floats
+    alpha_high: Floats
+    checks: dict[str, NDArray[np.bool_]]
+    drift: Floats
+    R: float
+    gamma: float
+    bound: float
+    w_star: Floats
+    b_star: float
+    w: Floats
+    b: float
+    margin: float
+    passes: int
+    converged: bool
+    fit_intercept: bool
+    seed: int | None
+
+    @property
+    def updates(self) -> int:
+        """How many updates the run made."""
+        return len(self.row)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every inequality held at every update, and there were no more of them than the bound allows."""
+        return all(held.all() for held in self.checks.values()) and self.updates <= self.bound
+
+    @property
+    def norm(self) -> Floats:
+        """|w| after each update; its square may be beyond the floats."""
+        return self.projection / self.cosine
+
+    @property
+    def fell(self) -> NDArray[np.int64]:
+        """The updates k at which the cosine fell, so that the angle to w* grew."""
+        return self.k[1:][np.diff(self.cosine) < -4.0 * rounding(len(self.w) + 1)]
+
+    def __len__(self) -> int:
+        return self.updates
+
+    def __iter__(self) -> Iterator[Update]:
+        return iter(map(Update, *(getattr(self, name).tolist() for name in Update._fields)))
+
+    def table(self, most: int | None = None) -> Table:
+        """Return the numbers of each update, or of ``most`` of them evenly chosen, as a table."""
+        shown = np.arange(self.updates)
+        if most is not None and most < self.updates:
+            shown = np.unique(np.linspace(0, self.updates - 1, max(1, most)).astype(int))
+        space = "z = (x, 1)" if self.fit_intercept else "z = x"
+        title = f"R = {self.R:.4g}, γ = {self.gamma:.4g}, {space}: at most {_whole(self.bound)} updates"
+        notes = [f"{len(shown)} of {self.updates:,} updates"] if len(shown) < self.updates else []
+        columns = {printed: getattr(self, name)[shown] for name, printed in zip(Update._fields, _PRINTED, strict=True)}
+        return Table(columns, title=title, notes=notes)
+
+    def __str__(self) -> str:
+        n, passes = self.updates, "1 pass" if self.passes == 1 else f"{self.passes:,} passes"
+        end = "the last without a mistake" if self.converged else "with mistakes left"
+        verdict = "Every inequality holds at every update."
+        if not self.holds:
+            broken = ", ".join(name for name, held in self.checks.items() if not held.all())
+            verdict = f"This is no run of a perceptron on these rows, as it breaks {broken or 'the bound'}."
+        lines = [
+            f"{_times(n)} in {passes}, {end}; no run on these rows can make more than {_whole(self.bound)}.",
+            f"At the end w*·w = {self.projection[-1]:.4g} ≥ k·γ = {self.projection_low[-1]:.4g}, "
+            f"and |w| = {self.norm[-1]:.4g} ≤ √k·R = {math.sqrt(n) * self.R:.4g}.",
+            f"So the cosine of the angle between w and w* is at least √k·γ/R = {self.cosine_low[-1]:.4g}: "
+            f"it is {self.cosine[-1]:.4g}.",
+            f"On the way it fell at {_times(len(self.fell))}; only its lower bound must rise.",
+            f"|w − (R²/γ) w*|² fell at each by R² = {self.R * self.R:.4g} or more, to {self.alpha[-1]:.4g}.",
+            verdict,
+        ]
+        if self.converged:
+            angle = round(math.degrees(math.acos(min(1.0, self.cosine[-1]))), 3)
+            lines.append(
+                f"The margin reached is {self.margin:.4g} and that of w* {self.gamma:.4g}; "
+                f"w lies {angle:.4g} degrees from w*."
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def proof(
+    X: Any,
+    y: Any,
+    fit_intercept: bool = True,
+    shuffle: bool | str = False,
+    random_state: int | None = None,
+    max_iter: int = 100,
+    max_updates: int | None = 100_000,
+    w_star: ArrayLike | None = None,
+    b_star: float = 0.0,
+) -> Proof:
+    """Run the perceptron from zero and set each update beside the inequalities of the convergence proof.
+
+    The run is that of ``Perceptron`` with the same parameters, bit for bit. It stops after a pass without a mistake,
+    or at ``max_iter`` passes or ``max_updates`` updates. The proof (CIML 4.5, Har-Peled 30.1, parametric learning
+    notes 3.3), with z = (x, 1) if there is a bias and z = x if not, R the length of the longest z, and w* a unit
+    vector with y w*.z >= gamma for all of them: a mistake has y w.z <= 0, and its update, which makes w + y z of w,
+
+    - raises y w.z by exactly |z|^2;
+    - raises w*.w by at least gamma, so that w*.w >= k gamma after k of them;
+    - raises |w|^2 by at most R^2, so that |w| <= sqrt(k) R;
+    - lowers Har-Peled's alpha = |w - (R^2 / gamma) w*|^2, which cannot become negative, by at least R^2.
+
+    As w*.w <= |w|, it follows that k gamma <= sqrt(k) R, so the run ends before k exceeds (R / gamma)^2. The
+    cosine of the angle to w* is at least sqrt(k) gamma / R; that rises, while the cosine itself may fall.
+
+    All of it is checked at every update. Which rows are mistakes is decided exactly, gamma is computed exactly from the
+    data and rounded down, and R up. The weights are floats, and their additions may round. These errors are computed
+    (each is a float itself), and the sum of their lengths, ``drift``, is all the slack that the theorem needs for
+    them; on whole numbers it is 0. The sums that are compared are rounded too, by up to (m + 16) 2^-53 of their size
+    for m coordinates, and this is allowed for as well (``theory.inequalities`` has the details).
+
+    Parameters
+    ----------
+    X, y : rows and labels of two classes
+    fit_intercept, shuffle, max_iter, max_updates
+        As for ``Perceptron``, but rows are by default visited as they come.
+    random_state : int or None
+        The seed of shuffled orders: ``random_state`` or ``seed_`` of a ``Perceptron``. None draws one.
+    w_star, b_star : array of shape (d,) and float, optional
+        A separator to prove it with, of any length; by default the one of largest margin (`dataset_margin`).
+
+    Returns
+    -------
+    Proof
+        It prints in words, ``table()`` has the numbers, ``plots.plot_proof`` draws them. Time: updates times features.
+
+    Examples
+    --------
+    >>> run = proof([[1.0], [0.0]], [1, -1])
+    >>> run
+    5 updates in 4 passes, the last without a mistake; no run on these rows can make more than 10.
+    At the end w*·w = 2.236 ≥ k·γ = 2.236, and |w| = 2.236 ≤ √k·R = 3.162.
+    So the cosine of the angle between w and w* is at least √k·γ/R = 0.7071: it is 1.
+    On the way it fell at 1 update; only its lower bound must rise.
+    |w − (R²/γ) w*|² fell at each by R² = 2 or more, to 5.
+    Every inequality holds at every update.
+    The margin reached is 0.4472 and that of w* 0.4472; w lies 0 degrees from w*.
+    >>> run.holds, run.row.tolist(), run.norm2.tolist()
+    (True, [0, 1, 1, 0, 1], [2.0, 1.0, 2.0, 4.0, 5.0])
+    >>> [(update.rise, update.square) for update in run]  # the same, at each
+    [(2.0, 2.0), (1.0, 1.0), (1.0, 1.0), (2.0, 2.0), (1.0, 1.0)]
+    """
+    check_run(shuffle, random_state, max_iter, max_updates)
+    matrix, signs, _ = two_classes(X, y)
+    bias = bool(fit_intercept)
+    kind = "augmented" if bias else "homogeneous"
+    if w_star is None:
+        v, c = _best_separator(X, y, kind)
+    else:
+        v, c = _given_separator(w_star, b_star, matrix.shape[1], bias)
+    gamma = margin_of(matrix, signs, v, c, kind)
+    squared = squared_radius(matrix, bias)
+    R = round_root(squared, up=True)
+    if not (gamma > 1e-100 * R and math.isfinite(R)):
+        if smallest(matrix, signs, v, c) <= 0:
+            raise ValueError(
+                "the proof needs a separator, and w_star with b_star does not put every row strictly on its side: "
+                "leave it out to have one found; separability(X, y) tells whether there is one."
+            )
+        raise ValueError(_OUT_OF_RANGE)
+    seed = seed_of(shuffle, random_state)
+    made = run(matrix, signs, bias, shuffle, seed, max_iter, max_updates)
+    length = round_root(squared_length([*v.tolist(), c]), up=False)
+    return Proof(
+        **inequalities(matrix, signs, made.rows, bias, np.append(v, c) / length, R, gamma),
+        R=R,
+        gamma=gamma,
+        bound=novikoff(squared, gamma),
+        w_star=v / length,
+        b_star=c / length,
+        w=made.w,
+        b=made.b,
+        margin=margin_of(matrix, signs, made.w, made.b, kind) if made.converged else -math.inf,
+        passes=made.passes,
+        converged=made.converged,
+        fit_intercept=bias,
+        seed=seed,
+    )
+
+
+def _best_separator(X: Any, y: Any, kind: str) -> tuple[Floats, float]:
+    """Return the separator of largest margin in the space trained."""
+    bracket = dataset_margin(X, y, kind=kind)
+    if bracket.high == -math.inf:
+        words = ": separability(X, y) shows why."
+        if kind == "homogeneous":
+            words = " through the origin: use fit_intercept=True, if separability(X, y) finds a separator with a bias."
+        raise ValueError(f"the proof needs a separator, and nothing separates these rows{words}")
+    if not bracket.low > 0.0:
+        raise ValueError(
+            "the proof needs a separator, and none was found in the time given: pass one as w_star and b_star; "
+            "separability(X, y) may tell whether there is one."
+        )
+    if bracket.w.dtype == object:
+        raise ValueError(_OUT_OF_RANGE)  # whole numbers too large for floats
+    return bracket.w, float(bracket.b)
+
+
+def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tuple[Floats, float]:
+    """Return the user's separator, over the power of two that makes its largest number near 1."""
+    v = np.array(w_star, dtype=np.float64)
+    if v.shape != (d,):
+        raise ValueError(f"expected a weight in w_star for each of the {d} features, got an array of shape {v.shape}.")
+    if not (np.isfinite(v).all() and math.isfinite(b_star)):
+        raise ValueError("w_star and b_star must be finite numbers.")
+    if b_star and not bias:
+        raise ValueError(f"without an intercept there is no bias, got b_star={b_star!r}: leave it out.")
+    exponent = math.frexp(max(float(np.max(np.abs(v), initial=0.0)), abs(b_star)))[1]
+    return np.ldexp(v, -exponent), math.ldexp(b_star, -exponent)
+
+
+def _whole(bound: float) -> str:
+    return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"
+
+
+def _times(n: int) -> str:
+    return "1 update" if n == 1 else f"{n:,} updates"

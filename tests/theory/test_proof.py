@@ -1,0 +1,296 @@
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from examples import small_set
+from naive import activation, run
+from rosenblatt import visiting_order
+from rosenblatt.theory import inequalities as module
+from rosenblatt.theory.bounds import mistake_bound
+from rosenblatt.theory.inequalities import inequalities
+from rosenblatt.theory.proof import proof
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+some = settings(max_examples=60, deadline=None)
+small = st.integers(-4, 4)
+TWO = (np.array([[1.0], [0.0]]), np.array([1, -1]))
+
+
+@st.composite
+def separable(draw):
+    """Whole-number rows, their signs, a whole-number separator (w, b), and whether there is a bias."""
+    bias = draw(st.booleans())
+    d = draw(st.integers(1, 4))
+    w, b = draw(st.lists(small, min_size=d, max_size=d)), draw(small) if bias else 0
+    points = draw(st.lists(st.lists(small, min_size=d, max_size=d), min_size=1, max_size=15))
+    scores = [sum(p * q for p, q in zip(w, x, strict=True)) + b for x in points]
+    kept = [(x, 1 if a > 0 else -1) for x, a in zip(points, scores, strict=True) if a]
+    assume(kept)
+    return np.array([x for x, _ in kept], dtype=float), np.array([y for _, y in kept]), w, b, bias
+
+
+def naive_numbers(X, y, w_star, b_star, bias, rows):
+    """Return each column of the proof along ``rows`` in whole numbers and Fractions; w* is not scaled."""
+    Z = [[int(v) for v in x] + [1] * bias for x in X]
+    star = [int(v) for v in w_star] + [int(b_star)] * bias
+    R2 = max(sum(v * v for v in z) for z in Z)
+    gamma = min(int(s) * sum(p * q for p, q in zip(star, z, strict=True)) for s, z in zip(y, Z, strict=True))
+    w, found = [0] * len(star), []
+    for i in rows:
+        z, s = Z[i], int(y[i])
+        before = s * sum(p * q for p, q in zip(w, z, strict=True))
+        w = [p + s * q for p, q in zip(w, z, strict=True)]
+        after = s * sum(p * q for p, q in zip(w, z, strict=True))
+        along = sum(p * q for p, q in zip(w, star, strict=True))
+        found.append((before, after - before, sum(v * v for v in z), along, sum(v * v for v in w)))
+    return found, R2, gamma, sum(v * v for v in star)
+
+
+@some
+@given(separable(), st.sampled_from([False, True, "once"]), st.integers(0, 99))
+def test_on_whole_numbers_every_column_is_the_twins(case, shuffle, seed):
+    X, y, w, b, bias = case
+    made = proof(X, y, bias, shuffle, seed, max_iter=10_000, w_star=w, b_star=b)
+    orders = {
+        False: None,
+        True: lambda p: visiting_order(len(y), seed, p),
+        "once": lambda p: visiting_order(len(y), seed),
+    }
+    twin = run(X, y, 10_000, orders=orders[shuffle], fit_intercept=bias)
+    assert (made.w.tolist(), made.b, made.updates, made.passes) == (
+        twin.w.tolist(),
+        twin.b,
+        twin.updates,
+        len(twin.mistakes),
+    )
+    assert made.converged is True
+    found, R2, gamma, star2 = naive_numbers(X, y, w, b, bias, made.row)
+    for update, (before, rise, square, along, norm2) in zip(made, found, strict=True):
+        assert (update.activation, update.rise, update.square, update.norm2) == (before, rise, square, norm2)
+        assert before <= 0
+        assert rise == square  # T4: y a rises by exactly |x|^2, and 1 with a bias
+        assert update.projection == pytest.approx(along / math.sqrt(star2))
+        assert update.cosine == pytest.approx(along / math.sqrt(star2 * norm2))
+        # |w - (R^2 / gamma) w*|^2 with w* of length 1 and its margin in proportion
+        distance = norm2 - 2 * Fraction(R2 * along, gamma) + Fraction(R2 * R2 * star2, gamma * gamma)
+        assert update.alpha == pytest.approx(float(distance), rel=1e-9, abs=1e-9)
+        assert update.alpha_high == pytest.approx(float(Fraction(R2 * R2 * star2, gamma**2) - update.k * R2), abs=1e-9)
+    assert made.k.tolist() == list(range(1, made.updates + 1))
+    assert made.drift.tolist() == [0.0] * made.updates
+
+
+@some
+@given(separable(), st.integers(0, 99))
+def test_the_squeeze_holds_at_every_update_of_every_run(case, seed):
+    X, y, w, b, bias = case
+    made = proof(X, y, bias, shuffle=True, random_state=seed, max_iter=10_000)
+    assert made.holds
+    assert all(held.all() and len(held) == made.updates for held in made.checks.values())
+    found, R2, gamma, star2 = naive_numbers(X, y, w, b, bias, made.row)
+    for k, (_, _, _, along, norm2) in enumerate(found, start=1):  # in whole numbers, for another separator
+        assert k * gamma <= along
+        assert norm2 <= k * R2
+        assert along * along <= norm2 * star2
+        assert k * Fraction(norm2, k * k) <= R2  # the free upper end |w| / k of the margin: k hi^2 <= R^2
+    k = made.k
+    assert (made.projection_low <= made.projection * (1 + 1e-12)).all()
+    assert (made.projection <= np.sqrt(made.norm2) * (1 + 1e-12)).all()
+    assert (made.norm2 <= made.norm2_high * (1 + 1e-12)).all()
+    assert (made.cosine_low <= made.cosine * (1 + 1e-12)).all()
+    assert (np.diff(made.cosine_low) > 0).all()
+    slack = 1e-12 * made.bound * made.R**2  # of what alpha starts from
+    assert (np.diff(made.alpha) <= slack - made.R**2).all()
+    assert (made.alpha <= made.alpha_high + slack).all()
+    assert (made.alpha >= 0).all()
+    np.testing.assert_allclose(made.projection_low, k * made.gamma)
+    np.testing.assert_allclose(made.cosine_low, np.sqrt(k) * made.gamma / made.R)
+    assert made.updates <= made.bound == mistake_bound(X, y, fit_intercept=bias)
+    assert made.margin <= made.gamma * (1 + 1e-6)  # w* has the largest margin there is
+
+
+def test_the_cosine_may_fall_while_its_bound_rises():
+    """CIML 4.5 and the parametric learning notes say the angle shrinks at each update: here it grows at the fourth."""
+    made = proof(*TWO)
+    assert made.fell.tolist() == [4]
+    assert made.cosine[3] < made.cosine[2]
+    assert (np.diff(made.cosine_low) > 0).all()
+    rng = np.random.default_rng(0)
+    X = rng.integers(-9, 10, (30, 3)).astype(float)
+    y = np.where(X @ [1, -2, 3] + 0.5 > 0, 1, -1)
+    made = proof(X, y, max_iter=1000)
+    assert made.holds
+    assert made.fell.tolist() == [k + 1 for k in range(1, made.updates) if made.cosine[k] < made.cosine[k - 1] - 1e-12]
+    assert 0 < len(made.fell) < made.updates
+
+
+def test_with_a_bias_the_run_depends_on_the_scale():
+    X, y = TWO
+    assert [proof(scale * X, y, max_iter=1000).updates for scale in (1.0, 10.0, 0.1)] == [5, 3, 203]
+    points = np.array([[2.0, 1.0], [1.0, -1.0], [-1.0, 3.0]])
+    plain = proof(points, [1, 1, -1], fit_intercept=False)
+    for scale in (0.125, 1024.0):
+        other = proof(scale * points, [1, 1, -1], fit_intercept=False)
+        assert other.row.tolist() == plain.row.tolist()
+        np.testing.assert_allclose(other.cosine, plain.cosine)
+
+
+def planted(kind, seed, bias):
+    """Rows that are hard to decide in floats, with signs by a drawn separator, decided exactly."""
+    X, _ = small_set(kind, n=30, d=3, seed=seed)
+    rng = np.random.default_rng(seed)
+    w, b = rng.integers(1, 4, 3) * rng.choice([-1.0, 1.0], 3), float(bias) * float(np.abs(X).max()) / 8
+    sides = [activation(w, b, x) for x in X.tolist()]
+    kept = [i for i, a in enumerate(sides) if a]
+    return X[kept], np.array([1 if sides[i] > 0 else -1 for i in kept]), w, b
+
+
+def test_margins_out_of_the_range_of_floats_are_refused():
+    for rows, w in (([[1.0, 1e-200], [-1.0, 1e-200]], [0.0, 1.0]), ([[1.7e308, 1.7e308], [1.0, 1.0]], [1.0, 1.0])):
+        with pytest.raises(ValueError, match=r"too small, to be compared in floats: scale the features"):
+            proof(rows, [1, 1], fit_intercept=False, w_star=w)
+
+
+def test_what_rounding_adds_to_the_weights_is_all_counted():
+    X, y, w, b = planted("halves", 3, True)
+    made = proof(X, y, max_iter=1000, w_star=w, b_star=b)
+    floats, drift = [0.0] * 4, 0.0
+    for i, counted in zip(made.row, made.drift, strict=True):
+        z = [float(y[i]) * v for v in (*X[i].tolist(), 1.0)]
+        errors = [Fraction(v + t) - Fraction(v) - Fraction(t) for v, t in zip(floats, z, strict=True)]
+        floats = [v + t for v, t in zip(floats, z, strict=True)]
+        drift += math.sqrt(sum(e * e for e in errors))
+        assert drift <= counted * (1 + 1e-15)
+        assert counted == pytest.approx(drift, rel=1e-9)
+    assert made.drift[-1] > 0
+    assert floats[:3] == made.w.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "broken"),
+    [
+        ({}, set()),
+        ({"gamma": 1.02}, {"w*·w ≥ k·γ", "cosine ≥ √k·γ/R", "α falls by R²", "α ≤ α₀−k·R²"}),
+        ({"R": 0.7}, {"|w| ≤ √k·R", "cosine ≥ √k·γ/R", "α falls by R²", "α ≤ α₀−k·R²"}),
+        ({"v": 1.5}, {"w*·w ≤ |w|", "α falls by R²", "α ≤ α₀−k·R²"}),
+        ({"v": -1.0}, {"w*·w ≥ k·γ", "cosine ≥ √k·γ/R", "α falls by R²", "α ≤ α₀−k·R²"}),
+        ({"at": 3}, {"y·a ≤ 0", "α falls by R²"}),
+    ],
+)
+def test_a_run_that_breaks_an_inequality_is_found_out(change, broken):
+    X, y = TWO
+    made = proof(X, y)
+    v = change.get("v", 1.0) * np.append(made.w_star, made.b_star)
+    rows = made.row
+    if "at" in change:
+        rows = np.insert(rows, 2, [1, 1])  # at the second time row 1 is right, and the run updates all the same
+    R, gamma = change.get("R", 1.0) * made.R, change.get("gamma", 1.0) * made.gamma
+    checks = inequalities(X, y.astype(float), rows, True, v, R, gamma)["checks"]
+    assert {name for name, held in checks.items() if not held.all()} == broken
+    if "at" in change:
+        assert checks["y·a ≤ 0"].tolist() == [True, True, True, False, False, True, False]
+
+
+def test_a_shorter_separator_of_any_length_proves_it_as_well():
+    X, y = TWO
+    best = proof(X, y)
+    for scale in (1e-300, 1.0, 1e300):
+        made = proof(X, y, w_star=[2.0 * scale], b_star=-scale)
+        assert made.holds
+        assert made.bound == pytest.approx(best.bound)
+    other = proof(X, y, w_star=[3.0], b_star=-1.0)  # |(3, -1)|^2 = 10 and the least y (w.x + b) is 1
+    assert other.bound == pytest.approx(2 * 10 / 1)  # R^2 |w*|^2 / gamma^2, parametric learning notes Eq 3.15
+    assert other.holds
+    assert other.bound > best.bound
+    assert np.hypot(other.w_star[0], other.b_star) == pytest.approx(1.0)
+
+
+def test_chunks_make_no_difference(monkeypatch):
+    X, y, w, b = planted("gauss", 2, True)
+    whole = proof(X, y, max_iter=1000, w_star=w, b_star=b)
+    monkeypatch.setattr(module, "_CHUNK", 7)
+    cut = proof(X, y, max_iter=1000, w_star=w, b_star=b)
+    assert whole.updates > 10
+    np.testing.assert_allclose(cut.alpha, whole.alpha)
+    assert cut.drift.tolist() == whole.drift.tolist()
+    assert cut.holds
+
+
+def test_a_long_run_is_followed_to_its_end():
+    X, y = TWO
+    made = proof(0.01 * X, y, max_iter=100_000)
+    assert made.converged
+    assert made.holds
+    assert 20_000 < made.updates <= made.bound
+    assert len(made.table(most=10)) == 10
+    assert made.table(most=10)["k"][-1] == made.updates
+
+
+def test_it_prints_in_words():
+    X, y = TWO
+    made = proof(X, y)
+    assert str(made).startswith(
+        "5 updates in 4 passes, the last without a mistake; no run on these rows can make more than 10."
+    )
+    assert "fell at 1 update;" in repr(made)
+    assert "Every inequality holds at every update." in str(made)
+    early = proof(X, y, max_iter=2)
+    assert "in 2 passes, with mistakes left" in str(early)
+    assert early.margin == -math.inf
+    assert "margin reached" not in str(early)
+    table = made.table()
+    assert len(table) == len(made) == 5
+    assert table["w*·w"] == made.projection.tolist()
+    assert table["α"] == made.alpha.tolist()
+    assert table.title == "R = 1.414, γ = 0.4472, z = (x, 1): at most 10 updates"
+    assert table.columns[:3] == ["k", "row", "y·a"]
+
+
+def test_words_of_a_run_that_breaks_an_inequality():
+    made = proof(*TWO)
+    wrong = replace(made, checks={**made.checks, "|w| ≤ √k·R": made.k != 3})
+    assert not wrong.holds
+    assert "This is no run of a perceptron on these rows, as it breaks |w| ≤ √k·R." in str(wrong)
+    wrong = replace(made, bound=4.0)
+    assert not wrong.holds
+    assert "as it breaks the bound." in str(wrong)
+
+
+def test_one_class_has_a_proof_with_a_bias():
+    made = proof([[3.0], [-3.0]], [1, 1])
+    assert made.holds
+    assert made.updates == 2
+    assert proof(np.empty((3, 0)), [1, 1, 1]).updates == 1
+
+
+def test_without_a_separator_there_is_no_proof():
+    square = [[0, 0], [1, 1], [0, 1], [1, 0]]
+    with pytest.raises(ValueError, match=r"nothing separates these rows: separability\(X, y\) shows why"):
+        proof(square, [1, 1, -1, -1])
+    with pytest.raises(ValueError, match="nothing separates these rows through the origin: use fit_intercept=True"):
+        proof(square, [1, 1, 1, 1], fit_intercept=False)
+    with pytest.raises(
+        ValueError, match=r"w_star with b_star does not put every row strictly on its side.*separability"
+    ):
+        proof(square, [-1, 1, 1, 1], w_star=[1, 1], b_star=-1.0)  # two rows lie on it
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"w_star": [1.0, 2.0]}, "a weight in w_star for each of the 1 features, got an array of shape"),
+        ({"w_star": [math.nan]}, "must be finite numbers"),
+        (
+            {"w_star": [1.0], "b_star": 0.5, "fit_intercept": False},
+            "without an intercept there is no bias, got b_star=0.5",
+        ),
+    ],
+)
+def test_bad_parameters_get_a_sentence(given, words):
+    with pytest.raises(ValueError, match=words):
+        proof(*TWO, **given)

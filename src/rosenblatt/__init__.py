@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt import data, plots, textbook
+    from rosenblatt.features.combinations import Combinations, n_combinations
+    from rosenblatt.features.lifts import SphereLift
     from rosenblatt.kernels.orders import visiting_order
+    from rosenblatt.learners.circle import fit_circle
     from rosenblatt.learners.explain import contributions, explain
     from rosenblatt.learners.geometry import boundary, distance, unit_weights
     from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
+    from rosenblatt.learners.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
     from rosenblatt.theory import vc
     from rosenblatt.theory.bounds import mistake_bound
     from rosenblatt.theory.certificates import Certificate
@@ -23,10 +27,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "features.combinations": ("Combinations", "n_combinations"),
+    "features.lifts": ("SphereLift",),
     "kernels.orders": ("visiting_order",),
+    "learners.circle": ("fit_circle",),
     "learners.explain": ("contributions", "explain"),
     "learners.geometry": ("boundary", "distance", "unit_weights"),
     "learners.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
+    "learners.shapes": ("Circle", "HalfSpace", "NoCircle", "Outside", "circle_from_plane"),
     "theory.bounds": ("mistake_bound",),
     "theory.certificates": ("Certificate",),
     "theory.margins": ("dataset_margin", "margin"),

@@ -19,7 +19,7 @@ from rosenblatt.theory.checks import encloses, smallest
 from rosenblatt.theory.hulls import Hull, Vector, largest_entry
 from rosenblatt.theory.inputs import Matrix, Signs, check_matrix
 from rosenblatt.theory.nearest import nearest_point
-from rosenblatt.theory.rational import exact_search
+from rosenblatt.theory.rational import WholeRows, exact_search
 
 __all__ = ["No", "Unknown", "Yes", "gordan", "opposite_twins", "settle"]
 
@@ -90,7 +90,7 @@ def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector) -> Yes | No | Unk
         if encloses(X, signs, start, refined, bias):
             order = np.argsort(start)
             return No(start[order], refined[order], None)
-    answer = exact_search(X, signs, bias, start.tolist())
+    answer = exact_search(WholeRows(X, signs, bias), start.tolist())
     if answer is None:
         return Unknown()
     v, weights = answer

@@ -1,7 +1,7 @@
 """Wolfe's algorithm in exact arithmetic, to decide what floating point leaves open.
 
-Rows z = y (x, 1), or z = y x, are taken as whole numbers in one common unit, a power of two, so nothing is rounded
-and every step is a fact about the numbers as stored. The search starts from the corral that floating point
+Rows are taken as whole numbers in a common unit, so nothing is rounded and every step is a fact about the numbers as
+stored. The search starts from the corral that floating point
 ended with, so it is short, and it always ends: each corral gives a strictly shorter mean. Either some corral holds the
 origin, and its weights prove that nothing separates (Gordan), or its mean is a separator.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +19,7 @@ import scipy.sparse as sp
 from rosenblatt.theory.hulls import Vector
 from rosenblatt.theory.inputs import Matrix, Signs
 
-__all__ = ["exact_search"]
+__all__ = ["ExactRows", "WholeRows", "exact_search"]
 
 MOST_WORK = 1 << 28
 """What a search may cost, in products of words: about a minute."""
@@ -26,20 +27,34 @@ MOST_WORK = 1 << 28
 BLOCK = 1 << 20
 
 
+class ExactRows(Protocol):
+    """Rows of whole numbers, which floats are near to."""
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+
+    @property
+    def bits(self) -> int:
+        """The most bits of a number."""
+
+    def __getitem__(self, i: int) -> list[int]:
+        """Return row i."""
+
+    def near(self, v: Vector) -> tuple[Vector, Vector]:
+        """Return ``z . v`` for every row, in some common unit, and how far each may be off."""
+
+
 class WholeRows:
-    """The rows z as whole numbers in a common unit, made when they are asked for."""
+    """The rows z = y (x, 1), or z = y x without a bias, in the largest unit that makes them whole."""
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
         self.X, self.signs, self.bias = X, signs, bias
         self.low, self.high = _places(X.data if sp.issparse(X) else X.reshape(-1))
-        self.low = min(self.low, 0) if bias else self.low
-        self.size = X.shape[1] + bias
+        if bias:
+            self.low, self.high = min(self.low, 0), max(self.high, 1)
+        self.width, self.bits = X.shape[1] + bias, max(1, self.high - self.low)
         self._known: dict[int, list[int]] = {}
-
-    @property
-    def bits(self) -> int:
-        """The most bits of an entry."""
-        return max(1, self.high - self.low)
 
     def __getitem__(self, i: int) -> list[int]:
         if i not in self._known:
@@ -49,22 +64,30 @@ class WholeRows:
             self._known[i] = [*row, sign << -self.low] if self.bias else row
         return self._known[i]
 
+    def near(self, v: Vector) -> tuple[Vector, Vector]:
+        """Return ``z . v`` for every row, and how far each may be off."""
+        d = self.X.shape[1]
+        s = self.X @ v[:d]
+        spread = abs(self.X) @ (np.abs(v[:d]) + 2.0**-1020)  # so that what vanished in v counts too
+        if self.bias:
+            s, spread = s + v[d], spread + abs(v[d])
+        return self.signs * s, 1.01 * ((d + 6) * 2.0**-53 * spread + 2.0**-1000)
+
 
 def exact_search(
-    X: Matrix, signs: Signs, bias: bool, start: Iterable[int]
+    rows: ExactRows, start: Iterable[int], most_work: float = MOST_WORK
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
-    """Return ``(v, None)`` with v . z > 0 for all rows, or ``(rows, weights)`` whose weighted sum of z is zero.
+    """Return ``(v, None)`` with v . z > 0 for all rows z, or ``(numbers, weights)`` of rows that add up to zero.
 
-    All numbers are whole, and v is in the coordinates of z. ``start`` are rows to begin with. None where it would be
-    too much work.
+    All numbers are whole, and the rows that add up to zero are affinely independent, so at most one more than there
+    are columns. ``start`` are rows to begin with. None where it would be too much work.
     """
-    rows = WholeRows(X, signs, bias)
     keys = list(dict.fromkeys(int(i) for i in start)) or [0]
     shares = [Fraction(1, len(keys))] * len(keys)
     work = 0
     while True:
         work += len(keys) ** 4 * rows.bits // 64  # the numbers grow with the points
-        if work > MOST_WORK:
+        if work > most_work:
             return None
         target = _nearest([rows[i] for i in keys])
         if target is None:  # affinely dependent: the last is not needed
@@ -73,7 +96,7 @@ def exact_search(
             keys, shares = _toward(keys, shares, target)
         else:
             whole = _proportional(target)
-            v = [sum(share * rows[i][j] for share, i in zip(whole, keys, strict=True)) for j in range(rows.size)]
+            v = [sum(share * rows[i][j] for share, i in zip(whole, keys, strict=True)) for j in range(rows.width)]
             if not any(v):
                 return keys, whole
             i, score = _lowest(rows, v)
@@ -119,21 +142,13 @@ def _nearest(points: list[list[int]]) -> list[Fraction] | None:
     return [Fraction(value, total) for value in a]
 
 
-def _lowest(rows: WholeRows, v: list[int]) -> tuple[int, int]:
+def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
     """Return the row of least score v . z and that score: floats leave few rows in doubt, which are done exactly."""
-    longest = max(abs(value) for value in v).bit_length()
-    near = np.array([float(Fraction(value, 1 << longest)) for value in v])
-    X, d = rows.X, rows.X.shape[1]
+    unit = 1 << max(abs(value) for value in v).bit_length()
     with np.errstate(all="ignore"):
-        s = X @ near[:d]
-        spread = abs(X) @ (np.abs(near[:d]) + 2.0**-1020)  # so that what vanished in near counts too
-        if rows.bias:
-            s, spread = s + near[d], spread + abs(near[d])
-        s *= rows.signs
-        error = 1.01 * ((d + 6) * 2.0**-53 * spread + 2.0**-1000)
+        s, error = rows.near(np.array([float(Fraction(value, unit)) for value in v]))
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))
-    scores = [(sum(a * b for a, b in zip(v, rows[i], strict=True)), i) for i in in_doubt.tolist()]
-    score, i = min(scores)
+    score, i = min((sum(a * b for a, b in zip(v, rows[i], strict=True)), i) for i in in_doubt.tolist())
     return i, score
 
 

@@ -113,37 +113,31 @@ class LinearPerceptron(StreamLearner):
             machines = self._new_machines(len(classes), X.shape[1])
         if not self.shuffle:
             warn_if_sorted(leading_run(numbers), len(numbers), stacklevel=4)
-        self._run(machines, classes, as_rows(X), numbers, steps, going_on, resumed, watch)
-        return self
-
-    def _run(
-        self,
-        machines: Machines,
-        classes: np.ndarray,
-        rows: Rows,
-        numbers: np.ndarray,
-        steps: np.ndarray,
-        going_on: bool,
-        resumed: Best | None,
-        watch: Callable[[Machines], None] | None,
-    ) -> None:
-        """Make up to ``max_iter`` passes and keep what came of them, after an interrupt too."""
+        rows = as_rows(X)
         visited = np.arange(rows.n, dtype=np.uint32)
         held: Held | None = None
         if self.early_stopping:
             visited, held = hold_out(self, rows, numbers, steps, machines.seed, resumed)
-        progress = Progress(self.verbose, self.max_iter)
-        made = 0
-        trainer = Trainer(
-            machines,
-            rows,
-            numbers,
-            steps,
-            jobs=effective_n_jobs(self.n_jobs),
-            on_slice=lambda part, mistakes: progress.within(made, part, mistakes),
-        )
+        trainer = Trainer(machines, rows, numbers, steps, jobs=effective_n_jobs(self.n_jobs))
         if going_on:
             trainer.judge_again(visited)
+        self._run(trainer, classes, visited, held, going_on, watch)
+        return self
+
+    def _run(
+        self,
+        trainer: Trainer,
+        classes: np.ndarray,
+        visited: np.ndarray,
+        held: Held | None,
+        going_on: bool,
+        watch: Callable[[Machines], None] | None,
+    ) -> None:
+        """Make up to ``max_iter`` passes and keep what came of them, after an interrupt too."""
+        machines = trainer.machines
+        progress = Progress(self.verbose, self.max_iter)
+        made = 0
+        trainer.on_slice = lambda part, mistakes: progress.within(made, part, mistakes)
         counters, done = machines.counters, machines.done
         counters["limit"] = -1 if self.max_updates is None else counters["updates"] + self.max_updates
         active = np.arange(len(counters)) if going_on else np.flatnonzero(~done)

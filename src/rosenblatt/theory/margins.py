@@ -100,7 +100,7 @@ def dataset_margin(
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> found = dataset_margin(X, [0, 1, 1, 1])
     >>> print(found)
-    The margin (distance of the nearest point, bias free) is 0.353553, proved to a relative 2e-16.
+    The margin (distance of the nearest point, bias free) is 0.353553, proved to a relative ...
     >>> found.support, found.check(X, [0, 1, 1, 1])
     (array([0, 1, 2]), True)
     >>> print(dataset_margin(X, [0, 1, 1, 0]))

@@ -54,7 +54,7 @@ def separability(
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> print(separability(X, [0, 1, 1, 1]))
     Separable: a hyperplane has each of the 4 points strictly on its side.
-    The largest margin (distance of the nearest point, bias free) is 0.353553, proved to a relative 2e-16.
+    The largest margin (distance of the nearest point, bias free) is 0.353553, proved to a relative ...
     >>> xor = separability(X, [0, 1, 1, 0])
     >>> print(xor)
     Not separable: no hyperplane parts the two classes of the 4 points.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.learners.held_out import Best, Held, hold_out
+from rosenblatt.learners.feeding import fit_from_stream
+from rosenblatt.learners.held_out import Held, hold_out
 from rosenblatt.learners.inputs import (
-    Rows,
     as_rows,
     checked_pair,
     class_numbers,
@@ -79,6 +79,39 @@ class LinearPerceptron(StreamLearner):
             Scales the step that an update makes; rows of weight 0 are not visited.
         """
         return self._fit(X, y, sample_weight)
+
+    def fit_stream(
+        self, blocks: Iterable[Any], classes: Any = None, on_pass: Callable[[Self], None] | None = None
+    ) -> Self:
+        """Learn from blocks of rows, pass by pass as ``fit`` does, with one window of them in memory at a time.
+
+        With ``shuffle=False`` the run is that of ``fit`` on all rows, bit for bit, however they are cut into blocks.
+        Otherwise rows are shuffled within windows of 65,536 that follow each other, so the order does not depend on
+        the blocks either; a stream of one window is visited as ``fit`` visits it. Early stopping holds out rows by
+        their numbers and keeps them in memory.
+
+        Parameters
+        ----------
+        blocks : iterable of (X, y), (X, y, sample_weight), or what ``data.open`` returns
+            Read once for each pass, so more than one pass needs what can be iterated again: a list, a file, but
+            not a generator. Sparse blocks may have ever more columns; those that came up late count as 0 before.
+        classes : array, optional
+            All classes. Without them a class that is not in the first block makes the run start again, after a look at
+            all labels; a generator cannot start again, so there a third class starts from zero at its first row.
+        on_pass : callable, optional
+            Called with the model after each pass, for instance to score it on a test set.
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> blocks = [([[1, 1], [2, 0]], ["yes", "yes"]), ([[-1, 0], [0, -2]], ["no", "no"])]
+        >>> model = Perceptron(shuffle=False).fit_stream(blocks)
+        >>> model.coef_, model.converged_
+        (array([[2., 1.]]), True)
+        """
+        check_parameters(self)
+        fit_from_stream(self, blocks, classes, on_pass)
+        return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, watch: Callable[[Machines], None] | None = None) -> Self:
         """Do the work of ``fit``, and let ``watch`` see the machines after each pass."""

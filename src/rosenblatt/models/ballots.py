@@ -73,7 +73,11 @@ class Ballots:
     def rows(self) -> Any:
         """Return all stored rows as one float64 matrix, dense or CSR."""
         if any(sp.issparse(block) for block in self.blocks):
-            return sp.vstack([sp.csr_array(block) for block in self.blocks], format="csr", dtype=np.float64)
+            blocks = [sp.csr_array(block) for block in self.blocks]
+            width = max(block.shape[1] for block in blocks)
+            for block in blocks:  # columns may have come up on the way
+                block.resize((block.shape[0], width))
+            return sp.vstack(blocks, format="csr", dtype=np.float64)
         return np.concatenate(self.blocks, dtype=np.float64)
 
     def updates(self, k: int) -> Updates:

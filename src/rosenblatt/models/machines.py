@@ -110,6 +110,13 @@ class Machines:
                 "for instance with sklearn.preprocessing.MaxAbsScaler, and train from the start."
             )
 
+    def widen(self, d: int) -> None:
+        """Give the machines ``d`` features, if they have fewer: weights of 0, as if they had been there all along."""
+        more = d - self.w.shape[1]
+        if more > 0:
+            self.w, self.u = (np.pad(weights, ((0, 0), (0, more))) for weights in (self.w, self.u))
+            self.spread = None
+
     def snapshot(self) -> Machines:
         """Return a copy that further training leaves alone."""
         other = copy(self)

@@ -15,13 +15,17 @@ if TYPE_CHECKING:
     from rosenblatt.learners.explain import contributions, explain
     from rosenblatt.learners.geometry import boundary, distance, unit_weights
     from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
+    from rosenblatt.learners.rescaled import RescaledPerceptron
     from rosenblatt.learners.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
     from rosenblatt.theory import vc
     from rosenblatt.theory.bounds import mistake_bound
     from rosenblatt.theory.certificates import Certificate
     from rosenblatt.theory.margins import dataset_margin, margin
+    from rosenblatt.theory.optima import Optimum, Unbounded
+    from rosenblatt.theory.programs import maximize, strict_feasibility
     from rosenblatt.theory.proof import Proof, proof
     from rosenblatt.theory.separability import separability
+    from rosenblatt.theory.solutions import Feasible, Infeasible, Unsettled
     from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
 __version__ = "0.1.0"
@@ -34,12 +38,16 @@ _HOMES = {
     "learners.explain": ("contributions", "explain"),
     "learners.geometry": ("boundary", "distance", "unit_weights"),
     "learners.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
+    "learners.rescaled": ("RescaledPerceptron",),
     "learners.shapes": ("Circle", "HalfSpace", "NoCircle", "Outside", "circle_from_plane"),
     "theory.bounds": ("mistake_bound",),
     "theory.certificates": ("Certificate",),
     "theory.margins": ("dataset_margin", "margin"),
+    "theory.optima": ("Optimum", "Unbounded"),
+    "theory.programs": ("maximize", "strict_feasibility"),
     "theory.proof": ("Proof", "proof"),
     "theory.separability": ("separability",),
+    "theory.solutions": ("Feasible", "Infeasible", "Unsettled"),
     "theory.verdicts": ("Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"),
 }
 _MODULES = {"data": "data", "plots": "plots", "textbook": "textbook", "vc": "theory.vc"}

@@ -36,11 +36,11 @@ def can_be_read_again(blocks: Any) -> bool:
 
 
 def parts(blocks: Iterable[Any]) -> Iterator[Part]:
-    """Yield the blocks that are not empty, each of which is (X, y), (X, y, weights) or has these as attributes."""
+    """Yield the blocks that are not empty, each of which is (X, y), (X, y, weights) or a Block of `data`."""
     first = 0
     for block in blocks:
         if hasattr(block, "X"):
-            X, y, weights = block.X, block.y, getattr(block, "weights", None)
+            X, y, weights = block.X, block.y, getattr(block, "weight", None)
         elif isinstance(block, tuple | list) and len(block) in (2, 3):
             X, y, weights = (*block, None)[:3]
         else:

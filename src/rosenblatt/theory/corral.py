@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import qr_delete, solve_triangular
+from scipy.linalg import qr_delete
+from scipy.linalg.blas import dtrsv  # solve_triangular wakes threads for the smallest matrix
 
 from rosenblatt.theory.hulls import Hull, Key, Vector
 
@@ -101,10 +102,10 @@ class OrthogonalCorral:
         """Return the weights, of sum 1, of the point nearest to the origin in the affine hull of the vertices."""
         s = len(self.keys)
         Q, R, A = self._Q[:, :s], self._R[:s, :s], self._A[:, :s]
-        weights = solve_triangular(R, self.c * Q[-1], check_finite=False)
+        weights = dtrsv(R, self.c * Q[-1])
         missing = -(A @ weights)  # one step of refinement, with the vertices themselves
         missing[-1] += self.c
-        weights += solve_triangular(R, Q.T @ missing, check_finite=False)
+        weights += dtrsv(R, Q.T @ missing)
         return weights / weights.sum()
 
     def mean(self, weights: Vector) -> Vector:
@@ -137,17 +138,17 @@ class ProductCorral:
         self.hull = hull
         self.keys: list[Key] = []
         self._G = np.zeros((8, 8))  # the products of the columns (p, c)
-        self._R = np.zeros((8, 8))  # upper triangular, R' R = G
+        self._R = np.zeros((8, 8), order="F")  # upper triangular, R' R = G
 
     def insert(self, key: Key) -> bool:
         """Add a vertex at the end; return False, and leave it out, where it is affinely dependent on the others."""
         k = len(self.keys)
         if k == len(self._G):
             self._G = np.pad(self._G, (0, k))
-            self._R = np.pad(self._R, (0, k))
+            self._R = np.asfortranarray(np.pad(self._R, (0, k)))
         scores = self.hull.scores(self.hull.vertex(key))
         g = scores[np.array([*self.keys, key])].mean(axis=1) + self.hull.radius**2
-        r = solve_triangular(self._R[:k, :k], g[:k], trans="T", check_finite=False) if k else g[:0]
+        r = dtrsv(self._R[:k, :k], g[:k], trans=1) if k else g[:0]
         rest = float(g[k] - r @ r)
         if not rest > 1e-14 * g[k]:
             return False
@@ -173,8 +174,7 @@ class ProductCorral:
         R, weights = self._R[:s, :s], np.zeros(s)
         for _ in range(2):  # the second time is refinement
             missing = 1.0 - self._G[:s, :s] @ weights
-            half = solve_triangular(R, missing, trans="T", check_finite=False)
-            weights += solve_triangular(R, half, check_finite=False)
+            weights += dtrsv(R, dtrsv(R, missing, trans=1))
         return weights / weights.sum()
 
     def mean(self, weights: Vector) -> Vector:

@@ -1,0 +1,294 @@
+"""Linear programs by the perceptron: strict feasibility as separation, optimisation by bisection.
+
+A x < b has a solution if and only if some v has Z v > 0, where Z has a row (-a, b) for each row of A and the row
+(0, 1): then x = v[:-1] / v[-1]. So the rows of Z are examples that all carry the label +1, and a perceptron without a
+bias that makes no mistake on them solves the system (Har-Peled 30.1). Where none can, Gordan's alternative gives
+weights alpha >= 0, not all zero, with A^T alpha = 0 and b . alpha <= 0.
+
+This is about strict inequalities. A x <= b may have solutions where A x < b has none, namely if it has no interior. So
+"any linear program" holds for those with an interior; the others get a typed answer that names the rows at fault.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.theory.cones import decide_cone
+from rosenblatt.theory.duals import sharpened
+from rosenblatt.theory.gordan import No
+from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.optima import Optimum, Unbounded, beyond
+from rosenblatt.theory.rays import recession_ray
+from rosenblatt.theory.rescaling import rescaled_perceptron
+from rosenblatt.theory.solutions import (
+    Feasible,
+    Infeasible,
+    Unsettled,
+    as_float,
+    cone,
+    dot,
+    is_inside,
+    most_excess,
+    read_system,
+    read_vector,
+    rounded,
+)
+
+__all__ = ["maximize", "strict_feasibility"]
+
+Floats = NDArray[np.float64]
+
+RESCALINGS = 30
+"""More than margins of 1e-14 need."""
+ROOM = 2.0**-33
+"""How much more room than b is given, as a share, to tell an empty system from one without an interior."""
+FIRST_STEPS = 3
+"""Values far above the first that are tried before a program is suspected to be unbounded."""
+
+
+def strict_feasibility(A: Any, b: Any) -> Feasible | Infeasible | Unsettled:
+    """Find x with ``A x < b`` strictly in every row, or prove that there is none.
+
+    The rescaled perceptron comes first (its first phase is the plain perceptron). Where it finds nothing, the hull of
+    the rows (-a, b) and (0, 1) decides: it holds the origin if and only if there is no solution. Answers are facts
+    about the numbers as stored, and a rounded coefficient may open a gap far out. Each has ``check(A, b)``, which
+    recomputes it exactly, prints in words, and is saved as JSON.
+
+    Parameters
+    ----------
+    A : array or sparse matrix of shape (m, d)
+        Finite numbers. There may be no rows or no columns; a row of zeros asks whether 0 < b.
+    b : array of shape (m,)
+        Finite numbers.
+
+    Returns
+    -------
+    Feasible, Infeasible or Unsettled
+        `Feasible` has ``x``. `Infeasible` has weights ``alpha`` (Farkas), and says whether not even A x <= b has a
+        solution, or whether that merely has no interior. `Unsettled` comes only where exact arithmetic would take too
+        long.
+
+    Examples
+    --------
+    The inside of a triangle, strictly:
+
+    >>> A = [[-1, 0], [0, -1], [1, 1]]
+    >>> answer = strict_feasibility(A, [0, 0, 1])
+    >>> bool(answer), bool((A @ answer.x < [0, 0, 1]).all()), answer.check(A, [0, 0, 1])
+    (True, True, True)
+
+    Moved in until it is a point, it has no interior, and beyond that it is empty:
+
+    >>> print(strict_feasibility(A, [0, 0, 0]))
+    Infeasible: no x has A x < b, as A x <= b has no interior.
+    With the weights alpha, the rows 0, 1, 2 add up to 0 . x < 0: a solution of A x <= b has equality in each of them.
+    >>> print(strict_feasibility(A, [0, 0, -1]))
+    Infeasible: no x has A x < b, and not even A x <= b has a solution.
+    With the weights alpha, the rows 0, 1, 2 add up to 0 . x <= -0.3333.
+    """
+    return _decide(*read_system(A, b))
+
+
+def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
+    hopeless = np.where(_largest(A) == 0, b, 1.0)  # a row of zeros says 0 < b
+    if np.min(hopeless, initial=1.0) <= 0:
+        proof = Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,))
+        return proof if proof.empty else _emptied(A, b, proof)
+    Z = cone(A, b)
+    run = rescaled_perceptron(Z, RESCALINGS)
+    found = [] if run.v is None else [[Fraction(value) for value in run.v.tolist()]]
+    x = _float_point(A, b, found)
+    if x is not None:
+        return Feasible(x)
+    answer = decide_cone(Z)
+    if isinstance(answer, No):
+        proof = sharpened(A, b, _from_cone(A, b, answer))
+        return proof if proof.empty else _emptied(A, b, proof)
+    if answer is not None:
+        found = [answer, *found]
+    x = _float_point(A, b, found)
+    if x is not None:
+        return Feasible(x)
+    if found:
+        v = found[0]
+        return Feasible(np.array([*(value / v[-1] for value in v[:-1]), None], dtype=object)[:-1])
+    with np.errstate(all="ignore"):
+        x = np.nan_to_num(run.best[:-1] / run.best[-1])
+    return Unsettled(x, rounded(most_excess(A, b, x), up=True))
+
+
+def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | None:
+    """Return a solution in floats: the first v of the cone that gives one."""
+    for v in found:
+        x = np.array([as_float(value / v[-1]) for value in v[:-1]], dtype=np.float64)
+        if is_inside(A, b, x):
+            return x
+    return None
+
+
+def _emptied(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
+    """Return the proof that not even A x <= b has a solution, if one is found, else ``proof``.
+
+    If a little more room than b still leaves nothing, the weights that prove this prove it for b with a deficit.
+    """
+    scale = np.maximum(np.abs(b), _largest(A))
+    wider = b + ROOM * np.where(scale == 0, 1.0, scale)
+    answer = decide_cone(cone(A, wider)) if np.isfinite(wider).all() else None
+    if not isinstance(answer, No):
+        return proof
+    other = sharpened(A, wider, _from_cone(A, wider, answer))
+    if other.weights is not None:
+        other = Infeasible.from_weights(A, b, other.support, other.weights)
+    else:
+        other = Infeasible(other.alpha, max(0.0, -float(b @ other.alpha)), other.support, None)
+    return other if other.empty and other.check(A, b) else proof
+
+
+def _largest(A: Matrix) -> Floats:
+    """Return the largest absolute value in each row."""
+    if sp.issparse(A):
+        return abs(A).max(axis=1).toarray().ravel()
+    return np.max(np.abs(A), axis=1, initial=0.0)
+
+
+def _from_cone(A: Matrix, b: Floats, answer: No) -> Infeasible:
+    """Return the proof in terms of A and b: the weight of the row (0, 1) follows from the others."""
+    own = answer.support < A.shape[0]
+    rows = answer.support[own]
+    if answer.weights is not None:
+        return Infeasible.from_weights(A, b, rows, answer.weights[: len(rows)])
+    alpha = np.zeros(A.shape[0])
+    total = float(answer.alpha[own].sum())
+    alpha[rows] = answer.alpha[own] / total
+    return Infeasible(alpha, float(answer.alpha[~own].sum()) / total, rows, None)
+
+
+def maximize(
+    c: Any, A: Any, b: Any, rtol: float = 1e-9, atol: float = 1e-9, max_steps: int = 200
+) -> Optimum | Unbounded | Infeasible | Unsettled:
+    """Find the largest ``c . x`` over ``A x <= b``, by bisection: is there an x with A x < b and c . x > z?
+
+    Each yes raises the lower end to the c . x that was found. Each no comes with weights that are a solution of the
+    dual program, and lowers the upper end to what they prove; the rows of the weights meet in a corner, close to which
+    a better x is looked for. It stops when ``high - low <= atol + rtol * max(|low|, |high|)``.
+
+    A x <= b must have an interior. Where it has none the answer is the `Infeasible` of `strict_feasibility`, which says
+    whether there is no solution at all, or names the rows in which every solution has equality; put those in as
+    equations, eliminate variables, and ask again. Feeding both programs at once to a separator would not do: A x <= b,
+    A^T y = c, y >= 0, c . x >= b . y never has an interior, since no c . x exceeds b . y.
+
+    Parameters
+    ----------
+    c : array of shape (d,)
+        What to maximise; for a minimum give -c.
+    A, b
+        As for `strict_feasibility`. There are no other bounds: x >= 0 has to be among the rows.
+    rtol, atol : float
+        How close the bracket has to be.
+    max_steps : int
+        The most questions; the bracket reached is returned even if it is wider than asked for.
+
+    Returns
+    -------
+    Optimum, Unbounded, Infeasible or Unsettled
+        `Optimum` has a strictly feasible ``x``, and the bracket ``low`` to ``high`` with its ``proof``. `Unbounded` has
+        an ``x`` and a ``direction``. Each has ``check``, with the arguments (c, A, b) for these two.
+
+    Examples
+    --------
+    The largest x + y in a pentagon:
+
+    >>> A = [[-1, 0], [0, -1], [1, 2], [3, 1], [1, 0]]
+    >>> b = [0, 0, 4, 6, 1.75]
+    >>> best = maximize([1, 1], A, b)
+    >>> round(best.value, 8), best.high - best.low < 1e-8, best.check([1, 1], A, b)
+    (2.8, True, True)
+    >>> best.y.round(6)  # 2 / 5 (x + 2 y <= 4) + 1 / 5 (3 x + y <= 6): no x + y is above 2.8
+    array([0. , 0. , 0.4, 0.2, 0. ])
+    >>> print(maximize([1, 1], A[:2], b[:2]))
+    Unbounded: from a strictly feasible x, c . x grows without end along (1, 1).
+    """
+    A, b = read_system(A, b)
+    c = read_vector("c", c, A.shape[1], "column")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name} must be a number that is not negative, got {value!r}.")
+    start = _decide(A, b)
+    if not isinstance(start, Feasible):
+        return start
+    x, low = start.x, rounded(dot(c, start.x), up=False)
+    high, proof, step = math.inf, None, max(1.0, abs(low))
+    for asked in range(max_steps):
+        if proof is not None:
+            if high - low <= atol + rtol * max(abs(low), abs(high)):
+                break
+            z = low / 2 + high / 2
+        else:  # no bound yet: look further and further up
+            if asked == FIRST_STEPS and (ray := recession_ray(c, A)) is not None:
+                return Unbounded(x, ray)
+            z = min(low + step * 16.0 ** min(asked, 255), sys.float_info.max)
+            if not low < z:
+                raise ValueError("c . x leaves the range of floats: scale c and b down, and the answer up.")
+        if not low < z < high:  # no float is left in between
+            break
+        answer = _decide(*beyond(c, A, b, z))
+        if isinstance(answer, Feasible):
+            x, low = answer.x, rounded(dot(c, answer.x), up=False)
+        elif isinstance(answer, Infeasible):
+            gap = atol + rtol * max(abs(low), abs(z))
+            high, proof = _tightened(c, A, b, z, answer, gap)
+            corner = _corner(c, A, b, proof, start.x, high, gap)
+            if corner is not None and dot(c, corner) > low:
+                x, low = corner, rounded(dot(c, corner), up=False)
+        else:
+            break
+    if proof is None:
+        return Unsettled(x, rounded(most_excess(A, b, x), up=True))
+    return Optimum(x, low, high, proof)
+
+
+def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap: float) -> tuple[float, Infeasible]:
+    """Return the bound that the weights prove, at most z, and the proof for that bound."""
+    rows = proof.support[:-1]
+    if proof.weights is not None:
+        *others, last = proof.weights
+        high = rounded(dot(b[rows], np.array(others, dtype=object)) / last, up=True)
+        return high, Infeasible.from_weights(*beyond(c, A, b, high), proof.support, proof.weights)
+    share = float(proof.alpha[-1])
+    with np.errstate(all="ignore"):
+        high = float(b[rows] @ proof.alpha[rows]) / share + 0.25 * gap
+    other = Infeasible(proof.alpha, 0.25 * gap * share, proof.support, None)
+    return (high, other) if high < z and other.check(*beyond(c, A, b, high)) else (z, proof)
+
+
+def _dense(A: Matrix) -> Floats:
+    return A.toarray() if sp.issparse(A) else A
+
+
+def _corner(
+    c: Floats, A: Matrix, b: Floats, proof: Infeasible, inside: NDArray[Any], high: float, gap: float
+) -> Floats | None:
+    """Return a strictly feasible point close to where the rows of the proof are tight, if there is one.
+
+    Near the optimum these rows meet in its corner. The point is moved from there towards one that is inside.
+    """
+    rows = proof.support[:-1]
+    if len(rows) == 0:
+        return None
+    tight = _dense(A[rows])
+    near = np.array([as_float(value) for value in inside.tolist()])
+    with np.errstate(all="ignore"):
+        short = b[rows] - tight @ near
+        if not np.isfinite(short).all():
+            return None
+        corner = near + np.linalg.lstsq(tight, short, rcond=None)[0]
+        reach = max(gap, high - float(c @ near))
+        x = corner + (min(0.5, 0.25 * gap / reach) if reach > 0 else 0.5) * (near - corner)
+    return x if is_inside(A, b, x) else None

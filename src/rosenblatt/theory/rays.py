@@ -1,0 +1,95 @@
+"""Directions in which a linear program is unbounded: A d <= 0 and c . d > 0.
+
+Strictly, A d < 0 and c . d > 0 is Gordan's question about the rows -a and c. A no that puts weight on c says that c is
+a combination of rows of A with weights >= 0: the program is bounded. A no without it names rows that must be
+equalities, a . d = 0, for every direction. They are eliminated exactly and the question is asked again, at most d
+times.
+
+What comes out is checked by `optima.recedes`, so nothing rests on this search.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.theory.cones import decide_cone
+from rosenblatt.theory.duals import null_space
+from rosenblatt.theory.gordan import No
+from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.optima import recedes
+
+__all__ = ["recession_ray"]
+
+Floats = NDArray[np.float64]
+Line = list[Fraction]
+
+
+def recession_ray(c: Floats, A: Matrix) -> NDArray[Any] | None:
+    """Return d with A d <= 0 and c . d > 0, proved, as floats or as fractions; None where none was found."""
+    used = np.flatnonzero(abs(A).sum(axis=1))
+    Z = sp.csr_array(sp.vstack([-A[used], sp.csr_array(c[None, :])])) if sp.issparse(A) else np.vstack([-A[used], c])
+    answer = decide_cone(Z)
+    if isinstance(answer, list):
+        return _proved(c, A, answer)
+    if not isinstance(answer, No) or answer.support[-1] == len(used):  # c takes part: the program is bounded
+        return None
+    dense = A[used].toarray() if sp.issparse(A) else A[used]
+    return _within(c, A, [[Fraction(value) for value in row] for row in dense.tolist()], set(answer.support.tolist()))
+
+
+def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> NDArray[Any] | None:
+    """Look for a direction with ``a . d = 0`` in the rows ``equal``, and in more as they turn out to be forced."""
+    goal = [Fraction(value) for value in c.tolist()]
+    while True:
+        basis = null_space([rows[i] for i in sorted(equal)])
+        kept, lines = [], []
+        for i, row in enumerate(rows):
+            line = [-_dot(row, free) for free in basis]
+            if any(line):
+                kept.append(i)
+                lines.append(line)
+        last = [_dot(goal, free) for free in basis]
+        if not any(last):
+            return None
+        answer = decide_cone(np.array([_floats(line) for line in [*lines, last]]))
+        if isinstance(answer, list):
+            ray = [
+                sum((u * free[j] for u, free in zip(answer, basis, strict=True)), Fraction(0)) for j in range(len(goal))
+            ]
+            return _proved(c, A, ray)
+        if not isinstance(answer, No) or answer.support[-1] == len(kept):
+            return None
+        equal |= {kept[k] for k in answer.support.tolist()}
+
+
+def _dot(row: Line, other: list[int]) -> Fraction:
+    return sum((p * q for p, q in zip(row, other, strict=True) if p and q), Fraction(0))
+
+
+def _floats(line: Line) -> list[float]:
+    """Return floats in proportion to the fractions: exactly where these are whole numbers of a common unit."""
+    scale = math.lcm(*(value.denominator for value in line))
+    whole = [int(value * scale) for value in line]
+    common = math.gcd(*whole) or 1
+    whole = [value // common for value in whole]
+    shift = max(0, max(abs(value) for value in whole).bit_length() - 53)
+    return [float(Fraction(value, 1 << shift)) for value in whole]
+
+
+def _proved(c: Floats, A: Matrix, ray: Line) -> NDArray[Any] | None:
+    """Return the ray as floats, or as fractions where only they do; None where it is not one."""
+    largest = max(abs(value) for value in ray)
+    if not largest:
+        return None
+    with np.errstate(under="ignore"):
+        near = np.array([float(value / largest) for value in ray])
+    if recedes(c, A, near):
+        return near
+    exact = np.array([*ray, None], dtype=object)[:-1]
+    return exact if recedes(c, A, exact) else None

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from rosenblatt.learners.rescaled import RescaledPerceptron
     from rosenblatt.learners.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
     from rosenblatt.theory import vc
-    from rosenblatt.theory.bounds import mistake_bound
     from rosenblatt.theory.certificates import Certificate
+    from rosenblatt.theory.convergence.bounds import mistake_bound
+    from rosenblatt.theory.convergence.proof import Proof, proof
     from rosenblatt.theory.margins import dataset_margin, margin
-    from rosenblatt.theory.optima import Optimum, Unbounded
-    from rosenblatt.theory.programs import maximize, strict_feasibility
-    from rosenblatt.theory.proof import Proof, proof
+    from rosenblatt.theory.programs.feasibility import maximize, strict_feasibility
+    from rosenblatt.theory.programs.optima import Optimum, Unbounded
+    from rosenblatt.theory.programs.solutions import Feasible, Infeasible, Unsettled
     from rosenblatt.theory.separability import separability
-    from rosenblatt.theory.solutions import Feasible, Infeasible, Unsettled
     from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
 __version__ = "0.1.0"
@@ -40,14 +40,14 @@ _HOMES = {
     "learners.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
     "learners.rescaled": ("RescaledPerceptron",),
     "learners.shapes": ("Circle", "HalfSpace", "NoCircle", "Outside", "circle_from_plane"),
-    "theory.bounds": ("mistake_bound",),
     "theory.certificates": ("Certificate",),
+    "theory.convergence.bounds": ("mistake_bound",),
+    "theory.convergence.proof": ("Proof", "proof"),
     "theory.margins": ("dataset_margin", "margin"),
-    "theory.optima": ("Optimum", "Unbounded"),
-    "theory.programs": ("maximize", "strict_feasibility"),
-    "theory.proof": ("Proof", "proof"),
+    "theory.programs.feasibility": ("maximize", "strict_feasibility"),
+    "theory.programs.optima": ("Optimum", "Unbounded"),
+    "theory.programs.solutions": ("Feasible", "Infeasible", "Unsettled"),
     "theory.separability": ("separability",),
-    "theory.solutions": ("Feasible", "Infeasible", "Unsettled"),
     "theory.verdicts": ("Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"),
 }
 _MODULES = {"data": "data", "plots": "plots", "textbook": "textbook", "vc": "theory.vc"}

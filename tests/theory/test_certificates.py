@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.theory import gordan
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.search import gordan
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 from separable_sets import facet, holds, noise, planted

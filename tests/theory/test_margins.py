@@ -13,8 +13,8 @@ from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from rosenblatt.theory import watching
 from rosenblatt.theory.margins import dataset_margin, margin
+from rosenblatt.theory.search import watching
 from rosenblatt.theory.verdicts import KINDS
 from separable_sets import facet, holds, is_separable, least_score, margin_square, noise, planted
 

@@ -11,8 +11,9 @@ from scipy.optimize import linprog
 from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 
-from rosenblatt.theory import gordan, vc, watching
+from rosenblatt.theory import vc
 from rosenblatt.theory.certificates import Certificate
+from rosenblatt.theory.search import gordan, watching
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 from separable_sets import facet, holds, is_separable, noise, planted

@@ -13,10 +13,10 @@ from sklearn.utils import check_array
 from rosenblatt.learners.lifted import Floats, LiftedPoints, SomeRows, root, squared_distances, to_float
 from rosenblatt.learners.perceptron import AveragedPerceptron
 from rosenblatt.learners.shapes import Circle, HalfSpace, NoCircle, Outside, Shape
-from rosenblatt.theory.gordan import No, Unknown, Yes, gordan
 from rosenblatt.theory.inputs import check_labels, positive_label, signs_of
 from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.rational import ExactRows, exact_search
+from rosenblatt.theory.search.gordan import No, Unknown, Yes, gordan
+from rosenblatt.theory.search.rational import ExactRows, exact_search
 from rosenblatt.theory.vc import BallObstruction
 
 __all__ = ["fit_circle"]

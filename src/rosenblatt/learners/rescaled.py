@@ -17,9 +17,9 @@ from rosenblatt.learners.answers import activations, best_classes
 from rosenblatt.learners.inputs import as_rows, checked_matrix, checked_pair, class_numbers
 from rosenblatt.learners.parameters import seed_from
 from rosenblatt.theory.checks import smallest
-from rosenblatt.theory.hulls import longest_row
 from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.rescaling import RescaledRun, rescaled_perceptron
+from rosenblatt.theory.search.hulls import longest_row
+from rosenblatt.theory.search.rescaling import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import (
     Inseparable,
@@ -39,9 +39,9 @@ class RescaledPerceptron(ClassifierMixin, BaseEstimator):
     """The perceptron that hardly minds how small the margin is, and that ends in a verdict.
 
     A perceptron takes up to (R / margin)^2 updates. This one is stopped after m^2 / 4 of them (m weights), stretches
-    space across the directions in which it was wrong, and starts again, until every row is on its side (see
-    `rosenblatt.theory.rescaling`). A margin of 1e-8 takes some hundred updates in ten dimensions. Where it finds no
-    separator, `separability` decides: either it has one, which is taken, or it proves that there is none. Then a
+    space across the directions in which it was wrong, and starts again, until every row is on its side
+    (`rosenblatt.theory.search.rescaling`). A margin of 1e-8 takes some hundred updates in ten dimensions. Where it
+    finds no separator, `separability` decides: either it has one, which is taken, or it proves that there is none. Then a
     `ConvergenceWarning` says so, and the weights kept are those that left the fewest rows wrong at the end of a phase.
 
     It is for data that separates, if only just; for noisy data `AveragedPerceptron` predicts better. It keeps a dense

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from naive import activation
 from rosenblatt import Perceptron
-from rosenblatt.theory import bounds
-from rosenblatt.theory.bounds import mistake_bound, novikoff, squared_radius
+from rosenblatt.theory.convergence import bounds
+from rosenblatt.theory.convergence.bounds import mistake_bound, novikoff, squared_radius
 from rosenblatt.theory.margins import dataset_margin
 
 some = settings(max_examples=60, deadline=None)

@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.theory.hulls import Vector
 from rosenblatt.theory.inputs import Matrix, Signs
+from rosenblatt.theory.search.hulls import Vector
 
 __all__ = ["ExactRows", "WholeRows", "exact_search"]
 

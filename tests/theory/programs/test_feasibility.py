@@ -9,11 +9,11 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from rosenblatt.theory import programs
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.programs import strict_feasibility
+from rosenblatt.theory.programs import feasibility as programs
+from rosenblatt.theory.programs.feasibility import strict_feasibility
+from rosenblatt.theory.programs.solutions import Feasible, Infeasible, Unsettled
 from rosenblatt.theory.separability import separability
-from rosenblatt.theory.solutions import Feasible, Infeasible, Unsettled
 
 
 def eliminated(rows, strict):

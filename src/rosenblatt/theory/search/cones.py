@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.gordan import No, Yes, gordan
 from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.search.gordan import No, Yes, gordan
 
 __all__ = ["balanced", "decide_cone"]
 

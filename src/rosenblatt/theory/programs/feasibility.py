@@ -20,14 +20,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.cones import decide_cone
-from rosenblatt.theory.duals import sharpened
-from rosenblatt.theory.gordan import No
 from rosenblatt.theory.inputs import Matrix
-from rosenblatt.theory.optima import Optimum, Unbounded, beyond
-from rosenblatt.theory.rays import recession_ray
-from rosenblatt.theory.rescaling import rescaled_perceptron
-from rosenblatt.theory.solutions import (
+from rosenblatt.theory.programs.duals import sharpened
+from rosenblatt.theory.programs.optima import Optimum, Unbounded, beyond
+from rosenblatt.theory.programs.rays import recession_ray
+from rosenblatt.theory.programs.solutions import (
     Feasible,
     Infeasible,
     Unsettled,
@@ -40,6 +37,9 @@ from rosenblatt.theory.solutions import (
     read_vector,
     rounded,
 )
+from rosenblatt.theory.search.cones import decide_cone
+from rosenblatt.theory.search.gordan import No
+from rosenblatt.theory.search.rescaling import rescaled_perceptron
 
 __all__ = ["maximize", "strict_feasibility"]
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from point_sets import some
-from rosenblatt.theory.rational import WholeRows, exact_search
+from rosenblatt.theory.search.rational import WholeRows, exact_search
 
 
 class Rows:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import qr_delete
 from scipy.linalg.blas import dtrsv  # solve_triangular wakes threads for the smallest matrix
 
-from rosenblatt.theory.hulls import Hull, Key, Vector
+from rosenblatt.theory.search.hulls import Hull, Key, Vector
 
 __all__ = ["Corral", "new_corral"]
 

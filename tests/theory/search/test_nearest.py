@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.theory import corral as corrals
-from rosenblatt.theory.corral import new_corral
-from rosenblatt.theory.gordan import No, Yes, gordan, opposite_twins
-from rosenblatt.theory.hulls import Hull, largest_entry, longest_row
-from rosenblatt.theory.nearest import nearest_point
-from rosenblatt.theory.rational import WholeRows, exact_search
+from rosenblatt.theory.search import corral as corrals
+from rosenblatt.theory.search.corral import new_corral
+from rosenblatt.theory.search.gordan import No, Yes, gordan, opposite_twins
+from rosenblatt.theory.search.hulls import Hull, largest_entry, longest_row
+from rosenblatt.theory.search.nearest import nearest_point
+from rosenblatt.theory.search.rational import WholeRows, exact_search
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import KINDS, Inseparable, Separable
 from separable_sets import facet, is_separable, least_score, margin_square, noise, planted

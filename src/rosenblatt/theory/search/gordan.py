@@ -16,10 +16,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.checks import encloses, smallest
-from rosenblatt.theory.hulls import Hull, Vector, largest_entry
 from rosenblatt.theory.inputs import Matrix, Signs, check_matrix
-from rosenblatt.theory.nearest import nearest_point
-from rosenblatt.theory.rational import WholeRows, exact_search
+from rosenblatt.theory.search.hulls import Hull, Vector, largest_entry
+from rosenblatt.theory.search.nearest import nearest_point
+from rosenblatt.theory.search.rational import WholeRows, exact_search
 
 __all__ = ["No", "Unknown", "Yes", "gordan", "opposite_twins", "settle"]
 

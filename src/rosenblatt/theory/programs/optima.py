@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rosenblatt.theory.certificates import Codec, Number
 from rosenblatt.theory.checks import smallest
 from rosenblatt.theory.inputs import Matrix
-from rosenblatt.theory.solutions import (
+from rosenblatt.theory.programs.solutions import (
     Answer,
     Infeasible,
     Point,

@@ -32,8 +32,8 @@ from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.kernels.orders import visiting_order
 from rosenblatt.kernels.passes import TALLY, one_vs_rest_pass
 from rosenblatt.theory.checks import smallest
-from rosenblatt.theory.cones import balanced
 from rosenblatt.theory.inputs import Matrix, check_matrix
+from rosenblatt.theory.search.cones import balanced
 
 __all__ = ["RescaledRun", "rescaled_perceptron"]
 

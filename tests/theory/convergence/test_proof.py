@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from examples import small_set
 from naive import activation, run
 from rosenblatt import visiting_order
-from rosenblatt.theory import inequalities as module
-from rosenblatt.theory.bounds import mistake_bound
-from rosenblatt.theory.inequalities import inequalities
-from rosenblatt.theory.proof import proof
+from rosenblatt.theory.convergence import inequalities as module
+from rosenblatt.theory.convergence.bounds import mistake_bound
+from rosenblatt.theory.convergence.inequalities import inequalities
+from rosenblatt.theory.convergence.proof import proof
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

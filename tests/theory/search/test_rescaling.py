@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from rosenblatt.data import make_separable
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.theory.gordan import No, gordan
-from rosenblatt.theory.rescaling import rescaled_perceptron
+from rosenblatt.theory.search.gordan import No, gordan
+from rosenblatt.theory.search.rescaling import rescaled_perceptron
 
 
 def planted(n, d, margin, seed=0):

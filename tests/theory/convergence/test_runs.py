@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from examples import small_set
 from naive import activation
 from rosenblatt import Perceptron
+from rosenblatt.theory.convergence.proof import proof
+from rosenblatt.theory.convergence.runs import run
 from rosenblatt.theory.inputs import check_matrix
-from rosenblatt.theory.proof import proof
-from rosenblatt.theory.runs import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.optima import Optimum, Unbounded
-from rosenblatt.theory.programs import maximize
-from rosenblatt.theory.solutions import Infeasible
+from rosenblatt.theory.programs.feasibility import maximize
+from rosenblatt.theory.programs.optima import Optimum, Unbounded
+from rosenblatt.theory.programs.solutions import Infeasible
 
 
 def verified(answer, *system):

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosenblatt.theory.corral import Corral, new_corral
-from rosenblatt.theory.hulls import Hull, Key, Vector
+from rosenblatt.theory.search.corral import Corral, new_corral
+from rosenblatt.theory.search.hulls import Hull, Key, Vector
 
 __all__ = ["Nearest", "nearest_point"]
 

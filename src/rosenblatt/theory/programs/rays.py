@@ -18,11 +18,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.cones import decide_cone
-from rosenblatt.theory.duals import null_space
-from rosenblatt.theory.gordan import No
 from rosenblatt.theory.inputs import Matrix
-from rosenblatt.theory.optima import recedes
+from rosenblatt.theory.programs.duals import null_space
+from rosenblatt.theory.programs.optima import recedes
+from rosenblatt.theory.search.cones import decide_cone
+from rosenblatt.theory.search.gordan import No
 
 __all__ = ["recession_ray"]
 

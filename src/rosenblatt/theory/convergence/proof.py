@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.tables import Table
-from rosenblatt.theory.bounds import novikoff, squared_radius
 from rosenblatt.theory.checks import round_root, smallest, squared_length
-from rosenblatt.theory.inequalities import Update, inequalities, rounding
+from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
+from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
+from rosenblatt.theory.convergence.runs import check_run, run, seed_of
 from rosenblatt.theory.inputs import two_classes
 from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.runs import check_run, run, seed_of
 from rosenblatt.theory.verdicts import margin_of
 
 __all__ = ["Proof", "Update", "proof"]
@@ -188,7 +188,7 @@ def proof(
     data and rounded down, and R up. The weights are floats, and their additions may round. These errors are computed
     (each is a float itself), and the sum of their lengths, ``drift``, is all the slack that the theorem needs for
     them; on whole numbers it is 0. The sums that are compared are rounded too, by up to (m + 16) 2^-53 of their size
-    for m coordinates, and this is allowed for as well (``theory.inequalities`` has the details).
+    for m coordinates, and this is allowed for as well (``theory.convergence.inequalities`` has the details).
 
     Parameters
     ----------

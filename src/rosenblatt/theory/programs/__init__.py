@@ -1,0 +1,1 @@
+"""Linear programs by the perceptron, and what proves their answers."""

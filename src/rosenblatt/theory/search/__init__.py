@@ -1,0 +1,1 @@
+"""How answers are found: nearest points of hulls, exact decisions, the rescaled perceptron. Nothing here is trusted."""

@@ -3,7 +3,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from rosenblatt.plots.proof import plot_cosine, plot_proof
-from rosenblatt.theory.proof import proof
+from rosenblatt.theory.convergence.proof import proof
 
 TWO = proof([[1.0], [0.0]], [1, -1])
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.plots.training import BLUE, DARK, ORANGE, _axes, _tidy, _whole_ticks
-from rosenblatt.theory.proof import Proof
+from rosenblatt.theory.convergence.proof import Proof
 
 _GREEN = "#009E73"  # of Okabe and Ito's colours, too
 _POINTS = 2000
@@ -41,7 +41,7 @@ def plot_proof(proof: Proof, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from rosenblatt.theory.proof import proof
+    >>> from rosenblatt.theory.convergence.proof import proof
     >>> ax = plot_proof(proof([[1.0], [0.0]], [1, -1]))
     >>> ax.get_title()
     '5 updates, of at most 10 that there is room for'
@@ -90,7 +90,7 @@ def plot_cosine(proof: Proof, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from rosenblatt.theory.proof import proof
+    >>> from rosenblatt.theory.convergence.proof import proof
     >>> ax = plot_cosine(proof([[1.0], [0.0]], [1, -1]))
     >>> ax.get_title()
     'The angle to w* grew at 1 of 5 updates'

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from rosenblatt.kernels.orders import visiting_order
     from rosenblatt.learners.circle import fit_circle
     from rosenblatt.learners.explain import contributions, explain
+    from rosenblatt.learners.export import export_json, export_onnx
     from rosenblatt.learners.geometry import boundary, distance, unit_weights
     from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
     from rosenblatt.learners.rescaled import RescaledPerceptron
+    from rosenblatt.learners.saving import load, save
     from rosenblatt.learners.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
     from rosenblatt.theory import vc
     from rosenblatt.theory.certificates import Certificate
@@ -36,9 +38,11 @@ _HOMES = {
     "kernels.orders": ("visiting_order",),
     "learners.circle": ("fit_circle",),
     "learners.explain": ("contributions", "explain"),
+    "learners.export": ("export_json", "export_onnx"),
     "learners.geometry": ("boundary", "distance", "unit_weights"),
     "learners.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
     "learners.rescaled": ("RescaledPerceptron",),
+    "learners.saving": ("load", "save"),
     "learners.shapes": ("Circle", "HalfSpace", "NoCircle", "Outside", "circle_from_plane"),
     "theory.certificates": ("Certificate",),
     "theory.convergence.bounds": ("mistake_bound",),

@@ -10,12 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 
+from rosenblatt.learners.checkpoints import Checkpoints, Resumed
 from rosenblatt.learners.held_out import Best, Held
 from rosenblatt.learners.inputs import as_rows, checked_pair, step_sizes
-from rosenblatt.learners.training import Trainer
+from rosenblatt.learners.training import Trainer, Under
 from rosenblatt.learners.windows import (
     WINDOW,
     Part,
+    after,
     can_be_read_again,
     held_out,
     joined,
@@ -49,6 +51,7 @@ class HeldFromStream(Held):
     def __init__(self, hypothesis: str, patience: int) -> None:
         nothing = as_rows(np.empty((0, 1)))
         super().__init__(nothing, np.empty(0, np.int32), None, hypothesis, patience, Best())
+        self.waits = True
 
     def take(self, kept: list[Part]) -> None:
         """Make these rows, numbers and steps those that passes are judged by."""
@@ -58,6 +61,7 @@ class HeldFromStream(Held):
                 "early stopping held out none of the rows, as they are too few: "
                 "give more of them, or a larger validation_fraction."
             )
+        self.waits = False
         self.rows, self.numbers = as_rows(part.X), part.y
         self.weights = part.weights if part.weights is not None and part.weights.any() else None
 
@@ -72,7 +76,8 @@ class StreamTrainer:
     def __init__(self, model: Any, machines: Machines, classes: np.ndarray, blocks: Iterable[Any]) -> None:
         self.model, self.machines, self.classes, self.blocks = model, machines, classes, blocks
         self.on_slice: Callable[[float, int], None] = lambda part, mistakes: None
-        self.on_window: Callable[[int], None] = lambda rows: None
+        self.checkpoints: Checkpoints | None = None
+        self.under = Under()
         self.seen = False
         self.rows: Any = None
         """The last window."""
@@ -82,46 +87,60 @@ class StreamTrainer:
 
     def run_pass(self, order: np.ndarray, shuffled: bool, active: np.ndarray) -> np.ndarray:
         """Visit all rows of the stream once; return the mistakes of each machine of ``active``."""
-        sums = np.zeros(len(active), np.int64)
-        lowest = np.full((2, len(active)), math.inf)
-        machines, model = self.machines, self.model
-        changed = machines.tally["visits"][active]
-        kept: list[Part] | None = [] if self.held and not self.seen else None
+        machines, model, under = self.machines, self.model, self.under
+        if under.row == 0:
+            under.mistakes, under.changed = np.zeros(len(active), np.int64), machines.tally["visits"][active]
+            under.lowest = under.lowest_step = np.full(len(active), math.inf)
+        holding = self.held is not None and self.held.waits
+        kept: list[Part] = []
         for part in self._windows(shuffled):
             rows, numbers, steps = self._ready(part)
             visited = np.arange(rows.n, dtype=np.uint32)
             if shuffled:
                 number = 0 if model.shuffle == "once" else machines.passes
                 visited = window_order(rows.n, machines.seed, number, part.first // WINDOW)
-            if self.held:
+            if self.held is not None:
                 out = held_out(part.first, rows.n, machines.seed, model.validation_fraction)
                 visited = visited[~out[visited]]
-                if kept is not None:
+                if holding:
                     kept.append(Part(rows.matrix[out], numbers[out], steps[out] if len(steps) else None, part.first))
             trainer = Trainer(machines, rows, numbers, steps, jobs=effective_n_jobs(model.n_jobs))
             trainer.seen = self.seen
             trainer.run_pass(visited, shuffled, active)
             trainer.store_voters()
             counts = machines.tally[active]
-            sums += counts["mistakes"]
-            lowest = np.minimum(lowest, [counts["lowest"], counts["lowest_step"]])
-            changed = np.where(counts["mistakes"] > 0, counts["last_change"], changed)
-            stop = part.first + rows.n
-            self.on_slice(getattr(self.blocks, "share_read", 0.0), int(sums.sum()))
+            under.mistakes = under.mistakes + counts["mistakes"]
+            under.lowest = np.minimum(under.lowest, counts["lowest"])
+            under.lowest_step = np.minimum(under.lowest_step, counts["lowest_step"])
+            under.changed = np.where(counts["mistakes"] > 0, counts["last_change"], under.changed)
+            under.row = part.first + rows.n
+            self.on_slice(getattr(self.blocks, "share_read", 0.0), int(under.mistakes.sum()))
             if np.all(counts["updates"] == counts["limit"]):
                 break
-            self.on_window(stop)
+            if self.checkpoints is not None:
+                self.checkpoints.offer(machines, self.classes, under, None if self.held is None else self.held.best)
         tally = machines.tally[active]
-        tally["mistakes"], tally["last_change"] = sums, changed
-        tally["lowest"], tally["lowest_step"] = lowest
+        tally["mistakes"], tally["last_change"] = under.mistakes, under.changed
+        tally["lowest"], tally["lowest_step"] = under.lowest, under.lowest_step
         machines.tally[active] = tally
-        if kept is not None and self.held is not None:
+        if holding and self.held is not None:
             self.held.take(kept)
-        self.seen = True
-        return sums
+        self.seen, under.row = True, 0
+        return under.mistakes
+
+    def hold_again(self) -> None:
+        """Read all rows to find those that are held out, for a run that goes on."""
+        if self.held is None:
+            return
+        kept = []
+        for part in windows(parts(self.blocks), WINDOW):
+            rows, numbers, steps = self._ready(part)
+            out = held_out(part.first, rows.n, self.machines.seed, self.model.validation_fraction)
+            kept.append(Part(rows.matrix[out], numbers[out], steps[out] if len(steps) else None, part.first))
+        self.held.take(kept)
 
     def _windows(self, shuffled: bool) -> Iterator[Part]:
-        stream = parts(self.blocks)
+        stream = after(parts(self.blocks), self.under.row)
         return windows(stream, WINDOW) if shuffled else stream
 
     def _ready(self, part: Part) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -160,7 +179,15 @@ def fit_width(model: Any, machines: Machines, X: Any) -> Any:
     return X
 
 
-def fit_from_stream(model: Any, blocks: Iterable[Any], classes: Any, on_pass: Callable[[Any], None] | None) -> None:
+def fit_from_stream(
+    model: Any,
+    blocks: Iterable[Any],
+    classes: Any,
+    on_pass: Callable[[Any], None] | None,
+    checkpoint: Any,
+    every: float,
+    resume: bool,
+) -> None:
     """Do the work of ``fit_stream``: make the passes, and start again when a class turns up."""
     if model.hypothesis == "pocket":
         raise ValueError(
@@ -171,14 +198,26 @@ def fit_from_stream(model: Any, blocks: Iterable[Any], classes: Any, on_pass: Ca
         raise ValueError(
             'class_weight="balanced" needs the counts of all classes beforehand: give the weights as a dictionary.'
         )
+    if resume and checkpoint is None:
+        raise ValueError("resume=True needs checkpoint, the file to go on from.")
     if not can_be_read_again(blocks):
+        if checkpoint is not None:
+            raise ValueError(
+                "these blocks can be read only once, so a run on them cannot go on after a crash: "
+                "leave out checkpoint, or give what can be read again, such as what data.open returns."
+            )
         _learn_once(model, blocks, classes, on_pass)
+        return
+    checkpoints = None if checkpoint is None else Checkpoints(checkpoint, every, model, blocks)
+    resumed = checkpoints.read() if checkpoints is not None and resume else None
+    if resumed is not None:
+        _make_passes(model, blocks, resumed.classes, on_pass, checkpoints, resumed)
         return
     known = np.unique(classes) if classes is not None else _first_classes(blocks)
     while True:
         if len(known) > 1:
             try:
-                _make_passes(model, blocks, known, on_pass)
+                _make_passes(model, blocks, known, on_pass, checkpoints, None)
                 return
             except NewClass:
                 pass
@@ -190,17 +229,35 @@ def fit_from_stream(model: Any, blocks: Iterable[Any], classes: Any, on_pass: Ca
         known = everything
 
 
-def _make_passes(model: Any, blocks: Iterable[Any], classes: np.ndarray, on_pass: Callable[[Any], None] | None) -> None:
+def _make_passes(
+    model: Any,
+    blocks: Iterable[Any],
+    classes: np.ndarray,
+    on_pass: Callable[[Any], None] | None,
+    checkpoints: Checkpoints | None,
+    resumed: Resumed | None,
+) -> None:
     going_on = model.warm_start and hasattr(model, "machines_")
-    if going_on:
+    for name in ("n_features_in_", "feature_names_in_") if not going_on or resumed else ():
+        vars(model).pop(name, None)
+    if resumed is not None:
+        machines = resumed.machines
+        model.n_features_in_ = machines.w.shape[1]
+        if resumed.names is not None:
+            model.feature_names_in_ = resumed.names
+    elif going_on:
         model._check_unchanged()
         machines, _ = model._resume if model._resume is not None else (model.machines_, None)
         machines, classes = model._admit(machines, model.classes_, classes)
     else:
-        for name in ("n_features_in_", "feature_names_in_"):
-            vars(model).pop(name, None)
         machines = model._new_machines(len(classes), 0)
     trainer = StreamTrainer(model, machines, classes, blocks)
+    trainer.checkpoints = checkpoints
+    if resumed is not None:
+        trainer.under, trainer.seen = resumed.under, resumed.under.made > 0
+        trainer.hold_again()
+        if trainer.held is not None:
+            trainer.held.best = resumed.best
 
     def watch(machines: Machines) -> None:
         model.machines_, model.classes_ = machines, classes

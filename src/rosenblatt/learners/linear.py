@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
@@ -81,7 +82,13 @@ class LinearPerceptron(StreamLearner):
         return self._fit(X, y, sample_weight)
 
     def fit_stream(
-        self, blocks: Iterable[Any], classes: Any = None, on_pass: Callable[[Self], None] | None = None
+        self,
+        blocks: Iterable[Any],
+        classes: Any = None,
+        on_pass: Callable[[Self], None] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: float = 30.0,
+        resume: bool = False,
     ) -> Self:
         """Learn from blocks of rows, pass by pass as ``fit`` does, with one window of them in memory at a time.
 
@@ -100,6 +107,11 @@ class LinearPerceptron(StreamLearner):
             all labels; a generator cannot start again, so there a third class starts from zero at its first row.
         on_pass : callable, optional
             Called with the model after each pass, for instance to score it on a test set.
+        checkpoint : path, optional
+            A file to write all that the run needs to go on to, ``every`` so many seconds, replaced as a whole.
+        resume : bool
+            Whether to go on from ``checkpoint``, if it is there; the run ends with the bits of one that was never
+            interrupted. Refused if the data or a parameter is not what it was.
 
         Examples
         --------
@@ -110,7 +122,7 @@ class LinearPerceptron(StreamLearner):
         (array([[2., 1.]]), True)
         """
         check_parameters(self)
-        fit_from_stream(self, blocks, classes, on_pass)
+        fit_from_stream(self, blocks, classes, on_pass, checkpoint, every, resume)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, watch: Callable[[Machines], None] | None = None) -> Self:
@@ -175,11 +187,17 @@ class LinearPerceptron(StreamLearner):
         counters["limit"] = -1 if self.max_updates is None else counters["updates"] + self.max_updates
         active = np.arange(len(counters)) if going_on else np.flatnonzero(~done)
         passes = machines.passes
+        under = trainer.under
+        if under.row:  # a pass goes on that was interrupted
+            made, active = under.made, under.active
         try:
             while len(active) and made < self.max_iter and not (held and held.stalled):
                 passes = machines.passes
-                was_done, visits = done[active], counters["visits"][active]
-                done[active] = False
+                if not under.row:
+                    under.made, under.active = made, active
+                    under.was_done, under.visits = done[active], counters["visits"][active]
+                    done[active] = False
+                was_done, visits = under.was_done, under.visits
                 trainer.run_pass(self._order(visited, machines), bool(self.shuffle), active)
                 done[active] = counters["mistakes"][active] == 0
                 idle = was_done & done[active]  # separated before and still: as if this pass had not been

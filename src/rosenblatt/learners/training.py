@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.utils import assert_all_finite
@@ -16,6 +17,23 @@ from rosenblatt.learners.answers import activations, best_classes
 from rosenblatt.learners.inputs import CACHE_BYTES, SLICE_BYTES, Rows
 from rosenblatt.models.ballots import Updates, join
 from rosenblatt.models.machines import Machines
+
+
+@dataclass
+class Under:
+    """The pass under way: who takes part, how they stood before, and what was counted so far."""
+
+    row: int = 0
+    """The rows before this one have been visited."""
+    made: int = 0
+    """Passes of this run before this one."""
+    active: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    was_done: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
+    visits: np.ndarray = field(default_factory=lambda: np.empty(0))
+    mistakes: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    lowest: np.ndarray = field(default_factory=lambda: np.empty(0))
+    lowest_step: np.ndarray = field(default_factory=lambda: np.empty(0))
+    changed: np.ndarray = field(default_factory=lambda: np.empty(0))
 
 
 class Trainer:
@@ -39,6 +57,7 @@ class Trainer:
         self.on_slice = on_slice
         self.jobs = 1 if machines.direct else max(1, min(jobs, len(machines.w)))
         self.seen = False
+        self.under = Under()
         self.updates: list[list[Updates]] = [[] for _ in machines.counters]
 
     def run_pass(self, order: np.ndarray, shuffled: bool, active: np.ndarray) -> np.ndarray:

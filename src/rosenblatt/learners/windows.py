@@ -14,7 +14,18 @@ import scipy.sparse as sp
 
 from rosenblatt.kernels.orders import visiting_order
 
-__all__ = ["WINDOW", "Part", "can_be_read_again", "held_out", "joined", "parts", "widened", "window_order", "windows"]
+__all__ = [
+    "WINDOW",
+    "Part",
+    "after",
+    "can_be_read_again",
+    "held_out",
+    "joined",
+    "parts",
+    "widened",
+    "window_order",
+    "windows",
+]
 
 WINDOW = 1 << 16
 _GOLDEN, _FIRST, _SECOND = (np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
@@ -52,6 +63,14 @@ def parts(blocks: Iterable[Any]) -> Iterator[Part]:
         if X.shape[0]:
             yield Part(X, y, weights, first)
         first += X.shape[0]
+
+
+def after(stream: Iterable[Part], row: int) -> Iterator[Part]:
+    """Yield the rows from number ``row`` on."""
+    for part in stream:
+        n = part.X.shape[0]
+        if part.first + n > row:
+            yield _cut(part, max(0, row - part.first), n)
 
 
 def windows(stream: Iterable[Part], size: int) -> Iterator[Part]:

@@ -1,0 +1,215 @@
+"""An ONNX graph whose decisions are exact: products in pieces that do not round, compared digit by digit.
+
+The sign of w . x is all that matters, and a sum of floating-point products may get it wrong near zero. So rows and
+weights are brought to at most 1 by powers of two and cut into slices of a few bits: slice i is a multiple of
+2^-(i+1)B and below 2^-iB. A product of two slices is a whole number of at most 2B bits in its unit, and as many of
+them as there are features add up to less than 2^53, so no runtime rounds them in whatever order it adds (Ozaki, Ogita,
+Oishi and Rump 2012). The sums of equal unit are digits of w . x, and carrying from the last to the first makes them
+unique, so that scores are compared digit by digit.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+_OPSET, _IR = 17, 8
+_EXACT_BITS = 51
+_ROW_BITS = 96
+"""Numbers keep all their 53 bits down to 2^-43 of the largest in their row."""
+_MOST_SLICES = 10
+_LEAST = 2.0**-1000
+
+
+class Graph:
+    """Nodes and constants of a graph in the making; a call adds a node and returns the name of its output."""
+
+    def __init__(self, onnx: Any) -> None:
+        self._onnx = onnx
+        self._nodes: list[Any] = []
+        self._constants: dict[Any, Any] = {}
+
+    def __call__(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
+        out = f"{operator.lower()}_{len(self._nodes)}"
+        self._nodes.append(self._onnx.helper.make_node(operator, list(inputs), [out], **attributes))
+        return out
+
+    def constant(self, values: np.ndarray) -> str:
+        """Return the name of an array."""
+        name = f"constant_{len(self._constants)}"
+        if values.dtype == object:
+            words = [word.encode("utf-8", "surrogatepass") for word in values.tolist()]
+            tensor = self._onnx.helper.make_tensor(name, self.type("STRING"), values.shape, words)
+        else:
+            tensor = self._onnx.numpy_helper.from_array(np.ascontiguousarray(values), name)
+        self._constants[name] = tensor
+        return name
+
+    def number(self, value: float) -> str:
+        """Return the name of a float64, made once."""
+        if value not in self._constants:
+            name = f"number_{len(self._constants)}"
+            self._constants[value] = self._onnx.numpy_helper.from_array(np.array(value), name)
+        return self._constants[value].name
+
+    def name(self, result: str, name: str) -> None:
+        """Give a result the name under which the graph hands it out."""
+        self._nodes.append(self._onnx.helper.make_node("Identity", [result], [name]))
+
+    def type(self, name: str) -> int:
+        """Return ONNX's number of a type."""
+        return int(getattr(self._onnx.TensorProto, name))
+
+    def model(self, inputs: list[Any], outputs: list[Any], version: str, notes: dict[str, str]) -> Any:
+        """Return the graph as a model; inputs and outputs are triples of name, type and shape."""
+        helper = self._onnx.helper
+        graph = helper.make_graph(
+            self._nodes,
+            "rosenblatt",
+            *(
+                [helper.make_tensor_value_info(n, self.type(kind), shape) for n, kind, shape in ends]
+                for ends in (inputs, outputs)
+            ),
+            initializer=list(self._constants.values()),
+        )
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", _OPSET)], producer_name="rosenblatt", producer_version=version
+        )
+        model.ir_version = _IR
+        helper.set_model_props(model, notes)
+        return model
+
+
+def decide(graph: Graph, x: str, w: np.ndarray, b: np.ndarray, exact: bool = True) -> tuple[str, str]:
+    """Return the number of the winning class of each row, and the scores as floats.
+
+    With one line of weights, class 1 wins where its score exceeds 0. Where scores are within rounding of each other the
+    rows are gathered and decided exactly, unless they are not to be.
+    """
+    weights, biases = graph.constant(w.T), graph.constant(b[None, :])
+    scores = graph("Add", graph("MatMul", x, weights), biases)
+    rivals = _with_zero(graph, scores, len(w))
+    number = graph("ArgMax", rivals, axis=1, keepdims=0)
+    if not exact:
+        return number, scores
+    doubt = _doubtful(graph, x, rivals, w, b)
+    digits, settled = _exact_scores(graph, graph("Gather", x, doubt, axis=0), weights, biases, w, b)
+    winners = _first_of_largest(graph, [_with_zero(graph, digit, len(w)) for digit in digits])
+    number = graph("ScatterElements", number, doubt, winners, axis=0)
+    return number, graph("ScatterND", scores, graph("Unsqueeze", doubt, graph.constant(np.array([1]))), settled)
+
+
+def _with_zero(graph: Graph, columns: str, lines: int) -> str:
+    """Return the columns, a single one with zeros before it."""
+    return columns if lines > 1 else graph("Concat", graph("Mul", columns, graph.number(0.0)), columns, axis=1)
+
+
+def _doubtful(graph: Graph, x: str, rivals: str, w: np.ndarray, b: np.ndarray) -> str:
+    """Return the numbers of the rows whose largest score is not certain to be the largest, or not finite."""
+    with np.errstate(over="ignore"):
+        longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", w, w) + b * b)))
+    rounding = min(2.1 * 2.0**-53 * (w.shape[1] + 8) * longest, sys.float_info.max)
+    square = graph("ReduceSumSquare", x, axes=[1], keepdims=1)
+    length = graph("Sqrt", graph("Add", square, graph.number(1.0)))
+    slack = graph("Add", graph("Mul", length, graph.number(rounding)), graph.number(_LEAST))
+    least = graph("Sub", graph("ReduceMax", rivals, axes=[1], keepdims=1), slack)
+    near = graph("Cast", graph("Not", graph("Less", rivals, least)), to=graph.type("INT64"))
+    count = graph("ReduceSum", near, graph.constant(np.array([1])), keepdims=0)
+    found = graph("NonZero", graph("Not", graph("Equal", count, graph.constant(np.array([1])))))
+    return graph("Reshape", found, graph.constant(np.array([-1])))
+
+
+def _exact_scores(
+    graph: Graph, x: str, weights: str, biases: str, w: np.ndarray, b: np.ndarray
+) -> tuple[list[str], str]:
+    """Return the digits of each score, largest unit first, and the scores as floats.
+
+    Digits are in units of their row; the order of scores is that of their digits, compared one after the other.
+    """
+    d = w.shape[1]
+    sizes = np.abs(w).max(), math.ldexp(np.abs(b).max(), -500)
+    exponent = min(max(math.frexp(max(*sizes, _LEAST))[1], -1000), 1000)
+    smaller, larger = math.ldexp(1.0, -exponent), math.ldexp(1.0, exponent)
+    bits, n_rows = _slice_bits(d)
+    n_weights = _slices_of(w * smaller, bits)
+    scale = _power_of_two(graph, x, float(np.abs(b).max()) * smaller)
+    rows = _slices(graph, graph("Div", x, scale), n_rows, bits)
+    columns = _slices(graph, graph("Mul", weights, graph.number(smaller)), n_weights, bits)
+    sums: list[list[str]] = [[] for _ in range(n_rows + n_weights - 1)]
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            sums[i + j].append(graph("MatMul", row, column))
+    if b.any():
+        share = graph("Div", graph("Mul", biases, graph.number(smaller)), scale)
+        for i, part in enumerate(_slices(graph, share, n_rows, bits)):
+            sums[max(i - 1, 0)].append(part)
+    digits = _carried(graph, [graph("Sum", *parts) for parts in sums], bits)
+    total = digits[-1]
+    for digit in reversed(digits[:-1]):
+        total = graph("Add", digit, total)
+    return digits, graph("Mul", graph("Mul", total, scale), graph.number(larger))
+
+
+def _first_of_largest(graph: Graph, digits: list[str]) -> str:
+    """Return the number of the column of largest digits, compared one after the other; the first of equals."""
+    best = ""
+    for digit in digits:
+        left = graph("Where", best, digit, graph.number(-1e300)) if best else digit
+        best = graph("Equal", left, graph("ReduceMax", left, axes=[1], keepdims=1))
+    return graph("ArgMax", graph("Cast", best, to=graph.type("INT32")), axis=1, keepdims=0)
+
+
+def _slice_bits(d: int) -> tuple[int, int]:
+    """Return the bits of a slice and the slices of a row, such that no sum over ``d`` features rounds.
+
+    >>> _slice_bits(4), _slice_bits(1_000_000)
+    ((22, 5), (13, 8))
+    """
+    bits = (_EXACT_BITS - math.ceil(math.log2(_MOST_SLICES * (d + 1)))) // 2
+    return bits, min(_MOST_SLICES, math.ceil(_ROW_BITS / bits))
+
+
+def _slices_of(w: np.ndarray, bits: int) -> int:
+    """Return how many slices hold all of ``w``, if not too many."""
+    left = w
+    for i in range(_MOST_SLICES):
+        heavy = 1.5 * 2.0 ** (52 - (i + 1) * bits)
+        left = left - ((left + heavy) - heavy)
+        if not left.any():
+            return i + 1
+    return _MOST_SLICES
+
+
+def _slices(graph: Graph, values: str, count: int, bits: int) -> list[str]:
+    """Return ``values``, at most 1, cut into slices: adding a large number and taking it away rounds to its unit."""
+    out = []
+    for i in range(count):
+        heavy = graph.number(1.5 * 2.0 ** (52 - (i + 1) * bits))
+        out.append(graph("Sub", graph("Add", values, heavy), heavy))
+        if i + 1 < count:
+            values = graph("Sub", values, out[-1])
+    return out
+
+
+def _power_of_two(graph: Graph, x: str, least: float) -> str:
+    """Return, for each row, a power of two that is at least its largest number and ``least``."""
+    largest = graph("ReduceMax", graph("Abs", x), axes=[1], keepdims=1)
+    largest = graph("Max", largest, graph.number(max(least, _LEAST)))
+    much = graph("Mul", largest, graph.number(2.0**53))
+    return graph("Max", graph("Sub", graph("Add", much, largest), much), largest)  # a power of two adds nothing
+
+
+def _carried(graph: Graph, sums: list[str], bits: int) -> list[str]:
+    """Return the digits of sums of falling units; each but the first is at most half of the unit before it."""
+    digits = []
+    for g in range(len(sums) - 1, 0, -1):
+        unit = 2.0 ** (-(g + 1) * bits)
+        whole = graph("Floor", graph("Add", graph("Mul", sums[g], graph.number(1.0 / unit)), graph.number(0.5)))
+        carry = graph("Mul", whole, graph.number(unit))
+        digits.append(graph("Sub", sums[g], carry))
+        sums[g - 1] = graph("Add", sums[g - 1], carry)
+    return [sums[0], *reversed(digits)]

@@ -205,6 +205,7 @@ def test_balances_as_rational_sums_do():
         if answer:
             assert balances(X, signs, rows, [weight * 10**40 for weight in weights], bias)
             assert not balances(X, signs, rows, [-weight for weight in weights], bias)
+            assert not balances(X, signs, np.append(0, rows), [0, *weights], bias)
             assert not balances(X, signs, rows, weights[:-1], bias)
             assert not balances(X, signs, rows[:-1], weights, bias)
         seen.append(answer)

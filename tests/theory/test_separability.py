@@ -234,6 +234,9 @@ def test_every_form_of_the_data_gives_one_answer():
             assert found.positive == "yes"
             assert found.check(X, y)
             assert want.check(form, y)
+        values, places, ends = [0.1, 0.2, 0.3, 0.7], [0, 0, 0, 1], [0, 2, 4]  # 0.1 + 0.2 is rounded
+        raw = sp.csr_array((values, places, ends), shape=(2, 2))
+        assert separability(raw, ["a", "b"]).to_json() == separability(raw.toarray(), ["a", "b"]).to_json()
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame(X, columns=list("abcd"))
         assert separability(frame, pandas.Series(y)).to_json() == want.to_json()

@@ -14,7 +14,7 @@ from rosenblatt.theory.search.hulls import Hull, Vector
 from rosenblatt.theory.search.nearest import nearest_point
 from rosenblatt.theory.search.watching import Watch
 from rosenblatt.theory.separability import middle
-from rosenblatt.theory.verdicts import KINDS, MarginBracket, margin_of, most_margin
+from rosenblatt.theory.verdicts import KINDS, MarginBracket, margin_from, most_margin
 
 __all__ = ["dataset_margin", "margin"]
 
@@ -52,9 +52,8 @@ def margin(X: Any, y: Any, w: Any, b: float = 0.0) -> float:
     b = float(np.asarray(b, dtype=np.float64).reshape(()))
     if not (np.isfinite(w).all() and math.isfinite(b)):
         raise ValueError("the weights and the bias must be finite numbers: got NaN or infinity.")
-    if smallest(X, signs, w, b) <= 0:
-        return -math.inf
-    return margin_of(X, signs, w, b, "geometric", nearest=True)
+    least = smallest(X, signs, w, b)
+    return margin_from(least, w, b, "geometric", nearest=True) if least > 0 else -math.inf
 
 
 def dataset_margin(
@@ -123,13 +122,15 @@ def dataset_margin(
     watch.close()
     alpha = hull.shares(found.keys, found.weights)
     w, b = _hyperplane(X, signs, found.u, kind)
-    if smallest(X, signs, w, b) <= 0:
+    least = smallest(X, signs, w, b)
+    if least <= 0:
         answer = settle(X, signs, kind != "homogeneous", alpha)
         if isinstance(answer, No):
             return _none(answer, n, d, kind, positive)
         if isinstance(answer, Yes):
             w, b = answer.v[:d], answer.v[d] if kind != "homogeneous" else 0.0
-    low = margin_of(X, signs, w, b, kind) if smallest(X, signs, w, b) > 0 else -math.inf
+            least = smallest(X, signs, w, b)
+    low = margin_from(least, w, b, kind) if least > 0 else -math.inf
     return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)
 
 

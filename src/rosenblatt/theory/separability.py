@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
 from rosenblatt.theory.search.hulls import Hull, Vector, longest_row
 from rosenblatt.theory.search.nearest import nearest_point
 from rosenblatt.theory.search.watching import Watch
-from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts, margin_of, most_margin
+from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts, margin_from, most_margin
 
 __all__ = ["separability"]
 
@@ -88,15 +89,16 @@ def _decide(
         return _inseparable(n, twins, positive)
     w, alpha = _by_hull(X, signs, rtol, max_iter, verbose) if method == "hull" else _by_program(X, signs)
     b = middle(X, signs, w)
-    if smallest(X, signs, w, b) > 0:
-        return _separable(X, signs, w, b, alpha, radius, positive)
+    least = smallest(X, signs, w, b)
+    if least > 0:
+        return _separable(X, signs, w, b, least, alpha, radius, positive)
     answer = settle(X, signs, True, alpha)
     if isinstance(answer, No):
         return _inseparable(n, answer, positive)
     if isinstance(answer, Yes):
         w, b = answer.v[:-1], answer.v[-1] if answer.v.dtype == object else float(answer.v[-1])
-        return _separable(X, signs, w, b, alpha, radius, positive)
-    low, high = margin_of(X, signs, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
+        return _separable(X, signs, w, b, smallest(X, signs, w, b), alpha, radius, positive)
+    low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
     return Undecided(low, high, w, b, alpha, positive)
 
 
@@ -132,8 +134,10 @@ def middle(X: Matrix, signs: Signs, w: Vector) -> float:
     return float(-0.5 * (np.min(s[signs > 0]) + np.max(s[signs < 0])))
 
 
-def _separable(X: Matrix, signs: Signs, w: Any, b: Any, alpha: Vector, radius: float, positive: Any) -> Separable:
-    low, high = margin_of(X, signs, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
+def _separable(
+    X: Matrix, signs: Signs, w: Any, b: Any, least: Fraction, alpha: Vector, radius: float, positive: Any
+) -> Separable:
+    low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
     return Separable(w, b, low, high, alpha, radius, positive)
 
 

@@ -28,7 +28,17 @@ from rosenblatt.theory.checks import (
 )
 from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, signs_of
 
-__all__ = ["KINDS", "Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts", "margin_of", "most_margin"]
+__all__ = [
+    "KINDS",
+    "Inseparable",
+    "MarginBracket",
+    "Separable",
+    "Undecided",
+    "Verdicts",
+    "margin_from",
+    "margin_of",
+    "most_margin",
+]
 
 KINDS = ("geometric", "augmented", "homogeneous")
 _DEFINITIONS = {
@@ -40,8 +50,12 @@ _DEFINITIONS = {
 
 def margin_of(X: Matrix, signs: Signs, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
     """Return the margin of (w, b) on these rows, rounded down, or to the nearest; 0 or less where it separates not."""
+    return margin_from(smallest(X, signs, w, b), w, b, kind, nearest)
+
+
+def margin_from(least: Fraction, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
+    """Return the margin of (w, b), where ``least`` is the smallest y (w . x + b)."""
     square = squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
-    least = smallest(X, signs, w, b)
     if square == 0:
         return math.inf if least > 0 else -math.inf
     root = round_root(least * least / square, up=None if nearest else least < 0)
@@ -149,8 +163,8 @@ class Separable(_About):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         bracket = (self.margin_low, self.margin_high)
-        enclosed = _encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket)
-        return enclosed and self.margin_low >= 0 and smallest(X, signs, self.w, self.b) > 0
+        strict = self.margin_low > 0 or (self.margin_low == 0 and smallest(X, signs, self.w, self.b) > 0)
+        return strict and _encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

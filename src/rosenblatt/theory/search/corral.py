@@ -6,6 +6,7 @@ these columns are linearly independent.
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -18,12 +19,18 @@ __all__ = ["Corral", "new_corral"]
 
 WIDE = 4000
 """From so many dimensions on, only products of vertices are kept and not the vertices."""
+FEW_COLUMNS = 100
+"""Up to so many columns are made triangular again as a whole; rotations one by one cost more calls than they save."""
+THIN = 1e-4
+"""A mean shorter than this share of the vertices needs all the care that there is."""
 
 
 class Corral(Protocol):
     """Vertices of a hull, affinely independent."""
 
     keys: list[Key]
+    careful: bool
+    """Whether to refine what is computed; that costs a third of the time."""
     zero: float
     """A mean shorter than this, times the radius and the root of the number of vertices, may be the origin itself."""
 
@@ -60,6 +67,7 @@ class OrthogonalCorral:
     def __init__(self, hull: Hull) -> None:
         self.hull, self.c = hull, hull.radius
         self.keys: list[Key] = []
+        self.careful = False
         self._A = np.zeros((hull.size + 1, 8), order="F")
         self._Q = np.zeros((hull.size + 1, 8), order="F")
         self._R = np.zeros((8, 8), order="F")
@@ -79,8 +87,8 @@ class OrthogonalCorral:
         rest = a - Q @ r
         again = Q.T @ rest  # Gram-Schmidt twice is enough for Q to stay orthonormal to rounding
         rest -= Q @ again
-        length = float(np.linalg.norm(rest))
-        if not length > 1e-15 * float(np.linalg.norm(a)):
+        length = math.sqrt(rest @ rest)
+        if not length > 1e-15 * math.sqrt(a @ a):
             return False
         self._R[:k, k] = r + again
         self._R[k, k] = length
@@ -91,11 +99,15 @@ class OrthogonalCorral:
     def remove(self, k: int) -> None:
         """Take out the vertex at place ``k``; those after it move up."""
         s = len(self.keys)
-        Q, R = qr_delete(self._Q[:, :s], self._R[:s, :s], k, which="col", check_finite=False)
-        s -= 1
-        self._A[:, k:s] = self._A[:, k + 1 : s + 1]
-        self._Q[:, :s], self._R[:s, :s] = Q[:, :s], R[:s, :s]
-        self._R[s, :] = 0.0
+        if s - k > FEW_COLUMNS:
+            Q, R = qr_delete(self._Q[:, :s], self._R[:s, :s], k, which="col", check_finite=False)
+            self._Q[:, : s - 1], self._R[: s - 1, : s - 1] = Q[:, : s - 1], R[: s - 1, : s - 1]
+        elif k < s - 1:  # what follows column k is made triangular again as a whole
+            turn, after = np.linalg.qr(self._R[k:s, k + 1 : s])
+            self._Q[:, k : s - 1] = self._Q[:, k:s] @ turn
+            self._R[:k, k : s - 1], self._R[k : s - 1, k : s - 1] = self._R[:k, k + 1 : s].copy(), after
+        self._A[:, k : s - 1] = self._A[:, k + 1 : s]
+        self._R[s - 1, :] = 0.0
         del self.keys[k]
 
     def nearest(self) -> Vector:
@@ -103,9 +115,10 @@ class OrthogonalCorral:
         s = len(self.keys)
         Q, R, A = self._Q[:, :s], self._R[:s, :s], self._A[:, :s]
         weights = dtrsv(R, self.c * Q[-1])
-        missing = -(A @ weights)  # one step of refinement, with the vertices themselves
-        missing[-1] += self.c
-        weights += dtrsv(R, Q.T @ missing)
+        if self.careful:  # one step of refinement, with the vertices themselves
+            missing = -(A @ weights)
+            missing[-1] += self.c
+            weights += dtrsv(R, Q.T @ missing)
         return weights / weights.sum()
 
     def mean(self, weights: Vector) -> Vector:
@@ -115,9 +128,12 @@ class OrthogonalCorral:
     def normal(self, mean: Vector) -> Vector:
         """Return a direction along which all vertices have one score, to working precision.
 
-        The mean itself loses all digits of its direction when it is 1e-8 of the vertices' length. This is the
-        residual of (0, c) against the columns instead, made orthogonal to them again and again.
+        The mean itself is one, but loses all digits of its direction when it is 1e-8 of the vertices' length. Where it
+        is thin this is the residual of (0, c) against the columns, made orthogonal to them again and again.
         """
+        self.careful = self.careful or math.sqrt(mean @ mean) < THIN * self.c
+        if not self.careful:
+            return mean
         Q = self._Q[:, : len(self.keys)]
         r = np.zeros(Q.shape[0])
         r[-1] = self.c
@@ -136,6 +152,7 @@ class ProductCorral:
 
     def __init__(self, hull: Hull) -> None:
         self.hull = hull
+        self.careful = True  # as it can be
         self.keys: list[Key] = []
         self._G = np.zeros((8, 8))  # the products of the columns (p, c)
         self._R = np.zeros((8, 8), order="F")  # upper triangular, R' R = G

@@ -104,17 +104,28 @@ def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector) -> Yes | No | Unk
 
 def opposite_twins(X: Matrix, signs: Signs) -> No | None:
     """Return the proof by two equal rows of different signs, if there are any: common, and quick to see."""
-    first: dict[int, int] = {}
-    for i in range(X.shape[0]):
-        if sp.issparse(X):
-            start, stop = X.indptr[i], X.indptr[i + 1]
-            row = X.indices[start:stop].tobytes() + X.data[start:stop].tobytes()
-        else:
-            row = X[i].tobytes()
-        j = first.setdefault(hash(row), i)
-        if signs[i] != signs[j] and _equal(X, i, j):
-            return No(np.array([j, i], dtype=np.intp), np.array([0.5, 0.5]), (1, 1))
+    marks = _marks(X)
+    order = np.argsort(marks, kind="stable")
+    alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))
+    for k in alike.tolist():
+        pair = np.sort(order[k : k + 2])
+        if _equal(X, *pair.tolist()):
+            return No(pair, np.array([0.5, 0.5]), (1, 1))
     return None
+
+
+def _marks(X: Matrix) -> NDArray[np.uint64]:
+    """Return a number for each row, the same for equal rows: the bits of its entries times odd numbers, added up."""
+    n, d = X.shape
+    odd = np.random.default_rng(0).integers(2**64, size=d, dtype=np.uint64) | np.uint64(1)
+    if sp.issparse(X):
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(X.data.view(np.uint64) * odd[X.indices])])
+        return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    marks = np.empty(n, np.uint64)
+    step = max(1, 2**22 // max(1, d))
+    for start in range(0, n, step):
+        marks[start : start + step] = (X[start : start + step].view(np.uint64) * odd).sum(axis=1)
+    return marks
 
 
 def _equal(X: Matrix, i: int, j: int) -> bool:

@@ -68,14 +68,14 @@ def nearest_point(
     steps = stuck = 0
     while True:
         mean = corral.mean(weights)
-        length = float(np.linalg.norm(mean))
+        length = math.sqrt(mean @ mean)
         stuck = 0 if length < high else stuck + 1  # near rounding a step may not show
         if length < high:
             high, best = length, (tuple(corral.keys), weights)
         u = corral.normal(mean) if stuck % 2 == 0 else mean
         if not u @ mean > 0:
             u = mean
-        size = float(np.linalg.norm(u))
+        size = math.sqrt(u @ u)
         if size == 0:
             break
         u = u / size
@@ -93,9 +93,11 @@ def nearest_point(
         close = low > 0 and high - low <= rtol * high
         at_zero = length <= corral.zero * hull.radius * math.sqrt(len(weights))
         over = steps > max_steps or stuck > min(2 * hull.size + 20, PATIENCE)
-        if close or at_zero or over or not added:
+        if over or ((close or at_zero or not added) and corral.careful):
             break
-        weights = _descend(corral, np.append(weights, 0.0))
+        if close or at_zero or not added:  # the last steps are made with care, and only they count
+            corral.careful, high = True, math.inf
+        weights = _descend(corral, np.append(weights, 0.0) if added else weights)
     return Nearest(best_u, low, high, *best, steps, scan.passes)
 
 

@@ -74,6 +74,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     No code is run, so a file from a stranger can do no harm. One that is cut short, altered, not sound, or written by
     a newer version of this library is refused with a ValueError that says so; one that cannot be read, with an
     OSError.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from rosenblatt import Perceptron
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> save(Perceptron(shuffle=False).fit([[1.0], [-1.0]], ["yes", "no"]), path)
+    >>> load(path).predict([[2.0]])
+    array(['yes'], dtype='<U3')
+    >>> _ = path.write_bytes(path.read_bytes()[:-1])
+    >>> load(path)
+    Traceback (most recent call last):
+    ValueError: ... is cut short: 161 bytes of arrays should follow its head, and 160 do.
     """
     header, arrays = read_container(path)
     if header.get("kind") != "model":

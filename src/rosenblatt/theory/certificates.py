@@ -24,7 +24,16 @@ FORMAT = 1
 
 
 class Certificate:
-    """An answer that proves itself; see its ``check``. Saved and loaded as JSON, which never runs code."""
+    """An answer that proves itself; see its ``check``. Saved and loaded as JSON, which never runs code.
+
+    Examples
+    --------
+    >>> from rosenblatt import Certificate, separability
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> text = separability(X, y).to_json()
+    >>> Certificate.from_json(text).check(X, y)
+    True
+    """
 
     _types: ClassVar[dict[str, type[Certificate]]] = {}
 

@@ -93,13 +93,27 @@ class _About(Certificate):
 
 
 def _encloses_margin(
-    X: Matrix, signs: Signs, w: NDArray[Any], b: Any, alpha: NDArray[np.float64], kind: str, low: float, high: float
+    X: Matrix,
+    signs: Signs,
+    w: NDArray[Any],
+    b: Any,
+    alpha: NDArray[np.float64],
+    kind: str,
+    low: float,
+    high: float,
+    separates: bool = False,
 ) -> bool:
-    """Say whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``."""
+    """Say whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``.
+
+    Where it ``separates``, it must; its margin may still be below the smallest float, and ``low`` 0.
+    """
     finite = all(isinstance(value, int) or math.isfinite(value) for value in (*w.tolist(), b))
     if not finite or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
         return False
-    return low <= margin_of(X, signs, w, b, kind) and high >= most_margin(X, signs, alpha, kind)
+    least = smallest(X, signs, w, b)
+    if separates and not (least > 0 and low >= 0):
+        return False
+    return low <= margin_from(least, w, b, kind) and high >= most_margin(X, signs, alpha, kind)
 
 
 def _balance(X: Matrix, signs: Signs, alpha: NDArray[np.float64], weights: tuple[int, ...] | None, bias: bool) -> bool:
@@ -163,8 +177,7 @@ class Separable(_About):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         bracket = (self.margin_low, self.margin_high)
-        strict = self.margin_low > 0 or (self.margin_low == 0 and smallest(X, signs, self.w, self.b) > 0)
-        return strict and _encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket)
+        return _encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket, separates=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -271,7 +284,7 @@ class MarginBracket(_About):
         low = self.low
         if low == -math.inf:  # nothing is claimed about (w, b)
             return self.high >= most_margin(X, signs, self.alpha, self.kind)
-        return low > 0 and _encloses_margin(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high)
+        return _encloses_margin(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high, separates=True)
 
 
 class Verdicts(dict[Any, Any]):

@@ -17,18 +17,12 @@ from rosenblatt.learners.answers import activations, best_classes
 from rosenblatt.learners.inputs import as_rows, checked_matrix, checked_pair, class_numbers
 from rosenblatt.learners.parameters import seed_from
 from rosenblatt.theory.checks import smallest
+from rosenblatt.theory.claims import margin_of, most_margin
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search.hulls import longest_row
 from rosenblatt.theory.search.rescaling import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.separability import separability
-from rosenblatt.theory.verdicts import (
-    Inseparable,
-    MarginBracket,
-    Separable,
-    Verdicts,
-    margin_of,
-    most_margin,
-)
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Verdicts
 
 __all__ = ["RescaledPerceptron"]
 

@@ -10,12 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.theory.checks import smallest
+from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, positive_label, signs_of
 from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
 from rosenblatt.theory.search.hulls import Hull, Vector, longest_row
 from rosenblatt.theory.search.nearest import nearest_point
 from rosenblatt.theory.search.watching import Watch
-from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts, margin_from, most_margin
+from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 
 __all__ = ["separability"]
 

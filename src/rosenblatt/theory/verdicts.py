@@ -9,7 +9,6 @@ import dataclasses
 import json
 import math
 import os
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,15 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.theory.certificates import Certificate, Integers, Label, Number, RowNumbers, Sparse, Vector, words
-from rosenblatt.theory.checks import (
-    balances,
-    encloses,
-    hull_distance,
-    round_root,
-    smallest,
-    squared_length,
-    squared_sum,
-)
+from rosenblatt.theory.claims import balance_holds, encloses_margin, most_margin
 from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, signs_of
 
 __all__ = [
@@ -35,9 +26,6 @@ __all__ = [
     "Separable",
     "Undecided",
     "Verdicts",
-    "margin_from",
-    "margin_of",
-    "most_margin",
 ]
 
 KINDS = ("geometric", "augmented", "homogeneous")
@@ -46,30 +34,6 @@ _DEFINITIONS = {
     "augmented": "of (x, 1), the bias a weight like the others",
     "homogeneous": "of hyperplanes through the origin",
 }
-
-
-def margin_of(X: Matrix, signs: Signs, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b) on these rows, rounded down, or to the nearest; 0 or less where it separates not."""
-    return margin_from(smallest(X, signs, w, b), w, b, kind, nearest)
-
-
-def margin_from(least: Fraction, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b), where ``least`` is the smallest y (w . x + b)."""
-    square = squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
-    if square == 0:
-        return math.inf if least > 0 else -math.inf
-    root = round_root(least * least / square, up=None if nearest else least < 0)
-    return root if least > 0 else -root
-
-
-def most_margin(X: Matrix, signs: Signs, alpha: NDArray[np.float64], kind: str) -> float:
-    """Return the margin that no separator exceeds, as the weights ``alpha`` prove, rounded up."""
-    if not alpha.any():
-        return float("inf")
-    square = (
-        hull_distance(X, signs, alpha) if kind == "geometric" else squared_sum(X, signs, alpha, kind == "augmented")
-    )
-    return float("inf") if square is None else round_root(square, up=True)
 
 
 class _About(Certificate):
@@ -90,43 +54,6 @@ class _About(Certificate):
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def _encloses_margin(
-    X: Matrix,
-    signs: Signs,
-    w: NDArray[Any],
-    b: Any,
-    alpha: NDArray[np.float64],
-    kind: str,
-    low: float,
-    high: float,
-    separates: bool = False,
-) -> bool:
-    """Say whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``.
-
-    Where it ``separates``, it must; its margin may still be below the smallest float, and ``low`` 0.
-    """
-    finite = all(isinstance(value, int) or math.isfinite(value) for value in (*w.tolist(), b))
-    if not finite or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
-        return False
-    least = smallest(X, signs, w, b)
-    if separates and not (least > 0 and low >= 0):
-        return False
-    return low <= margin_from(least, w, b, kind) and high >= most_margin(X, signs, alpha, kind)
-
-
-def _balance(X: Matrix, signs: Signs, alpha: NDArray[np.float64], weights: tuple[int, ...] | None, bias: bool) -> bool:
-    """Say whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
-    rows = np.flatnonzero(alpha)
-    if weights is None:
-        return encloses(X, signs, rows, alpha[rows], bias)
-    total = sum(weights)
-    near = total > 0 and all(
-        abs(Fraction(share) * total - weight) * 10**9 <= weight
-        for share, weight in zip(alpha[rows].tolist(), weights, strict=False)
-    )
-    return near and balances(X, signs, rows, weights, bias)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -177,7 +104,7 @@ class Separable(_About):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         bracket = (self.margin_low, self.margin_high)
-        return _encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket, separates=True)
+        return encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket, separates=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -209,7 +136,7 @@ class Inseparable(_About):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         same = np.array_equal(np.sort(self.support), np.flatnonzero(self.alpha))
-        return same and _balance(X, signs, self.alpha, self.weights, bias=True)
+        return same and balance_holds(X, signs, self.alpha, self.weights, bias=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -238,7 +165,7 @@ class Undecided(_About):
         )
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
-        return _encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", self.low, self.high)
+        return encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", self.low, self.high)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -280,11 +207,13 @@ class MarginBracket(_About):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         if self.high == -math.inf:
-            return self.low == -math.inf and _balance(X, signs, self.alpha, self.weights, self.kind != "homogeneous")
+            return self.low == -math.inf and balance_holds(
+                X, signs, self.alpha, self.weights, self.kind != "homogeneous"
+            )
         low = self.low
         if low == -math.inf:  # nothing is claimed about (w, b)
             return self.high >= most_margin(X, signs, self.alpha, self.kind)
-        return _encloses_margin(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high, separates=True)
+        return encloses_margin(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high, separates=True)
 
 
 class Verdicts(dict[Any, Any]):

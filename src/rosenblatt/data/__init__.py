@@ -1,5 +1,20 @@
-"""Where examples come from: generators whose answer is known beforehand."""
+"""Where examples come from: generators whose answer is known beforehand, and files."""
 
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt.data.blocks import Block, DataError
 from rosenblatt.data.generators import make_circle, make_separable, make_sorted, make_xor
 
-__all__ = ["make_circle", "make_separable", "make_sorted", "make_xor"]
+if TYPE_CHECKING:
+    from rosenblatt.data.files import Stream, open
+
+__all__ = ["Block", "DataError", "Stream", "make_circle", "make_separable", "make_sorted", "make_xor", "open"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("Stream", "open"):
+        raise AttributeError(f"module 'rosenblatt.data' has no attribute {name!r}")
+    from rosenblatt.data import files  # what reads files is imported when one is opened
+
+    globals()[name] = found = getattr(files, name)
+    return found

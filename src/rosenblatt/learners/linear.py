@@ -232,7 +232,7 @@ class LinearPerceptron(StreamLearner):
             trainer.machines.passes, trainer.machines.mistakes = machines.passes, list(machines.mistakes)
             trainer.machines.validation_error = list(machines.validation_error)
         trainer.store_voters()
-        if trainer.machines.spread is None:
+        if trainer.machines.spread is None and trainer.rows is not None:
             trainer.machines.spread = feature_spread(trainer.rows.matrix)
         self.machines_, self.classes_ = trainer.machines, classes
 

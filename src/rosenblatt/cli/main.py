@@ -1,0 +1,292 @@
+"""The command ``rosenblatt``. Everything heavy is imported inside the commands, so that help answers at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+try:
+    import typer
+except ImportError:
+    print("Error: the command needs the package typer: pip install 'rosenblatt[cli]'.", file=sys.stderr)
+    raise SystemExit(2) from None
+
+from rosenblatt.cli import options as given
+from rosenblatt.cli.output import one_sentence
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="rosenblatt",
+    help="The perceptron at the command line: train on files, predict, and prove what can be separated.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Run the command."""
+    app()
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import rosenblatt
+
+        print(f"rosenblatt {rosenblatt.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None: ...
+
+
+@app.command()
+@one_sentence
+def train(
+    data: given.Files,
+    target: given.Target = None,
+    learner: given.Learner = "averaged",
+    passes: given.Passes = None,
+    shuffle: given.Shuffle = True,
+    seed: given.Seed = 0,
+    early_stopping: given.EarlyStopping = False,
+    test: given.TestFiles = None,
+    seeds: given.Seeds = 1,
+    out: given.ModelOut = None,
+    checkpoint: given.Checkpoint = None,
+    every: given.Every = "30s",
+    resume: given.Resume = False,
+    names: given.Names = False,
+    format: given.Format = None,
+    on_error: given.OnError = "raise",
+    drop: given.Drop = None,
+    kind: given.Kind = None,
+    missing: given.Missing = None,
+    header: given.Header = None,
+    bits: given.Bits = None,
+    ngrams: given.Ngrams = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Learn from files and report: accuracy, whether the data is separated, its margin.
+
+    Ctrl-C ends a run early; what was learned so far is reported and saved.
+
+    \b
+    Example:
+      rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
+    """
+    from rosenblatt.cli.reading import kinds_of, seconds
+    from rosenblatt.cli.train import Run
+    from rosenblatt.cli.train import train as run_it
+
+    run = Run(learner, passes, shuffle, seed, seeds, early_stopping, checkpoint, seconds(every), resume)
+    options = _reading(format, on_error, drop, missing, header) | {"bits": bits, "ngrams": ngrams}
+    run_it(data, target, run, test or [], out, options | {"kinds": kinds_of(kind)}, names, as_json)
+
+
+def _reading(format: str | None, on_error: str, drop: Any, missing: str | None, header: bool | None) -> dict[str, Any]:
+    return {"format": format, "on_error": on_error, "drop": drop, "missing": missing, "header": header}
+
+
+@app.command()
+@one_sentence
+def predict(
+    model: given.Model,
+    data: given.Files,
+    out: given.Out = None,
+    scores: Annotated[bool, typer.Option("--scores", help="Write CSV with the scores beside the labels.")] = False,
+    format: given.Format = None,
+) -> None:
+    """Write one label a line, in the order of the rows. The label column may be missing.
+
+    \b
+    Example:
+      rosenblatt predict adult.model new.csv -o answers.txt
+    """
+    from rosenblatt.cli.predict import predict as run_it
+
+    run_it(model, data, out, scores, format)
+
+
+@app.command("test")
+@one_sentence
+def tell_accuracy(
+    model: given.Model, data: given.Files, format: given.Format = None, as_json: given.AsJson = False
+) -> None:
+    """Print how many labelled rows a model predicts right, and which classes it takes for which.
+
+    \b
+    Example:
+      rosenblatt test adult.model a9a.t.bz2
+    """
+    from rosenblatt.cli.predict import tell_accuracy as run_it
+
+    run_it(model, data, format, as_json)
+
+
+@app.command()
+@one_sentence
+def explain(
+    model: given.Model,
+    top: Annotated[int, typer.Option("--top", metavar="N", help="How many of the largest and smallest weights.")] = 10,
+    row: Annotated[
+        str | None,
+        typer.Option("--row", metavar="FILE:N", help="Explain this row's prediction; the first row is 0."),
+    ] = None,
+    format: given.Format = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Print the features that matter most, or why one row is predicted as it is.
+
+    \b
+    Example:
+      rosenblatt explain adult.model --row new.csv:17
+    """
+    from rosenblatt.cli.look import explain as run_it
+
+    run_it(model, top, row, format, as_json)
+
+
+@app.command()
+@one_sentence
+def separate(
+    data: given.Files,
+    target: given.Target = None,
+    out: given.CertificateOut = None,
+    rtol: Annotated[
+        float | None,
+        typer.Option("--rtol", metavar="X", help="How far to settle the margin (1e-6; sparse rows: 1e-2)."),
+    ] = None,
+    format: given.Format = None,
+    on_error: given.OnError = "raise",
+    drop: given.Drop = None,
+    missing: given.Missing = None,
+    header: given.Header = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Decide whether a hyperplane separates the classes, and prove it. Reads all rows into memory.
+
+    \b
+    Example:
+      rosenblatt separate mushrooms.bz2 -o mushrooms.cert
+    """
+    from rosenblatt.cli.verdict import separate as run_it
+
+    run_it(data, target, out, rtol, _reading(format, on_error, drop, missing, header), as_json)
+
+
+@app.command()
+@one_sentence
+def check(
+    certificate: Annotated[str, typer.Argument(metavar="CERT", help="A file that separate wrote.")],
+    data: given.Files,
+    target: given.Target = None,
+    format: given.Format = None,
+    on_error: given.OnError = "raise",
+    drop: given.Drop = None,
+    missing: given.Missing = None,
+    header: given.Header = None,
+    as_json: given.AsJson = False,
+) -> None:
+    """Recompute every claim of a certificate from the data; exit with 1 if one does not hold.
+
+    Reads all rows into memory. Give the options that separate was given.
+
+    \b
+    Example:
+      rosenblatt check mushrooms.cert mushrooms.bz2
+    """
+    from rosenblatt.cli.verdict import check as run_it
+
+    run_it(certificate, data, target, _reading(format, on_error, drop, missing, header), as_json)
+
+
+@app.command()
+@one_sentence
+def watch(
+    target: given.Target = None,
+    learner: given.Learner = "perceptron",
+    every: Annotated[int, typer.Option("--every", metavar="N", help="Print a line after every N rows.")] = 1000,
+    out: given.ModelOut = None,
+    format: given.Format = None,
+    on_error: given.OnError = "raise",
+    as_json: given.AsJson = False,
+) -> None:
+    """Learn from standard input as it comes, an endless stream: predict each row, then learn from it.
+
+    Prints the mistakes so far, their share among the last 1,000 rows, the length R of the longest row (the bias is
+    one more feature), and a bound: a perceptron makes at most (R / margin)^2 mistakes, so if a hyperplane separates
+    all rows, its margin is at most the number printed. What the columns of a table are is decided from the first
+    --every rows. Stops at the end of input or at Ctrl-C, and writes the model then.
+
+    \b
+    Example:
+      tail -f clicks.svm | rosenblatt watch --every 1000 -o clicks.model
+    """
+    from rosenblatt.cli.train import Run
+    from rosenblatt.cli.watch import watch as run_it
+
+    run_it(target, Run(learner), every, out, {"format": format, "on_error": on_error}, as_json)
+
+
+@app.command()
+@one_sentence
+def export(
+    model: given.Model,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A file that ends in .onnx or .json.")],
+) -> None:
+    """Write a model for other programs: as ONNX, or as JSON that people can read.
+
+    \b
+    Example:
+      rosenblatt export adult.model adult.onnx
+    """
+    from rosenblatt.cli.look import export as run_it
+
+    run_it(model, out)
+
+
+@app.command()
+@one_sentence
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the picture.")] = Path("out"),
+) -> None:
+    """Run the demo: two small data sets in plain words, and a picture.
+
+    \b
+    Example:
+      rosenblatt demo
+    """
+    from rosenblatt.cli.demo import main as run_it
+
+    run_it(["--out", str(out)])
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@one_sentence
+def bench(context: typer.Context) -> None:
+    """Run the benchmarks, in a checkout of the repository; options are handed on to them.
+
+    \b
+    Example:
+      rosenblatt bench
+    """
+    import subprocess
+
+    root = Path(__file__).resolve().parents[3]
+    if not (root / "benchmarks" / "__main__.py").is_file():
+        raise ValueError("The benchmarks are not installed with the library: run this in a checkout of the repository.")
+    done = subprocess.run([sys.executable, "-m", "benchmarks", *context.args], cwd=root, check=False)
+    raise typer.Exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="DATA", help='Files, patterns such as "part-*.csv", or - for standard input.')
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COL", help="The column with the labels: its name, or its place (-1: last)."
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="F",
+        help="csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; told from the file if left out.",
+    ),
+]
+OnError = Annotated[
+    str,
+    typer.Option("--on-error", metavar="raise|skip", help="Stop at a row that cannot be read, or skip it."),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="COL", help="A column to leave out; repeat for more."),
+]
+Kind = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COL=KIND",
+        help="What a column is: number, boolean, category or text; repeat for more.",
+    ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option("--missing", metavar="zero|mean", help="What to put where a number is missing."),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first line of CSV names the columns."),
+]
+Bits = Annotated[
+    int | None,
+    typer.Option("--bits", metavar="N", help="Words are hashed to 2^N columns (18)."),
+]
+Ngrams = Annotated[
+    int | None,
+    typer.Option("--ngrams", metavar="N", help="Count up to N words in a row as one."),
+]
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that train wrote.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON for machines.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same model.")]
+ModelOut = Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Where to write the model.")]
+CertificateOut = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="CERT", help="Where to write the certificate.")
+]
+Learner = Annotated[str, typer.Option("--learner", "-l", metavar="NAME", help="averaged, perceptron or voted.")]
+Names = Annotated[bool, typer.Option("--names", help="Keep the words that are hashed, for explain (slower).")]
+
+Passes = Annotated[
+    int | None, typer.Option("--passes", "-p", metavar="N", help="The most passes (10; perceptron: 100).")
+]
+Shuffle = Annotated[bool, typer.Option("--shuffle/--no-shuffle", help="Visit rows in a random order.")]
+EarlyStopping = Annotated[
+    bool, typer.Option("--early-stopping", help="Hold out a tenth of the rows; stop when it gets no better.")
+]
+TestFiles = Annotated[
+    list[str] | None, typer.Option("--test", metavar="FILE", help="Rows to tell the accuracy on; repeat for more.")
+]
+Seeds = Annotated[int, typer.Option("--seeds", metavar="K", help="Train with K seeds; tell how the accuracy spreads.")]
+Checkpoint = Annotated[
+    Path | None, typer.Option("--checkpoint", metavar="FILE", help="Write the state of the run to this file.")
+]
+Every = Annotated[str, typer.Option("--every", metavar="TIME", help="How often: 30s, 5m, 1h.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on from --checkpoint if it is there.")]

@@ -1,0 +1,219 @@
+"""What all commands say, and how: for people on a terminal, plain when piped, JSON for machines."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import typer
+
+__all__ = ["Failed", "as_text", "bars", "columns", "emit", "note", "on_terminal", "one_sentence", "progress_bar", "say"]
+
+_WIDTH = 78
+_MOST_BARS = 20
+_OPTIONS = {
+    name: "--" + name.replace("_", "-")
+    for name in ("format", "target", "drop", "missing", "header", "bits", "ngrams", "on_error", "checkpoint", "resume")
+} | {"kinds": "--kind", "max_iter": "--passes"}
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Failed(Exception):
+    """The answer is no: exit code 1."""
+
+
+def one_sentence(command: Command) -> Command:
+    """Make a command end well: bad use or bad data is one sentence and exit code 2, with no traceback.
+
+    A `Failed` is exit code 1, Ctrl-C is 130. Warnings become notes on standard error, each once.
+    """
+
+    @functools.wraps(command)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.filterwarnings("ignore", message="X (does not have valid|has) feature names")
+            warnings.showwarning = lambda message, *_, **__: note(str(message))
+            try:
+                return command(*args, **kwargs)
+            except Failed as no:
+                if str(no):
+                    say(str(no))
+                raise typer.Exit(1) from None
+            except KeyboardInterrupt:
+                note("Interrupted.")
+                raise typer.Exit(130) from None
+            except BrokenPipeError:
+                raise
+            except (ValueError, OSError, ImportError, TypeError, MemoryError) as fault:
+                _complain(_sentence(fault))
+                raise typer.Exit(2) from None
+
+    return guarded  # type: ignore[return-value]
+
+
+def _sentence(fault: BaseException) -> str:
+    if isinstance(fault, OSError) and fault.strerror and fault.filename is not None:
+        return f"{fault.filename}: {fault.strerror}."
+    if isinstance(fault, MemoryError):
+        return f"There is not enough memory: {fault}" if str(fault) else "There is not enough memory."
+    said = " ".join(str(fault).split()).replace("; or labels=False for rows without labels", "")
+    words = re.sub(r"\b(\w+)=(?=([^\s=]?))", _as_option, said)
+    return words[:1].upper() + words[1:] if words[:1].islower() and words.split()[0].isalpha() else words
+
+
+def _as_option(match: re.Match[str]) -> str:
+    """Return how an option is written here that the library names as a parameter: ``format=`` is ``--format``."""
+    option = _OPTIONS.get(match[1])
+    if option is None:
+        return match[0]
+    return option + (" " if match[2] and match[2] not in ",.:;)" else "")
+
+
+def _complain(words: str) -> None:
+    print(f"Error: {words}", file=sys.stderr)
+
+
+def note(words: str) -> None:
+    """Say something on standard error that is no part of the answer."""
+    print(textwrap.fill(f"Note: {words}", _WIDTH, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
+
+
+def on_terminal() -> bool:
+    """Say whether standard output is a terminal.
+
+    >>> on_terminal()
+    False
+    """
+    return sys.stdout.isatty()
+
+
+def say(*paragraphs: str) -> None:
+    """Print paragraphs, each line wrapped to fit a terminal of 80 columns.
+
+    >>> say("One line.")
+    One line.
+    """
+    for words in paragraphs:
+        for line in words.splitlines() or [""]:
+            print(textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False))
+
+
+def emit(answer: dict[str, Any]) -> None:
+    """Print an answer as one line of JSON; numbers that are not finite become null.
+
+    >>> emit({"margin": float("-inf"), "classes": [1.0, "yes"]})
+    {"margin": null, "classes": [1.0, "yes"]}
+    """
+    print(json.dumps(_plain(answer), ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {as_text(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def as_text(label: Any) -> str:
+    """Return a label as people write it: 1.0 is 1.
+
+    >>> as_text(-1.0), as_text("spam"), as_text(0.5)
+    ('-1', 'spam', '0.5')
+    """
+    if hasattr(label, "item"):
+        label = label.item()
+    return str(int(label)) if isinstance(label, float) and label.is_integer() and abs(label) < 1e15 else str(label)
+
+
+def columns(table: Any) -> None:
+    """Print a `Table`: title and notes wrapped, lines cut off at the terminal's width where there is one."""
+    say(table.title)
+    width = typer_width() if on_terminal() else None
+    for line in type(table)(table.to_dict()).to_text().splitlines():
+        print(line if width is None or len(line) <= width else line[: width - 1] + "…")
+    say(*table.notes)
+
+
+def typer_width() -> int:
+    """Return how many columns the terminal has."""
+    import shutil
+
+    return max(40, shutil.get_terminal_size((80, 24)).columns)
+
+
+def bars(values: Sequence[int], what: str) -> None:
+    """Print one number for each pass: as bars on a terminal, in one line elsewhere.
+
+    >>> bars([7, 3, 0], "Mistakes by pass")
+    Mistakes by pass: 7, 3, 0.
+    """
+    if not values:
+        return
+    if not on_terminal():
+        say(f"{what}: {', '.join(map(str, values))}.")
+        return
+    numbers = list(range(1, len(values) + 1))
+    if len(numbers) > _MOST_BARS:
+        step = (len(numbers) - 1) / (_MOST_BARS - 1)
+        numbers = [numbers[round(i * step)] for i in range(_MOST_BARS)]
+    most = max(values) or 1
+    digits, right = len(str(numbers[-1])), max(len(f"{value:,}") for value in values)
+    room = min(typer_width(), 80) - digits - right - 6
+    print(what)
+    for number in numbers:
+        value = values[number - 1]
+        print(f"  {number:>{digits}}  {value:>{right},}  {_bar(value / most * room)}".rstrip())
+
+
+def _bar(length: float) -> str:
+    """Return a bar so many letters long, to an eighth.
+
+    >>> _bar(2.5)
+    '██▌'
+    """
+    whole, part = divmod(round(length * 8), 8)
+    return ("█" * whole + _EIGHTHS[part]).rstrip()
+
+
+class NoBar:
+    """Stands in for a progress bar where nobody looks."""
+
+    def add_task(self, *_: Any, **__: Any) -> None:
+        """Do nothing."""
+
+    update = add_task
+
+    def __enter__(self) -> NoBar:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def progress_bar() -> Any:
+    """Return a Rich progress bar on standard error, or nothing to look at where that is no terminal."""
+    if not sys.stderr.isatty():
+        return NoBar()
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[told]}"),
+        TimeRemainingColumn(compact=True),
+        console=Console(stderr=True),
+        transient=True,
+    )

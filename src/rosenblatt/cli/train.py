@@ -1,0 +1,245 @@
+"""``rosenblatt train``: learn from files, and end in a report."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.cli.output import as_text, bars, emit, note, on_terminal, progress_bar, say
+from rosenblatt.cli.reading import Watched, opened, score
+
+__all__ = ["LEARNERS", "Run", "learner_for", "train"]
+
+LEARNERS = {"averaged": "AveragedPerceptron", "perceptron": "Perceptron", "voted": "VotedPerceptron"}
+_UNLIKE = 100.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What to train, and how."""
+
+    learner: str = "averaged"
+    passes: int | None = None
+    shuffle: bool = True
+    seed: int = 0
+    seeds: int = 1
+    early_stopping: bool = False
+    checkpoint: Path | None = None
+    every: float = 30.0
+    resume: bool = False
+
+
+def learner_for(run: Run) -> Any:
+    """Return a new learner.
+
+    >>> learner_for(Run(learner="perceptron", passes=3))
+    Perceptron(max_iter=3, random_state=0)
+    """
+    import rosenblatt
+
+    if run.learner not in LEARNERS:
+        raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}, got {run.learner!r}.")
+    kind = getattr(rosenblatt, LEARNERS[run.learner])
+    passes = {} if run.passes is None else {"max_iter": run.passes}
+    return kind(shuffle=run.shuffle, random_state=run.seed, early_stopping=run.early_stopping, **passes)
+
+
+def train(
+    paths: Sequence[str],
+    target: str | None,
+    run: Run,
+    test: Sequence[str],
+    out: Path | None,
+    options: Mapping[str, Any],
+    names: bool,
+    as_json: bool,
+) -> None:
+    """Learn, test, save and report; after Ctrl-C too, with what was learned so far."""
+    _check(run, test)
+    started = time.perf_counter()
+    stream = opened(paths, target, {**options, "names": names or None})
+    once = iter(stream) is stream
+    model = learner_for(run)
+    if once:
+        if (run.passes or 1) > 1 or run.seeds > 1:
+            raise ValueError(
+                "What can be read only once, such as standard input, allows one pass: save it to a file for more."
+            )
+        if run.passes is None:
+            note("what can be read only once allows one pass: save it to a file for more.")
+        model.set_params(max_iter=1)
+    rows = stream if once else Watched(stream)
+    interrupted = not _fit(model, rows, run)
+    took = time.perf_counter() - started
+    _attach(model, stream, paths, rows)
+    answer = _answer(model, stream, rows, took)
+    answer["interrupted"] = interrupted
+    if test:
+        answer["test"] = _test(model, stream, test, options)
+        if run.seeds > 1 and not interrupted:
+            answer["test"]["by_seed"] = _more_seeds(answer["test"]["accuracy"], stream, rows, run, test, options)
+    if out is not None:
+        import rosenblatt
+
+        rosenblatt.save(model, out)
+        answer["model"] = str(out)
+    if as_json:
+        emit(answer)
+    else:
+        _report(model, answer, run)
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def _check(run: Run, test: Sequence[str]) -> None:
+    if run.seeds < 1:
+        raise ValueError(f"--seeds must be 1 or more, got {run.seeds}.")
+    if run.seeds > 1 and not test:
+        raise ValueError("--seeds tells how accuracy spreads, so it needs --test, a file to test on.")
+    if run.seeds > 1 and run.checkpoint is not None:
+        raise ValueError("--checkpoint is for one run, so it does not go with --seeds.")
+    if run.resume and run.checkpoint is None:
+        raise ValueError("--resume needs --checkpoint, the file to go on from.")
+    if run.passes is not None and run.passes < 1:
+        raise ValueError(f"--passes must be 1 or more, got {run.passes}.")
+
+
+def _fit(model: Any, rows: Any, run: Run, label: str = "pass") -> bool:
+    """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    bar = progress_bar()
+    task = bar.add_task(f"{label} 1/{model.max_iter}", total=float(model.max_iter), told="")
+    done, mistakes = 0, ""
+
+    def within(share: float, count: int) -> None:
+        told = f"{count:,} rows{mistakes}"
+        bar.update(task, completed=done + share, description=f"{label} {done + 1}/{model.max_iter}", told=told)
+
+    def after(model: Any) -> None:
+        nonlocal done, mistakes
+        done = model.n_iter_
+        mistakes = f", {int(model.history_['mistakes'][-1]):,} mistakes"
+        bar.update(task, completed=done)
+
+    if isinstance(rows, Watched):
+        rows.tell = within
+    with bar, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the report says it
+        try:
+            model.fit_stream(rows, on_pass=after, checkpoint=run.checkpoint, every=run.every, resume=run.resume)
+        except KeyboardInterrupt:
+            if not hasattr(model, "machines_") or not hasattr(model, "n_features_in_"):
+                raise  # not one row was visited
+            return False
+    return True
+
+
+def _attach(model: Any, stream: Any, paths: Sequence[str], rows: Any) -> None:
+    """Let the model know how its rows are prepared, what features are called, and what it was trained on."""
+    import numpy as np
+
+    model.preparation_ = stream.preparation
+    model.fingerprint_ = {"files": [Path(path).name for path in paths], "rows": _rows(stream, rows)}
+    names = stream.feature_names
+    if names is not None and len(names) == model.n_features_in_ and not all(name.startswith("#") for name in names):
+        model.feature_names_in_ = np.array(names, object)
+
+
+def _rows(stream: Any, rows: Any) -> int:
+    return rows.rows if isinstance(rows, Watched) and rows.rows else stream.rows_read
+
+
+def _answer(model: Any, stream: Any, rows: Any, took: float) -> dict[str, Any]:
+    report = model.report_
+    return {
+        "learner": type(model).__name__,
+        "rows": _rows(stream, rows),
+        "skipped": stream.skipped.rows,
+        "features": model.n_features_in_,
+        "classes": model.classes_.tolist(),
+        "passes": report.passes,
+        "updates": report.updates,
+        "mistakes_by_pass": list(report.mistakes_by_pass),
+        "separated": bool(report.converged),
+        "radius": report.radius,
+        "margin_low": report.margin_low,
+        "margin_high": report.margin_high,
+        "bound": report.bound,
+        "seconds": round(took, 3),
+    }
+
+
+def _opened_test(stream: Any, test: Sequence[str], options: Mapping[str, Any]) -> Any:
+    kept = {name: options.get(name) for name in ("format", "on_error")}
+    return opened(test, None, {**kept, "preparation": stream.preparation})
+
+
+def _test(model: Any, stream: Any, test: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    rows = _opened_test(stream, test, options)
+    if not rows.labelled:
+        raise ValueError(f"{', '.join(test)} has no labels to test against: add the column that --target names.")
+    found = score(model, rows)
+    return {"files": list(test), "rows": found["rows"], "accuracy": found["accuracy"]}
+
+
+def _more_seeds(
+    first: float, stream: Any, rows: Any, run: Run, test: Sequence[str], options: Mapping[str, Any]
+) -> list[float]:
+    """Train again with the seeds that follow, and return the accuracies of all."""
+    from dataclasses import replace
+
+    labelled = Watched(_opened_test(stream, test, options))
+    found = [first]
+    for seed in range(run.seed + 1, run.seed + run.seeds):
+        model = learner_for(replace(run, seed=seed))
+        if not _fit(model, rows, run, f"seed {seed}, pass"):
+            raise KeyboardInterrupt
+        found.append(score(model, labelled)["accuracy"])
+    return found
+
+
+def _report(model: Any, answer: dict[str, Any], run: Run) -> None:
+    labels = [as_text(label) for label in answer["classes"]]
+    shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
+    skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
+    say(
+        f"{answer['learner']}: {answer['rows']:,} rows{skipped}, {answer['features']:,} features, "
+        f"classes {shown}; {answer['seconds']:.2f} s."
+    )
+    say(str(model.report_))
+    bars(answer["mistakes_by_pass"], "Mistakes by pass")
+    tested = answer.get("test")
+    if tested:
+        _accuracy(tested)
+    if _unlike(model):
+        note("the features range over values of very different sizes, and the largest drown the others: scale them.")
+    if "model" in answer:
+        say(f"Model written to {answer['model']}.")
+    elif on_terminal():
+        say("The model was not saved: -o MODEL writes it to a file.")
+
+
+def _unlike(model: Any) -> bool:
+    """Say whether the range of some feature is more than a hundred times that of another."""
+    if model.preparation_["format"] in ("svmlight", "vw") or model.machines_.spread is None:
+        return False  # rare words range over less, and that is as it should be
+    spread = [x for x in model.machines_.spread.tolist() if x > 0]
+    return bool(spread) and max(spread) > _UNLIKE * min(spread)
+
+
+def _accuracy(tested: dict[str, Any]) -> None:
+    rows = f"on {tested['rows']:,} rows of {', '.join(tested['files'])}"
+    say(f"Accuracy {tested['accuracy']:.2%} {rows}.")
+    several = tested.get("by_seed")
+    if several:
+        import statistics
+
+        say(
+            f"Over {len(several)} seeds: mean {statistics.mean(several):.2%}, spread {statistics.stdev(several):.2%} "
+            f"(standard deviation), from {min(several):.2%} to {max(several):.2%}."
+        )

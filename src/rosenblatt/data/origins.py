@@ -1,0 +1,192 @@
+"""Where a stream's blocks come from: a table that is prepared, or text with a label on each line.
+
+An origin can be asked for its blocks as often as its files can be read. It counts as it goes, for whoever watches.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+from rosenblatt.data.ahead import in_order
+from rosenblatt.data.blocks import Block, DataError
+from rosenblatt.data.columns import Encoder, Rows
+from rosenblatt.data.sources import Source
+from rosenblatt.data.tables import TableReader
+from rosenblatt.data.text_readers import TextReader
+from rosenblatt.data.vw import VwReader
+
+__all__ = ["VERSION", "Origin", "TableOrigin", "TextOrigin"]
+
+VERSION = 1
+"""Of preparations."""
+_KEPT_COMPLAINTS = 10
+
+
+class Origin:
+    """What every origin has.
+
+    Attributes
+    ----------
+    source : Source
+        The files.
+    labelled : bool
+        Whether rows have labels.
+    share : float
+        How much of the input has been read in this pass, from 0 to 1.
+    skipped : int
+        Rows left out in this pass.
+    complaints : list of str
+        What was wrong with the first ten of them.
+    unseen : Counter
+        How many values of each column are none of the categories known.
+    """
+
+    def __init__(self, source: Source, labelled: bool) -> None:
+        self.source, self.labelled = source, labelled
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget what was counted."""
+        self.share, self.skipped = 0.0, 0
+        self.complaints: list[str] = []
+        self.unseen: Counter[str] = Counter()
+
+    def complain(self, sentence: str) -> None:
+        """Count a row that is left out."""
+        self.skipped += 1
+        if len(self.complaints) < _KEPT_COMPLAINTS:
+            self.complaints.append(sentence)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the blocks, as far as they are known."""
+        raise NotImplementedError
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """A name for each column, None where there are none."""
+        return None
+
+    @property
+    def preparation(self) -> dict[str, Any]:
+        """How rows are prepared, as plain data."""
+        raise NotImplementedError
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield all blocks from the start."""
+        raise NotImplementedError
+
+
+class TableOrigin(Origin):
+    """The rows of a table."""
+
+    def __init__(self, reader: TableReader, encoder: Encoder, threads: int) -> None:
+        super().__init__(reader.source, encoder.labelled)
+        self._reader, self._encoder, self._threads = reader, encoder, threads
+        self._words: dict[int, str] = {}
+        reader.layout = encoder.layout
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the blocks."""
+        return self._encoder.n_features
+
+    @property
+    def feature_names(self) -> list[str]:
+        """A name for each column: of the table's column, with ``=`` and the category or word where there is one."""
+        return self._encoder.feature_names(self._words)
+
+    @property
+    def preparation(self) -> dict[str, Any]:
+        """How rows are prepared."""
+        return self._encoder.preparation
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield all blocks; where a row is at fault, those before it first."""
+        self.restart()
+        first = 0
+        work = in_order(self._reader.items(), self._rows, self._threads)
+        try:
+            for rows in work:
+                fault = None
+                if rows.faults and not self._reader.skip:
+                    place, reason = rows.faults[0]
+                    fault = f'{rows.piece.where(place)}: {reason[:-1]}; on_error="skip" leaves such rows out.'
+                    rows = rows.before(place)
+                for place, reason in rows.faults:
+                    self.complain(f"{rows.piece.where(place)}: {reason}")
+                self.unseen.update(rows.unseen)
+                self._words = rows.names | self._words
+                self.share = rows.piece.share
+                if len(rows.y):
+                    yield Block(rows.X, rows.y, first, rows.weight)
+                    first += len(rows.y)
+                if fault is not None:
+                    raise DataError(fault)
+            self.share = 1.0 if self.source.size else 0.0
+        finally:
+            work.close()
+
+    def _rows(self, item: Any) -> Rows:
+        return self._encoder.encode(self._reader.parse(item))
+
+
+class TextOrigin(Origin):
+    """The rows of svmlight or Vowpal Wabbit text.
+
+    Parameters
+    ----------
+    reader : TextReader
+        Of the format.
+    preparation : dict
+        How it was made.
+    width : int, optional
+        Columns beyond these are left out and counted, as when a test file has features that training never saw.
+    """
+
+    def __init__(self, reader: TextReader, preparation: dict[str, Any], labelled: bool, width: int | None) -> None:
+        self._reader, self._preparation, self._width = reader, preparation, width
+        super().__init__(reader.source, labelled)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the blocks; for svmlight text, as many as were met so far."""
+        return self._reader.width if self._width is None else self._width
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """A name for each column of Vowpal Wabbit text if they were asked for, as far as they were met."""
+        names = self._reader.names if isinstance(self._reader, VwReader) else None
+        return None if names is None else [names.get(k) or f"#{k}" for k in range(self.n_features)]
+
+    @property
+    def preparation(self) -> dict[str, Any]:
+        """How rows are prepared; the number of columns is that met so far."""
+        return self._preparation | {"n_features": self.n_features}
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield all blocks."""
+        self.restart()
+        reader = self._reader
+        blocks = reader.read()
+        try:
+            for block in blocks:
+                self.share = reader.consumed / reader.source.size if reader.source.size else 0.0
+                self.skipped, self.complaints = reader.skipped, reader.complaints
+                yield block if self._width is None else self._cut(block, self._width)
+            self.skipped, self.complaints = reader.skipped, reader.complaints
+            self.share = 1.0 if self.source.size else 0.0
+        finally:
+            blocks.close()
+
+    def _cut(self, block: Block, width: int) -> Block:
+        X = block.X
+        if X.shape[1] > width:
+            self.unseen["columns"] += int((X.indices >= width).sum())
+            X = X[:, :width]
+        elif X.shape[1] < width:
+            X.resize(X.shape[0], width)
+        return replace(block, X=X)

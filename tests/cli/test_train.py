@@ -1,0 +1,152 @@
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import rosenblatt
+from commands import AND, THREE, command, written
+from rosenblatt import data
+from rosenblatt.cli.reading import Watched
+from rosenblatt.learners.checkpoints import Checkpoints
+
+
+@pytest.fixture
+def points(tmp_path):
+    """Sixty noisy points, some of them on the wrong side."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(-4, 5, (60, 3))
+    y = np.where(X[:, 0] + rng.integers(-2, 3, 60) > 0, "yes", "no")
+    lines = [f"{a},{b},{c},{label}" for (a, b, c), label in zip(X, y, strict=True)]
+    return written(tmp_path, "points.csv", "\n".join(["a,b,c,label", *lines]) + "\n")
+
+
+def test_the_model_is_that_of_the_library(points, tmp_path):
+    result = command("train", points, "-t", "label", "--seed", "5", "--passes", "4", "-o", tmp_path / "m")
+    assert result.exit_code == 0, result.stderr
+    X, y = data.open(points, target="label").read()
+    twin = rosenblatt.AveragedPerceptron(max_iter=4, random_state=5).fit(X, y)
+    model = rosenblatt.load(tmp_path / "m")
+    assert np.array_equal(model.coef_, twin.coef_)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.fingerprint_ == {"files": ["points.csv"], "rows": 60}
+    assert f"Mistakes by pass: {', '.join(map(str, twin.report_.mistakes_by_pass))}." in result.stdout
+    assert f"{twin.n_updates_} updates" in result.stdout
+    assert "\x1b" not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(("name", "kind"), [("perceptron", "Perceptron"), ("voted", "VotedPerceptron")])
+def test_other_learners_in_the_order_given(points, tmp_path, name, kind):
+    words = ["-t", "label", "-l", name, "-p", "3", "--no-shuffle", "-o", tmp_path / "m", "--json"]
+    result = command("train", points, *words)
+    assert result.exit_code == 0, result.stderr
+    X, y = data.open(points, target="label").read()
+    twin = getattr(rosenblatt, kind)(max_iter=3, shuffle=False, random_state=0)
+    with pytest.warns(ConvergenceWarning) if name == "perceptron" else contextlib.nullcontext():
+        twin.fit(X, y)
+    answer = json.loads(result.stdout)
+    assert answer["learner"] == kind
+    assert answer["mistakes_by_pass"] == list(twin.report_.mistakes_by_pass)
+    assert answer["margin_low"] is None  # minus infinity
+    assert answer["rows"] == 60
+
+
+def test_what_is_separated_is_said_to_be(tmp_path):
+    path = written(tmp_path, "and.csv", AND)
+    result = command("train", path, "-t", "label", "-l", "perceptron", "--json")
+    answer = json.loads(result.stdout)
+    assert answer["separated"] is True
+    assert answer["updates"] <= answer["bound"]
+    assert 0 < answer["margin_low"] <= answer["margin_high"]
+
+
+def test_accuracy_and_its_spread_over_seeds(points):
+    result = command("train", points, "-t", "label", "--test", points, "--seeds", "3", "-p", "2", "--json")
+    tested = json.loads(result.stdout)["test"]
+    X, y = data.open(points, target="label").read()
+    scores = [rosenblatt.AveragedPerceptron(max_iter=2, random_state=k).fit(X, y).score(X, y) for k in range(3)]
+    assert tested["by_seed"] == scores
+    assert tested["accuracy"] == scores[0]
+    words = command("train", points, "-t", "label", "--test", points, "--seeds", "3", "-p", "2").stdout
+    assert f"Over 3 seeds: mean {np.mean(scores):.2%}" in words
+
+
+def test_early_stopping(points):
+    answer = json.loads(command("train", points, "-t", "label", "--early-stopping", "-p", "50", "--json").stdout)
+    assert 6 <= answer["passes"] < 50
+
+
+def test_rows_that_cannot_be_read_are_skipped(tmp_path):
+    path = written(tmp_path, "bad.csv", AND + "x,1,no\n")
+    assert command("train", path, "-t", "label", "--kind", "a=number").exit_code == 2
+    answer = json.loads(
+        command("train", path, "-t", "label", "--kind", "a=number", "--on-error", "skip", "--json").stdout
+    )
+    assert (answer["rows"], answer["skipped"]) == (4, 1)
+
+
+def test_standard_input_is_read_once(tmp_path):
+    result = command("train", "-", "-o", tmp_path / "m", input=THREE)
+    if result.exit_code:  # where standard input has no file descriptor of its own
+        ran = subprocess.run(
+            [sys.executable, "-m", "rosenblatt.cli.main", "train", "-", "-o", tmp_path / "m"],
+            input=THREE.encode(),
+            capture_output=True,
+            check=True,
+        )
+        assert b"1 pass," in ran.stdout
+    assert rosenblatt.load(tmp_path / "m").classes_.tolist() == [1, 2, 3]
+    assert command("train", "-", "--passes", "2", input=THREE).exit_code == 2
+
+
+def test_a_watched_stream_tells_the_same_rows_again(tmp_path, monkeypatch):
+    path = written(tmp_path, "three.svm", THREE)
+    told = []
+    for room in (1 << 28, 0):
+        monkeypatch.setattr("rosenblatt.cli.reading.KEPT_BYTES", room)
+        rows = Watched(data.open(path, block_rows=5), lambda share, count: told.append(count))
+        for _ in range(2):
+            assert [label for block in rows for label in block.y.tolist()] == [1, 2, 3] * 4
+    assert told == [5, 10, 12] * 4
+
+
+def test_resume_ends_with_the_same_model(points, tmp_path, monkeypatch):
+    words = ["train", points, "-t", "label", "-p", "6", "--json"]
+    saved = ["--checkpoint", tmp_path / "c", "--every", "0s"]
+    whole = json.loads(command(*words, "-o", tmp_path / "whole").stdout)
+    write, times = Checkpoints.offer, iter(range(3))
+    monkeypatch.setattr(Checkpoints, "offer", lambda *given: write(*given) if next(times, None) is not None else None)
+    assert command(*words, *saved).exit_code == 0
+    again = json.loads(command(*words, *saved, "--resume", "-o", tmp_path / "again").stdout)
+    assert again["mistakes_by_pass"] == whole["mistakes_by_pass"]
+    models = [rosenblatt.load(tmp_path / name) for name in ("whole", "again")]
+    assert np.array_equal(models[0].coef_, models[1].coef_)
+    assert command(*words, "--seed", "1", *saved, "--resume").exit_code == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_keeps_what_was_learned(points, tmp_path):
+    words = ["train", str(points), "-t", "label", "-p", "100000000", "-o", str(tmp_path / "m")]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "rosenblatt.cli.main", *words, "--checkpoint", str(tmp_path / "c"), "--every", "0s"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for _ in range(600):
+        if (tmp_path / "c").exists():
+            break
+        time.sleep(0.1)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert "Interrupted" in err
+    assert "Traceback" not in err
+    assert "Mistakes by pass" in out
+    assert rosenblatt.load(tmp_path / "m").n_iter_ >= 1

@@ -1,0 +1,272 @@
+"""data.open: the same rows from every format, compression, block size; what is asked for, remembered, and refused."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import sys
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+import scipy.sparse as sp
+
+from rosenblatt import AveragedPerceptron, data
+
+HARD = [
+    0.1,
+    1 / 3,
+    2.0**53 - 1,
+    5e-324,
+    2.2250738585072014e-308,
+    1.7976931348623157e308,
+    9007199254740993.0,
+    123456.789e-20,
+    0.0,
+    -7.0,
+]
+
+
+def write_all(folder, table, y):
+    """Write a table of numbers, and labels as its column y, in every format; return the files."""
+    names = [f"x{k}" for k in range(table.shape[1])]
+    frame = pa.table({**{name: table[:, k] for k, name in enumerate(names)}, "y": y})
+    lines = [",".join([*map(repr, row), str(label)]) for row, label in zip(table.tolist(), y.tolist(), strict=True)]
+    text = "\n".join([",".join([*names, "y"]), *lines]) + "\n"
+    rows = (
+        {**dict(zip(names, row, strict=True)), "y": label}
+        for row, label in zip(table.tolist(), y.tolist(), strict=True)
+    )
+    contents = {
+        "a.csv": text.encode(),
+        "b.csv.gz": gzip.compress(text.encode()),
+        "crlf.csv.bz2": bz2.compress(text.replace("\n", "\r\n").encode()),
+        "semicolon.csv": b"\xef\xbb\xbf" + text.replace(",", ";").rstrip().encode(),
+        "c.tsv.xz": lzma.compress(text.replace(",", "\t").encode()),
+        "d.jsonl": "\n".join(map(json.dumps, rows)).encode(),
+        "quoted.csv": "\n".join(",".join(f'"{cell}"' for cell in line.split(",")) for line in text.split()).encode(),
+        "no-ending": text.encode(),
+    }
+    contents["d.jsonl.gz"] = gzip.compress(contents["d.jsonl"])
+    contents["z.csv.zst"] = pa.compress(text.encode(), codec="zstd", asbytes=True)
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    pa.parquet.write_table(frame, folder / "e.parquet", row_group_size=7)
+    pa.feather.write_feather(frame, folder / "f.feather", chunksize=5)
+    with pa.ipc.new_file(folder / "g.arrow", frame.schema) as sink:
+        sink.write_table(frame, max_chunksize=4)
+    with pa.ipc.new_stream(folder / "h.arrows", frame.schema) as sink:
+        sink.write_table(frame, max_chunksize=9)
+    np.savez(folder / "i.npz", X=table, y=y)
+    np.savez_compressed(folder / "j.npz", X=np.asfortranarray(table), y=y)
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    X = np.concatenate(
+        [rng.standard_normal((20, 5)) * 10.0 ** rng.integers(-200, 200, (20, 5)), np.reshape(HARD, (2, 5))]
+    )
+    return X, np.where(np.arange(22) % 3 == 0, 1, -1)
+
+
+@pytest.mark.parametrize("labels", [int, str, bool])
+def test_every_format_gives_the_rows_in_memory(tmp_path, table, labels):
+    X, y = table
+    y = np.where(y > 0, "yes", "no, not") if labels is str else (y > 0 if labels is bool else y)
+    y = np.where(y == "no, not", "no", y) if labels is str else y
+    for file in write_all(tmp_path, X, y):
+        for block_rows in (None, 1, 4, 1000):
+            stream = data.open(file, "y", block_rows=block_rows)
+            blocks = list(stream)
+            got = np.concatenate([block.X for block in blocks])
+            assert np.array_equal(got.view(np.int64), X.view(np.int64)), file.name
+            labels_read = np.concatenate([block.y for block in blocks])
+            assert labels_read.dtype.kind == y.dtype.kind, file.name
+            assert labels_read.tolist() == y.tolist(), file.name
+            assert all(block.X.flags.c_contiguous and block.X.dtype == np.float64 for block in blocks)
+            if block_rows:
+                assert {len(block) for block in blocks[:-1]} <= {block_rows}
+            assert [block.first for block in blocks] == np.cumsum([0, *map(len, blocks)])[:-1].tolist()
+            assert (stream.rows_read, stream.share_read) == (22, 1.0)
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_small_chunks_and_threads_change_nothing(tmp_path, monkeypatch, threads):
+    rows = [(k / 7, "ab"[k % 2], f'line {k}\nand, more of "it"', k % 3 == 0) for k in range(100)]
+    text = "x,c,t,y\n" + "".join(f'{x!r},{c},"{t.replace(chr(34), 2 * chr(34))}",{y}\n' for x, c, t, y in rows)
+    (tmp_path / "a.csv").write_text(text)
+    expected = data.open(tmp_path / "a.csv", "y", bits=8, threads=0).read()
+    monkeypatch.setattr(data.sources.Source.__init__, "__kwdefaults__", {"chunk_bytes": 97, "longest_line": 1 << 20})
+    stream = data.open(tmp_path / "a.csv", "y", bits=8, threads=threads)
+    assert len(list(stream)) > 10
+    for _ in range(2):
+        X, y = stream.read()
+        assert (expected[0] != X).nnz == 0
+        assert y.tolist() == [row[3] for row in rows]
+    assert stream.feature_names[:3] == ["x", "c=a", "c=b"]
+
+
+def test_a_preparation_makes_the_same_rows_of_other_files(tmp_path):
+    (tmp_path / "train.csv").write_text(
+        "n,c,t,y\n1,red,a long enough text,1\n,blue,with three words,0\n3,red,or four of them,1\n"
+    )
+    train = data.open(tmp_path / "train.csv", "y", missing="mean", bits=6)
+    assert [(c["name"], c["kind"]) for c in train.preparation["columns"]] == [
+        ("n", "number"),
+        ("c", "category"),
+        ("t", "text"),
+    ]
+    (tmp_path / "other.jsonl").write_text('{"t": "three words", "c": "green", "n": null}\n{"c": "blue", "n": 4}\n')
+    prepared = json.loads(json.dumps(train.preparation))
+    stream = data.open(tmp_path / "other.jsonl", preparation=prepared)
+    X, y = stream.read()
+    assert not stream.labelled
+    assert np.isnan(y).all()
+    assert X[:, :3].toarray().tolist() == [[2.0, 0.0, 0.0], [4.0, 1.0, 0.0]]
+    assert X[:, 3:].sum(axis=1).round(6).tolist() == [round(2 / 2**0.5, 6), 0.0]
+    assert stream.unseen == {"c": 1}
+    assert data.open(tmp_path / "train.csv", preparation=prepared).preparation == prepared
+    assert (data.open(tmp_path / "train.csv", preparation=prepared).read()[0] != train.read()[0]).nnz == 0
+    with pytest.raises(ValueError, match=r"preparation= says how rows are made, so target= cannot"):
+        data.open(tmp_path / "train.csv", "y", preparation=prepared)
+
+
+def test_a_file_without_names_may_lack_the_target(tmp_path):
+    (tmp_path / "train.csv").write_text("1,a,2\n3,b,4\n")
+    (tmp_path / "new.csv").write_text("5,6\n")
+    train = data.open(tmp_path / "train.csv", "c2")
+    stream = data.open(tmp_path / "new.csv", preparation=train.preparation)
+    assert stream.read()[0].tolist() == [[5.0, 6.0]]
+    assert train.read()[0].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_what_is_decided_comes_from_the_first_rows_whatever_the_blocks(tmp_path):
+    lines = ["y,c"] + [f"{k % 2},{'early' if k < 10_000 else 'late'}" for k in range(10_050)]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    for block_rows in (999, 20_000):
+        stream = data.open(tmp_path / "a.csv", "y", block_rows=block_rows)
+        X, _ = stream.read()
+        assert stream.feature_names == ["c=early"]
+        assert X.sum() == 10_000
+        assert stream.unseen == {"c": 50}
+
+
+def test_several_files_are_one_table_by_the_names_of_columns(tmp_path):
+    (tmp_path / "part-1.csv").write_text("a,b,y\n1,2,u\n")
+    (tmp_path / "part-2.csv").write_text("")
+    (tmp_path / "part-3.csv").write_text("b,y,a\n4,v,3\n")
+    stream = data.open(tmp_path / "part-*.csv", "y")
+    assert stream.read()[0].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    (tmp_path / "part-4.csv").write_text("a,y\n1,u\n")
+    with pytest.raises(data.DataError, match=r"part-4.csv has no column 'b', expected a, b, y\."):
+        data.open(tmp_path / "part-*.csv", "y")
+    (tmp_path / "part-4.csv").write_text("a,b,c,y\n1,2,3,u\n")
+    with pytest.raises(data.DataError, match=r"part-4.csv has a column 'c' that was not there before"):
+        data.open(tmp_path / "part-*.csv", "y").read()
+    assert data.open(tmp_path / "part-*.csv", "y", columns=["a"]).read()[0].tolist() == [[1.0], [3.0], [1.0]]
+
+
+def piped(monkeypatch, content):
+    """Let standard input be a pipe that holds some bytes."""
+    read, write = os.pipe()
+    with open(write, "wb") as sink:
+        sink.write(content)
+    monkeypatch.setattr(sys, "stdin", open(read))  # noqa: SIM115
+
+
+def test_standard_input_is_read_once(tmp_path, monkeypatch):
+    text = "u,v,y\n" + "".join(f"{k},{-k},{'ab'[k % 2]}\n" for k in range(10))
+    (tmp_path / "a.csv").write_text(text)
+    expected = data.open(tmp_path / "a.csv", "y").read()
+    frame, buffer = pa.csv.read_csv(tmp_path / "a.csv"), io.BytesIO()
+    with pa.ipc.new_stream(buffer, frame.schema) as sink:
+        sink.write_table(frame, max_chunksize=3)
+    lines = "".join(f"{json.dumps(row)}\n" for row in frame.to_pylist())
+    for content in (text.encode(), gzip.compress(text.encode()), buffer.getvalue(), lines.encode()):
+        piped(monkeypatch, content)
+        stream = data.open("-", "y", block_rows=4)
+        assert iter(stream) is stream
+        blocks = list(stream)
+        assert np.array_equal(np.concatenate([block.X for block in blocks]), expected[0])
+        assert np.concatenate([block.y for block in blocks]).tolist() == expected[1].tolist()
+        assert (stream.rows_read, list(stream)) == (10, [])
+        sys.stdin.close()
+    piped(monkeypatch, b"1 1:2\n-1 3:4\n")
+    assert data.open("-").read()[0].shape == (2, 3)
+    sys.stdin.close()
+    piped(monkeypatch, text.encode())
+    model = AveragedPerceptron(max_iter=1, shuffle=False).fit_stream(data.open("-", "y", block_rows=3))
+    assert np.array_equal(model.coef_, AveragedPerceptron(max_iter=1, shuffle=False).fit(*expected).coef_)
+    sys.stdin.close()
+
+
+def test_a_pass_that_is_given_up_leaves_no_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr(data.sources.Source.__init__, "__kwdefaults__", {"chunk_bytes": 1000, "longest_line": 1 << 20})
+    (tmp_path / "a.csv").write_text("x,y\n" + "1,2\n" * 20_000)
+    before = threading.active_count()
+    blocks = iter(data.open(tmp_path / "a.csv", "y", threads=2))
+    assert next(blocks).first == 0
+    assert threading.active_count() == before + 2
+    blocks.close()
+    assert threading.active_count() == before
+
+
+def test_learning_from_a_file_is_learning_from_memory(tmp_path):
+    X, y = data.make_separable(500, 4, 0.1, random_state=0)
+    np.savez(tmp_path / "a.npz", X=X, y=y)
+    pa.parquet.write_table(pa.table({**{f"x{k}": X[:, k] for k in range(4)}, "y": y}), tmp_path / "a.parquet")
+    expected = AveragedPerceptron(max_iter=3, random_state=0).fit(X, y).coef_
+    for file in ("a.npz", "a.parquet"):
+        model = AveragedPerceptron(max_iter=3, random_state=0).fit_stream(
+            data.open(tmp_path / file, "y", block_rows=77)
+        )
+        assert np.array_equal(model.coef_, expected)
+
+
+def test_text_with_labels_goes_to_its_readers(tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:2 3:4\n-1 2:1\n")
+    stream = data.open(tmp_path / "a.svm")
+    assert stream.read()[0].toarray().tolist() == [[2.0, 0.0, 4.0], [0.0, 1.0, 0.0]]
+    assert (stream.n_features, stream.feature_names) == (3, None)
+    (tmp_path / "wide").write_text("1 1:1 7:5\n")
+    wide = data.open(tmp_path / "wide", preparation=stream.preparation)
+    assert wide.read()[0].toarray().tolist() == [[1.0, 0.0, 0.0]]
+    assert wide.unseen == {"columns": 1}
+    (tmp_path / "b.vw").write_text("1 |f cat dog\n-1 2 |f dog\n")
+    stream = data.open(tmp_path / "b.vw", names=True, bits=10, block_rows=1)
+    assert [block.weight.tolist() for block in stream] == [[1.0], [2.0]]
+    assert {"f^cat", "f^dog"} < set(stream.feature_names)
+    with pytest.raises(ValueError, match=r"b.vw is read as vw, where each line holds its label: leave target= out"):
+        data.open(tmp_path / "b.vw", "label")
+    with pytest.raises(ValueError, match=r"a.svm is read as svmlight, where kinds= says nothing \(it is for tables\)"):
+        data.open(tmp_path / "a.svm", kinds={"a": "text"})
+    with pytest.raises(ValueError, match=r"a.svm is read as svmlight, but rows are prepared for vw"):
+        data.open(tmp_path / "a.svm", preparation=stream.preparation)
+
+
+def test_sparse_matrices_of_scipy(tmp_path):
+    X = sp.random_array((50, 8), density=0.2, rng=0, format="csr")
+    np.savez(
+        tmp_path / "a.npz",
+        y=np.arange(50) % 2,
+        data=X.data,
+        indices=X.indices,
+        indptr=X.indptr,
+        shape=X.shape,
+        format="csr",
+    )
+    got, y = data.open(tmp_path / "a.npz", block_rows=7).read()
+    assert (got != X).nnz == 0
+    assert y.tolist() == (np.arange(50) % 2).tolist()
+    sp.save_npz(tmp_path / "b.npz", X)
+    with pytest.raises(data.DataError, match=r"b.npz has no labels: expected an array y, got .*data, format"):
+        data.open(tmp_path / "b.npz")
+    assert not data.open(tmp_path / "b.npz", labels=False).labelled

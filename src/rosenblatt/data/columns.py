@@ -114,13 +114,12 @@ class Encoder:
         """Return all features that are not hashed."""
         n, plain = piece.n, self._plain
         values = np.zeros((n, len(plain)))
-        places = np.tile(np.array(self._offsets, np.int32), (n, 1))
+        codes = {}
         for k, column in enumerate(plain):
             array, name = piece.columns[column["name"]], column["name"]
             if column["kind"] == "category":
-                codes = self._codes(array, column, faults, unseen)
-                values[:, k] = codes >= 0
-                places[:, k] += np.maximum(codes, 0)
+                codes[k] = self._codes(array, column, faults, unseen)
+                values[:, k] = codes[k] >= 0
                 continue
             read = truths_of if column["kind"] == "boolean" else numbers_of
             values[:, k], bad = read(array, self._missing)
@@ -128,10 +127,13 @@ class Encoder:
             blame(faults, bad, partial(not_expected, array, name, expected))
         if not np.isfinite(values).all():
             self._fill(values, faults)
-        if self._empty:
-            values, places = np.delete(values, self._empty, axis=1), np.delete(places, self._empty, axis=1)
-        if values.shape[1] == self.fixed and not self.preparation["sparse"]:
+        if not codes and not self.preparation["sparse"]:
             return values
+        places = np.tile(np.array(self._offsets, np.int32), (n, 1))
+        for k, code in codes.items():
+            places[:, k] += np.maximum(code, 0)
+        if self._empty:  # columns without categories have no place
+            values, places = np.delete(values, self._empty, axis=1), np.delete(places, self._empty, axis=1)
         if not self.preparation["sparse"]:
             X = np.zeros((n, self.fixed))
             np.put_along_axis(X, places, values, axis=1)

@@ -34,6 +34,16 @@ _FOR = {
 """The formats that an option is for; others are for tables."""
 
 
+_NEEDED = {
+    "tables": {"dialect", "order", "target", "weight", "columns", "ignored", "others"}
+    | {"missing", "missing_values", "bits", "ngrams", "sparse"},
+    "npz": {"target", "missing", "fill", "n_features"},
+    "svmlight": {"zero_based", "n_features"},
+    "vw": {"bits", "n_features"},
+}
+"""What a preparation says."""
+
+
 @dataclass
 class Request:
     """What ``data.open`` was told."""
@@ -89,8 +99,10 @@ def _listed(formats: tuple[str, ...]) -> str:
 
 
 def _check_preparation(request: Request, prepared: dict[str, Any]) -> None:
-    if prepared.get("version") != VERSION or "format" not in prepared:
+    needed = _NEEDED.get("tables" if prepared.get("format") in TABLES else prepared.get("format", ""), {"?"})
+    if prepared.get("version") != VERSION or not needed <= set(prepared):
         raise ValueError("preparation must be the preparation of a stream, as data.open of this version makes it.")
+    Choices(**{name: prepared[name] for name in ("bits", "ngrams", "missing") if name in prepared})
     if request.given:
         name = next(iter(request.given))
         raise ValueError(f"preparation= says how rows are made, so {name}= cannot be given as well.")

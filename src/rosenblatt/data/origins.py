@@ -119,7 +119,8 @@ class TableOrigin(Origin):
                 for place, reason in rows.faults:
                     self.complain(f"{rows.piece.where(place)}: {reason}")
                 self.unseen.update(rows.unseen)
-                self._words = rows.names | self._words
+                for column, word in rows.names.items():
+                    self._words.setdefault(column, word)
                 self.share = rows.piece.share
                 if len(rows.y):
                     yield Block(rows.X, rows.y, first, rows.weight)

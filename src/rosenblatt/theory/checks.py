@@ -40,9 +40,13 @@ def smallest(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
     low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
     least = np.min(high, initial=np.inf) if not np.isnan(high).any() else np.inf
     in_doubt = np.flatnonzero(~(low > least))
-    if len(in_doubt) > MANY and w.dtype != object and not sp.issparse(X):
+    kept = np.count_nonzero(near) == sum(value != 0 for value in (*w.tolist(), b))  # nothing vanished when scaled
+    if len(in_doubt) > MANY and w.dtype != object and kept and not sp.issparse(X):
         low, high = _sharp_scores(X, signs, in_doubt, near[:-1], near[-1])
         in_doubt = in_doubt[~(low > np.min(high))]
+    if len(in_doubt) > MANY and not sp.issparse(X):  # of equal rows one is enough
+        rows = np.column_stack([signs[in_doubt], X[in_doubt]])
+        in_doubt = in_doubt[np.unique(rows, axis=0, return_index=True)[1]]
     bias = whole.pop()
     return min(
         int(signs[i]) * (_exact_dot(*_row(X, i), whole) + bias) * unit  # the numbers are exact from here on
@@ -239,7 +243,10 @@ def _exact_residual(line: NDArray[np.float64], alpha: NDArray[np.float64], right
     """Return ``|line . alpha - right|``, rounded up."""
     whole, unit = _whole(alpha.tolist())
     value = abs(_exact_dot(list(range(len(whole))), line.tolist(), whole) * unit - Fraction(right))
-    return math.nextafter(float(value), math.inf)
+    try:
+        return math.nextafter(float(value), math.inf)
+    except OverflowError:
+        return math.inf
 
 
 def _weighted(X: Matrix, rows: NDArray, signed: NDArray, alpha: NDArray) -> tuple[dict[int, Fraction], Fraction]:

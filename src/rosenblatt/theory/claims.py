@@ -80,7 +80,7 @@ def balance_holds(
         return encloses(X, signs, rows, alpha[rows], bias)
     total = sum(weights)
     near = total > 0 and all(
-        abs(Fraction(share) * total - weight) * 10**9 <= weight
+        abs(Fraction(share) * total - weight) * 10**9 <= weight + total * Fraction(1, 2**1040)
         for share, weight in zip(alpha[rows].tolist(), weights, strict=False)
     )
     return near and balances(X, signs, rows, weights, bias)

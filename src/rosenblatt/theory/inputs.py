@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-__all__ = ["Matrix", "Signs", "check_labels", "check_matrix", "positive_label", "signs_of", "two_classes"]
+__all__ = [
+    "Matrix",
+    "Signs",
+    "check_labels",
+    "check_matrix",
+    "check_search",
+    "positive_label",
+    "signs_of",
+    "two_classes",
+]
 
 Matrix = Any  # a C-ordered array or a CSR array of float64
 Signs = NDArray[np.float64]  # +1 or -1 for each row
@@ -19,9 +29,10 @@ def check_matrix(X: Any, name: str = "X") -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least one row."""
     if sp.issparse(X):
         X = sp.csr_array(X)
-    X = check_array(
-        X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0, input_name=name, copy=False
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # it adds all numbers up
+        X = check_array(
+            X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0, input_name=name, copy=False
+        )
     if sp.issparse(X):
         X = sp.csr_array(X)
         if not X.has_canonical_format:
@@ -39,9 +50,21 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
         y = y.ravel()
     if y.shape != (n,):
         raise ValueError(f"expected one label for each of the {n} rows, got an array of shape {y.shape}.")
+    if y.dtype.kind in "mM":
+        raise ValueError("labels must not be dates: turn them into words or numbers.")
+    if y.dtype.kind == "O" and any(label is None or label != label for label in y.tolist()):
+        raise ValueError("labels must not be None or NaN: leave out the rows that have no label.")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError("labels must not be NaN or infinite: leave out the rows that have no label.")
     return y
+
+
+def check_search(rtol: Any, max_iter: Any) -> None:
+    """Say in one sentence what is wrong with the limits of a search, if anything."""
+    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not 0 < float(rtol) < 1:
+        raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}.")
+    if isinstance(max_iter, bool) or not isinstance(max_iter, Integral) or max_iter < 1:
+        raise ValueError(f"max_iter must be a whole number of at least 1, got {max_iter!r}.")
 
 
 def positive_label(classes: NDArray[Any]) -> Any:
@@ -58,7 +81,11 @@ def signs_of(y: NDArray[Any], positive: Any) -> Signs:
     """Return +1 where ``y`` is the ``positive`` label, -1 elsewhere."""
     if positive is None:
         return np.full(len(y), -1.0)
-    return np.where(np.asarray(y == positive, dtype=bool), 1.0, -1.0)
+    try:
+        same = np.asarray(y == positive, dtype=bool)
+    except OverflowError:  # a number too large for the type of y
+        return np.full(len(y), -1.0)
+    return np.where(same, 1.0, -1.0)
 
 
 def two_classes(X: Any, y: Any) -> tuple[Matrix, Signs, Any]:

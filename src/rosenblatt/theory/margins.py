@@ -9,7 +9,7 @@ import numpy as np
 
 from rosenblatt.theory.checks import smallest
 from rosenblatt.theory.claims import margin_from, most_margin
-from rosenblatt.theory.inputs import Matrix, Signs, two_classes
+from rosenblatt.theory.inputs import Matrix, Signs, check_search, two_classes
 from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
 from rosenblatt.theory.search.hulls import Hull, Vector
 from rosenblatt.theory.search.nearest import nearest_point
@@ -108,8 +108,7 @@ def dataset_margin(
     """
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}.")
-    if not 0 < rtol < 1:
-        raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}.")
+    check_search(rtol, max_iter)
     X, signs, positive = two_classes(X, y)
     n, d = X.shape
     if kind == "geometric" and abs(signs.sum()) == n:

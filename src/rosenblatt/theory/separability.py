@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from rosenblatt.theory.checks import smallest
 from rosenblatt.theory.claims import margin_from, most_margin
-from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, positive_label, signs_of
+from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, check_search, positive_label, signs_of
 from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
 from rosenblatt.theory.search.hulls import Hull, Vector, longest_row
 from rosenblatt.theory.search.nearest import nearest_point
@@ -66,8 +66,7 @@ def separability(
     """
     if method not in METHODS:
         raise ValueError(f'method must be "hull" or "lp", got {method!r}.')
-    if not 0 < rtol < 1:
-        raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}.")
+    check_search(rtol, max_iter)
     X = check_matrix(X)
     y = check_labels(y, X.shape[0])
     classes = np.unique(y)
@@ -131,8 +130,10 @@ def _by_program(X: Matrix, signs: Signs) -> tuple[Vector, Vector]:
 
 def middle(X: Matrix, signs: Signs, w: Vector) -> float:
     """Return the bias that puts the boundary halfway between the classes."""
-    s = X @ w
-    return float(-0.5 * (np.min(s[signs > 0]) + np.max(s[signs < 0])))
+    with np.errstate(over="ignore", invalid="ignore"):
+        s = X @ w
+        b = float(-0.5 * np.min(s[signs > 0]) - 0.5 * np.max(s[signs < 0]))
+    return b if math.isfinite(b) else 0.0  # then exact arithmetic decides
 
 
 def _separable(

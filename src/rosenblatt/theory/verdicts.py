@@ -135,7 +135,7 @@ class Inseparable(_About):
         )
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
-        same = np.array_equal(np.sort(self.support), np.flatnonzero(self.alpha))
+        same = np.array_equal(self.support, np.flatnonzero(self.alpha))
         return same and balance_holds(X, signs, self.alpha, self.weights, bias=True)
 
 
@@ -195,7 +195,7 @@ class MarginBracket(_About):
     @property
     def gap(self) -> float:
         """The width of the bracket as a share of its upper end; 0 where both ends are infinite."""
-        return 0.0 if self.low == self.high else (self.high - self.low) / self.high
+        return 0.0 if self.low == self.high else (self.high - self.low) / self.high if self.high > 0 else math.inf
 
     def __str__(self) -> str:
         if self.high == -math.inf:

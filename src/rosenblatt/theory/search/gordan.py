@@ -76,7 +76,8 @@ def gordan(Z: Any) -> Yes | No | Unknown:
 
 def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector) -> Yes | No | Unknown:
     """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``."""
-    constant = 2.0 ** math.frexp(largest_entry(X))[1] if bias else 0.0  # stands for the 1: no coordinate dwarfs another
+    place = min(math.frexp(largest_entry(X))[1], 1023)
+    constant = 2.0**place if bias else 0.0  # stands for the 1: no coordinate dwarfs another
     kind = "augmented" if bias else "homogeneous"
     for least in (1e-6 * np.max(alpha), 0.0):  # the rest may be rounding, and is not needed then
         rows = np.flatnonzero(alpha > least)
@@ -98,7 +99,7 @@ def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector) -> Yes | No | Unk
         return Yes(_short_vector(X, signs, v, bias))
     pairs = sorted(zip(v, weights, strict=True))
     total = sum(weights)
-    shares = np.array([weight / total for _, weight in pairs])
+    shares = np.array([max(weight / total, 5e-324) for _, weight in pairs])  # so that none vanishes
     return No(np.array([row for row, _ in pairs], dtype=np.intp), shares, tuple(weight for _, weight in pairs))
 
 
@@ -119,18 +120,24 @@ def _marks(X: Matrix) -> NDArray[np.uint64]:
     n, d = X.shape
     odd = np.random.default_rng(0).integers(2**64, size=d, dtype=np.uint64) | np.uint64(1)
     if sp.issparse(X):
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(X.data.view(np.uint64) * odd[X.indices])])
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_turned(X.data) * odd[X.indices])])
         return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
     marks = np.empty(n, np.uint64)
     step = max(1, 2**22 // max(1, d))
     for start in range(0, n, step):
-        marks[start : start + step] = (X[start : start + step].view(np.uint64) * odd).sum(axis=1)
+        marks[start : start + step] = (_turned(X[start : start + step]) * odd).sum(axis=1)
     return marks
 
 
+def _turned(values: Vector) -> NDArray[np.uint64]:
+    """Return the bits of the floats, those that round numbers have set moved to the low end, and -0 like 0."""
+    bits = (values + 0.0).view(np.uint64)
+    return (bits << np.uint64(12)) | (bits >> np.uint64(52))
+
+
 def _equal(X: Matrix, i: int, j: int) -> bool:
-    difference = X[[i]] - X[[j]]
-    return not (difference.data if sp.issparse(difference) else difference).any()
+    unequal = X[[i]] != X[[j]]
+    return not (unequal.nnz if sp.issparse(unequal) else unequal.any())
 
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Vector, bias: bool) -> Vector:

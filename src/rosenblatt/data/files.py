@@ -44,7 +44,8 @@ def open(
     Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. In
     svmlight (LIBSVM) and Vowpal Wabbit text each line holds its label. Of .npz files, ``X`` and ``y`` are read, or a
     sparse matrix as SciPy saves it and ``y``. Text may be compressed by gz, bz2, xz or zstd. Memory is bounded whatever
-    the size of the files, and rows are the same however they are compressed or cut into blocks.
+    the size of the files (but sparse .npz files are read at once), and rows are the same however files are compressed
+    or cut into blocks.
 
     What a table's columns are is decided from its first 10,000 rows, written down in ``stream.preparation``, and the
     same for all rows:
@@ -84,8 +85,8 @@ def open(
     ngrams : int, default 1
         Count up to this many words in a row as one.
     missing : "error", "zero" or "mean", default "error"
-        What to do about a number that is missing, or NaN: nothing, or put in 0 or the mean of the first 10,000 rows. A
-        missing category is then 0 in all its features.
+        What to do about a number that is missing, or NaN: it is an error, or 0 or the mean of the first 10,000 rows is
+        put in its place. A missing category is an error, or 0 in all its features.
     missing_values : list of str, optional
         What stands for a missing value, besides nothing at all; for numbers also ``?``, ``NA``, ``nan``, ``null`` and
         the like.

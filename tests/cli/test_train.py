@@ -138,6 +138,7 @@ def test_ctrl_c_keeps_what_was_learned(points, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background start without it
     )
     for _ in range(600):
         if (tmp_path / "c").exists():

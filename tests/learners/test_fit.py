@@ -186,9 +186,13 @@ def test_an_interrupt_leaves_a_usable_model():
         time.sleep(0.4)
         os.kill(os.getpid(), signal.SIGINT)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background start without it
     threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, y)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert model.predict(X[:5]).shape == (5,)
     assert model.n_updates_ == model.history_["mistakes"].sum() > 0
     assert not model.converged_

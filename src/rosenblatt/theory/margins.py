@@ -74,7 +74,8 @@ def dataset_margin(
     Minus infinity where nothing separates; plus infinity for one class and a free bias. The search (Wolfe 1976) stops
     when the bracket is closed to ``rtol``, or when rounding lets it close no further, or after ``max_iter`` steps, and
     returns the bracket that it has reached, with a lower end of minus infinity where no separator was found by
-    then. Margins of 1e-9 of the longest row and more close to 1e-6.
+    then. Margins of 1e-9 of the longest row and more close to 1e-6; where many points tie at the margin, the augmented
+    and the homogeneous one may stay open wider.
 
     Parameters
     ----------

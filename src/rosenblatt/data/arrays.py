@@ -100,7 +100,7 @@ class ArrayOrigin(Origin):
             if len(kept) < len(y):
                 X, y = X[kept], y[kept]
             if len(y):
-                yield Block(X, y, first)
+                yield Block(X, y, first, checked=self.labelled and y.dtype.kind in "biufU")
                 first += len(y)
             for sentence in sentences:
                 if not self._skip:

@@ -16,6 +16,9 @@ __all__ = ["ArrowReader", "ParquetReader"]
 _VALUES = 1 << 19
 """Values in a piece, so that it is a few megabytes whatever the number of columns."""
 
+LIST_ROWS = 1 << 13
+"""Rows in a piece where they are lists, as nobody knows how long these are."""
+
 
 class Batch(NamedTuple):
     """Rows of one file as an Arrow record batch."""
@@ -40,7 +43,7 @@ class _BinaryReader(TableReader):
         for name in names:
             array = _plain(item.rows.column(item.rows.schema.get_field_index(name)))
             columns[name] = array
-            if self.layout is not None and is_odd(array.type):
+            if self.layout is not None and self.layout.needed[name] != "list" and is_odd(array.type):
                 raise DataError(f"{label}: column {name!r} holds {array.type} values, expected numbers or strings.")
         n = item.rows.num_rows
         return Piece(columns, n, lambda place: f"{label}, row {item.first + place + 1}", share=item.share)
@@ -55,6 +58,8 @@ class _BinaryReader(TableReader):
 
     def _rows(self, schema: Any) -> int:
         """Return how many rows make a piece."""
+        if self.layout is not None and "list" in self.layout.needed.values():
+            return LIST_ROWS
         names = schema.names if self.layout is None else self.layout.needed
         return min(1 << 16, max(1 << 8, _VALUES // max(1, len(names))))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 
 class DataError(ValueError):
@@ -44,7 +46,40 @@ class Block:
     """How much each row counts, or None where each counts 1."""
     after: Place | None = None
     """Where the rows after these begin, for readers that can go on from there."""
+    checked: bool = False
+    """Whether a reader has made sure of all this, and that ``X``, ``weight`` and the labels are finite."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.y)
+
+    @property
+    def size(self) -> int:
+        """The bytes that its numbers take."""
+        X = self.X
+        arrays = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
+        return int(sum(array.nbytes for array in arrays) + self.y.nbytes)
+
+
+def stacked(matrices: Sequence[Any]) -> Any:
+    """Return CSR arrays below each other, as wide as the widest. SciPy's ``vstack`` forgets that rows are sorted.
+
+    Examples
+    --------
+    >>> X = stacked([sp.csr_array([[1.0, 0.0]]), sp.csr_array([[0.0, 2.0, 3.0]])])
+    >>> X.toarray(), X.indptr.dtype
+    (array([[1., 0., 0.],
+           [0., 2., 3.]]), dtype('int32'))
+    """
+    entries = sum(X.nnz for X in matrices)
+    narrow = entries < 2**31 and all(X.indices.dtype.itemsize == 4 for X in matrices)
+    indptr = np.zeros(1 + sum(X.shape[0] for X in matrices), np.int32 if narrow else np.int64)
+    row = before = 0
+    for X in matrices:
+        np.add(X.indptr[1:], before, out=indptr[row + 1 : row + 1 + X.shape[0]])
+        row, before = row + X.shape[0], before + X.nnz
+    data = np.concatenate([X.data[: X.nnz] for X in matrices])
+    indices = np.concatenate([X.indices[: X.nnz] for X in matrices]).astype(indptr.dtype, copy=False)
+    together = sp.csr_array((data, indices, indptr), shape=(row, max(X.shape[1] for X in matrices)))
+    together.has_canonical_format = all(X.has_canonical_format for X in matrices)
+    return together

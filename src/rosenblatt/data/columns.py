@@ -54,7 +54,7 @@ class Encoder:
     """
 
     def __init__(self, preparation: dict[str, Any], labelled: bool = True, names: bool = False) -> None:
-        self.preparation, self.labelled, self._names = preparation, labelled, names
+        self._preparation, self.labelled, self._names = preparation, labelled, names
         self._missing = tuple(preparation["missing_values"])
         columns = preparation["columns"]
         self._hashed = [
@@ -70,6 +70,11 @@ class Encoder:
         self.n_features = self.fixed + (2 ** preparation["bits"] if self._hashed else 0)
 
     @property
+    def preparation(self) -> dict[str, Any]:
+        """How rows are made."""
+        return self._preparation
+
+    @property
     def layout(self) -> Layout:
         """What has to be read."""
         p = self.preparation
@@ -83,7 +88,7 @@ class Encoder:
         known = None if p["others"] else frozenset({*needed, *p["order"], *p["ignored"], *others})
         return Layout(needed, known)
 
-    def feature_names(self, words: dict[int, str]) -> list[str]:
+    def feature_names(self, words: dict[int, str]) -> list[str] | None:
         """Return a name for each feature; a hashed one that no word is known for is ``#`` and its number."""
         names: list[str] = []
         for column in self._plain:
@@ -92,6 +97,10 @@ class Encoder:
             else:
                 names.append(column["name"])
         return names + [words.get(k) or f"#{k}" for k in range(self.n_features - self.fixed)]
+
+    def fitted(self, rows: Rows) -> Any:
+        """Return the features of the rows that come next; rows are passed through here in their order."""
+        return rows.X
 
     def encode(self, piece: Piece) -> Rows:
         """Return the rows of a piece. Several threads do so at once."""
@@ -127,14 +136,14 @@ class Encoder:
             blame(faults, bad, partial(not_expected, array, name, expected))
         if not np.isfinite(values).all():
             self._fill(values, faults)
-        if not codes and not self.preparation["sparse"]:
+        if not codes and not self._preparation["sparse"]:
             return values
         places = np.tile(np.array(self._offsets, np.int32), (n, 1))
         for k, code in codes.items():
             places[:, k] += np.maximum(code, 0)
         if self._empty:  # columns without categories have no place
             values, places = np.delete(values, self._empty, axis=1), np.delete(places, self._empty, axis=1)
-        if not self.preparation["sparse"]:
+        if not self._preparation["sparse"]:
             X = np.zeros((n, self.fixed))
             np.put_along_axis(X, places, values, axis=1)
             return X
@@ -154,7 +163,7 @@ class Encoder:
         return codes.fill_null(-1).to_numpy()
 
     def _refuse_missing(self, texts: Any, name: str, faults: Faults) -> None:
-        if self.preparation["missing"] == "error" and texts.null_count:
+        if self._preparation["missing"] == "error" and texts.null_count:
             bad = np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))
             blame(faults, bad.tolist(), partial(_no_value, name))
 
@@ -167,7 +176,7 @@ class Encoder:
             x[infinite] = 0.0
             missing = np.isnan(x)
             if missing.any():
-                if self.preparation["missing"] == "error":
+                if self._preparation["missing"] == "error":
                     bad = np.flatnonzero(missing).tolist()
                     blame(faults, bad, partial(_no_value, column["name"]))
                 x[missing] = column.get("fill", 0.0)
@@ -203,11 +212,11 @@ class Encoder:
         return sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(texts), self.n_features - self.fixed))
 
     def _labels(self, piece: Piece, faults: Faults) -> tuple[np.ndarray, np.ndarray | None]:
-        target, weight = self.preparation["target"], None
+        target, weight = self._preparation["target"], None
         if not self.labelled or target is None:
             return np.full(piece.n, np.nan), None
-        if self.preparation["weight"] is not None:
-            name = self.preparation["weight"]
+        if self._preparation["weight"] is not None:
+            name = self._preparation["weight"]
             weight, bad = numbers_of(piece.columns[name], self._missing)
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
             blame(faults, bad, partial(not_expected, piece.columns[name], name, "a weight of 0 or more"))

@@ -11,6 +11,7 @@ import numpy as np
 
 from rosenblatt.data.blocks import DataError
 from rosenblatt.data.columns import Encoder
+from rosenblatt.data.lists import LISTS, has_lists
 from rosenblatt.data.tables import Piece, arrow, is_odd, listed, near
 from rosenblatt.data.values import FALSE, MISSING_NUMBERS, TRUE, numbers_of, texts_of, truths_of
 
@@ -92,9 +93,16 @@ def decide(
     used = [name for name in used if name not in (target, weight)]
     if not used:
         raise ValueError(f"no column of {file} is left to learn from: its columns are {listed(order)}.")
+    lists = set(LISTS) <= set(used) and has_lists(head.columns)
+    others = [name for name in used if name not in LISTS]
+    if lists and others:
+        raise DataError(
+            f"{file} has sparse rows in its columns {' and '.join(LISTS)}, and more columns besides: "
+            f"leave them out by drop={others}, or learn from them alone by drop={list(LISTS)}."
+        )
     missing = tuple(choices.missing_values)
     columns, problems = [], {}
-    for name in used:
+    for name in used if not lists else ():
         kind = _told(head, name, typed, missing, choices.categories)
         if header and kind == "number" and name == f"c{order.index(name) + 1}" and _counts_rows(head, name):
             kind = Problem("has no name and counts the rows", "number")
@@ -123,8 +131,10 @@ def decide(
         "bits": choices.bits,
         "ngrams": choices.ngrams,
         "sparse": True,
+        "lists": lists,
     }
-    preparation["sparse"] = _is_sparse(head, preparation)
+    if not lists:
+        preparation["sparse"] = _is_sparse(head, preparation)
     return preparation
 
 

@@ -12,6 +12,7 @@ from rosenblatt.data.columns import Encoder
 from rosenblatt.data.formats import TABLES
 from rosenblatt.data.jsonlines import JsonReader
 from rosenblatt.data.kinds import FIRST_ROWS, Choices, decide
+from rosenblatt.data.lists import ListEncoder
 from rosenblatt.data.origins import VERSION, Origin, TableOrigin, TextOrigin
 from rosenblatt.data.separated import SeparatedReader
 from rosenblatt.data.sources import Source
@@ -150,7 +151,7 @@ def _table(request: Request) -> Origin:
         reader.unnamed = [name for name in prepared["order"] if name != target]
         reader.begin()
         labelled = labels and target is not None and target in (reader.columns or [target])
-        return TableOrigin(reader, Encoder(prepared, labelled, request.names), request.threads)
+        return TableOrigin(reader, _encoder(prepared, labelled, request.names), request.threads)
     given = {name: value for name, value in request.given.items() if name not in ("header", "delimiter", "quote")}
     choices = Choices(labels=labels, **given)
     if choices.columns is not None:
@@ -162,7 +163,12 @@ def _table(request: Request) -> Origin:
     dialect = reader.dialect()
     plan = decide(head, reader.columns or [], reader.typed, choices, request.file, dialect.get("header"))
     plan = {"format": request.kind, "version": VERSION, "dialect": dialect, **plan}
-    return TableOrigin(reader, Encoder(plan, labels and plan["target"] is not None, request.names), request.threads)
+    labelled = labels and plan["target"] is not None
+    return TableOrigin(reader, _encoder(plan, labelled, request.names), request.threads)
+
+
+def _encoder(plan: dict[str, Any], labelled: bool, names: bool) -> Encoder:
+    return ListEncoder(plan, labelled) if plan.get("lists") else Encoder(plan, labelled, names)
 
 
 def _reader(request: Request) -> TableReader:

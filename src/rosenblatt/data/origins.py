@@ -13,6 +13,7 @@ from typing import Any
 from rosenblatt.data.ahead import in_order
 from rosenblatt.data.blocks import Block, DataError
 from rosenblatt.data.columns import Encoder, Rows
+from rosenblatt.data.lists import cut_to
 from rosenblatt.data.sources import Source
 from rosenblatt.data.tables import TableReader
 from rosenblatt.data.text_readers import TextReader
@@ -60,6 +61,21 @@ class Origin:
         if len(self.complaints) < _KEPT_COMPLAINTS:
             self.complaints.append(sentence)
 
+    def facts(self) -> dict[str, Any]:
+        """Return what is known after the last row, as plain data."""
+        counted = {"skipped": self.skipped, "complaints": self.complaints, "unseen": dict(self.unseen)}
+        return counted | {"n_features": self.n_features, "words": [list(pair) for pair in self._words().items()]}
+
+    def recall(self, facts: dict[str, Any]) -> None:
+        """Know what ``facts`` said when all rows had been read."""
+        self.skipped, self.complaints = int(facts["skipped"]), [str(sentence) for sentence in facts["complaints"]]
+        self.unseen = Counter(facts["unseen"])
+        self._words().update((int(column), str(word)) for column, word in facts["words"])
+
+    def _words(self) -> dict[int, str]:
+        """Return the words that were hashed, by column, as far as they are kept."""
+        return {}
+
     @property
     def n_features(self) -> int:
         """Columns of the blocks, as far as they are known."""
@@ -75,6 +91,11 @@ class Origin:
         """How rows are prepared, as plain data."""
         raise NotImplementedError
 
+    @property
+    def way(self) -> dict[str, Any]:
+        """How rows are prepared, but for what is only known after the last of them."""
+        return {name: value for name, value in self.preparation.items() if name != "n_features"}
+
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""
         raise NotImplementedError
@@ -86,7 +107,7 @@ class TableOrigin(Origin):
     def __init__(self, reader: TableReader, encoder: Encoder, threads: int) -> None:
         super().__init__(reader.source, encoder.labelled)
         self._reader, self._encoder, self._threads = reader, encoder, threads
-        self._words: dict[int, str] = {}
+        self._met: dict[int, str] = {}
         reader.layout = encoder.layout
 
     @property
@@ -95,9 +116,9 @@ class TableOrigin(Origin):
         return self._encoder.n_features
 
     @property
-    def feature_names(self) -> list[str]:
+    def feature_names(self) -> list[str] | None:
         """A name for each column: of the table's column, with ``=`` and the category or word where there is one."""
-        return self._encoder.feature_names(self._words)
+        return self._encoder.feature_names(self._met)
 
     @property
     def preparation(self) -> dict[str, Any]:
@@ -118,18 +139,27 @@ class TableOrigin(Origin):
                     rows = rows.before(place)
                 for place, reason in rows.faults:
                     self.complain(f"{rows.piece.where(place)}: {reason}")
+                X = self._encoder.fitted(rows)
                 self.unseen.update(rows.unseen)
                 for column, word in rows.names.items():
-                    self._words.setdefault(column, word)
+                    self._met.setdefault(column, word)
                 self.share = rows.piece.share
                 if len(rows.y):
-                    yield Block(rows.X, rows.y, first, rows.weight)
+                    yield Block(X, rows.y, first, rows.weight, checked=self.labelled)
                     first += len(rows.y)
                 if fault is not None:
                     raise DataError(fault)
             self.share = 1.0 if self.source.size else 0.0
         finally:
             work.close()
+
+    def recall(self, facts: dict[str, Any]) -> None:
+        """Know what ``facts`` said when all rows had been read."""
+        super().recall(facts)
+        self._encoder.n_features = int(facts["n_features"])
+
+    def _words(self) -> dict[int, str]:
+        return self._met
 
     def _rows(self, item: Any) -> Rows:
         return self._encoder.encode(self._reader.parse(item))
@@ -177,17 +207,20 @@ class TextOrigin(Origin):
             for block in blocks:
                 self.share = reader.consumed / reader.source.size if reader.source.size else 0.0
                 self.skipped, self.complaints = reader.skipped, reader.complaints
-                yield block if self._width is None else self._cut(block, self._width)
+                if self._width is not None:
+                    X, beyond = cut_to(block.X, self._width)
+                    self.unseen["columns"] += beyond
+                    block = replace(block, X=X)
+                yield block
             self.skipped, self.complaints = reader.skipped, reader.complaints
             self.share = 1.0 if self.source.size else 0.0
         finally:
             blocks.close()
 
-    def _cut(self, block: Block, width: int) -> Block:
-        X = block.X
-        if X.shape[1] > width:
-            self.unseen["columns"] += int((X.indices >= width).sum())
-            X = X[:, :width]
-        elif X.shape[1] < width:
-            X.resize(X.shape[0], width)
-        return replace(block, X=X)
+    def recall(self, facts: dict[str, Any]) -> None:
+        """Know what ``facts`` said when all rows had been read."""
+        super().recall(facts)
+        self._reader.width = max(self._reader.width, int(facts["n_features"]))
+
+    def _words(self) -> dict[int, str]:
+        return (self._reader.names or {}) if isinstance(self._reader, VwReader) else {}

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.data.blocks import Block
+from rosenblatt.data.blocks import Block, stacked
+from rosenblatt.data.fingerprints import fingerprint
+from rosenblatt.data.kept import Kept
 from rosenblatt.data.origins import Origin
 from rosenblatt.tables import Table
 
@@ -59,10 +61,12 @@ class Stream:
     array(['apple'], dtype='<U6')
     """
 
-    def __init__(self, origin: Origin, block_rows: int | None = None) -> None:
-        self._origin, self._block_rows = origin, block_rows
+    def __init__(self, origin: Origin, block_rows: int | None = None, kept: Kept | None = None) -> None:
+        self._origin, self._block_rows, self._kept = origin, block_rows, kept
         self.rows_read = 0
         self.labelled = origin.labelled
+        if kept is not None and kept.found is not None:
+            origin.recall(kept.found)
 
     def __iter__(self) -> Iterator[Block]:
         """Read all blocks from the start."""
@@ -70,13 +74,26 @@ class Stream:
 
     def _blocks(self) -> Generator[Block, None, None]:
         self.rows_read = 0
-        blocks = self._origin.blocks()
+        kept, again = self._kept, self._kept is not None and self._kept.full
+        blocks = kept.blocks() if kept is not None and again else self._origin.blocks()
+        if kept is not None and not again:
+            blocks = kept.filling(blocks)
         try:
             for block in regrouped(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
+                if kept is not None and again:
+                    self._origin.share = self.rows_read / kept.rows
                 yield block
         finally:
             blocks.close()
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest that tells these rows from others: of the files' sizes and contents, and of how rows are made.
+
+        Of files above some megabytes only parts are looked at, at the start, at the end and between.
+        """
+        return fingerprint(self._origin.source.names, self._origin.way)
 
     @property
     def share_read(self) -> float:
@@ -160,9 +177,9 @@ class OnceStream(Stream):
         return next(self._going)
 
 
-def stream_from(origin: Origin, block_rows: int | None) -> Stream:
+def stream_from(origin: Origin, block_rows: int | None, kept: Kept | None) -> Stream:
     """Return a stream that can be read as often as its origin."""
-    return (Stream if origin.source.rereadable else OnceStream)(origin, block_rows)
+    return Stream(origin, block_rows, kept) if origin.source.rereadable else OnceStream(origin, block_rows)
 
 
 def regrouped(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:
@@ -194,7 +211,8 @@ def _cut(block: Block, start: int, stop: int) -> Block:
         return block
     weight = None if block.weight is None else block.weight[start:stop]
     after = block.after if stop == len(block) else None
-    return Block(block.X[start:stop], block.y[start:stop], block.first + start, weight, after)
+    X, y = block.X[start:stop], block.y[start:stop]
+    return Block(X, y, block.first + start, weight, after, block.checked)
 
 
 def _joined(blocks: list[Block]) -> Block:
@@ -202,10 +220,7 @@ def _joined(blocks: list[Block]) -> Block:
         return blocks[0]
     matrices = [block.X for block in blocks]
     if sp.issparse(matrices[0]):
-        width = max(X.shape[1] for X in matrices)
-        for X in matrices:
-            X.resize(X.shape[0], width)
-        X = sp.csr_array(sp.vstack(matrices, format="csr"))
+        X = stacked(matrices)
     else:
         X = np.concatenate(matrices)
     weight = None

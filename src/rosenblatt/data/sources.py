@@ -14,8 +14,8 @@ from rosenblatt.data.blocks import DataError, Place
 from rosenblatt.data.streams import STANDARD_INPUT, ByteStream, is_regular
 from rosenblatt.kernels.words import PAD
 
-CHUNK_BYTES = 1 << 21
-"""Text that is parsed in one go: small enough to stay in a processor's cache."""
+CHUNK_BYTES = 1 << 22
+"""Text that is parsed in one go, and becomes a block."""
 LONGEST_LINE = 1 << 28
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]

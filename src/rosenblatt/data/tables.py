@@ -60,7 +60,7 @@ class Layout:
     """The columns that rows are made of."""
 
     needed: dict[str, str]
-    """From name to what the values should be: "number", "boolean" or "string"."""
+    """From name to what the values should be: "number", "boolean", "string" or "list"."""
     known: frozenset[str] | None
     """All columns that may occur, None for any."""
 

@@ -136,7 +136,7 @@ class TextReader:
         X = sp.csr_array((_cut(values, entries), _cut(indices, entries), _cut(indptr, n + 1)), shape=(n, self.width))
         X.has_canonical_format = True
         weight = None if (weights[:n] == 1.0).all() else _cut(weights, n)
-        block = Block(X, _cut(labels, n), self.rows, weight, after)
+        block = Block(X, _cut(labels, n), self.rows, weight, after, checked=not self._unlabelled)
         self.rows += n
         return block
 

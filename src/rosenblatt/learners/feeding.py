@@ -81,6 +81,7 @@ class StreamTrainer:
         self.seen = False
         self.rows: Any = None
         """The last window."""
+        self.jobs = effective_n_jobs(model.n_jobs)
         self.held: HeldFromStream | None = None
         if model.early_stopping:
             self.held = HeldFromStream(model.hypothesis, model.n_iter_no_change)
@@ -104,7 +105,7 @@ class StreamTrainer:
                 visited = visited[~out[visited]]
                 if holding:
                     kept.append(Part(rows.matrix[out], numbers[out], steps[out] if len(steps) else None, part.first))
-            trainer = Trainer(machines, rows, numbers, steps, jobs=effective_n_jobs(model.n_jobs))
+            trainer = Trainer(machines, rows, numbers, steps, jobs=self.jobs)
             trainer.seen = self.seen
             trainer.run_pass(visited, shuffled, active)
             trainer.store_voters()
@@ -114,7 +115,9 @@ class StreamTrainer:
             under.lowest_step = np.minimum(under.lowest_step, counts["lowest_step"])
             under.changed = np.where(counts["mistakes"] > 0, counts["last_change"], under.changed)
             under.row = part.first + rows.n
-            self.on_slice(getattr(self.blocks, "share_read", 0.0), int(under.mistakes.sum()))
+            made = int(under.mistakes.sum())
+            self.on_slice(getattr(self.blocks, "share_read", 0.0), made)
+            getattr(self.blocks, "visited", _nobody)(made)
             if np.all(counts["updates"] == counts["limit"]):
                 break
             if self.checkpoints is not None:
@@ -147,7 +150,10 @@ class StreamTrainer:
         """Return the part as rows, class numbers and step sizes, with weights as wide as its rows."""
         model = self.model
         X = fit_width(model, self.machines, part.X)
-        X, y = checked_pair(model, X, part.y, reset=not hasattr(model, "n_features_in_"))
+        y = part.y
+        known = part.checked and (y.dtype.kind != "f" or np.array_equal(y, np.trunc(y)))
+        if not known or X.shape[1] != getattr(model, "n_features_in_", None):
+            X, y = checked_pair(model, X, y, reset=not hasattr(model, "n_features_in_"))
         self.machines.widen(X.shape[1])
         places = np.searchsorted(self.classes, y)
         places[places == len(self.classes)] = 0
@@ -166,6 +172,10 @@ class StreamTrainer:
 
     def store_voters(self) -> None:
         """Do nothing: each window's are stored when it has been visited."""
+
+
+def _nobody(mistakes: int) -> None:
+    """Stand in for blocks that do not ask how many mistakes were made."""
 
 
 def fit_width(model: Any, machines: Machines, X: Any) -> Any:

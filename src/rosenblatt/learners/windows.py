@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.data.blocks import stacked
 from rosenblatt.kernels.orders import visiting_order
 
 __all__ = [
@@ -39,6 +40,8 @@ class Part(NamedTuple):
     weights: np.ndarray | None
     first: int
     """The number of the first row."""
+    checked: bool = False
+    """Whether it is as a reader of `data` made it, so that there is nothing to check."""
 
 
 def can_be_read_again(blocks: Any) -> bool:
@@ -52,8 +55,10 @@ def parts(blocks: Iterable[Any]) -> Iterator[Part]:
     for block in blocks:
         if hasattr(block, "X"):
             X, y, weights = block.X, block.y, getattr(block, "weight", None)
+            checked = getattr(block, "checked", False)
         elif isinstance(block, tuple | list) and len(block) in (2, 3):
             X, y, weights = (*block, None)[:3]
+            checked = False
         else:
             raise ValueError(
                 f"expected blocks of the form (X, y) or (X, y, sample_weight), got {type(block).__name__}: "
@@ -61,7 +66,7 @@ def parts(blocks: Iterable[Any]) -> Iterator[Part]:
             )
         X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
         if X.shape[0]:
-            yield Part(X, y, weights, first)
+            yield Part(X, y, weights, first, checked)
         first += X.shape[0]
 
 
@@ -112,7 +117,7 @@ def _cut(part: Part, start: int, stop: int) -> Part:
     if start == 0 and stop == part.X.shape[0]:
         return part
     weights = None if part.weights is None else part.weights[start:stop]
-    return Part(part.X[start:stop], part.y[start:stop], weights, part.first + start)
+    return Part(part.X[start:stop], part.y[start:stop], weights, part.first + start, part.checked)
 
 
 def joined(pieces: list[Part]) -> Part:
@@ -121,8 +126,7 @@ def joined(pieces: list[Part]) -> Part:
         return pieces[0]
     matrices = [piece.X for piece in pieces]
     if any(sp.issparse(X) for X in matrices):
-        width = max(X.shape[1] for X in matrices)
-        X = sp.vstack([widened(sp.csr_array(X), width) for X in matrices], format="csr")
+        X = stacked([sp.csr_array(X) for X in matrices])
     else:
         widths = [X.shape[1:] for X in matrices]
         for width in widths:
@@ -137,7 +141,8 @@ def joined(pieces: list[Part]) -> Part:
         weights = np.concatenate(
             [np.ones(len(piece.y)) if piece.weights is None else piece.weights for piece in pieces]
         )
-    return Part(X, np.concatenate([piece.y for piece in pieces]), weights, pieces[0].first)
+    y = np.concatenate([piece.y for piece in pieces])
+    return Part(X, y, weights, pieces[0].first, all(piece.checked for piece in pieces))
 
 
 def widened(X: Any, width: int) -> Any:

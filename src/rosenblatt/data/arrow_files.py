@@ -16,6 +16,8 @@ __all__ = ["ArrowReader", "ParquetReader"]
 _VALUES = 1 << 19
 """Values in a piece, so that it is a few megabytes whatever the number of columns."""
 
+_LARGE = 1 << 26
+"""Bytes of a record batch that is rather mapped than read."""
 LIST_ROWS = 1 << 13
 """Rows in a piece where they are lists, as nobody knows how long these are."""
 
@@ -108,7 +110,7 @@ class ParquetReader(_BinaryReader):
 class ArrowReader(_BinaryReader):
     """A table in Arrow files or streams (Feather is one of them), read record batch by record batch.
 
-    A batch is as large as it was written; those of uncompressed files are read when they are looked at.
+    A batch is as large as it was written; large ones of uncompressed files are read when they are looked at.
     """
 
     kind = "Arrow"
@@ -131,11 +133,14 @@ class ArrowReader(_BinaryReader):
                 )
             yield from ((batch, 0.0) for batch in self._stream(file, stored))
             return
-        with pa.memory_map(name) as stored:
+        with pa.OSFile(name) as stored:
             size = max(1, stored.size())
-            if bytes(stored.read_at(6, 0)) != b"ARROW1":
+            if bytes(stored.read(6)) != b"ARROW1":
+                stored.seek(0)
                 yield from ((batch, stored.tell() / size) for batch in self._stream(file, stored))
                 return
+            few = size > _LARGE * ipc.open_file(stored).num_record_batches
+        with (pa.memory_map if few else pa.OSFile)(name) as stored:
             table = ipc.open_file(stored)
             names = table.schema.names
             self._admit(names, file)

@@ -1,20 +1,17 @@
-import contextlib
-import io
 import sys
 
 import pytest
 
+from commands import command
 from rosenblatt.cli.demo import main
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Run the demo once: its exit code, what it printed, the picture's path."""
+    """Run the command once: its exit code, what it printed, the picture's path."""
     folder = tmp_path_factory.mktemp("demo") / "deep" / "out"
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        code = main(["--out", str(folder)])
-    return code, printed.getvalue(), folder / "demo.png"
+    result = command("demo", "--out", folder)
+    return result.exit_code, result.stdout, folder / "demo.png"
 
 
 def test_it_succeeds_and_writes_a_picture(run):

@@ -75,11 +75,18 @@ def test_bench_needs_a_checkout(monkeypatch, tmp_path):
     assert "checkout" in result.stderr
 
 
-def test_demo_runs_the_demo(monkeypatch, tmp_path):
-    seen = []
-    monkeypatch.setattr("rosenblatt.cli.demo.main", lambda words: seen.append(words))
-    assert command("demo", "--out", tmp_path).exit_code == 0
-    assert seen == [["--out", str(tmp_path)]]
+def test_bench_hands_on_its_options_and_its_exit_code(monkeypatch, tmp_path):
+    folder = tmp_path / "benchmarks"
+    folder.mkdir()
+    written(folder, "__main__.py", "import os, sys\nopen('told', 'w').write(' '.join(sys.argv[1:]))\nsys.exit(3)\n")
+    monkeypatch.setattr("rosenblatt.cli.main.__file__", str(tmp_path / "src" / "rosenblatt" / "cli" / "main.py"))
+    assert command("bench", "--quick", "--only", "memory").exit_code == 3
+    assert (tmp_path / "told").read_text() == "--quick --only memory"
+
+
+def test_bench_is_that_of_the_repository(capfd):
+    assert command("bench", "--only", "no such figure").exit_code == 2
+    assert "nothing is called 'no such figure'; there are " in capfd.readouterr().err
 
 
 def test_without_typer_it_says_what_to_install():

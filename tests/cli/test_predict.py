@@ -111,3 +111,20 @@ def test_export(model, tmp_path):
     assert command("export", model, tmp_path / "m.onnx").exit_code == 0
     assert (tmp_path / "m.onnx").stat().st_size > 0
     assert command("export", model, tmp_path / "m.pkl").exit_code == 2
+
+
+def test_nothing_is_said_about_feature_names(model, tmp_path):
+    """The model knows its columns' names and gets arrays; scikit-learn warns of that, which is no news to the user."""
+    path = tmp_path / "and.csv"
+    for words in (["predict", model, path], ["predict", model, path, "--scores"], ["test", model, path]):
+        assert command(*words).stderr == ""
+    assert command("explain", model, "--row", f"{path}:1").stderr == ""
+
+
+def test_weights_that_are_zero_do_not_fill_the_table(tmp_path):
+    path = written(tmp_path, "words.vw", "1 | good film\n-1 | bad film\n" * 3)
+    assert command("train", path, "--names", "-o", tmp_path / "m").exit_code == 0
+    text = command("explain", tmp_path / "m").stdout
+    assert "good" in text
+    assert "#" not in text
+    assert "The others are 0." in text

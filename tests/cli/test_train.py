@@ -30,12 +30,13 @@ def points(tmp_path):
 def test_the_model_is_that_of_the_library(points, tmp_path):
     result = command("train", points, "-t", "label", "--seed", "5", "--passes", "4", "-o", tmp_path / "m")
     assert result.exit_code == 0, result.stderr
-    X, y = data.open(points, target="label").read()
+    stream = data.open(points, target="label")
+    X, y = stream.read()
     twin = rosenblatt.AveragedPerceptron(max_iter=4, random_state=5).fit(X, y)
     model = rosenblatt.load(tmp_path / "m")
     assert np.array_equal(model.coef_, twin.coef_)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
-    assert model.fingerprint_ == {"files": ["points.csv"], "rows": 60}
+    assert model.fingerprint_ == {"files": ["points.csv"], "rows": 60, "sha256": stream.fingerprint}
     assert f"Mistakes by pass: {', '.join(map(str, twin.report_.mistakes_by_pass))}." in result.stdout
     assert f"{twin.n_updates_} updates" in result.stdout
     assert "\x1b" not in result.stdout + result.stderr
@@ -91,6 +92,17 @@ def test_rows_that_cannot_be_read_are_skipped(tmp_path):
     assert (answer["rows"], answer["skipped"]) == (4, 1)
 
 
+def test_a_column_of_weights_scales_the_steps(points, tmp_path):
+    lines = points.read_text().splitlines()
+    rows = [f"{line},{k % 3}" for k, line in enumerate(lines[1:])]
+    path = written(tmp_path, "weighted.csv", "\n".join([lines[0] + ",w", *rows]) + "\n")
+    words = ["-t", "label", "--weight", "w", "-p", "3", "-o", tmp_path / "m"]
+    assert command("train", path, *words).exit_code == 0
+    X, y = data.open(points, target="label").read()
+    twin = rosenblatt.AveragedPerceptron(max_iter=3, random_state=0).fit(X, y, np.arange(60) % 3)
+    assert np.array_equal(rosenblatt.load(tmp_path / "m").coef_, twin.coef_)
+
+
 def test_standard_input_is_read_once(tmp_path):
     result = command("train", "-", "-o", tmp_path / "m", input=THREE)
     if result.exit_code:  # where standard input has no file descriptor of its own
@@ -105,14 +117,14 @@ def test_standard_input_is_read_once(tmp_path):
     assert command("train", "-", "--passes", "2", input=THREE).exit_code == 2
 
 
-def test_a_watched_stream_tells_the_same_rows_again(tmp_path, monkeypatch):
+def test_a_watched_stream_tells_the_same_rows_again(tmp_path):
     path = written(tmp_path, "three.svm", THREE)
     told = []
-    for room in (1 << 28, 0):
-        monkeypatch.setattr("rosenblatt.cli.reading.KEPT_BYTES", room)
-        rows = Watched(data.open(path, block_rows=5), lambda share, count: told.append(count))
+    for cache in (False, True):
+        rows = Watched(data.open(path, block_rows=5, cache=cache), lambda share, count: told.append(count))
         for _ in range(2):
             assert [label for block in rows for label in block.y.tolist()] == [1, 2, 3] * 4
+        assert (rows.rows, rows.share_read) == (12, 1.0)
     assert told == [5, 10, 12] * 4
 
 

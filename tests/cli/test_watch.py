@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from commands import THREE, command
+from commands import AND, THREE, command, written
 from rosenblatt import textbook
 from rosenblatt.cli.watch import Count
 
@@ -84,3 +84,78 @@ def test_the_rate_is_about_the_last_thousand():
         count.add(100, 100 if k < 20 else 10)
     assert count.rate == 0.1
     assert count.mistakes == 2100
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted"])
+def test_a_saved_model_goes_on_with_the_same_bits(tmp_path, learner):
+    X, y = _noisy(300)
+    parts = _svmlight(X[:130], y[:130]), _svmlight(X[130:], y[130:])
+    words = ["watch", "--every", "50", "-o", tmp_path / "m"]
+    assert command(*words, "--learner", learner, input=parts[0]).exit_code == 0
+    result = command(*words, "--model", tmp_path / "m", "--json", input=parts[1])
+    assert result.exit_code == 0, result.stderr
+    assert command("watch", "-l", learner, "-o", tmp_path / "whole", input="".join(parts)).exit_code == 0
+    halves, whole = rosenblatt.load(tmp_path / "m"), rosenblatt.load(tmp_path / "whole")
+    assert np.array_equal(halves.last_coef_, whole.last_coef_)
+    assert np.array_equal(halves.average_coef_, whole.average_coef_)
+    assert halves.n_updates_ == whole.n_updates_
+    assert halves.fingerprint_ == {"files": ["-", "-"], "rows": 300}
+    last = json.loads(result.stdout.splitlines()[-1])
+    assert last["rows"] == 170
+    assert 0 < last["mistakes"] < whole.n_updates_
+
+
+def test_a_table_goes_on_as_the_model_says(tmp_path):
+    X, y = _noisy(60)
+    rows = [f"{a},{b},{s}\n" for (a, b), s in zip(X.tolist(), y.tolist(), strict=True)]
+    written(tmp_path, "first.csv", "a,b,label\n" + "".join(rows[:40]))
+    words = ["-t", "label", "-p", "1", "--no-shuffle", "-o", tmp_path / "m"]
+    assert command("train", tmp_path / "first.csv", *words).exit_code == 0
+    table = "label,b,a\n" + "".join(
+        f"{s},{b},{a}\n" for (a, b), s in zip(X[40:].tolist(), y[40:].tolist(), strict=True)
+    )
+    result = command("watch", "--model", tmp_path / "m", "--every", "3", "-o", tmp_path / "n", input=table)
+    assert result.exit_code == 0, result.stderr
+    twin = rosenblatt.AveragedPerceptron(shuffle=False, max_iter=1).partial_fit(X[:40].astype(float), y[:40])
+    model = rosenblatt.load(tmp_path / "n")
+    assert np.array_equal(model.last_coef_, twin.partial_fit(X[40:].astype(float), y[40:]).last_coef_)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+
+
+def test_features_of_a_table_keep_their_names(tmp_path):
+    table = "colour,a,label\n" + "red,1,yes\nblue,0,no\n" * 3
+    assert command("watch", "-t", "label", "-o", tmp_path / "m", input=table).exit_code == 0
+    assert rosenblatt.load(tmp_path / "m").feature_names_in_.tolist() == ["colour=blue", "colour=red", "a"]
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "part"),
+    [
+        (["--target", "label"], "a,b,label\n1,1,yes\n", "--target is what it was"),
+        (["--learner", "voted"], "a,b,label\n1,1,yes\n", "--learner is what it was"),
+        ([], "1,2,yes\n", "no column 'label'"),
+        ([], "a,b,label\n", "got none"),
+    ],
+)
+def test_what_does_not_go_with_a_model(tmp_path, words, text, part):
+    path = written(tmp_path, "and.csv", AND)
+    assert command("train", path, "-t", "label", "-o", tmp_path / "m").exit_code == 0
+    result = command("watch", "--model", tmp_path / "m", *words, input=text)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert part in result.stderr
+
+
+def test_mistakes_stand_beside_the_bound():
+    """With the bias as a feature: (2, 1) against (0, 1), the longest row is sqrt(5), the margin sqrt(1/2)."""
+    text = "1 1:2\n-1 1:0\n" * 30
+    lines = command("watch", "--every", "60", "--margin", "0.5", input=text).stdout.splitlines()
+    assert lines[0].split()[-1] == "bound"
+    assert lines[1].split()[-1] == "20"
+    assert int(lines[1].split()[1]) <= 20
+    result = command("watch", "--every", "60", "--margin", "1.6", "--json", input=text)
+    last = json.loads(result.stdout)
+    assert last["bound"] == pytest.approx(5 / 1.6**2)
+    assert last["mistakes"] > last["bound"]
+    assert "no hyperplane separates these rows by that much" in " ".join(result.stderr.split())
+    assert command("watch", "--margin", "0", input=text).exit_code == 2

@@ -42,9 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if picture is not None:
         _say(f"Look at the picture: {picture}")
     _say(
-        "In .venv/bin/python, on your own table of numbers X and labels y: from rosenblatt import Perceptron; "
-        "model = Perceptron().fit(X, y); print(model.report_)"
+        "In Python (after make demo: .venv/bin/python), on your own table of numbers X and labels y:",
+        "from rosenblatt import Perceptron; model = Perceptron().fit(X, y); print(model.report_)",
     )
+    _say("At the command line, on your own file: rosenblatt train my.csv --target COLUMN")
     return 0
 
 

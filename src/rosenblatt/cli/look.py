@@ -9,6 +9,7 @@ from typing import Any
 
 from rosenblatt.cli.output import columns, emit, say
 from rosenblatt.cli.predict import model_and_rows
+from rosenblatt.cli.reading import check_out
 
 __all__ = ["explain", "export"]
 
@@ -21,7 +22,7 @@ def explain(path: str, top: int, row: str | None, format: str | None, as_json: b
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the table's notes say it
             model = rosenblatt.load(path)
-            table = rosenblatt.explain(model, _names(model), top=top)
+            table = _not_zero(rosenblatt.explain(model, _names(model), top=top))
     else:
         model, x = _one_row(path, row, format)
         table = rosenblatt.contributions(model, x, _names(model), top=top)
@@ -29,6 +30,15 @@ def explain(path: str, top: int, row: str | None, format: str | None, as_json: b
         emit({"title": table.title, "rows": list(table), "notes": list(table.notes)})
     else:
         columns(table)
+
+
+def _not_zero(table: Any) -> Any:
+    """Return the table without the weights that are 0, which fill it up where fewer than were asked for are not."""
+    rows = [row for row in table if row["weight"]]
+    if not rows or len(rows) == len(table):
+        return table
+    notes = (*table.notes, "The others are 0.")
+    return type(table)({name: [row[name] for row in rows] for name in table.columns}, table.title, notes)
 
 
 def _names(model: Any) -> list[str] | None:
@@ -63,6 +73,7 @@ def export(path: str, out: Path) -> None:
     writers = {".onnx": "export_onnx", ".json": "export_json"}
     if out.suffix.lower() not in writers:
         raise ValueError(f"the file to write must end in .onnx or .json, got {str(out)!r}.")
+    check_out(out, [path])
     model = rosenblatt.load(path)
     getattr(rosenblatt, writers[out.suffix.lower()])(model, out)
     say(f"{type(model).__name__} with {model.n_features_in_:,} features written to {out}.")

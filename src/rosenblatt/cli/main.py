@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,10 +26,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_HANDED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def main() -> None:
-    """Run the command."""
+    """Run the command; garbage is looked for when work begins, as starting makes none."""
+    gc.disable()
     app()
 
 
@@ -48,7 +51,7 @@ def _common(
 ) -> None: ...
 
 
-@app.command()
+@app.command(short_help="Learn from files; report, test and save.")
 @one_sentence
 def train(
     data: given.Files,
@@ -64,12 +67,14 @@ def train(
     checkpoint: given.Checkpoint = None,
     every: given.Every = "30s",
     resume: given.Resume = False,
+    cache: given.Cache = None,
     names: given.Names = False,
     format: given.Format = None,
     on_error: given.OnError = "raise",
     drop: given.Drop = None,
     kind: given.Kind = None,
     missing: given.Missing = None,
+    weight: given.Weight = None,
     header: given.Header = None,
     bits: given.Bits = None,
     ngrams: given.Ngrams = None,
@@ -83,20 +88,21 @@ def train(
     Example:
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
     """
-    from rosenblatt.cli.reading import kinds_of, seconds
+    from rosenblatt.cli.reading import kinds_of, seconds, target_of
     from rosenblatt.cli.train import Run
     from rosenblatt.cli.train import train as run_it
 
-    run = Run(learner, passes, shuffle, seed, seeds, early_stopping, checkpoint, seconds(every), resume)
+    run = Run(learner, passes, shuffle, seed, seeds, early_stopping, checkpoint, seconds(every), resume, cache)
     options = _reading(format, on_error, drop, missing, header) | {"bits": bits, "ngrams": ngrams}
-    run_it(data, target, run, test or [], out, options | {"kinds": kinds_of(kind)}, names, as_json)
+    options |= {"kinds": kinds_of(kind), "weight": target_of(weight)}
+    run_it(data, target, run, test or [], out, options, names, as_json)
 
 
 def _reading(format: str | None, on_error: str, drop: Any, missing: str | None, header: bool | None) -> dict[str, Any]:
     return {"format": format, "on_error": on_error, "drop": drop, "missing": missing, "header": header}
 
 
-@app.command()
+@app.command(short_help="Write one label a line, in the order of the rows.")
 @one_sentence
 def predict(
     model: given.Model,
@@ -116,7 +122,7 @@ def predict(
     run_it(model, data, out, scores, format)
 
 
-@app.command("test")
+@app.command("test", short_help="Tell how many labelled rows a model predicts right.")
 @one_sentence
 def tell_accuracy(
     model: given.Model, data: given.Files, format: given.Format = None, as_json: given.AsJson = False
@@ -132,7 +138,7 @@ def tell_accuracy(
     run_it(model, data, format, as_json)
 
 
-@app.command()
+@app.command(short_help="Print the features that matter most, or why a row is so.")
 @one_sentence
 def explain(
     model: given.Model,
@@ -155,16 +161,13 @@ def explain(
     run_it(model, top, row, format, as_json)
 
 
-@app.command()
+@app.command(short_help="Decide whether a hyperplane separates; prove it.")
 @one_sentence
 def separate(
     data: given.Files,
     target: given.Target = None,
     out: given.CertificateOut = None,
-    rtol: Annotated[
-        float | None,
-        typer.Option("--rtol", metavar="X", help="How far to settle the margin (1e-6; sparse rows: 1e-2)."),
-    ] = None,
+    rtol: given.Rtol = None,
     format: given.Format = None,
     on_error: given.OnError = "raise",
     drop: given.Drop = None,
@@ -183,7 +186,7 @@ def separate(
     run_it(data, target, out, rtol, _reading(format, on_error, drop, missing, header), as_json)
 
 
-@app.command()
+@app.command(short_help="Recompute every claim of a certificate from the data.")
 @one_sentence
 def check(
     certificate: Annotated[str, typer.Argument(metavar="CERT", help="A file that separate wrote.")],
@@ -209,12 +212,14 @@ def check(
     run_it(certificate, data, target, _reading(format, on_error, drop, missing, header), as_json)
 
 
-@app.command()
+@app.command(short_help="Learn from standard input, an endless stream.")
 @one_sentence
 def watch(
     target: given.Target = None,
-    learner: given.Learner = "perceptron",
+    learner: given.OnlineLearner = None,
+    model: given.StartModel = None,
     every: Annotated[int, typer.Option("--every", metavar="N", help="Print a line after every N rows.")] = 1000,
+    margin: given.Margin = None,
     out: given.ModelOut = None,
     format: given.Format = None,
     on_error: given.OnError = "raise",
@@ -225,19 +230,19 @@ def watch(
     Prints the mistakes so far, their share among the last 1,000 rows, the length R of the longest row (the bias is
     one more feature), and a bound: a perceptron makes at most (R / margin)^2 mistakes, so if a hyperplane separates
     all rows, its margin is at most the number printed. What the columns of a table are is decided from the first
-    --every rows. Stops at the end of input or at Ctrl-C, and writes the model then.
+    --every rows. Stops at the end of input or at Ctrl-C, and writes the model then; --model goes on from there.
 
     \b
     Example:
       tail -f clicks.svm | rosenblatt watch --every 1000 -o clicks.model
+      tail -f clicks.svm | rosenblatt watch --model clicks.model -o clicks.model
     """
-    from rosenblatt.cli.train import Run
     from rosenblatt.cli.watch import watch as run_it
 
-    run_it(target, Run(learner), every, out, {"format": format, "on_error": on_error}, as_json)
+    run_it(target, learner, model, every, margin, out, {"format": format, "on_error": on_error}, as_json)
 
 
-@app.command()
+@app.command(short_help="Write a model as ONNX, or as JSON for people.")
 @one_sentence
 def export(
     model: given.Model,
@@ -270,7 +275,7 @@ def demo(
     run_it(["--out", str(out)])
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(short_help="Run the benchmarks, in a checkout.", context_settings=_HANDED_ON)
 @one_sentence
 def bench(context: typer.Context) -> None:
     """Run the benchmarks, in a checkout of the repository; options are handed on to them.

@@ -44,6 +44,10 @@ Missing = Annotated[
     str | None,
     typer.Option("--missing", metavar="zero|mean", help="What to put where a number is missing."),
 ]
+Weight = Annotated[
+    str | None,
+    typer.Option("--weight", metavar="COL", help="The column that says how much a row counts, 0 or more."),
+]
 Header = Annotated[
     bool | None,
     typer.Option("--header/--no-header", help="Whether the first line of CSV names the columns."),
@@ -82,4 +86,21 @@ Checkpoint = Annotated[
     Path | None, typer.Option("--checkpoint", metavar="FILE", help="Write the state of the run to this file.")
 ]
 Every = Annotated[str, typer.Option("--every", metavar="TIME", help="How often: 30s, 5m, 1h.")]
+Cache = Annotated[
+    Path | None,
+    typer.Option("--cache", metavar="FILE", help="Keep the parsed rows in this file, for later runs too."),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on from --checkpoint if it is there.")]
+OnlineLearner = Annotated[
+    str | None, typer.Option("--learner", "-l", metavar="NAME", help="perceptron (if left out), averaged or voted.")
+]
+StartModel = Annotated[
+    str | None, typer.Option("--model", "-m", metavar="MODEL", help="Start from this model and go on learning.")
+]
+Margin = Annotated[
+    float | None,
+    typer.Option("--margin", metavar="G", help="Print the most updates for rows separated by a margin of G."),
+]
+Rtol = Annotated[
+    float | None, typer.Option("--rtol", metavar="X", help="How far to settle the margin (1e-6; sparse rows: 1e-2).")
+]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import math
-import re
 import sys
 import textwrap
 import warnings
@@ -14,14 +13,12 @@ from typing import Any, TypeVar
 
 import typer
 
-__all__ = ["Failed", "as_text", "bars", "columns", "emit", "note", "on_terminal", "one_sentence", "progress_bar", "say"]
+from rosenblatt.cli.sentences import sentence
+
+__all__ = ["Failed", "as_text", "bars", "columns", "emit", "note", "on_terminal", "one_sentence", "say"]
 
 _WIDTH = 78
 _MOST_BARS = 20
-_OPTIONS = {
-    name: "--" + name.replace("_", "-")
-    for name in ("format", "target", "drop", "missing", "header", "bits", "ngrams", "on_error", "checkpoint", "resume")
-} | {"kinds": "--kind", "max_iter": "--passes"}
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -54,37 +51,23 @@ def one_sentence(command: Command) -> Command:
             except BrokenPipeError:
                 raise
             except (ValueError, OSError, ImportError, TypeError, MemoryError) as fault:
-                _complain(_sentence(fault))
+                _complain(sentence(fault))
                 raise typer.Exit(2) from None
 
     return guarded  # type: ignore[return-value]
 
 
-def _sentence(fault: BaseException) -> str:
-    if isinstance(fault, OSError) and fault.strerror and fault.filename is not None:
-        return f"{fault.filename}: {fault.strerror}."
-    if isinstance(fault, MemoryError):
-        return f"There is not enough memory: {fault}" if str(fault) else "There is not enough memory."
-    said = " ".join(str(fault).split()).replace("; or labels=False for rows without labels", "")
-    words = re.sub(r"\b(\w+)=(?=([^\s=]?))", _as_option, said)
-    return words[:1].upper() + words[1:] if words[:1].islower() and words.split()[0].isalpha() else words
-
-
-def _as_option(match: re.Match[str]) -> str:
-    """Return how an option is written here that the library names as a parameter: ``format=`` is ``--format``."""
-    option = _OPTIONS.get(match[1])
-    if option is None:
-        return match[0]
-    return option + (" " if match[2] and match[2] not in ",.:;)" else "")
-
-
 def _complain(words: str) -> None:
-    print(f"Error: {words}", file=sys.stderr)
+    print(_wrapped(f"Error: {words}") if sys.stderr.isatty() else f"Error: {words}", file=sys.stderr)
 
 
 def note(words: str) -> None:
     """Say something on standard error that is no part of the answer."""
-    print(textwrap.fill(f"Note: {words}", _WIDTH, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
+    print(_wrapped(f"Note: {words}"), file=sys.stderr)
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def on_terminal() -> bool:
@@ -104,7 +87,7 @@ def say(*paragraphs: str) -> None:
     """
     for words in paragraphs:
         for line in words.splitlines() or [""]:
-            print(textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False))
+            print(_wrapped(line))
 
 
 def emit(answer: dict[str, Any]) -> None:
@@ -185,35 +168,3 @@ def _bar(length: float) -> str:
     """
     whole, part = divmod(round(length * 8), 8)
     return ("█" * whole + _EIGHTHS[part]).rstrip()
-
-
-class NoBar:
-    """Stands in for a progress bar where nobody looks."""
-
-    def add_task(self, *_: Any, **__: Any) -> None:
-        """Do nothing."""
-
-    update = add_task
-
-    def __enter__(self) -> NoBar:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-def progress_bar() -> Any:
-    """Return a Rich progress bar on standard error, or nothing to look at where that is no terminal."""
-    if not sys.stderr.isatty():
-        return NoBar()
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[told]}"),
-        TimeRemainingColumn(compact=True),
-        console=Console(stderr=True),
-        transient=True,
-    )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import errno
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from rosenblatt.cli.output import as_text, columns, emit, say
-from rosenblatt.cli.reading import opened, score
+from rosenblatt.cli.bar import Bar
+from rosenblatt.cli.output import as_text, columns, emit, on_terminal, say
+from rosenblatt.cli.reading import begin, check_out, opened, score
 
-__all__ = ["confusion", "model_and_rows", "predict", "tell_accuracy"]
+__all__ = ["confusion", "loaded", "model_and_rows", "predict", "tell_accuracy"]
 
 _MOST_CLASSES = 8
 """A table of more classes than this does not fit a terminal; then the commonest confusions are listed."""
@@ -20,28 +22,37 @@ _MOST_CLASSES = 8
 
 def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any) -> tuple[Any, Any]:
     """Return the model of a file and the rows of others, prepared as those it was trained on."""
+    model = loaded(path)
+    return model, opened(paths, None, {**options, "preparation": model.preparation_, "labels": labels})
+
+
+def loaded(path: str) -> Any:
+    """Return the model of a file, which has to know how rows are prepared."""
     import rosenblatt
 
     model = rosenblatt.load(path)
-    preparation = getattr(model, "preparation_", None)
-    if preparation is None:
+    if getattr(model, "preparation_", None) is None:
         raise ValueError(
             f"{path} does not say how rows of files are made into features, as it was not trained by this command: "
             "use it from Python, with rosenblatt.load."
         )
-    return model, opened(paths, None, {**options, "preparation": preparation, "labels": labels})
+    return model
 
 
 def predict(path: str, paths: Sequence[str], out: Path | None, scores: bool, format: str | None) -> None:
     """Write one label a line, in the order of the rows; with scores, CSV."""
+    alone = not (_is_standard_output(out) and on_terminal())
+    if not _is_standard_output(out):
+        check_out(out, [path, *paths], replaced=False)
     model, rows = model_and_rows(path, paths, labels=False, format=format)
     if scores and not hasattr(model, "decision_function"):
         raise ValueError(f"{path} holds a {type(model).__name__}, which has no scores.")
-    with _open_out(out) as file:
+    begin()
+    with _open_out(out) as file, Bar("predicting", paths, shown=alone) as bar:
         writer = csv.writer(file, lineterminator="\n")
         if scores:
             writer.writerow(["label", *_score_names(model)])
-        for block in rows:
+        for block in bar.watching(rows):
             if not len(block):
                 continue
             labels = map(as_text, model.predict(block.X).tolist())
@@ -57,14 +68,23 @@ def _score_names(model: Any) -> list[str]:
     return ["score"] if len(model.classes_) < 3 else [f"score {as_text(label)}" for label in model.classes_.tolist()]
 
 
+def _is_standard_output(out: Path | None) -> bool:
+    return out is None or str(out) == "-"
+
+
 @contextlib.contextmanager
 def _open_out(out: Path | None) -> Iterator[TextIO]:
-    if out is None or str(out) == "-":
+    if out is None or _is_standard_output(out):
         yield sys.stdout
         sys.stdout.flush()
     else:
-        with out.open("w", encoding="utf-8", newline="") as file:
-            yield file
+        try:
+            with out.open("w", encoding="utf-8", newline="") as file:
+                yield file
+        except OSError as fault:
+            if fault.errno == errno.ENOSPC and fault.filename is None:
+                raise OSError(fault.errno, fault.strerror, str(out)) from None
+            raise
 
 
 def tell_accuracy(path: str, paths: Sequence[str], format: str | None, as_json: bool) -> None:
@@ -72,7 +92,8 @@ def tell_accuracy(path: str, paths: Sequence[str], format: str | None, as_json: 
     model, rows = model_and_rows(path, paths, labels=True, format=format)
     if not rows.labelled:
         raise ValueError(f"{', '.join(paths)} has no labels to test against: predict needs none.")
-    found = score(model, rows)
+    with Bar("testing", paths) as bar:
+        found = score(model, bar.watching(rows))
     if as_json:
         pairs = [
             {"true": true, "predicted": predicted, "rows": count}

@@ -1,66 +1,44 @@
-"""Files as the commands read them: a stream that shows how far it is and stays in memory where it is small."""
+"""Files as the commands read them: a stream that shows how far it is, and what options say about it."""
 
 from __future__ import annotations
 
+import gc
+import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.output import note
 
-__all__ = ["Watched", "kinds_of", "opened", "score", "seconds", "target_of"]
+__all__ = ["Watched", "begin", "check_out", "kinds_of", "opened", "score", "seconds", "target_of"]
 
-KEPT_BYTES = 1 << 28
-"""Blocks are kept for the next pass while all of them take no more than this."""
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 class Watched:
-    """A stream of `data.open` that can be read again and tells of each block; rows are those of the stream.
-
-    Files that are small once read are kept in memory, so that only the first pass parses them.
-    """
+    """A stream of `data.open` that can be read again and tells of each block."""
 
     def __init__(self, stream: Any, tell: Callable[[float, int], None] = lambda share, rows: None) -> None:
         self.stream, self.tell = stream, tell
+        self.visited: Callable[[int], None] = lambda mistakes: None
+        """Told by `fit_stream`, within a pass, how many mistakes it has made so far."""
         self.rows = 0
         """Rows of the stream, known after one pass."""
-        self.share_read = 0.0
-        self._kept: list[Any] | None = None
+        self.fingerprint = stream.fingerprint
 
     def __iter__(self) -> Iterator[Any]:
         """Read all blocks from the start."""
-        if self._kept is not None:
-            yield from self._again(self._kept)
-            return
-        kept: list[Any] | None = []
-        room, rows = KEPT_BYTES, 0
         for block in self.stream:
-            rows += len(block)
-            self.share_read = self.stream.share_read
-            self.tell(self.share_read, rows)
-            room -= _size(block)
-            if room < 0:
-                kept = None
-            if kept is not None:
-                kept.append(block)
+            self.tell(self.share_read, self.stream.rows_read)
             yield block
-        self.rows, self._kept = rows, kept
+        self.rows = self.stream.rows_read
 
-    def _again(self, blocks: list[Any]) -> Iterator[Any]:
-        rows = 0
-        for block in blocks:
-            rows += len(block)
-            self.share_read = rows / self.rows
-            self.tell(self.share_read, rows)
-            yield block
-
-
-def _size(block: Any) -> int:
-    X = block.X
-    numbers = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if hasattr(X, "indptr") else X.nbytes
-    return int(numbers + block.y.nbytes)
+    @property
+    def share_read(self) -> float:
+        """How much of the input has been read."""
+        return float(self.stream.share_read)
 
 
 def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> Any:
@@ -69,6 +47,34 @@ def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any])
 
     given = {name: value for name, value in options.items() if value not in (None, [], {})}
     return data.open(list(paths), target=target_of(target), **given)
+
+
+def check_out(out: Path | None, read: Sequence[str], replaced: bool = True) -> None:
+    """Refuse, before any work, to write where that cannot be done, or over a file that is read.
+
+    What is ``replaced`` as a whole has to be a plain file; the rest may be a device.
+    """
+    from rosenblatt.data.sources import file_names
+
+    if out is None:
+        return
+    folder = out.parent
+    if not folder.is_dir():
+        raise ValueError(f"There is no folder {folder} to write {out.name} to: make it first.")
+    if out.is_dir() or (replaced and out.exists() and not out.is_file()):
+        raise ValueError(f"{out} is no file that can be written: name another.")
+    if not os.access(out if out.exists() else folder, os.W_OK):
+        raise ValueError(f"{out} cannot be written: permission denied.")
+    for name in file_names(list(read)) if out.exists() else ():
+        if os.path.exists(name) and os.path.samefile(out, name):
+            raise ValueError(f"{out} is read, so it cannot be written as well: write to another file.")
+
+
+def begin() -> None:
+    """Look for garbage from here on, though not among what was imported; `main` puts it off, as it takes long."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def target_of(text: str | None) -> str | int | None:
@@ -113,6 +119,7 @@ def score(model: Any, stream: Any) -> dict[str, Any]:
 
     started = time.perf_counter()
     pairs: Counter[tuple[Any, Any]] = Counter()
+    begin()
     for block in stream:
         if len(block):
             pairs.update(zip(block.y.tolist(), model.predict(block.X).tolist(), strict=True))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rosenblatt.cli.output import as_text, bars, emit, note, on_terminal, progress_bar, say
-from rosenblatt.cli.reading import Watched, opened, score
+from rosenblatt.cli.bar import Bar
+from rosenblatt.cli.output import as_text, bars, emit, note, on_terminal, say
+from rosenblatt.cli.reading import Watched, begin, check_out, opened, score
 
-__all__ = ["LEARNERS", "Run", "learner_for", "train"]
+__all__ = ["LEARNERS", "Run", "learner_for", "name_features", "train"]
 
 LEARNERS = {"averaged": "AveragedPerceptron", "perceptron": "Perceptron", "voted": "VotedPerceptron"}
 _UNLIKE = 100.0
@@ -31,6 +32,7 @@ class Run:
     checkpoint: Path | None = None
     every: float = 30.0
     resume: bool = False
+    cache: Path | None = None
 
 
 def learner_for(run: Run) -> Any:
@@ -60,10 +62,17 @@ def train(
 ) -> None:
     """Learn, test, save and report; after Ctrl-C too, with what was learned so far."""
     _check(run, test)
+    for file in (out, run.checkpoint, run.cache):
+        check_out(file, [*paths, *test])
+    if out is not None and run.checkpoint is not None and out.resolve() == run.checkpoint.resolve():
+        raise ValueError(f"{out} cannot be the model and the checkpoint: name two files.")
     started = time.perf_counter()
-    stream = opened(paths, target, {**options, "names": names or None})
+    cache = run.cache or (run.passes != 1 or run.seeds > 1 or None)  # rows are parsed once for all passes
+    stream = opened(paths, target, {**options, "names": names or None, "cache": cache})
     once = iter(stream) is stream
     model = learner_for(run)
+    if test:
+        _opened_test(stream, test, options)  # to complain at once; how many features there are is not known yet
     if once:
         if (run.passes or 1) > 1 or run.seeds > 1:
             raise ValueError(
@@ -73,26 +82,40 @@ def train(
             note("what can be read only once allows one pass: save it to a file for more.")
         model.set_params(max_iter=1)
     rows = stream if once else Watched(stream)
-    interrupted = not _fit(model, rows, run)
+    interrupted = not _fit(model, rows, run, Bar("pass", paths, model.max_iter))
     took = time.perf_counter() - started
     _attach(model, stream, paths, rows)
     answer = _answer(model, stream, rows, took)
     answer["interrupted"] = interrupted
+    fault = _save(model, out, answer)
     if test:
-        answer["test"] = _test(model, stream, test, options)
+        labelled = _opened_test(stream, test, options)
+        answer["test"] = _test(model, labelled, test)
         if run.seeds > 1 and not interrupted:
-            answer["test"]["by_seed"] = _more_seeds(answer["test"]["accuracy"], stream, rows, run, test, options)
-    if out is not None:
-        import rosenblatt
-
-        rosenblatt.save(model, out)
-        answer["model"] = str(out)
+            accuracy = answer["test"]["accuracy"]
+            answer["test"]["by_seed"] = _more_seeds(accuracy, paths, rows, run, labelled)
     if as_json:
         emit(answer)
     else:
-        _report(model, answer, run)
+        _report(model, answer)
+    if fault is not None:
+        raise fault
     if interrupted:
         raise KeyboardInterrupt
+
+
+def _save(model: Any, out: Path | None, answer: dict[str, Any]) -> OSError | None:
+    """Write the model, before anything else can go wrong; return why that failed, for after the report."""
+    if out is None:
+        return None
+    import rosenblatt
+
+    try:
+        rosenblatt.save(model, out)
+    except OSError as fault:
+        return fault
+    answer["model"] = str(out)
+    return None
 
 
 def _check(run: Run, test: Sequence[str]) -> None:
@@ -108,26 +131,18 @@ def _check(run: Run, test: Sequence[str]) -> None:
         raise ValueError(f"--passes must be 1 or more, got {run.passes}.")
 
 
-def _fit(model: Any, rows: Any, run: Run, label: str = "pass") -> bool:
+def _fit(model: Any, rows: Any, run: Run, bar: Bar) -> bool:
     """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
     from sklearn.exceptions import ConvergenceWarning
 
-    bar = progress_bar()
-    task = bar.add_task(f"{label} 1/{model.max_iter}", total=float(model.max_iter), told="")
-    done, mistakes = 0, ""
-
-    def within(share: float, count: int) -> None:
-        told = f"{count:,} rows{mistakes}"
-        bar.update(task, completed=done + share, description=f"{label} {done + 1}/{model.max_iter}", told=told)
-
     def after(model: Any) -> None:
-        nonlocal done, mistakes
-        done = model.n_iter_
-        mistakes = f", {int(model.history_['mistakes'][-1]):,} mistakes"
-        bar.update(task, completed=done)
+        bar.after(model.n_iter_, int(model.history_["mistakes"][-1]))
 
     if isinstance(rows, Watched):
-        rows.tell = within
+        rows.tell, rows.visited = bar.within, bar.visited
+    else:
+        rows = _told(bar, model, rows)
+    begin()
     with bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the report says it
         try:
@@ -139,13 +154,27 @@ def _fit(model: Any, rows: Any, run: Run, label: str = "pass") -> bool:
     return True
 
 
+def _told(bar: Bar, model: Any, stream: Any) -> Iterator[Any]:
+    """Yield the blocks of what can be read only once, and tell of each and of the mistakes before it."""
+    for block in bar.watching(stream):
+        if hasattr(model, "machines_"):
+            bar.visited(model.n_updates_)
+        yield block
+
+
 def _attach(model: Any, stream: Any, paths: Sequence[str], rows: Any) -> None:
     """Let the model know how its rows are prepared, what features are called, and what it was trained on."""
-    import numpy as np
-
     model.preparation_ = stream.preparation
     model.fingerprint_ = {"files": [Path(path).name for path in paths], "rows": _rows(stream, rows)}
-    names = stream.feature_names
+    if isinstance(rows, Watched):
+        model.fingerprint_["sha256"] = rows.fingerprint
+    name_features(model, stream.feature_names)
+
+
+def name_features(model: Any, names: list[str] | None) -> None:
+    """Let the model know what its features are called, where they have names."""
+    import numpy as np
+
     if names is not None and len(names) == model.n_features_in_ and not all(name.startswith("#") for name in names):
         model.feature_names_in_ = np.array(names, object)
 
@@ -176,34 +205,33 @@ def _answer(model: Any, stream: Any, rows: Any, took: float) -> dict[str, Any]:
 
 def _opened_test(stream: Any, test: Sequence[str], options: Mapping[str, Any]) -> Any:
     kept = {name: options.get(name) for name in ("format", "on_error")}
-    return opened(test, None, {**kept, "preparation": stream.preparation})
-
-
-def _test(model: Any, stream: Any, test: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
-    rows = _opened_test(stream, test, options)
+    rows = opened(test, None, {**kept, "preparation": stream.preparation})
     if not rows.labelled:
         raise ValueError(f"{', '.join(test)} has no labels to test against: add the column that --target names.")
-    found = score(model, rows)
+    return rows
+
+
+def _test(model: Any, rows: Any, test: Sequence[str]) -> dict[str, Any]:
+    with Bar("testing", test) as bar:
+        found = score(model, bar.watching(rows))
     return {"files": list(test), "rows": found["rows"], "accuracy": found["accuracy"]}
 
 
-def _more_seeds(
-    first: float, stream: Any, rows: Any, run: Run, test: Sequence[str], options: Mapping[str, Any]
-) -> list[float]:
+def _more_seeds(first: float, paths: Sequence[str], rows: Any, run: Run, test: Any) -> list[float]:
     """Train again with the seeds that follow, and return the accuracies of all."""
     from dataclasses import replace
 
-    labelled = Watched(_opened_test(stream, test, options))
+    labelled = Watched(test)
     found = [first]
     for seed in range(run.seed + 1, run.seed + run.seeds):
         model = learner_for(replace(run, seed=seed))
-        if not _fit(model, rows, run, f"seed {seed}, pass"):
+        if not _fit(model, rows, run, Bar(f"seed {seed}, pass", paths, model.max_iter)):
             raise KeyboardInterrupt
         found.append(score(model, labelled)["accuracy"])
     return found
 
 
-def _report(model: Any, answer: dict[str, Any], run: Run) -> None:
+def _report(model: Any, answer: dict[str, Any]) -> None:
     labels = [as_text(label) for label in answer["classes"]]
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
     skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
@@ -226,7 +254,8 @@ def _report(model: Any, answer: dict[str, Any], run: Run) -> None:
 
 def _unlike(model: Any) -> bool:
     """Say whether the range of some feature is more than a hundred times that of another."""
-    if model.preparation_["format"] in ("svmlight", "vw") or model.machines_.spread is None:
+    prepared = model.preparation_
+    if prepared["format"] in ("svmlight", "vw") or prepared.get("lists") or model.machines_.spread is None:
         return False  # rare words range over less, and that is as it should be
     spread = [x for x in model.machines_.spread.tolist() if x > 0]
     return bool(spread) and max(spread) > _UNLIKE * min(spread)

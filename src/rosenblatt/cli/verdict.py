@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.output import Failed, as_text, emit, say
-from rosenblatt.cli.reading import opened
+from rosenblatt.cli.reading import begin, check_out, opened
 
 __all__ = ["check", "separate"]
 
@@ -20,6 +20,7 @@ def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) 
     stream = opened(paths, target, options)
     if not stream.labelled:
         raise ValueError("A verdict is about labelled rows: say --target, the column with the labels.")
+    begin()
     return stream.read()
 
 
@@ -38,6 +39,7 @@ def separate(
 
     from rosenblatt import separability
 
+    check_out(out, paths)
     X, y = _read(paths, target, options)
     rtol = rtol if rtol is not None else _QUICK if sp.issparse(X) else 1e-6
     verdict = separability(X, y, rtol=rtol, verbose=int(sys.stderr.isatty()))

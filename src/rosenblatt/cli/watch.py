@@ -2,87 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from rosenblatt.cli.lines import Reader, batches
 from rosenblatt.cli.output import emit, note
-from rosenblatt.cli.reading import opened
-from rosenblatt.cli.train import Run, learner_for
+from rosenblatt.cli.predict import loaded
+from rosenblatt.cli.reading import begin, check_out
+from rosenblatt.cli.train import LEARNERS, Run, learner_for, name_features
 
-__all__ = ["batches", "watch"]
+__all__ = ["Count", "watch"]
 
 _RECENT = 1000
-_READ = 1 << 20
-
-
-def batches(file: BinaryIO, most: int, first: int) -> Iterator[list[bytes]]:
-    """Yield lines as they come, at most ``most`` at a time; the first time, wait for ``first`` of them or the end.
-
-    >>> import io
-    >>> list(batches(io.BytesIO(b"a\\nb\\nc\\nd"), 2, 3))
-    [[b'a\\n', b'b\\n', b'c\\n'], [b'd\\n']]
-    """
-    lines: list[bytes] = []
-    rest, needed = b"", first
-    read = getattr(file, "read1", file.read)
-    while True:
-        text = read(_READ)
-        *whole, rest = (rest + text).split(b"\n")
-        if not text and rest:
-            whole, rest = [*whole, rest], b""
-        lines += [line + b"\n" for line in whole if line.strip()]
-        while lines and (len(lines) >= needed or not text):
-            size = max(needed, most)
-            yield lines[:size]
-            lines, needed = lines[size:], 1
-        if not text:
-            return
-
-
-@dataclass
-class Reader:
-    """Makes rows of lines: all of them as the first lines are made."""
-
-    folder: str
-    target: str | None
-    options: dict[str, Any]
-    header: bytes = b""
-    preparation: dict[str, Any] | None = None
-    lines: int = 0
-
-    def rows(self, lines: list[bytes]) -> tuple[Any, Any]:
-        """Return features and labels."""
-        path = Path(self.folder, "lines")
-        path.write_bytes(self.header + b"".join(lines))
-        try:
-            stream = self._opened(str(path))
-            X, y = stream.read()
-        except ValueError as fault:
-            where = f"standard input, after {self.lines:,} lines" if self.lines else "standard input"
-            raise ValueError(str(fault).replace(str(path), where)) from None
-        if self.preparation is None:
-            self.preparation = stream.preparation
-            if self.preparation.get("dialect", {}).get("header"):
-                self.header = lines[0]
-        self.lines += len(lines)
-        return X, y
-
-    def _opened(self, path: str) -> Any:
-        known = self.preparation
-        if known is None:
-            stream = opened([path], self.target, self.options)
-            if not stream.labelled:
-                raise ValueError("Each line needs its label: for tables, say --target, the column with the labels.")
-            return stream
-        kept = {"on_error": self.options.get("on_error"), "format": known["format"], "threads": 1}
-        if known["format"] == "svmlight":  # features may be new, so only where they are counted from is kept
-            return opened([path], None, {**kept, "zero_based": known["zero_based"]})
-        return opened([path], None, {**kept, "preparation": known})
 
 
 @dataclass
@@ -127,35 +63,60 @@ def learn(model: Any, X: Any, y: Any, wrong: Count) -> None:
         wrong.add(1, 0 if right else 1)
 
 
-def watch(target: str | None, run: Run, every: int, out: Path | None, options: dict[str, Any], as_json: bool) -> None:
+def watch(
+    target: str | None,
+    learner: str | None,
+    path: str | None,
+    every: int,
+    margin: float | None,
+    out: Path | None,
+    options: dict[str, Any],
+    as_json: bool,
+) -> None:
     """Learn from standard input until it ends or Ctrl-C; print the mistakes on the way and save what was learned."""
     if every < 1:
         raise ValueError(f"--every must be 1 line or more, got {every}.")
-    model, count = learner_for(run), Count()
-    if not as_json:
-        print(f"{'rows':>12}{'mistakes':>12}{'last 1,000':>12}{'longest row':>14}{'margin at most':>17}", flush=True)
-    interrupted = False
+    if margin is not None and not margin > 0:
+        raise ValueError(f"--margin must be above 0, got {margin:g}.")
+    check_out(out, [])
+    model = learner_for(Run(learner or "perceptron")) if path is None else _started(path, target, learner, options)
+    teller = Teller(model, Count(), margin, as_json)
+    interrupted, told = False, -1
     with tempfile.TemporaryDirectory(prefix="rosenblatt-") as folder:
-        reader = Reader(folder, target, options)
+        reader = Reader(folder, target, options, preparation=None if path is None else model.preparation_)
+        begin()
         try:
-            told = _learn_all(model, reader, count, every, as_json)
+            told = _learn_all(model, reader, teller, every)
         except KeyboardInterrupt:
-            interrupted, told = True, -1
+            interrupted = True
+    count = teller.count
     if not count.rows:
         if interrupted:
             raise KeyboardInterrupt
         raise ValueError("Expected lines on standard input, got none.")
     if count.rows > told:
-        _tell(model, count, as_json)
+        teller.tell()
+    teller.conclude()
     if out is not None:
-        _save(model, reader.preparation, out)
+        _save(model, reader, count, out)
     if interrupted:
         raise KeyboardInterrupt
 
 
-def _learn_all(model: Any, reader: Reader, count: Count, every: int, as_json: bool) -> int:
+def _started(path: str, target: str | None, learner: str | None, options: dict[str, Any]) -> Any:
+    """Return the model to start from, which says what rows are and who learns."""
+    for name, value in (("target", target), ("learner", learner), ("format", options.get("format"))):
+        if value is not None:
+            raise ValueError(f"--{name} is what it was when {path} was made: leave it out.")
+    model = loaded(path)
+    if type(model).__name__ not in LEARNERS.values():
+        raise ValueError(f"{path} holds a {type(model).__name__}, which does not learn row by row.")
+    return model
+
+
+def _learn_all(model: Any, reader: Reader, teller: Teller, every: int) -> int:
     """Learn from all lines, telling how it goes every so many rows; return how many had come when last told."""
-    step, told = min(every, 100), 0
+    count, step, told = teller.count, min(every, 100), 0
     for lines in batches(sys.stdin.buffer, every, every + 1 if reader.target is not None else 1):
         X, y = reader.rows(lines)
         start = 0
@@ -164,34 +125,69 @@ def _learn_all(model: Any, reader: Reader, count: Count, every: int, as_json: bo
             learn(model, X[start:stop], y[start:stop], count)
             start = stop
             if count.rows % every == 0:
-                _tell(model, count, as_json)
+                teller.tell()
                 told = count.rows
     return told
 
 
-def _save(model: Any, preparation: dict[str, Any] | None, out: Path) -> None:
+def _save(model: Any, reader: Reader, count: Count, out: Path) -> None:
     import rosenblatt
 
-    model.preparation_ = dict(preparation or {})
+    model.preparation_ = dict(reader.preparation or {})
     if model.preparation_["format"] == "svmlight":
         model.preparation_["n_features"] = model.n_features_in_
+    name_features(model, reader.names)
+    before = getattr(model, "fingerprint_", None) or {"files": [], "rows": 0}
+    model.fingerprint_ = {"files": [*before["files"], "-"], "rows": before["rows"] + count.rows}
     rosenblatt.save(model, out)
     note(f"model written to {out}.")
 
 
-def _tell(model: Any, count: Count, as_json: bool) -> None:
-    report = model.report_
-    if as_json:
-        emit(
-            {
-                "rows": count.rows,
-                "mistakes": count.mistakes,
-                "recent_rate": count.rate,
-                "radius": report.radius,
-                "margin_high": report.margin_high,
-            }
-        )
-    else:
-        high = f"{report.margin_high:.4g}"
-        print(f"{count.rows:>12,}{count.mistakes:>12,}{count.rate:>12.1%}{report.radius:>14.4g}{high:>17}")
-    sys.stdout.flush()
+@dataclass
+class Teller:
+    """Says how it goes: mistakes so far, and the theorem's word on them."""
+
+    model: Any
+    count: Count
+    margin: float | None
+    as_json: bool
+    told: bool = False
+
+    @property
+    def bound(self) -> float:
+        """The most updates that rows no longer than those seen allow, if the margin is as large as was said."""
+        return math.inf if self.margin is None else (self.model.report_.radius / self.margin) ** 2
+
+    def conclude(self) -> None:
+        """Say so where the margin cannot be as large as was said."""
+        updates = self.model.n_updates_
+        if len(self.model.classes_) == 2 and updates > self.bound:
+            note(
+                f"{updates:,} updates are more than a margin of {self.margin:g} allows ({self.bound:,.0f}): "
+                "no hyperplane separates these rows by that much."
+            )
+
+    def tell(self) -> None:
+        """Print one line, the first time below the names of the columns."""
+        count, report = self.count, self.model.report_
+        bound = None if self.margin is None else self.bound
+        if not self.told and not self.as_json:
+            last = "" if bound is None else f"{'bound':>12}"
+            print(f"{'rows':>12}{'mistakes':>12}{'last 1,000':>12}{'longest row':>14}{'margin at most':>17}{last}")
+        self.told = True
+        if self.as_json:
+            emit(
+                {
+                    "rows": count.rows,
+                    "mistakes": count.mistakes,
+                    "recent_rate": count.rate,
+                    "radius": report.radius,
+                    "margin_high": report.margin_high,
+                }
+                | ({} if bound is None else {"bound": bound})
+            )
+        else:
+            high = f"{report.margin_high:.4g}"
+            line = f"{count.rows:>12,}{count.mistakes:>12,}{count.rate:>12.1%}{report.radius:>14.4g}{high:>17}"
+            print(line if bound is None else f"{line}{bound:>12,.0f}")
+        sys.stdout.flush()

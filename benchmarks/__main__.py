@@ -12,7 +12,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import figures, measure, theory
+from benchmarks import figures, measure, programs, theory
 from benchmarks.sides import PASSES, compare
 from benchmarks.workloads import ROOT, workloads
 from rosenblatt.tables import Table
@@ -25,6 +25,7 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "voted": figures.voted,
     "separability": theory.separability,
     "margin": theory.margin,
+    "programs": programs.programs,
 }
 COLUMNS = [
     "workload",

@@ -103,7 +103,7 @@ def _child(code: str, *arguments: str, **environment: str) -> list[float]:
 
 
 @contextmanager
-def _bytecode():
+def bytecode():
     """Yield an environment in which bytecode is kept, as pip leaves it, in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         yield {"PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
@@ -118,7 +118,7 @@ def memory(quick: bool) -> Figure:
 
 def first_call(quick: bool) -> Figure:
     """Return the seconds from ``import rosenblatt`` to a first prediction, with no kernel compiled yet."""
-    with _bytecode() as environment:
+    with bytecode() as environment:
         for _ in range(2):  # the first writes bytecode, of all that numba imports while it compiles too
             with tempfile.TemporaryDirectory() as folder:
                 importing, taken = _child(_FIRST_CALL, NUMBA_CACHE_DIR=folder, **environment)
@@ -130,7 +130,7 @@ def imports(quick: bool) -> Figure:
     """Return how long ``import rosenblatt`` takes, against what it stands on; best of five in turn."""
     names = {"ours": "rosenblatt", "base": "numpy, scipy.sparse, numba, sklearn.base"}
     best = dict.fromkeys(names, float("inf"))
-    with _bytecode() as environment:
+    with bytecode() as environment:
         for turn in range(3 if quick else 6):
             for side, modules in names.items():
                 (taken,) = _child(_IMPORT.format(modules), **environment)

@@ -1,4 +1,4 @@
-"""The file that readers race on: rows of sparse numbers as text, made in pieces so that memory stays small.
+"""The files that readers race on: rows of sparse numbers, made in pieces so that memory stays small.
 
 Each row has 50 columns of 100,000, frequent ones and rare ones, each with a number of three decimals from 0.001 to 1.
 Labels come from a random linear rule with noise: some three percent are wrong, all of them near the boundary.
@@ -8,17 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import numba
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from benchmarks.workloads import NOISE
 
 FEATURES = 50
 COLUMNS = 100_000
 PIECE = 1 << 16
+ROW_GROUP = 1 << 15
 _POWERS = 10 ** np.arange(6)
+
+
+def write(path: Path, rows: int, seed: int) -> None:
+    """Write rows as the ending of ``path`` says: .vw, .svm or .parquet. A file that is there already stays."""
+    if path.exists():
+        return
+    part = path.with_suffix(".part")
+    (write_parquet if path.suffix == ".parquet" else write_text)(part, rows, seed, bar=path.suffix == ".vw")
+    part.replace(path)
 
 
 def pieces(rows: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -38,17 +49,25 @@ def pieces(rows: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.nd
 
 
 def write_text(path: Path, rows: int, seed: int, bar: bool) -> None:
-    """Write rows as svmlight text, or as Vowpal Wabbit's, which has a bar after the label."""
+    """Write svmlight text, or with a bar after the label Vowpal Wabbit's."""
     room = np.empty(PIECE * (8 + 13 * FEATURES), np.uint8)
-    part = path.with_suffix(".part")
-    with part.open("wb") as file:
-        _write(file, rows, seed, bar, room)
-    part.replace(path)
+    with path.open("wb") as file:
+        for labels, columns, thousandths in pieces(rows, seed):
+            file.write(room[: _text(labels, columns, thousandths, bar, room)].data)
 
 
-def _write(file: BinaryIO, rows: int, seed: int, bar: bool, room: np.ndarray) -> None:
-    for labels, columns, thousandths in pieces(rows, seed):
-        file.write(room[: _text(labels, columns, thousandths, bar, room)].data)
+def write_parquet(path: Path, rows: int, seed: int, bar: bool = False) -> None:
+    """Write lists of column numbers and of values, none of them missing, compressed by lz4."""
+    numbers = {"indices": pa.int32(), "values": pa.float64()}
+    lists = {name: pa.list_(pa.field("item", kind, nullable=False)) for name, kind in numbers.items()}
+    schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in {"label": pa.int8(), **lists}.items()])
+    with pq.ParquetWriter(path, schema, compression="lz4", use_dictionary=False) as file:
+        for labels, columns, thousandths in pieces(rows, seed):
+            ends = pa.array(np.arange(0, columns.size + 1, FEATURES, dtype=np.int32))
+            flat = {"indices": columns.ravel(), "values": thousandths.ravel() / 1000.0}
+            arrays = [pa.array(labels.astype(np.int8))]
+            arrays += [pa.ListArray.from_arrays(ends, pa.array(flat[name]), type=kind) for name, kind in lists.items()]
+            file.write_batch(pa.record_batch(arrays, schema=schema), row_group_size=ROW_GROUP)
 
 
 @numba.njit(cache=True)

@@ -230,7 +230,7 @@ def test_a_short_search_is_honest(kind, max_iter):
 
 
 def test_an_open_question_is_left_open(monkeypatch):
-    monkeypatch.setattr(gordan, "exact_search", lambda *_: None)
+    monkeypatch.setattr(gordan, "exact_search", lambda *_, **__: None)
     X, y = facet(3)
     found = bracket(X, y, "geometric")
     assert found.low == -math.inf

@@ -11,7 +11,7 @@ g (|x| . |w|) with g = d u / (1 - d u), u = 2^-53, and by 2^-1074 for each produ
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix, Signs
+from rosenblatt.theory.inputs import Matrix, Signs, largest_entry
 
 __all__ = ["balances", "encloses", "hull_distance", "round_root", "smallest", "squared_length", "squared_sum"]
 
@@ -32,26 +32,26 @@ MANY = 200
 
 def smallest(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
     """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or whole numbers."""
-    exponent = max((_exponent(value) for value in (*w.tolist(), b) if value), default=0)
-    whole, unit = _whole([*w.tolist(), b])
+    values = [*w.tolist(), b]
+    exponent = max((_exponent(value) for value in values if value), default=0)
     with np.errstate(all="ignore"):
-        near = np.array([_scaled(value, exponent) for value in (*w.tolist(), b)])
-        parts = list(_scores(X, signs, near[:-1], near[-1]))
-    low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
-    least = np.min(high, initial=np.inf) if not np.isnan(high).any() else np.inf
-    in_doubt = np.flatnonzero(~(low > least))
-    kept = np.count_nonzero(near) == sum(value != 0 for value in (*w.tolist(), b))  # nothing vanished when scaled
+        near = np.array([_scaled(value, exponent) for value in values])
+        in_doubt = _in_doubt(X, signs, near[:-1], near[-1])
+    kept = np.count_nonzero(near) == sum(value != 0 for value in values)  # nothing vanished when scaled
     if len(in_doubt) > MANY and w.dtype != object and kept and not sp.issparse(X):
         low, high = _sharp_scores(X, signs, in_doubt, near[:-1], near[-1])
         in_doubt = in_doubt[~(low > np.min(high))]
     if len(in_doubt) > MANY and not sp.issparse(X):  # of equal rows one is enough
         rows = np.column_stack([signs[in_doubt], X[in_doubt]])
         in_doubt = in_doubt[np.unique(rows, axis=0, return_index=True)[1]]
+    whole, unit = _whole(values)
     bias = whole.pop()
-    return min(
-        int(signs[i]) * (_exact_dot(*_row(X, i), whole) + bias) * unit  # the numbers are exact from here on
-        for i in in_doubt.tolist()
+    scores, place = _times(X[in_doubt], whole)  # the numbers are exact from here on
+    bias <<= -place
+    least = min(
+        score + bias if sign > 0 else -score - bias for score, sign in zip(scores, signs[in_doubt], strict=True)
     )
+    return Fraction(least, 1 << -place) * unit
 
 
 def squared_length(values: Sequence[Any]) -> Fraction:
@@ -67,11 +67,11 @@ def squared_sum(X: Matrix, signs: Signs, alpha: NDArray[np.float64], bias: bool)
     the mean does.
     """
     rows = np.flatnonzero(alpha)
-    sums, total = _weighted(X, rows, (signs * alpha)[rows], alpha[rows])
-    square = sum((value * value for value in sums.values()), Fraction(0))
-    if bias:
-        square += sum(Fraction(value) for value in (signs * alpha)[rows].tolist()) ** 2
-    return square / (total * total)
+    weights = _units(alpha[rows], _place(alpha[rows]))
+    signed = np.where(signs[rows] > 0, weights, -weights)
+    sums, place = _times(X[rows].T, signed)
+    square = sum(value * value for value in sums) + (int(bias) * signed.sum() << -place) ** 2
+    return Fraction(square, weights.sum() ** 2 << -2 * place)
 
 
 def hull_distance(X: Matrix, signs: Signs, alpha: NDArray[np.float64]) -> Fraction | None:
@@ -79,15 +79,13 @@ def hull_distance(X: Matrix, signs: Signs, alpha: NDArray[np.float64]) -> Fracti
 
     No separator, with any bias, has a margin above that half. None where a class has no weight.
     """
-    gap: dict[int, Fraction] = {}
-    for sign in (1.0, -1.0):
-        rows = np.flatnonzero((signs == sign) & (alpha != 0))
-        if len(rows) == 0:
-            return None
-        sums, total = _weighted(X, rows, alpha[rows], alpha[rows])
-        for j, value in sums.items():
-            gap[j] = gap.get(j, Fraction(0)) + int(sign) * value / total
-    return sum(((value / 2) ** 2 for value in gap.values()), Fraction(0))
+    rows = np.flatnonzero(alpha)
+    weights, positive = _units(alpha[rows], _place(alpha[rows])), signs[rows] > 0
+    plus, minus = weights[positive].sum(), weights[~positive].sum()
+    if plus == 0 or minus == 0:
+        return None
+    gap, place = _times(X[rows].T, np.where(positive, weights * minus, -weights * plus))
+    return Fraction(sum(value * value for value in gap), (2 * plus * minus) ** 2 << -2 * place)
 
 
 def balances(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
@@ -97,11 +95,7 @@ def balances(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[
     signed = [int(sign) * weight for sign, weight in zip(signs[rows].tolist(), weights, strict=True)]
     if bias and sum(signed) != 0:
         return False
-    totals: dict[int, Fraction] = {}
-    for i, weight in zip(rows.tolist(), signed, strict=True):
-        for j, value in zip(*_row(X, i), strict=True):
-            totals[j] = totals.get(j, Fraction(0)) + weight * Fraction(value)
-    return not any(totals.values())
+    return not any(_times(X[rows].T, signed)[0])
 
 
 def encloses(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.float64], bias: bool) -> bool:
@@ -132,7 +126,7 @@ def encloses(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.
         q = float(np.max(np.sum(np.abs(np.eye(size) - R @ M) + g * spread, axis=1) * (1 + g) + size * lost))
         if not q < 0.5:
             return False
-        residual = np.array([_exact_residual(line, alpha, float(k == size - 1)) for k, line in enumerate(M)])
+        residual = _residual(M, alpha)
         delta = (np.abs(R) @ (residual + TINY)) * (1.01 / (1 - q)) + TINY
     return bool((alpha > np.max(delta)).all())  # the norm is that of the largest entry
 
@@ -161,18 +155,22 @@ def round_root(square: Fraction, up: bool | None) -> float:
     return high if up else low
 
 
-def _scores(X: Matrix, signs: Signs, w: NDArray[np.float64], b: float) -> Iterator[tuple[NDArray, NDArray]]:
-    """Yield lower and upper ends of ``y (w . x + b)`` by blocks of rows; ``w`` and ``b`` may be off by one rounding."""
-    n, d = X.shape
-    terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else d
+def _in_doubt(X: Matrix, signs: Signs, w: NDArray[np.float64], b: float) -> NDArray[np.intp]:
+    """Return the rows whose ``y (w . x + b)`` may be the least; ``w`` and ``b`` may be off by one rounding."""
+    terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
     g = (terms + 6) * UNIT * 1.01
     reach = np.abs(w) + TINY  # what vanished when w was scaled
-    step = max(1, BLOCK_BYTES // (8 * max(1, d)))
-    for start in range(0, n, step):
-        part = X[start : start + step]
-        s = signs[start : start + step] * (part @ w + b)
-        error = 1.01 * (g * (abs(part) @ reach + abs(b)) + (terms + 4) * TINY)
-        yield s - error, s + error
+    s = signs * (X @ w + b)
+    error = 1.01 * (g * (1.01 * largest_entry(X) * np.sum(reach) + abs(b)) + (terms + 4) * TINY)  # of any row
+    rows = np.flatnonzero(~(s > np.min(s) + 2.02 * error))
+    low, high = np.empty(len(rows)), np.empty(len(rows))
+    step = max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))
+    for start in range(0, len(rows), step):
+        block = slice(start, start + step)
+        error = 1.01 * (g * (abs(X[rows[block]]) @ reach + abs(b)) + (terms + 4) * TINY)
+        low[block], high[block] = s[rows[block]] - error, s[rows[block]] + error
+    least = np.min(high) if not np.isnan(high).any() else np.inf
+    return rows[~(low > least)]
 
 
 def _sharp_scores(
@@ -221,46 +219,54 @@ def _moderate(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
 
 
-def _row(X: Matrix, i: int) -> tuple[list[int], list[float]]:
-    """Return the columns and the values of row ``i`` that are not zero."""
-    if sp.issparse(X):
-        start, stop = X.indptr[i], X.indptr[i + 1]
-        return X.indices[start:stop].tolist(), X.data[start:stop].tolist()
-    columns = np.flatnonzero(X[i])
-    return columns.tolist(), X[i, columns].tolist()
+def _times(M: Matrix, whole: Sequence[int] | NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Return M times whole numbers, exactly, in units of 2**place, and that place, which is not above 0."""
+    M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
+    place = _place(M.data if sp.issparse(M) else M)
+    sums = np.zeros(M.shape[0], dtype=object)
+    step = max(1, BLOCK_BYTES // (256 * max(1, M.shape[1])))
+    for start in range(0, M.shape[0] if M.shape[1] else 0, step):
+        part = M[start : start + step]
+        if sp.issparse(part):
+            filled = np.flatnonzero(np.diff(part.indptr))
+            if len(filled):
+                products = _units(part.data, place) * numbers[part.indices]
+                sums[start + filled] = np.add.reduceat(products, part.indptr[filled])
+        else:
+            sums[start : start + step] = _units(part, place) @ numbers
+    return sums, place
 
 
-def _exact_dot(columns: list[int], values: list[float], whole: list[int]) -> Fraction:
-    """Return the sum of ``values`` times the ``whole`` numbers of their columns, exactly."""
-    ratios = [value.as_integer_ratio() for value in values]
-    scale = max((below for _, below in ratios), default=1)
-    return Fraction(
-        sum(above * (scale // below) * whole[j] for j, (above, below) in zip(columns, ratios, strict=True)), scale
-    )
+def _place(values: NDArray[np.float64]) -> int:
+    """Return a place, not above 0, such that all the numbers are whole in units of 2**place."""
+    exponents = np.frexp(values)[1][values != 0]
+    return min(0, int(exponents.min()) - 53) if exponents.size else 0
 
 
-def _exact_residual(line: NDArray[np.float64], alpha: NDArray[np.float64], right: float) -> float:
-    """Return ``|line . alpha - right|``, rounded up."""
-    whole, unit = _whole(alpha.tolist())
-    value = abs(_exact_dot(list(range(len(whole))), line.tolist(), whole) * unit - Fraction(right))
+def _units(values: NDArray[np.float64], place: int) -> NDArray[Any]:
+    """Return the numbers as whole ones in units of 2**place."""
+    parts, exponents = np.frexp(values)
+    whole = (parts * 2.0**53).astype(np.int64)
+    shifts = np.where(whole == 0, 0, exponents - (53 + place))
+    if np.max(shifts, initial=0) <= 10:
+        return (whole << shifts).astype(object)
+    return whole.astype(object) << shifts.astype(object)
+
+
+def _residual(M: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``|M alpha - e|``, rounded up, where e is 0 but for a 1 at its end."""
+    place = _place(alpha)
+    sums, more = _times(M, _units(alpha, place))
+    one = 1 << -(place + more)
+    sums[-1] -= one
+    return np.nextafter(np.array([_quotient(abs(value), one) for value in sums]), np.inf)
+
+
+def _quotient(above: int, below: int) -> float:
     try:
-        return math.nextafter(float(value), math.inf)
+        return above / below
     except OverflowError:
         return math.inf
-
-
-def _weighted(X: Matrix, rows: NDArray, signed: NDArray, alpha: NDArray) -> tuple[dict[int, Fraction], Fraction]:
-    """Return the sum of the rows weighted by ``signed``, by column where there is one, and the sum of ``alpha``."""
-    whole, unit = _whole(signed.tolist())
-    lines = [_row(X, i) for i in rows.tolist()]
-    scale = max((value.as_integer_ratio()[1] for _, values in lines for value in values), default=1)
-    totals: dict[int, int] = {}
-    for weight, (columns, values) in zip(whole, lines, strict=True):
-        for j, value in zip(columns, values, strict=True):
-            above, below = value.as_integer_ratio()
-            totals[j] = totals.get(j, 0) + weight * above * (scale // below)
-    sums = {j: Fraction(total, scale) * unit for j, total in totals.items()}
-    return sums, sum((Fraction(value) for value in alpha.tolist()), Fraction(0))
 
 
 def _exponent(value: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,7 +17,10 @@ __all__ = [
     "check_labels",
     "check_matrix",
     "check_search",
+    "largest_entry",
+    "longest_row",
     "positive_label",
+    "safe",
     "signs_of",
     "two_classes",
 ]
@@ -24,15 +28,23 @@ __all__ = [
 Matrix = Any  # a C-ordered array or a CSR array of float64
 Signs = NDArray[np.float64]  # +1 or -1 for each row
 
+SAFE = 2.0**200  # squares of such numbers neither overflow nor vanish
+
 
 def check_matrix(X: Any, name: str = "X") -> Matrix:
-    """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least one row."""
-    if sp.issparse(X):
-        X = sp.csr_array(X)
+    """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least one row.
+
+    Whole numbers that float64 would round are refused.
+    """
+    if _is_ready(X):
+        return X
+    given = X = sp.csr_array(X) if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):  # it adds all numbers up
         X = check_array(
             X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0, input_name=name, copy=False
         )
+    if getattr(getattr(given, "dtype", None), "kind", "O") in "iuO":
+        _refuse_rounded(given, X, name)
     if sp.issparse(X):
         X = sp.csr_array(X)
         if not X.has_canonical_format:
@@ -41,6 +53,29 @@ def check_matrix(X: Any, name: str = "X") -> Matrix:
         if not np.isfinite(X.data).all():
             raise ValueError(f"{name} holds equal places whose sum is not finite: give finite numbers.")
     return X
+
+
+def _is_ready(X: Any) -> bool:
+    """Say whether ``X`` is already what ``check_matrix`` returns, as it is in most calls; a doubt is a no."""
+    if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) == 0 or not X.flags.c_contiguous:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.sum(X)))
+
+
+def _refuse_rounded(given: Any, X: Matrix, name: str) -> None:
+    """Raise an error where whole numbers were rounded on their way to float64."""
+    values = X.data if sp.issparse(X) else X
+    if np.max(np.abs(values), initial=0.0) < 2.0**53:
+        return
+    given = given.data if sp.issparse(given) else np.asarray(given)
+    pairs = zip(given.ravel().tolist(), values.ravel().tolist(), strict=True)
+    lost = next((a for a, b in pairs if isinstance(a, int) and a != b), None)
+    if lost is not None:
+        raise ValueError(
+            f"{name} holds the whole number {lost}, which float64 would round: give numbers up to 2**53, "
+            "for instance by taking the mean away first, or give floats."
+        )
 
 
 def check_labels(y: Any, n: int) -> NDArray[Any]:
@@ -100,3 +135,29 @@ def two_classes(X: Any, y: Any) -> tuple[Matrix, Signs, Any]:
         )
     positive = positive_label(classes)
     return X, signs_of(y, positive), positive
+
+
+def largest_entry(X: Matrix) -> float:
+    """Return the largest absolute value in ``X``, without a copy of it."""
+    values = X.data if sp.issparse(X) else X
+    return max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
+
+
+def longest_row(X: Matrix) -> float:
+    """Return the length of the longest row, up to rounding; infinite only where it is above the largest float."""
+    X, exponent = safe(X)
+    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    try:
+        return math.ldexp(math.sqrt(float(np.max(squares, initial=0.0))), exponent)
+    except OverflowError:
+        return math.inf
+
+
+def safe(X: Matrix, constant: float = 0.0) -> tuple[Matrix, int]:
+    """Return ``X / 2**e`` and e: 0, unless squares of the largest numbers would overflow or vanish."""
+    largest = max(largest_entry(X), constant)
+    if largest == 0 or 1 / SAFE < largest < SAFE:
+        return X, 0
+    exponent = math.frexp(largest)[1]
+    with np.errstate(under="ignore"):  # in two steps, since 2**-exponent may not be a float
+        return X * 2.0 ** -(exponent // 2) * 2.0 ** -(exponent - exponent // 2), exponent

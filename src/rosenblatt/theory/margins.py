@@ -74,12 +74,12 @@ def dataset_margin(
     Minus infinity where nothing separates; plus infinity for one class and a free bias. The search (Wolfe 1976) stops
     when the bracket is closed to ``rtol``, or when rounding lets it close no further, or after ``max_iter`` steps, and
     returns the bracket that it has reached, with a lower end of minus infinity where no separator was found by
-    then. Margins of 1e-9 of the longest row and more close to 1e-6; where many points tie at the margin, the augmented
-    and the homogeneous one may stay open wider.
+    then. Rounding leaves open some 1e-15 of the longest row, so margins of 1e-9 of that row and more close to 1e-6.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
+        Finite numbers; whole ones that float64 would round are refused.
     y : array of shape (n,)
         Labels of two classes; the second in sorted order counts as +1.
     kind : {"geometric", "augmented", "homogeneous"}
@@ -120,12 +120,13 @@ def dataset_margin(
     watch = Watch(verbose)
     hull = Hull(X, signs, kind)
     found = nearest_point(hull, rtol, max_iter, watch)
-    watch.close()
-    alpha = hull.shares(found.keys, found.weights)
+    alpha = hull.spread(found.rows, found.weights)
     w, b = _hyperplane(X, signs, found.u, kind)
     least = smallest(X, signs, w, b)
+    watch.close()
     if least <= 0:
-        answer = settle(X, signs, kind != "homogeneous", alpha)
+        answer = settle(X, signs, kind != "homogeneous", alpha, watch)
+        watch.close()
         if isinstance(answer, No):
             return _none(answer, n, d, kind, positive)
         if isinstance(answer, Yes):

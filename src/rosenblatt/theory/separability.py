@@ -11,9 +11,18 @@ import scipy.sparse as sp
 
 from rosenblatt.theory.checks import smallest
 from rosenblatt.theory.claims import margin_from, most_margin
-from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, check_search, positive_label, signs_of
+from rosenblatt.theory.inputs import (
+    Matrix,
+    Signs,
+    check_labels,
+    check_matrix,
+    check_search,
+    longest_row,
+    positive_label,
+    signs_of,
+)
 from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
-from rosenblatt.theory.search.hulls import Hull, Vector, longest_row
+from rosenblatt.theory.search.hulls import Hull, Vector
 from rosenblatt.theory.search.nearest import nearest_point
 from rosenblatt.theory.search.watching import Watch
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
@@ -37,7 +46,7 @@ def separability(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers; there may be no columns.
+        Finite numbers; whole ones that float64 would round are refused. There may be no columns.
     y : array of shape (n,)
         Labels. Of two in sorted order, the second counts as +1.
     method : {"hull", "lp"}
@@ -87,12 +96,15 @@ def _decide(
     twins = opposite_twins(X, signs)
     if twins:
         return _inseparable(n, twins, positive)
-    w, alpha = _by_hull(X, signs, rtol, max_iter, verbose) if method == "hull" else _by_program(X, signs)
+    watch = Watch(verbose)
+    w, alpha = _by_hull(X, signs, rtol, max_iter, watch) if method == "hull" else _by_program(X, signs)
+    watch.close()
     b = middle(X, signs, w)
     least = smallest(X, signs, w, b)
     if least > 0:
         return _separable(X, signs, w, b, least, alpha, radius, positive)
-    answer = settle(X, signs, True, alpha)
+    answer = settle(X, signs, True, alpha, watch)
+    watch.close()
     if isinstance(answer, No):
         return _inseparable(n, answer, positive)
     if isinstance(answer, Yes):
@@ -102,13 +114,11 @@ def _decide(
     return Undecided(low, high, w, b, alpha, positive)
 
 
-def _by_hull(X: Matrix, signs: Signs, rtol: float, max_iter: int, verbose: int) -> tuple[Vector, Vector]:
+def _by_hull(X: Matrix, signs: Signs, rtol: float, max_iter: int, watch: Watch) -> tuple[Vector, Vector]:
     """Return the direction of largest margin and the weights of the nearest points, as far as floats tell."""
-    watch = Watch(verbose)
     hull = Hull(X, signs, "geometric")
     found = nearest_point(hull, rtol, max_iter, watch)
-    watch.close()
-    return found.u, hull.shares(found.keys, found.weights)
+    return found.u, hull.spread(found.rows, found.weights)
 
 
 def _by_program(X: Matrix, signs: Signs) -> tuple[Vector, Vector]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.certificates import Certificate, Integers, Label, Number, RowNumbers, Sparse, Vector, words
 from rosenblatt.theory.claims import balance_holds, encloses_margin, most_margin
-from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, signs_of
+from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, longest_row, signs_of
 
 __all__ = [
     "KINDS",
@@ -56,14 +56,23 @@ class _About(Certificate):
         return str(self)
 
 
+class _Bracket(_About):
+    """What certificates about a margin have in common."""
+
+    @property
+    def support(self) -> NDArray[np.intp]:
+        """The rows that carry weight in ``alpha``."""
+        return np.flatnonzero(self.alpha)
+
+
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Separable(_About):
+class Separable(_Bracket):
     """A hyperplane that has every row strictly on its side, and a bracket around the largest margin.
 
     ``check`` proves that ``w . x + b`` has the sign of every row, that its margin is at least ``margin_low``, and by
     the weights ``alpha`` (on the points nearest to the other class's hull) that none is above ``margin_high``. Margins
     are geometric: distances, with w scaled to length 1 and b free (CIML Eq 4.8 and 4.9). Where a margin is so thin
-    that no floats separate, w and b are whole numbers.
+    that no floats separate, w and b are whole numbers. ``radius`` is the length of the longest row, up to rounding.
     """
 
     w: Vector
@@ -73,11 +82,6 @@ class Separable(_About):
     alpha: Sparse
     radius: Number
     positive: Label
-
-    @property
-    def support(self) -> NDArray[np.intp]:
-        """The rows that carry weight in ``alpha``."""
-        return np.flatnonzero(self.alpha)
 
     def __bool__(self) -> bool:
         return True
@@ -91,8 +95,9 @@ class Separable(_About):
             f"The largest margin ({_DEFINITIONS['geometric']}) {_bracket(self.margin_low, self.margin_high)}.",
         ]
         if n <= d + 1:
+            features = "1 feature" if d == 1 else f"{d:,} features"
             lines.append(
-                f"With {d:,} features, up to {d + 1:,} points in general position can be separated under any labels: "
+                f"With {features}, up to {d + 1:,} points in general position can be separated under any labels: "
                 "this says little about the classes."
             )
         if self.margin_high < 1e-12 * self.radius:
@@ -103,6 +108,8 @@ class Separable(_About):
         return "\n".join(lines)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
+        if not math.isclose(self.radius, longest_row(X), rel_tol=1e-9):
+            return False
         bracket = (self.margin_low, self.margin_high)
         return encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket, separates=True)
 
@@ -140,7 +147,7 @@ class Inseparable(_About):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Undecided(_About):
+class Undecided(_Bracket):
     """Neither could be proved: no separator has a margin above ``high``, and the best one found has the margin ``low``.
 
     A ``low`` of zero or less means that (w, b) does not separate. ``check`` proves both ends.
@@ -169,7 +176,7 @@ class Undecided(_About):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MarginBracket(_About):
+class MarginBracket(_Bracket):
     """The margin of a data set, proved to lie between ``low`` and ``high``.
 
     ``low`` is the margin of the hyperplane (w, b); ``high`` is proved by the weights ``alpha``: the length of the mean
@@ -186,11 +193,6 @@ class MarginBracket(_About):
     kind: Annotated[str, words(*KINDS)]
     positive: Label
     weights: Integers = None
-
-    @property
-    def support(self) -> NDArray[np.intp]:
-        """The rows that carry weight in ``alpha``."""
-        return np.flatnonzero(self.alpha)
 
     @property
     def gap(self) -> float:
@@ -220,8 +222,12 @@ class Verdicts(dict[Any, Any]):
     """The verdicts of each class against the rest, by class; ``check`` looks at all of them."""
 
     def check(self, X: Any, y: Any) -> bool:
-        """Say whether every one of the verdicts holds for these rows and labels."""
-        return all(verdict.check(X, y) for verdict in self.values())
+        """Say whether there is a verdict for each class, and every one holds for these rows and labels."""
+        X = check_matrix(X)
+        y = check_labels(y, X.shape[0])
+        return set(self) == set(np.unique(y).tolist()) and all(
+            verdict.positive == name and verdict.check(X, y) for name, verdict in self.items()
+        )
 
     def to_json(self) -> str:
         """Return all certificates as one JSON text."""
@@ -260,6 +266,8 @@ def _points(n: int, article: str) -> str:
 
 def _bracket(low: float, high: float) -> str:
     """Say where the margin lies, in as few digits as tell."""
+    if low == math.inf:
+        return "is infinite: all points carry one label, and the bias alone gives it to them"
     gap = (high - low) / high if high > 0 else math.inf
     if not gap < 1e-3:
         return f"lies between {low:.4g} and {high:.4g}"

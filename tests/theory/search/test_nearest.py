@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.theory.search import corral as corrals
+from rosenblatt.theory.inputs import largest_entry, longest_row
 from rosenblatt.theory.search import gordan as gordans
-from rosenblatt.theory.search.corral import new_corral
+from rosenblatt.theory.search import nearest as searches
 from rosenblatt.theory.search.gordan import No, Yes, gordan, opposite_twins
-from rosenblatt.theory.search.hulls import Hull, largest_entry, longest_row
+from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.nearest import nearest_point
 from rosenblatt.theory.search.rational import WholeRows, exact_search
 from rosenblatt.theory.separability import separability
@@ -25,22 +25,21 @@ whole = st.integers(-4, 4)
 small_rows = st.integers(1, 3).flatmap(lambda d: st.lists(st.tuples(*[whole] * d), min_size=2, max_size=6))
 
 
-@pytest.fixture(params=["vertices", "products"])
+@pytest.fixture(params=["rows", "products"])
 def wide(request, monkeypatch):
-    """Run a test with either kind of corral, whatever the width."""
-    monkeypatch.setattr(corrals, "WIDE", 0 if request.param == "products" else 10**9)
+    """Run a test with rows or with their products, whatever the width."""
+    monkeypatch.setattr(searches, "WIDE", 0 if request.param == "products" else 10**9)
     return request.param == "products"
-
-
-def vertices(hull, keys):
-    return np.array([hull.vertex(key) for key in keys])
 
 
 def look_at(hull, found):
     """See that the search ended with what it says: a direction, weights, and a bracket that belongs to them."""
     assert (found.weights >= 0).all()
     assert found.weights.sum() == pytest.approx(1.0, rel=1e-12)
-    mean = found.weights @ vertices(hull, found.keys)
+    assert len(set(found.rows.tolist())) == len(found.rows) <= hull.size + len(hull.groups)
+    if len(hull.groups) == 2:
+        assert found.weights[hull.signs[found.rows] > 0].sum() == pytest.approx(0.5, rel=1e-12)
+    mean = found.weights @ hull.rows(found.rows)
     assert np.linalg.norm(mean) == pytest.approx(found.high, rel=1e-9, abs=1e-9 * hull.radius)
     if found.low > 0:
         scores = hull.scores(found.u)
@@ -84,7 +83,7 @@ def test_planted_hulls(n, gamma, kind):
         assert found.passes <= found.steps + 1 if n == 100 else found.passes < 12
 
 
-def test_both_corrals_find_the_same_points(wide):
+def test_rows_and_their_products_lead_to_the_same_points(wide):
     for kind in KINDS:
         for X, signs in (planted(80, 5, 1e-2), planted(80, 5, 1e-4), facet(4, 30, lift=0.25)):
             hull = Hull(X, signs, kind)
@@ -92,12 +91,12 @@ def test_both_corrals_find_the_same_points(wide):
             look_at(hull, found)
             if wide:
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr(corrals, "WIDE", 10**9)
+                    patch.setattr(searches, "WIDE", 10**9)
                     other = nearest_point(hull)
                 assert found.high == pytest.approx(other.high, rel=1e-5, abs=1e-8)
 
 
-def test_verdicts_do_not_depend_on_the_corral(wide):
+def test_verdicts_do_not_depend_on_the_width(wide):
     for seed in range(40):
         rng = np.random.default_rng(seed)
         X, y = rng.integers(-3, 4, (8, 3)) * 0.1, np.append([1, -1], rng.choice([-1, 1], 6))
@@ -106,28 +105,15 @@ def test_verdicts_do_not_depend_on_the_corral(wide):
         assert found.check(X, y)
 
 
-def test_a_corral_keeps_what_it_holds(wide):
-    """After any insertions and removals the nearest point is that of a fresh corral, and of least squares."""
-    rng = np.random.default_rng(1)
-    hull = Hull(rng.standard_normal((12, 9)), np.ones(12), "homogeneous")
-    corral = new_corral(hull)
-    for i in range(9):
-        assert corral.insert((i,))
-    for k in (0, 3, 6, 1):
-        corral.remove(k)
-    assert corral.insert((10,))
-    assert corral.keys == [(1,), (3,), (5,), (6,), (7,), (10,)]
-    assert not corral.insert((5,))  # dependent: it is there
-    fresh = new_corral(hull)
-    assert all(fresh.insert(key) for key in corral.keys)
-    weights, P = corral.nearest(), vertices(hull, corral.keys)
-    np.testing.assert_allclose(weights, fresh.nearest(), rtol=1e-10)
-    np.testing.assert_allclose(corral.mean(weights), weights @ P, rtol=1e-10, atol=1e-12)
-    differences = P[1:] - P[0]
-    shares = np.linalg.lstsq(differences.T, -P[0], rcond=None)[0]
-    np.testing.assert_allclose(weights, [1 - shares.sum(), *shares], rtol=1e-8)
-    scores = P @ corral.normal(corral.mean(weights))
-    np.testing.assert_allclose(scores, scores[0], rtol=1e-10)
+def test_more_products_are_made_until_no_row_is_lower(monkeypatch):
+    monkeypatch.setattr(searches, "WIDE", 0)
+    monkeypatch.setattr(searches, "FEW_PRODUCTS", 4)
+    for kind in KINDS:
+        hull = Hull(*planted(500, 4, 1e-2), kind)
+        found = nearest_point(hull)
+        look_at(hull, found)
+        assert found.low == pytest.approx(1e-2, rel=1e-5)
+        assert found.passes > 2
 
 
 def test_wide_sparse_data():
@@ -144,14 +130,31 @@ def test_wide_sparse_data():
     assert proof.check(both, labels)
 
 
-def test_the_watcher_sees_the_bracket_close():
-    seen = []
+def test_wide_rows_of_zeros():
+    found = nearest_point(Hull(sp.csr_array((3, 5000)), np.ones(3), "homogeneous"))
+    assert (found.low, found.high) == (0.0, 0.0)
+    assert nearest_point(Hull(sp.csr_array((3, 5000)), np.ones(3), "augmented")).low == pytest.approx(1.0, rel=1e-15)
+
+
+def test_the_watcher_sees_the_bracket_close(monkeypatch):
     X, signs = planted(60, 5, 1e-3)
-    nearest_point(Hull(X, signs, "geometric"), watch=lambda *state: seen.append(state))
+    hull = Hull(X, signs, "geometric")
+    at_once = nearest_point(hull)
+    monkeypatch.setattr(searches, "BATCH", 1)
+    seen = []
+    found = nearest_point(hull, watch=lambda *state: seen.append(state))
     steps, lows, highs = zip(*seen, strict=True)
-    assert steps == tuple(range(len(seen)))
+    assert found.steps == at_once.steps == len(seen)
+    assert found.weights.tolist() == at_once.weights.tolist()
+    assert steps == tuple(range(1, len(seen) + 1))
     assert list(lows) == sorted(lows)
     assert list(highs) == sorted(highs, reverse=True)
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_no_more_steps_than_asked_for(wide, most):
+    hull = Hull(*planted(60, 5, 1e-3), "geometric")
+    assert nearest_point(hull, max_steps=most).steps <= most + 1
 
 
 @pytest.mark.parametrize("size", [3e307, 1e300, 1e-300, 5e-324, 1e-310])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.checks import encloses, smallest
-from rosenblatt.theory.inputs import Matrix, Signs, check_matrix
-from rosenblatt.theory.search.hulls import Hull, Vector, largest_entry
+from rosenblatt.theory.inputs import Matrix, Signs, check_matrix, largest_entry
+from rosenblatt.theory.search.hulls import Hull, Vector
 from rosenblatt.theory.search.nearest import nearest_point
 from rosenblatt.theory.search.rational import WholeRows, exact_search
+from rosenblatt.theory.search.watching import Watch
 
 __all__ = ["No", "Unknown", "Yes", "gordan", "opposite_twins", "settle"]
 
@@ -66,15 +68,14 @@ def gordan(Z: Any) -> Yes | No | Unknown:
     signs = np.ones(Z.shape[0])
     if Z.shape[1] == 0:
         return No(np.zeros(1, dtype=np.intp), np.ones(1), (1,))
-    found = nearest_point(Hull(Z, signs, "homogeneous"))
+    hull = Hull(Z, signs, "homogeneous")
+    found = nearest_point(hull)
     if found.low > 0 and smallest(Z, signs, found.u, 0.0) > 0:
         return Yes(found.u)
-    alpha = np.zeros(Z.shape[0])
-    alpha[[key[0] for key in found.keys]] = found.weights
-    return settle(Z, signs, False, alpha)
+    return settle(Z, signs, False, hull.spread(found.rows, found.weights))
 
 
-def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector) -> Yes | No | Unknown:
+def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector, watch: Watch | None = None) -> Yes | No | Unknown:
     """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``."""
     place = min(math.frexp(largest_entry(X))[1], 1023)
     constant = 2.0**place if bias else 0.0  # stands for the 1: no coordinate dwarfs another
@@ -85,13 +86,13 @@ def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector) -> Yes | No | Unk
         found = nearest_point(few, rtol=0.0)
         if found.high < 1e-9 * few.radius:
             break
-    start = rows[[key[0] for key in found.keys]]
+    start = rows[found.rows]
     if len(start) > FEW:
         refined = _refined(X, signs, start, found.weights, bias)
         if encloses(X, signs, start, refined, bias):
             order = np.argsort(start)
             return No(start[order], refined[order], None)
-    answer = exact_search(WholeRows(X, signs, bias), start.tolist())
+    answer = exact_search(WholeRows(X, signs, bias), start.tolist(), watch=watch.exact if watch else None)
     if answer is None:
         return Unknown()
     v, weights = answer
@@ -118,15 +119,20 @@ def opposite_twins(X: Matrix, signs: Signs) -> No | None:
 def _marks(X: Matrix) -> NDArray[np.uint64]:
     """Return a number for each row, the same for equal rows: the bits of its entries times odd numbers, added up."""
     n, d = X.shape
-    odd = np.random.default_rng(0).integers(2**64, size=d, dtype=np.uint64) | np.uint64(1)
+    odd = _odd_numbers(d)
     if sp.issparse(X):
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_turned(X.data) * odd[X.indices])])
         return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
     marks = np.empty(n, np.uint64)
-    step = max(1, 2**22 // max(1, d))
+    step = max(1, 2**15 // max(1, d))  # so that blocks stay in the cache
     for start in range(0, n, step):
         marks[start : start + step] = (_turned(X[start : start + step]) * odd).sum(axis=1)
     return marks
+
+
+@lru_cache(maxsize=8)
+def _odd_numbers(count: int) -> NDArray[np.uint64]:
+    return np.random.default_rng(0).integers(2**64, size=count, dtype=np.uint64) | np.uint64(1)
 
 
 def _turned(values: Vector) -> NDArray[np.uint64]:

@@ -11,21 +11,19 @@ the origin to the hull of
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix, Signs
+from rosenblatt.theory.inputs import Matrix, Signs, longest_row, safe
 
-__all__ = ["Hull", "Key", "Vector", "largest_entry", "longest_row"]
+__all__ = ["Hull", "Vector", "longest_row"]
 
 Vector: TypeAlias = NDArray[np.float64]
-Key: TypeAlias = tuple[int, ...]  # the rows whose mean is a vertex: one of each group
 
-SAFE = 2.0**200  # squares of such numbers neither overflow nor vanish
+ROUNDED = 2.0**-50  # a product of rows is off by about this share
 
 
 class Hull:
@@ -36,13 +34,15 @@ class Hull:
 
     def __init__(self, X: Matrix, signs: Signs, kind: str, constant: float = 1.0) -> None:
         constant = constant if kind == "augmented" else 0.0
-        self.X, exponent = _safe(X, constant)
+        self.X, exponent = safe(X, constant)
         self.signs = signs
         self.constant = math.ldexp(constant, -exponent)
         self.size = X.shape[1] + (kind == "augmented")
         both = kind == "geometric"
         self.groups = [np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)] if both else [np.arange(len(signs))]
-        self.radius = math.hypot(_longest(self.X), self.constant) or 1.0
+        self.radius = math.hypot(longest_row(self.X), self.constant) or 1.0
+        self.noise = 1e-15
+        """Lengths below this share of the radius are rounding."""
 
     def scores(self, u: Vector) -> Vector:
         """Return ``z . u`` for all rows."""
@@ -53,7 +53,7 @@ class Hull:
         s *= self.signs
         return s
 
-    def rows(self, which: Any) -> Vector:
+    def rows(self, which: NDArray[np.intp]) -> Vector:
         """Return some rows z as a dense matrix."""
         Z = np.zeros((len(which), self.size))
         part = self.X[which]
@@ -63,61 +63,49 @@ class Hull:
         Z *= self.signs[which][:, None]
         return Z
 
-    def vertex(self, key: Key) -> Vector:
-        """Return the vertex that is the mean of the rows of ``key``."""
-        return self.rows(list(key)).sum(axis=0) / len(key)
+    def narrowed(self, which: NDArray[np.intp]) -> Hull:
+        """Return the hull of points with the same products as these rows, in no more dimensions than there are rows."""
+        part = self.X[which]
+        G = part @ part.T
+        G = (G.toarray() if sp.issparse(G) else G) + self.constant**2
+        largest = float(np.max(G.diagonal())) or 1.0
+        extra = ROUNDED * largest  # so that rounding does not make a length negative
+        while True:
+            try:
+                points = np.linalg.cholesky(G + extra * np.eye(len(G)))
+                break
+            except np.linalg.LinAlgError:
+                extra *= 8.0
+        few = Hull(points, self.signs[which], "geometric" if len(self.groups) == 2 else "homogeneous")
+        few.noise = 3.0 * math.sqrt(extra / largest)
+        return few
 
     def combine(self, shares: Vector) -> Vector:
         """Return the sum of all rows z times ``shares``."""
         signed = self.signs * shares
         return np.append(self.X.T @ signed, self.constant * signed.sum())[: self.size]
 
-    def lowest(self, s: Vector) -> tuple[Key, float]:
-        """Return the vertex of least score, where ``s`` are the scores of all rows, and that score."""
-        key = tuple(int(group[np.argmin(s[group])]) for group in self.groups)
-        return key, sum(float(s[i]) for i in key) / len(key)
+    def middle(self) -> Vector:
+        """Return the mean of all vertices."""
+        shares = np.empty(len(self.signs))
+        for group in self.groups:
+            shares[group] = 1.0 / (len(group) * len(self.groups))
+        return self.combine(shares)
+
+    def lowest(self, s: Vector) -> float:
+        """Return the least score of a vertex, where ``s`` are the scores of all rows."""
+        return sum(float(np.min(s[group])) for group in self.groups) / len(self.groups)
 
     def lowest_rows(self, s: Vector, count: int) -> NDArray[np.intp]:
-        """Return the ``count`` rows of least score of each group."""
+        """Return the ``count`` rows of least score of each group, or all."""
         parts = []
         for group in self.groups:
-            few = min(count, len(group) - 1)
+            few = min(count, len(group)) - 1
             parts.append(group[np.argpartition(s[group], few)[: few + 1]])
         return np.concatenate(parts)
 
-    def shares(self, keys: Sequence[Key], weights: Vector) -> Vector:
-        """Return the weight of each row of the data, of sum 1, from the weights of vertices."""
+    def spread(self, rows: NDArray[np.intp], weights: Vector) -> Vector:
+        """Return the weights of ``rows`` as one weight for each row of the data."""
         alpha = np.zeros(len(self.signs))
-        for key, weight in zip(keys, weights, strict=True):
-            alpha[list(key)] += weight / len(key)
-        return alpha / alpha.sum()
-
-
-def largest_entry(X: Matrix) -> float:
-    """Return the largest absolute value in ``X``, without a copy of it."""
-    values = X.data if sp.issparse(X) else X
-    return max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
-
-
-def longest_row(X: Matrix) -> float:
-    """Return the length of the longest row, up to rounding; infinite only where it is above the largest float."""
-    X, exponent = _safe(X)
-    try:
-        return math.ldexp(_longest(X), exponent)
-    except OverflowError:
-        return math.inf
-
-
-def _safe(X: Matrix, constant: float = 0.0) -> tuple[Matrix, int]:
-    """Return ``X / 2**e`` and e: 0, unless squares of the largest numbers would overflow or vanish."""
-    largest = max(largest_entry(X), constant)
-    if largest == 0 or 1 / SAFE < largest < SAFE:
-        return X, 0
-    exponent = math.frexp(largest)[1]
-    with np.errstate(under="ignore"):  # in two steps, since 2**-exponent may not be a float
-        return X * 2.0 ** -(exponent // 2) * 2.0 ** -(exponent - exponent // 2), exponent
-
-
-def _longest(X: Matrix) -> float:
-    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
-    return math.sqrt(float(np.max(squares, initial=0.0)))
+        alpha[rows] = weights
+        return alpha

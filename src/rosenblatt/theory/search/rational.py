@@ -1,15 +1,15 @@
 """Wolfe's algorithm in exact arithmetic, to decide what floating point leaves open.
 
 Rows are taken as whole numbers in a common unit, so nothing is rounded and every step is a fact about the numbers as
-stored. The search starts from the corral that floating point
-ended with, so it is short, and it always ends: each corral gives a strictly shorter mean. Either some corral holds the
-origin, and its weights prove that nothing separates (Gordan), or its mean is a separator.
+stored. The search starts from the corral that floating point ended with, so it is short, and it always ends: each
+corral gives a strictly shorter mean. Either some corral holds the origin, and its weights prove that nothing separates
+(Gordan), or its mean is a separator.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Protocol
 
@@ -75,17 +75,23 @@ class WholeRows:
 
 
 def exact_search(
-    rows: ExactRows, start: Iterable[int], most_work: float = MOST_WORK
+    rows: ExactRows,
+    start: Iterable[int],
+    most_work: float = MOST_WORK,
+    watch: Callable[[int, float], None] | None = None,
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
     """Return ``(v, None)`` with v . z > 0 for all rows z, or ``(numbers, weights)`` of rows that add up to zero.
 
     All numbers are whole, and the rows that add up to zero are affinely independent, so at most one more than there
-    are columns. ``start`` are rows to begin with. None where it would be too much work.
+    are columns. ``start`` are rows to begin with. None where it would be too much work. ``watch`` is told before each
+    step how many rows are in use, and what share of the work that is allowed was done.
     """
     keys = list(dict.fromkeys(int(i) for i in start)) or [0]
     shares = [Fraction(1, len(keys))] * len(keys)
     work = 0
     while True:
+        if watch:
+            watch(len(keys), work / most_work)
         work += len(keys) ** 4 * rows.bits // 64  # the numbers grow with the points
         if work > most_work:
             return None

@@ -1,4 +1,4 @@
-"""Progress of a long search for people: its bracket, a few times a second on a terminal, now and then elsewhere."""
+"""Progress of a long search for people, in one line: a few times a second on a terminal, now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -20,12 +20,19 @@ class Watch:
 
     def __call__(self, steps: int, low: float, high: float) -> None:
         """Show the number of steps and the bracket."""
+        least = f"{low:.6g}" if low > 0 else "none yet"
+        self._show(f"step {steps:,}: margin at least {least}, at most {high:.6g}")
+
+    def exact(self, rows: int, share: float) -> None:
+        """Show how many rows the exact search holds, and what share of its work is done at most."""
+        self._show(f"exact arithmetic with {rows:,} rows: {share:.0%} of the work that is allowed")
+
+    def _show(self, line: str) -> None:
         now = time.monotonic()
         if not self.active or now - self.said < (0.2 if self.live else 5.0):
             return
         self.said = now
-        least = f"{low:.6g}" if low > 0 else "none yet"
-        line = f"step {steps:,}: margin at least {least}, at most {high:.6g}, {now - self.start:.0f} s"
+        line += f", {now - self.start:.0f} s"
         self.stream.write(f"\r\x1b[K{line}" if self.live else f"{line}\n")
         self.stream.flush()
 

@@ -1,0 +1,57 @@
+"""What verdicts say in words, and what their checks look at beside the margins."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.search import gordan
+from rosenblatt.theory.separability import separability
+from rosenblatt.theory.verdicts import Undecided, Verdicts
+from separable_sets import facet
+
+POINTS = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [4.0, 4.0], [5.0, 4.0]]
+CLASSES = ["a", "a", "b", "c", "c"]
+
+
+def test_verdicts_speak_of_every_class_and_of_no_other():
+    found = separability(POINTS, CLASSES)
+    assert found.check(POINTS, CLASSES)
+    for name in "abc":
+        assert not Verdicts({key: value for key, value in found.items() if key != name}).check(POINTS, CLASSES)
+    assert not Verdicts({}).check(POINTS, CLASSES)
+    assert not Verdicts({**found, "d": found["a"]}).check(POINTS, CLASSES)
+    assert not Verdicts({**found, "b": found["a"]}).check(POINTS, CLASSES)
+    assert not found.check(POINTS, ["a", "a", "b", "b", "c"])
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.5, 1 + 1e-6, 2.0, -1.0, np.inf, np.nan])
+def test_the_radius_is_a_claim_too(factor):
+    found = separability(POINTS, [0, 0, 1, 1, 1])
+    assert found.radius == pytest.approx(np.hypot(5, 4), rel=1e-15)
+    assert dataclasses.replace(found, radius=found.radius * (1 + 1e-12)).check(POINTS, [0, 0, 1, 1, 1])
+    assert not dataclasses.replace(found, radius=found.radius * factor).check(POINTS, [0, 0, 1, 1, 1])
+
+
+def test_the_support_of_an_open_question(monkeypatch):
+    monkeypatch.setattr(gordan, "exact_search", lambda *_, **__: None)
+    X, y = facet(3)
+    found = separability(X, y)
+    assert isinstance(found, Undecided)
+    assert found.support.tolist() == np.flatnonzero(found.alpha).tolist()
+    assert len(found.support) > 1
+
+
+@pytest.mark.parametrize(
+    ("d", "words"), [(1, "With 1 feature, up to 2 points"), (2, "With 2 features, up to 3 points")]
+)
+def test_one_feature_is_one(d, words):
+    assert words in str(separability(np.eye(2)[:, :d], [0, 1]))
+
+
+def test_a_margin_without_end():
+    assert str(dataset_margin([[1.0], [2.0]], [1, 1])) == (
+        "The margin (distance of the nearest point, bias free) is infinite: "
+        "all points carry one label, and the bias alone gives it to them."
+    )

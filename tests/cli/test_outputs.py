@@ -9,7 +9,7 @@ import pytest
 
 import rosenblatt
 from commands import AND, XOR, command, written
-from rosenblatt.cli.reading import begin
+from rosenblatt.cli.starting import begin
 
 
 @pytest.fixture
@@ -98,8 +98,8 @@ def test_garbage_is_looked_for_when_work_begins():
     begin()  # where it is looked for already, nothing changes
     assert (gc.isenabled(), gc.get_freeze_count()) == was
     code = (
-        "import gc, sys; from rosenblatt.cli import main, reading\n"
-        "seen = []\nmain.app = lambda: (seen.append(gc.isenabled()), reading.begin(), seen.append(gc.isenabled()))\n"
+        "import gc, sys; from rosenblatt.cli import main, starting\n"
+        "seen = []\nmain.app = lambda: (seen.append(gc.isenabled()), starting.begin(), seen.append(gc.isenabled()))\n"
         "main.main(); sys.exit(seen != [False, True] or not gc.get_freeze_count())"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -12,6 +12,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.data import open as opened
 from rosenblatt.learners import feeding, windows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -189,3 +190,82 @@ def test_a_finished_run_can_be_resumed(tmp_path):
     model = Perceptron(max_iter=2, random_state=0).fit_stream(Blocks(100), checkpoint=path, every=0)
     again = Perceptron(max_iter=2, random_state=0).fit_stream(Blocks(100), checkpoint=path, every=0, resume=True)
     assert_same(again, model)
+
+
+class Broken:
+    """The blocks of a stream; a crash comes after ``limit`` of them."""
+
+    def __init__(self, stream, limit):
+        self.stream, self.limit, self.fingerprint = stream, limit, stream.fingerprint
+
+    def __iter__(self):
+        for block in self.stream:
+            self.limit -= 1
+            if self.limit < 0:
+                raise Crash
+            yield block
+
+
+def crashed(path, run, **options):
+    """Begin a run on a file that dies in its second pass."""
+    with pytest.raises(Crash):
+        learner().fit_stream(Broken(opened(path, block_rows=50, **options), 22), checkpoint=run, every=0)
+    assert run.exists()
+
+
+class Seen:
+    """The numbers of the passes that were made."""
+
+    def __init__(self):
+        self.passes = []
+
+    def __call__(self, model):
+        self.passes.append(model.n_iter_)
+
+
+def learner():
+    return AveragedPerceptron(max_iter=4, random_state=0)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "digits.csv"
+    np.savetxt(path, np.column_stack([X, y]), "%d", ",")
+    return path
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_a_run_on_a_file_goes_on_whatever_its_name_and_time(tmp_path, table, cache):
+    run = tmp_path / "run"
+    crashed(table, run, target=-1, cache=cache)
+    kept = run.read_bytes()
+    moved = table.rename(tmp_path / "moved.csv")
+    os.utime(moved, (1, 1))
+    whole = learner().fit_stream(opened(moved, -1))
+    for options in ({}, {"block_rows": 33}, {"threads": 0}, {"cache": True}, {"cache": tmp_path / "rows"}):
+        run.write_bytes(kept)
+        seen = Seen()
+        model = learner().fit_stream(opened(moved, -1, **options), on_pass=seen, checkpoint=run, resume=True)
+        assert seen.passes == [2, 3, 4], "the first pass was made before"
+        assert_same(model, whole)
+
+
+def test_a_file_that_was_changed_is_refused(tmp_path, table):
+    run, text = tmp_path / "run", table.read_text()
+    crashed(table, run, target=-1)
+    lines = text.splitlines(keepends=True)
+    first, middle, last = ([*lines] for _ in range(3))
+    for changed, k in ((first, 0), (middle, len(lines) // 2), (last, -1)):
+        changed[k] = "9" + changed[k][1:]
+    for changed in (first, middle, last, lines[:-1], [*lines, lines[0]], lines[::-1]):
+        table.write_text("".join(changed))
+        with pytest.raises(ValueError, match="another data, so this one cannot go on from it"):
+            learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)
+    table.write_text(text)
+    for options in ({"target": -2}, {"target": -1, "drop": ["c1"]}, {"target": -1, "kinds": {"c3": "category"}}):
+        with pytest.raises(ValueError, match="another data, so this one cannot go on from it"):
+            learner().fit_stream(opened(table, **options), checkpoint=run, resume=True)
+    (tmp_path / "second.csv").write_text(lines[0])
+    with pytest.raises(ValueError, match="another data"):
+        learner().fit_stream(opened([table, tmp_path / "second.csv"], -1), checkpoint=run, resume=True)
+    learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)

@@ -11,7 +11,8 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from point_sets import some
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
+from rosenblatt.data.blocks import Block
 from rosenblatt.learners import windows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -191,3 +192,50 @@ def test_mistakes_left_are_a_warning():
     X, y = rows(classes=2)
     with pytest.warns(ConvergenceWarning, match="the data is not separated"):
         Perceptron(max_iter=2).fit_stream(cut(X, y, 40))
+
+
+def blocks_of(X, y, size, checked):
+    return [Block(part, labels, 0, checked=checked) for part, labels in cut(X, y, size)]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("labels", [int, float, bool, str])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
+def test_blocks_that_a_reader_has_checked_are_like_others(shuffle, labels, form):
+    X, y = rows(classes=2)
+    y = y.astype(labels)
+    options = {"max_iter": 3, "shuffle": shuffle, "random_state": 1}
+    in_memory = AveragedPerceptron(**options).fit(form(X), y)
+    for size in (7, 1000):
+        assert_same(AveragedPerceptron(**options).fit_stream(blocks_of(form(X), y, size, True)), in_memory)
+    mixed = [*blocks_of(form(X)[:100], y[:100], 30, True), *blocks_of(form(X)[100:], y[100:], 30, False)]
+    assert_same(AveragedPerceptron(**options).fit_stream(mixed), in_memory)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_what_a_reader_cannot_know_is_checked_all_the_same(monkeypatch, shuffle):
+    for module in (windows, __import__("rosenblatt.learners.feeding", fromlist=["feeding"])):
+        monkeypatch.setattr(module, "WINDOW", 64)
+    X, y = rows(classes=2)
+    model = Perceptron(shuffle=shuffle, random_state=0)
+    with pytest.raises(ValueError, match="features"):
+        model.fit_stream([*blocks_of(X, y, 100, True), *blocks_of(X[:, :3], y, 100, True)])
+    with pytest.raises(ValueError, match="continuous"):
+        model.fit_stream(blocks_of(X, y + 0.5, 100, True))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit_stream(blocks_of(X, np.where(np.arange(len(y)) < 200, y, np.nan), 100, True))
+    spoiled = blocks_of(X, y, 100, True)
+    spoiled[2] = Block(np.full((1, 5), np.inf), y[:1], 200)
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit_stream(spoiled)
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_rows_without_labels_are_refused(tmp_path, cache):
+    (tmp_path / "a.svm").write_text("1 1:1\n0 1:2\n" * 9)
+    (tmp_path / "b.svm").write_text("1:1\n1:2\n")
+    for files in (tmp_path / "b.svm", [tmp_path / "a.svm", tmp_path / "b.svm"]):
+        stream = data.open(files, format="svmlight", labels=False, cache=cache)
+        stream.read()
+        with pytest.raises(ValueError, match=r"NaN|every label is nan"):
+            Perceptron(max_iter=2).fit_stream(stream)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ except ImportError:
 
 from rosenblatt.cli import options as given
 from rosenblatt.cli.output import one_sentence
+from rosenblatt.cli.starting import hurry, leave_after
 
 __all__ = ["app", "main"]
 
@@ -30,9 +30,9 @@ _HANDED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def main() -> None:
-    """Run the command; garbage is looked for when work begins, as starting makes none."""
-    gc.disable()
-    app()
+    """Run the command."""
+    hurry()
+    leave_after(app)
 
 
 def _version(asked: bool) -> None:

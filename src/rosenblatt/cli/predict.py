@@ -12,7 +12,8 @@ from typing import Any, TextIO
 
 from rosenblatt.cli.bar import Bar
 from rosenblatt.cli.output import as_text, columns, emit, on_terminal, say
-from rosenblatt.cli.reading import begin, check_out, opened, score
+from rosenblatt.cli.reading import check_out, opened, score
+from rosenblatt.cli.starting import begin
 
 __all__ = ["confusion", "loaded", "model_and_rows", "predict", "tell_accuracy"]
 

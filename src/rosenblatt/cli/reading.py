@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.output import note
+from rosenblatt.cli.starting import begin
 
-__all__ = ["Watched", "begin", "check_out", "kinds_of", "opened", "score", "seconds", "target_of"]
+__all__ = ["Watched", "check_out", "kinds_of", "opened", "score", "seconds", "target_of"]
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -27,10 +28,17 @@ class Watched:
         self.rows = 0
         """Rows of the stream, known after one pass."""
         self.fingerprint = stream.fingerprint
+        self._begun: Iterator[Any] | None = None
+
+    def begin(self) -> None:
+        """Read the first block now; those after it are made ready while something else goes on."""
+        blocks = iter(self.stream)
+        self._begun = chain(list(islice(blocks, 1)), blocks)
 
     def __iter__(self) -> Iterator[Any]:
         """Read all blocks from the start."""
-        for block in self.stream:
+        blocks, self._begun = self._begun or iter(self.stream), None
+        for block in blocks:
             self.tell(self.share_read, self.stream.rows_read)
             yield block
         self.rows = self.stream.rows_read
@@ -68,13 +76,6 @@ def check_out(out: Path | None, read: Sequence[str], replaced: bool = True) -> N
     for name in file_names(list(read)) if out.exists() else ():
         if os.path.exists(name) and os.path.samefile(out, name):
             raise ValueError(f"{out} is read, so it cannot be written as well: write to another file.")
-
-
-def begin() -> None:
-    """Look for garbage from here on, though not among what was imported; `main` puts it off, as it takes long."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
 
 
 def target_of(text: str | None) -> str | int | None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from rosenblatt.cli.bar import Bar
 from rosenblatt.cli.output import as_text, bars, emit, note, on_terminal, say
-from rosenblatt.cli.reading import Watched, begin, check_out, opened, score
+from rosenblatt.cli.reading import Watched, check_out, opened, score
+from rosenblatt.cli.starting import begin
 
 __all__ = ["LEARNERS", "Run", "learner_for", "name_features", "train"]
 
@@ -67,9 +68,13 @@ def train(
     if out is not None and run.checkpoint is not None and out.resolve() == run.checkpoint.resolve():
         raise ValueError(f"{out} cannot be the model and the checkpoint: name two files.")
     started = time.perf_counter()
-    cache = run.cache or (run.passes != 1 or run.seeds > 1 or None)  # rows are parsed once for all passes
+    many = run.passes is None or run.passes * run.seeds > 2  # for one more pass, writing costs as much as parsing
+    cache = run.cache or many or None
     stream = opened(paths, target, {**options, "names": names or None, "cache": cache})
     once = iter(stream) is stream
+    rows = stream if once else Watched(stream)
+    if not once:
+        rows.begin()
     model = learner_for(run)
     if test:
         _opened_test(stream, test, options)  # to complain at once; how many features there are is not known yet
@@ -81,7 +86,6 @@ def train(
         if run.passes is None:
             note("what can be read only once allows one pass: save it to a file for more.")
         model.set_params(max_iter=1)
-    rows = stream if once else Watched(stream)
     interrupted = not _fit(model, rows, run, Bar("pass", paths, model.max_iter))
     took = time.perf_counter() - started
     _attach(model, stream, paths, rows)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.output import Failed, as_text, emit, say
-from rosenblatt.cli.reading import begin, check_out, opened
+from rosenblatt.cli.reading import check_out, opened
+from rosenblatt.cli.starting import begin
 
 __all__ = ["check", "separate"]
 

@@ -13,7 +13,8 @@ from typing import Any
 from rosenblatt.cli.lines import Reader, batches
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
-from rosenblatt.cli.reading import begin, check_out
+from rosenblatt.cli.reading import check_out
+from rosenblatt.cli.starting import begin
 from rosenblatt.cli.train import LEARNERS, Run, learner_for, name_features
 
 __all__ = ["Count", "watch"]

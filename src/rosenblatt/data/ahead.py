@@ -19,10 +19,12 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
-def in_order(items: Generator[Any, None, None], work: Callable[[Any], Any], threads: int) -> Generator[Any, None, None]:
+def in_order(
+    items: Generator[Any, None, None], work: Callable[[Any], Any], threads: int, spare: int = 2
+) -> Generator[Any, None, None]:
     """Yield ``work(item)`` for each of ``items``, in their order.
 
-    Each thread in turn takes the next item and works on it, a few items ahead of what is asked for and no more, so
+    Each thread in turn takes the next item and works on it, ``spare`` items ahead of what is asked for and no more, so
     memory is bounded. Without threads everything happens when it is asked for. An error stops the threads and is
     raised in its turn; so does closing the generator. A thread that waits for input which may never come is left
     behind, and does not keep the process alive.
@@ -39,7 +41,7 @@ def in_order(items: Generator[Any, None, None], work: Callable[[Any], Any], thre
         finally:
             items.close()
         return
-    crew = _Crew(items, work, threads)
+    crew = _Crew(items, work, threads, spare)
     try:
         yield from crew.results()
     finally:
@@ -49,10 +51,10 @@ def in_order(items: Generator[Any, None, None], work: Callable[[Any], Any], thre
 class _Crew:
     """Threads that share one generator: whoever holds the lock takes the next item, and with it a place in line."""
 
-    def __init__(self, items: Generator[Any, None, None], work: Callable[[Any], Any], threads: int) -> None:
+    def __init__(self, items: Generator[Any, None, None], work: Callable[[Any], Any], threads: int, spare: int) -> None:
         self.items, self.work = items, work
         self.lock = threading.Lock()
-        self.room = threading.Semaphore(threads + 2)
+        self.room = threading.Semaphore(threads + spare)
         self.line: queue.SimpleQueue[Future[Any] | None] = queue.SimpleQueue()
         self.stopped = False
         self.threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]

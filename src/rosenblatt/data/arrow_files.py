@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 from rosenblatt.data.blocks import DataError
@@ -16,6 +17,10 @@ __all__ = ["ArrowReader", "ParquetReader"]
 _VALUES = 1 << 19
 """Values in a piece, so that it is a few megabytes whatever the number of columns."""
 
+_ROWS = 1 << 16
+"""Rows in a piece, at most."""
+_SMALL = 1 << 25
+"""Bytes of a row group that is read as a whole."""
 _LARGE = 1 << 26
 """Bytes of a record batch that is rather mapped than read."""
 LIST_ROWS = 1 << 13
@@ -23,9 +28,10 @@ LIST_ROWS = 1 << 13
 
 
 class Batch(NamedTuple):
-    """Rows of one file as an Arrow record batch."""
+    """Rows of one file."""
 
-    rows: Any
+    read: Callable[[], Any]
+    """Returns them as an Arrow record batch, or a table."""
     file: int
     first: int
     """Rows of the file before these."""
@@ -39,16 +45,17 @@ class _BinaryReader(TableReader):
 
     def parse(self, item: Batch) -> Piece:
         """Return the columns of a batch; dictionaries are looked up."""
-        names = item.rows.schema.names if self.layout is None else self.layout.needed
+        with self._faults(item.file):
+            rows = item.read()
+        names = rows.schema.names if self.layout is None else self.layout.needed
         columns = {}
         label = self.source.label(item.file)
         for name in names:
-            array = _plain(item.rows.column(item.rows.schema.get_field_index(name)))
+            array = _plain(rows.column(rows.schema.get_field_index(name)))
             columns[name] = array
             if self.layout is not None and self.layout.needed[name] != "list" and is_odd(array.type):
                 raise DataError(f"{label}: column {name!r} holds {array.type} values, expected numbers or strings.")
-        n = item.rows.num_rows
-        return Piece(columns, n, lambda place: f"{label}, row {item.first + place + 1}", share=item.share)
+        return Piece(columns, rows.num_rows, lambda place: f"{label}, row {item.first + place + 1}", share=item.share)
 
     def _read(self) -> Generator[Batch, None, None]:
         for file, name in enumerate(self.source.names):
@@ -63,7 +70,7 @@ class _BinaryReader(TableReader):
         if self.layout is not None and "list" in self.layout.needed.values():
             return LIST_ROWS
         names = schema.names if self.layout is None else self.layout.needed
-        return min(1 << 16, max(1 << 8, _VALUES // max(1, len(names))))
+        return min(_ROWS, max(1 << 8, _VALUES // max(1, len(names))))
 
     @contextmanager
     def _faults(self, file: int) -> Generator[None, None, None]:
@@ -98,13 +105,32 @@ class ParquetReader(_BinaryReader):
         if name == STANDARD_INPUT:
             raise DataError("Parquet cannot be read from standard input, as its end comes first: save it to a file.")
         with arrow(".parquet").ParquetFile(name, pre_buffer=False, buffer_size=1 << 16) as table:
-            schema, total, first = table.schema_arrow, table.metadata.num_rows, 0
+            schema, about, first = table.schema_arrow, table.metadata, 0
             self._admit(schema.names, file)
             wanted = None if self.layout is None else list(self.layout.needed)
+            groups = [about.row_group(k) for k in range(about.num_row_groups)]
+            small = all(group.num_rows <= _ROWS and group.total_byte_size <= _SMALL for group in groups)
+            if self.layout is not None and small:
+                for k, group in enumerate(groups):  # whole row groups, each in the thread that makes rows of it
+                    read = partial(_row_group, name, about, k, wanted)
+                    yield Batch(read, file, first, self._share(file, (first + group.num_rows) / max(1, about.num_rows)))
+                    first += group.num_rows
+                return
             for batch in table.iter_batches(self._rows(schema), columns=wanted, use_threads=self.threads > 0):
-                share = self._share(file, (first + batch.num_rows) / total)
-                yield Batch(batch, file, first, share)
+                share = self._share(file, (first + batch.num_rows) / about.num_rows)
+                yield Batch(partial(_as_is, batch), file, first, share)
                 first += batch.num_rows
+
+
+def _row_group(name: str, about: Any, k: int, columns: list[str] | None) -> Any:
+    """Return one row group of a Parquet file, whose metadata is known."""
+    options = {"metadata": about, "pre_buffer": False, "buffer_size": 1 << 16}
+    with arrow(".parquet").ParquetFile(name, **options) as table:
+        return table.read_row_group(k, columns=columns, use_threads=False)
+
+
+def _as_is(rows: Any) -> Any:
+    return rows
 
 
 class ArrowReader(_BinaryReader):
@@ -120,7 +146,7 @@ class ArrowReader(_BinaryReader):
         for batch, part in self._stored(file, name):
             step = self._rows(batch.schema)
             for start in range(0, batch.num_rows, step):
-                yield Batch(batch.slice(start, step), file, first + start, self._share(file, part))
+                yield Batch(partial(batch.slice, start, step), file, first + start, self._share(file, part))
             first += batch.num_rows
 
     def _stored(self, file: int, name: str) -> Generator[tuple[Any, float], None, None]:

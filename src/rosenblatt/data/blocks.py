@@ -37,7 +37,7 @@ class Block:
     """
 
     X: Any
-    """The features: a CSR array in canonical form, or a C-ordered array; float32 or float64."""
+    """The features: a CSR array in canonical form, or a C-ordered array; float32 or float64. It may be read-only."""
     y: np.ndarray
     """A label for each row; NaN where the text has none and none was asked for."""
     first: int
@@ -56,9 +56,14 @@ class Block:
     @property
     def size(self) -> int:
         """The bytes that its numbers take."""
+        return sum(array.nbytes for array in self.arrays)
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        """All arrays that its numbers are in."""
         X = self.X
-        arrays = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
-        return int(sum(array.nbytes for array in arrays) + self.y.nbytes)
+        features = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+        return [*features, self.y, *([] if self.weight is None else [self.weight])]
 
 
 def stacked(matrices: Sequence[Any]) -> Any:
@@ -76,7 +81,7 @@ def stacked(matrices: Sequence[Any]) -> Any:
     indptr = np.zeros(1 + sum(X.shape[0] for X in matrices), np.int32 if narrow else np.int64)
     row = before = 0
     for X in matrices:
-        np.add(X.indptr[1:], before, out=indptr[row + 1 : row + 1 + X.shape[0]])
+        np.add(X.indptr[1:], before, out=indptr[row + 1 : row + 1 + X.shape[0]], dtype=indptr.dtype)
         row, before = row + X.shape[0], before + X.nnz
     data = np.concatenate([X.data[: X.nnz] for X in matrices])
     indices = np.concatenate([X.indices[: X.nnz] for X in matrices]).astype(indptr.dtype, copy=False)

@@ -68,6 +68,7 @@ class Encoder:
             self.fixed += len(column["categories"]) if column["kind"] == "category" else 1
         self._empty = [k for k, column in enumerate(self._plain) if column.get("categories") == []]
         self.n_features = self.fixed + (2 ** preparation["bits"] if self._hashed else 0)
+        self.fixed_width = True
 
     @property
     def preparation(self) -> dict[str, Any]:

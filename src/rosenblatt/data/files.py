@@ -120,6 +120,7 @@ def open(
         Whether to keep the rows of the first pass for further ones, which are many times faster than parsing text: in
         memory while they are few, else in a temporary file; or in the file that is named, which serves later runs on
         the same data too. It is uncompressed Arrow, 12 bytes for each number that is not zero, or 8 if rows are dense.
+        What can be read only once is not kept.
 
     Returns
     -------
@@ -190,6 +191,5 @@ def _kept(request: Request, origin: Origin, cache: bool | str | os.PathLike[str]
     if path is not None and any(os.path.exists(path) and os.path.samefile(path, name) for name in origin.source.names):
         raise ValueError(f"cache must be another file than those that are read, got {path}.")
     way = [VERSION, origin.way, request.labels, request.names, request.skip]
-    width = origin.n_features if request.prepared is not None else None
-    key = fingerprint(origin.source.names, [*way, width], dated=True)
+    key = fingerprint(origin.source.names, way, dated=True)
     return Kept(path, key, origin.facts)

@@ -32,7 +32,7 @@ def fingerprint(names: Sequence[str], made: Any, dated: bool = False) -> str:
     """
     digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode())
     for name in names:
-        with open(name, "rb", buffering=0) as file:
+        with open(name, "rb") as file:
             about = os.fstat(file.fileno())
             digest.update(repr((about.st_size, about.st_mtime_ns if dated else None)).encode())
             for start in _starts(about.st_size):

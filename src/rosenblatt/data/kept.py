@@ -6,16 +6,16 @@ user names serves other runs too; otherwise it has no name, and is gone with the
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from typing import Any
 
 from rosenblatt.data.ahead import in_order
-from rosenblatt.data.arrow_rows import batch_of, block_of
+from rosenblatt.data.arrow_rows import RowsFile, RowsWriter, is_rows_file
 from rosenblatt.data.blocks import Block, DataError
 from rosenblatt.data.tables import arrow
 
@@ -23,7 +23,7 @@ __all__ = ["Kept"]
 
 ROOM = 1 << 26
 """Bytes of rows that stay in memory."""
-_KEY, _FACTS = b"rosenblatt-rows", b"rosenblatt-facts"
+_numbers = count()
 
 Facts = dict[str, Any]
 
@@ -39,74 +39,87 @@ class Kept:
         What tells these rows from others: a file with another key is written anew.
     facts : callable
         Returns what is known about the rows after the last of them, as plain data, with "n_features" in it.
+
+    Raises
+    ------
+    ValueError
+        If no file can be made there, or the one that is there is none of rows.
     """
 
     def __init__(self, path: str | None, key: str, facts: Callable[[], Facts]) -> None:
-        self._path, self._key, self._facts = path, key, facts
-        self._blocks: list[Block] | None = None
-        self._reader: Any = None
-        self._width = 0
-        self._filling = self._given_up = False
-        self.rows = 0
-        self.found: Facts | None = None
-        """What is known about the rows, where they are those of another run."""
-        if path is not None and os.path.isfile(path):
-            with suppress(OSError):
-                self.found = self._use(open(path, "rb", buffering=0))  # noqa: SIM115 (open as long as this lives)
+        self._path, self._key, self._facts = None if path is None else os.path.realpath(path), key, facts
+        self._few: list[Block] | None = None
+        self._file = self._found()
+        self._turn: object = None
+        """Whose rows are being kept: of who began to read last, unless somebody else reads on."""
+        self._given_up = False
+        self._rows = 0
 
     @property
     def full(self) -> bool:
         """Whether all rows are here."""
-        return self._blocks is not None or self._reader is not None
+        return self._few is not None or self._file is not None
+
+    @property
+    def found(self) -> Facts | None:
+        """What is known about the rows, where they are in a file."""
+        return None if self._file is None else self._file.facts
+
+    @property
+    def rows(self) -> int:
+        """How many rows are here."""
+        return self._rows if self._file is None else int(self._file.facts["rows"])
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the rows that are here."""
-        if self._blocks is not None:
-            yield from self._blocks
+        if self._file is None:
+            yield from self._few or ()
             return
-        first = 0
-        work = in_order((k for k in range(self._reader.num_record_batches)), self._block, 1)
+        first, checked = 0, self._file.facts["checked"]
+        work = in_order((k for k in range(len(self._file))), self._block, 1)
         try:
             for X, y, weight in work:
-                if len(y):
-                    yield Block(X, y, first, weight, checked=True)
-                    first += len(y)
+                yield Block(X, y, first, weight, checked=checked)
+                first += len(y)
         finally:
             work.close()
 
     def filling(self, blocks: Generator[Block, None, None]) -> Generator[Block, None, None]:
-        """Yield the blocks and keep them; unless all of them are read, none is kept."""
-        if self._filling or self._given_up:
-            yield from blocks
-            return
-        self._filling = True
+        """Yield the blocks and keep them; unless all of them are read, and nothing else meanwhile, none is kept."""
+        mine = object()
+        if not self._given_up:
+            self._turn = mine
         few: list[Block] = []
-        file: _File | None = None
+        draft: _Draft | None = None
         room, rows = ROOM if self._path is None else 0, 0
         try:
             for block in blocks:
-                rows, room = rows + len(block), room - block.size
-                few.append(block)
-                if room < 0:
+                if self._is_turn_of(mine):
+                    few.append(_read_only(block))
+                    rows, room = rows + len(block), room - block.size
+                if room < 0 and few:
                     with self._giving_up():
-                        file = file or _File(self._path, self._key, block)
-                        file.write(few)
+                        draft = draft or _Draft(self._path)
+                        draft.write(few)
                     few = []
-                    if self._given_up:
-                        yield block
-                        break
                 yield block
-            yield from blocks  # where keeping them was given up
-            if room >= 0:
-                self._blocks, self.rows = few, rows
-            elif file is not None and not self._given_up:
+            if self._is_turn_of(mine) and draft is None:
+                self._few, self._rows = few, rows
+            elif self._is_turn_of(mine) and draft is not None:
                 with self._giving_up():
-                    self._use(file.finished(self._facts() | {"rows": rows}))
-                    file = None
+                    draft.finish(self._facts() | {"rows": rows, "key": self._key})
+                    self._file = self._found() if self._path is not None else RowsFile(draft.file)
+                    draft = None
         finally:
-            self._filling = False
-            if file is not None:
-                file.discard()
+            blocks.close()
+            if draft is not None:
+                draft.discard()
+
+    def _is_turn_of(self, reader: object) -> bool:
+        """Say whether nobody else reads at the same time: what is counted meanwhile is about both."""
+        if self._turn is not reader:
+            self._turn = None
+        return self._turn is reader
 
     @contextmanager
     def _giving_up(self) -> Iterator[None]:
@@ -114,71 +127,84 @@ class Kept:
         try:
             yield
         except (OSError, ValueError, arrow().ArrowException) as error:
-            self._given_up = True
+            self._given_up, self._turn = True, None
             where = "a temporary file" if self._path is None else self._path
             warnings.warn(f"rows cannot be kept in {where} ({error}): they are read anew in each pass.", stacklevel=5)
 
     def _block(self, k: int) -> tuple[Any, Any, Any]:
+        assert self._file is not None
         try:
-            return block_of(self._reader.get_batch(k), self._width)
+            return self._file.block(k)
         except (OSError, ValueError, arrow().ArrowException) as error:
             where = "the temporary file of rows" if self._path is None else self._path
             raise DataError(f"{where} is damaged ({error}): delete it, and the rows are read anew.") from None
 
-    def _use(self, file: Any) -> Facts | None:
-        """Read from a file if it is complete and of these rows, and return what it says about them."""
-        pa, ipc = arrow(), arrow(".ipc")
-        try:
-            reader = ipc.open_file(pa.PythonFile(file, "r"))
-            facts: Facts = {}
-            if (reader.schema.metadata or {}).get(_KEY) == self._key.encode() and reader.num_record_batches:
-                last = reader.get_batch_with_custom_metadata(reader.num_record_batches - 1)
-                facts = json.loads(last.custom_metadata[_FACTS])
-        except (pa.ArrowException, ValueError, TypeError, KeyError):
-            facts = {}
-        if not facts:
-            file.close()
+    def _found(self) -> RowsFile | None:
+        """Return the file that has these rows, if there is one."""
+        path = self._path
+        if path is None:
             return None
-        self._reader, self.rows, self._width = reader, facts["rows"], facts["n_features"]
-        return facts
+        folder = os.path.dirname(path)
+        if not os.path.isdir(folder):
+            raise ValueError(f"cache must be a file in a folder that is there, got {path}: make the folder first.")
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ValueError(f"cache must be a file, got {path}, which is something else.")
+        found = _opened(path) if os.path.exists(path) else None
+        if found is not None and found.facts["key"] == self._key:
+            return found
+        if not os.access(folder, os.W_OK):
+            raise ValueError(f"cache must be a file in a folder that can be written to, got {path}.")
+        return None
 
 
-class _File:
+def _opened(path: str) -> RowsFile | None:
+    """Return a file of rows, None where it is not complete; a ValueError where it is something else."""
+    with ExitStack() as stack:
+        file = stack.enter_context(open(path, "rb"))
+        if os.path.getsize(path) and not is_rows_file(file):
+            raise ValueError(f"{path} is there and is no file of rows: delete it, or name another file by cache=.")
+        with suppress(ValueError, arrow().ArrowException):
+            rows = RowsFile(file)
+            stack.pop_all()  # it stays open as long as its rows are used
+            return rows
+    return None
+
+
+class _Draft:
     """A file of rows that is being written."""
 
-    def __init__(self, path: str | None, key: str, like: Block) -> None:
+    def __init__(self, path: str | None) -> None:
         self._path = path
         if path is None:
-            self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (it goes on living as what is read)
+            self.file: Any = tempfile.TemporaryFile()  # noqa: SIM115 (it goes on living as what is read)
         else:
-            self._part = f"{path}.{os.getpid()}.part"
-            self._file = open(self._part, "w+b", buffering=0)  # noqa: SIM115
-        self._like = batch_of(like)
-        schema = self._like.schema.with_metadata({_KEY: key})
-        pa = arrow()
-        self._sink = pa.PythonFile(self._file, "w")
-        self._writer = arrow(".ipc").new_file(self._sink, schema)
+            self._part = f"{path}.{os.getpid()}-{next(_numbers)}.part"
+            self.file = open(self._part, "wb")  # noqa: SIM115
+        self._writer = RowsWriter(self.file)
 
     def write(self, blocks: list[Block]) -> None:
-        """Write blocks; a ValueError where they are not like the first."""
+        """Write blocks."""
         for block in blocks:
-            batch = batch_of(block)
-            if batch.schema != self._like.schema:
-                raise ValueError(f"their columns change from {self._like.schema} to {batch.schema}".replace("\n", ", "))
-            self._writer.write_batch(batch)
+            self._writer.write(block)
 
-    def finished(self, facts: Facts) -> Any:
-        """Write what is known about the rows, give the file its name, and return it to be read."""
-        self._writer.write_batch(self._like[:0], custom_metadata={_FACTS: json.dumps(facts)})
-        self._writer.close()
+    def finish(self, facts: Facts) -> None:
+        """Write what is known about the rows, and give the file its name."""
+        self._writer.finish(facts)
         if self._path is not None:
+            self.file.close()
             os.replace(self._part, self._path)
-        self._file.seek(0)
-        return self._file
 
     def discard(self) -> None:
         """Forget what was written."""
         with suppress(OSError):
-            self._file.close()
-            if self._path is not None:
+            self.file.close()
+        if self._path is not None:
+            with suppress(OSError):
                 os.unlink(self._part)
+
+
+def _read_only(block: Block) -> Block:
+    """Return the block, with numbers that nobody can change: they are needed again."""
+    for array in block.arrays:
+        array.flags.writeable = False
+    return block

@@ -16,14 +16,13 @@ from rosenblatt.data.blocks import DataError
 from rosenblatt.data.columns import Encoder, Rows
 from rosenblatt.data.tables import Layout, Piece, arrow
 from rosenblatt.data.values import Faults, blame
-from rosenblatt.kernels.lists import NOT_FINITE, OUTSIDE, UNSORTED, judge_lists
+from rosenblatt.kernels.lists import MOST_COLUMNS, NOT_FINITE, OUTSIDE, UNSORTED, judge_lists
 
 __all__ = ["LISTS", "ListEncoder", "cut_to", "has_lists", "numbers_in"]
 
 LISTS = ("indices", "values")
-_MOST = 2**31 - 1
 _SENTENCES = {
-    OUTSIDE: f"an index is negative, missing or too large, expected 0 to {_MOST - 1}",
+    OUTSIDE: f"an index is negative, missing or too large, expected 0 to {MOST_COLUMNS - 1}",
     UNSORTED: "an index is not above the one before it, expected ascending indices: sort the row",
     NOT_FINITE: "a value is missing, NaN, infinite or too large for float64, expected finite numbers",
 }
@@ -48,12 +47,12 @@ class ListEncoder(Encoder):
     def __init__(self, preparation: dict[str, Any], labelled: bool = True) -> None:
         super().__init__(preparation, labelled)
         self._width: int | None = preparation.get("n_features")
-        self.n_features = self._width or 0
+        self.n_features, self.fixed_width = self._width or 0, self._width is not None
 
     @property
     def preparation(self) -> dict[str, Any]:
-        """How rows are made; the number of columns is that met so far."""
-        return self._preparation | {"n_features": self.n_features}
+        """How rows are made; the number of columns is that met so far, None before the first."""
+        return self._preparation | {"n_features": self.n_features or None}
 
     @property
     def layout(self) -> Layout:
@@ -67,7 +66,9 @@ class ListEncoder(Encoder):
     def fitted(self, rows: Rows) -> Any:
         """Return the features of the rows that come next, as wide as they should be."""
         if self._width is None:
-            self.n_features = max(self.n_features, rows.X.shape[1])
+            whole = len(rows.y) == rows.piece.n
+            met = rows.X.shape[1] if whole else 1 + int(rows.X.indices.max(initial=-1))  # not those of rows left out
+            self.n_features = max(self.n_features, met)
         X, beyond = cut_to(rows.X, self.n_features)
         rows.unseen.update({"columns": beyond} if beyond else {})
         return X
@@ -76,8 +77,7 @@ class ListEncoder(Encoder):
         """Return the lists as CSR; rows at fault are empty."""
         arrays = [piece.columns[name] for name in LISTS]
         for name, array in zip(LISTS, arrays, strict=True):
-            if not _is_list(array.type):
-                raise DataError(f"{piece.where(0)}: column {name!r} holds {array.type} values, expected lists.")
+            _refuse_other(array.type, name, piece.where(0))
             blame(faults, _gaps(array).tolist(), partial(_sentence, f"column {name!r} has no value"))
         ends = [numbers_in(array.offsets) for array in arrays]
         unequal = np.diff(ends[0]) != np.diff(ends[1])
@@ -88,7 +88,7 @@ class ListEncoder(Encoder):
         first, begin, size = int(ends[0][0]), int(ends[1][0]), int(ends[0][-1] - ends[0][0])
         indices = _column_numbers(arrays[0].values[first : first + size])
         values = _values(arrays[1].values[begin : begin + size])
-        indptr = (ends[0] - first).astype(np.int32)
+        indptr = (ends[0] - first).astype(np.int32 if size < 2**31 else np.int64)
         judged = np.empty(piece.n, np.int8)
         highest = judge_lists(indptr, indices, values, judged)
         bad = np.flatnonzero(judged)
@@ -97,7 +97,7 @@ class ListEncoder(Encoder):
             sizes = np.diff(indptr)
             kept = np.repeat(judged == 0, sizes)
             indices, values = indices[kept], values[kept]
-            indptr = np.concatenate([[0], np.cumsum(np.where(judged == 0, sizes, 0))]).astype(np.int32)
+            indptr = np.concatenate([[0], np.cumsum(np.where(judged == 0, sizes, 0))]).astype(indptr.dtype)
         X = sp.csr_array((values, indices, indptr), shape=(piece.n, highest + 1))
         X.has_canonical_format = True
         return X
@@ -114,6 +114,17 @@ def cut_to(X: Any, width: int) -> tuple[Any, int]:
     return X, beyond
 
 
+def _refuse_other(type_: Any, name: str, where: str) -> None:
+    """Refuse what is no list of numbers; one that never has an element has no type to speak of."""
+    types = arrow().types
+    if not _is_list(type_):
+        raise DataError(f"{where}: column {name!r} holds {type_} values, expected lists.")
+    of, whole = type_.value_type, name == LISTS[0]
+    if not (types.is_integer(of) or types.is_null(of) or (types.is_floating(of) and not whole)):
+        expected = "whole numbers" if whole else "numbers"
+        raise DataError(f"{where}: column {name!r} holds lists of {of}, expected lists of {expected}.")
+
+
 def _emptied(array: Any, faults: Faults) -> Any:
     """Return an array of lists with an empty one in the rows at fault."""
     pa = arrow()
@@ -126,12 +137,9 @@ def _emptied(array: Any, faults: Faults) -> Any:
 
 def _column_numbers(array: Any) -> np.ndarray:
     """Return column numbers as int32, -1 for those that cannot be."""
-    pa = arrow()
-    if not pa.types.is_integer(array.type):
-        raise DataError(f"column 'indices' holds lists of {array.type}, expected lists of whole numbers.")
     numbers = numbers_in(array)
     if numbers.dtype != np.int32:
-        numbers = np.where((numbers < 0) | (numbers >= _MOST), -1, numbers).astype(np.int32)
+        numbers = np.where((numbers < 0) | (numbers >= MOST_COLUMNS), -1, numbers).astype(np.int32)
     if array.null_count:
         numbers = numbers.copy()
         numbers[_gaps(array)] = -1
@@ -140,9 +148,6 @@ def _column_numbers(array: Any) -> np.ndarray:
 
 def _values(array: Any) -> np.ndarray:
     """Return values as float32 or float64, NaN for what is missing."""
-    pa = arrow()
-    if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
-        raise DataError(f"column 'values' holds lists of {array.type}, expected lists of numbers.")
     values = numbers_in(array)
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
@@ -154,11 +159,10 @@ def _values(array: Any) -> np.ndarray:
 
 def numbers_in(array: Any) -> np.ndarray:
     """Return an Arrow array of numbers without a copy; anything where it has none."""
-    kind = array.type.to_pandas_dtype()  # a type of NumPy's
-    stored = array.buffers()[1]
-    if stored is None or not len(array):
-        return np.zeros(len(array), kind)
-    return np.frombuffer(stored, kind)[array.offset : array.offset + len(array)]
+    if arrow().types.is_null(array.type) or not len(array) or array.buffers()[1] is None:
+        return np.zeros(len(array), array.type.to_pandas_dtype())
+    kind = np.dtype(array.type.to_pandas_dtype())  # a type of NumPy's
+    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
 
 
 def _gaps(array: Any) -> np.ndarray:

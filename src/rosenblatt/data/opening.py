@@ -35,6 +35,8 @@ _FOR = {
 """The formats that an option is for; others are for tables."""
 
 
+LISTED = ("parquet", "arrow")
+"""The tables that can have sparse rows in columns of lists."""
 _NEEDED = {
     "tables": {"dialect", "order", "target", "weight", "columns", "ignored", "others"}
     | {"missing", "missing_values", "bits", "ngrams", "sparse"},
@@ -108,7 +110,8 @@ def _check_preparation(request: Request, prepared: dict[str, Any]) -> None:
         name = next(iter(request.given))
         raise ValueError(f"preparation= says how rows are made, so {name}= cannot be given as well.")
     family = prepared["format"]
-    if family != request.kind and not (family in TABLES and request.kind in TABLES):
+    alike = LISTED if prepared.get("lists") else TABLES
+    if family != request.kind and not (family in alike and request.kind in alike):
         raise ValueError(
             f"{request.file} is read as {request.kind}, but rows are prepared for {family}: "
             f"say format={family!r} if it is that."

@@ -43,10 +43,12 @@ class Origin:
         What was wrong with the first ten of them.
     unseen : Counter
         How many values of each column are none of the categories known.
+    fixed : bool
+        Whether the number of columns is known before the last row.
     """
 
-    def __init__(self, source: Source, labelled: bool) -> None:
-        self.source, self.labelled = source, labelled
+    def __init__(self, source: Source, labelled: bool, fixed: bool = True) -> None:
+        self.source, self.labelled, self.fixed = source, labelled, fixed
         self.restart()
 
     def restart(self) -> None:
@@ -94,7 +96,7 @@ class Origin:
     @property
     def way(self) -> dict[str, Any]:
         """How rows are prepared, but for what is only known after the last of them."""
-        return {name: value for name, value in self.preparation.items() if name != "n_features"}
+        return self.preparation | ({} if self.fixed else {"n_features": None})
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""
@@ -105,7 +107,7 @@ class TableOrigin(Origin):
     """The rows of a table."""
 
     def __init__(self, reader: TableReader, encoder: Encoder, threads: int) -> None:
-        super().__init__(reader.source, encoder.labelled)
+        super().__init__(reader.source, encoder.labelled, encoder.fixed_width)
         self._reader, self._encoder, self._threads = reader, encoder, threads
         self._met: dict[int, str] = {}
         reader.layout = encoder.layout
@@ -180,7 +182,7 @@ class TextOrigin(Origin):
 
     def __init__(self, reader: TextReader, preparation: dict[str, Any], labelled: bool, width: int | None) -> None:
         self._reader, self._preparation, self._width = reader, preparation, width
-        super().__init__(reader.source, labelled)
+        super().__init__(reader.source, labelled, width is not None)
 
     @property
     def n_features(self) -> int:
@@ -195,8 +197,8 @@ class TextOrigin(Origin):
 
     @property
     def preparation(self) -> dict[str, Any]:
-        """How rows are prepared; the number of columns is that met so far."""
-        return self._preparation | {"n_features": self.n_features}
+        """How rows are prepared; the number of columns is that met so far, None before the first."""
+        return self._preparation | {"n_features": self.n_features or None}
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks."""
@@ -223,4 +225,5 @@ class TextOrigin(Origin):
         self._reader.width = max(self._reader.width, int(facts["n_features"]))
 
     def _words(self) -> dict[int, str]:
-        return (self._reader.names or {}) if isinstance(self._reader, VwReader) else {}
+        names = self._reader.names if isinstance(self._reader, VwReader) else None
+        return {} if names is None else names

@@ -93,6 +93,8 @@ class Stream:
 
         Of files above some megabytes only parts are looked at, at the start, at the end and between.
         """
+        if not self._origin.source.rereadable:
+            raise ValueError("what can be read only once has no fingerprint: save it to a file.")
         return fingerprint(self._origin.source.names, self._origin.way)
 
     @property

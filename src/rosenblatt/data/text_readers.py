@@ -21,6 +21,8 @@ from rosenblatt.kernels.text import DONE, PROGRESS, ROOM, SETTLE
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,41}")
 _KEPT_COMPLAINTS = 10
+_AHEAD = 16
+"""Chunks to have parsed while the first of them is waited for, or something else takes long."""
 LARGEST = {
     np.dtype(np.float64): float(np.finfo(np.float64).max),
     np.dtype(np.float32): float(np.nextafter(2.0**128 - 2.0**103, 0.0)),
@@ -107,7 +109,7 @@ class TextReader:
         self._restart(first)
         self._prepare()
         file, line = (start.file, start.line) if start else (0, 0)
-        work = in_order(self.source.chunks(start), self._parse, self._threads)
+        work = in_order(self.source.chunks(start), self._parse, self._threads, _AHEAD)
         try:
             for parsed in work:
                 chunk = parsed.chunk

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rosenblatt.kernels.compiler import kernel
 
+MOST_COLUMNS = 2**31 - 1
 SOUND, OUTSIDE, UNSORTED, NOT_FINITE = range(4)
 """What a row is: as it should be; or with a column number that cannot be, columns that do not ascend, a value that is
 no finite number."""
@@ -17,7 +18,7 @@ def judge_lists(indptr, indices, values, judged):
         found, last = SOUND, -1
         for p in range(indptr[i], indptr[i + 1]):
             j, v = indices[p], values[p]
-            if j < 0:
+            if j < 0 or j >= MOST_COLUMNS:
                 found = OUTSIDE
                 break
             if j <= last:

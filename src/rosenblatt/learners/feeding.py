@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,8 @@ class StreamTrainer:
         self.rows: Any = None
         """The last window."""
         self.jobs = effective_n_jobs(model.n_jobs)
+        self.begun: Iterator[Part] | None = None
+        """The parts of the first pass, where reading them has begun."""
         self.held: HeldFromStream | None = None
         if model.early_stopping:
             self.held = HeldFromStream(model.hypothesis, model.n_iter_no_change)
@@ -143,7 +146,8 @@ class StreamTrainer:
         self.held.take(kept)
 
     def _windows(self, shuffled: bool) -> Iterator[Part]:
-        stream = after(parts(self.blocks), self.under.row)
+        stream, self.begun = self.begun or parts(self.blocks), None
+        stream = after(stream, self.under.row)
         return windows(stream, WINDOW) if shuffled else stream
 
     def _ready(self, part: Part) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -223,14 +227,19 @@ def fit_from_stream(
     if resumed is not None:
         _make_passes(model, blocks, resumed.classes, on_pass, checkpoints, resumed)
         return
-    known = np.unique(classes) if classes is not None else _first_classes(blocks)
+    begun: Iterator[Part] | None = None
+    if classes is not None:
+        known = np.unique(classes)
+    else:
+        known, begun = _begun(blocks)
     while True:
         if len(known) > 1:
             try:
-                _make_passes(model, blocks, known, on_pass, checkpoints, None)
+                _make_passes(model, blocks, known, on_pass, checkpoints, None, begun)
                 return
             except NewClass:
                 pass
+        begun = None
         everything = np.union1d(all_classes(blocks), known)
         if len(everything) < 2:
             raise ValueError(
@@ -246,6 +255,7 @@ def _make_passes(
     on_pass: Callable[[Any], None] | None,
     checkpoints: Checkpoints | None,
     resumed: Resumed | None,
+    begun: Iterator[Part] | None = None,
 ) -> None:
     going_on = model.warm_start and hasattr(model, "machines_")
     for name in ("n_features_in_", "feature_names_in_") if not going_on or resumed else ():
@@ -262,7 +272,7 @@ def _make_passes(
     else:
         machines = model._new_machines(len(classes), 0)
     trainer = StreamTrainer(model, machines, classes, blocks)
-    trainer.checkpoints = checkpoints
+    trainer.checkpoints, trainer.begun = checkpoints, begun
     if resumed is not None:
         trainer.under, trainer.seen = resumed.under, resumed.under.made > 0
         trainer.hold_again()
@@ -312,7 +322,9 @@ def _learn_once(model: Any, blocks: Iterable[Any], classes: Any, on_pass: Callab
         on_pass(model)
 
 
-def _first_classes(blocks: Iterable[Any]) -> np.ndarray:
-    for part in parts(blocks):
-        return np.unique(part.y)
+def _begun(blocks: Iterable[Any]) -> tuple[np.ndarray, Iterator[Part]]:
+    """Return the classes of the first part, and all parts, that one among them."""
+    stream = parts(blocks)
+    for part in stream:
+        return np.unique(part.y), chain([part], stream)
     raise ValueError("expected rows to learn from, got an empty stream.")

@@ -114,7 +114,7 @@ def test_a_broken_checkpoint_is_an_error(tmp_path):
         Perceptron(max_iter=5, random_state=0).fit_stream(Blocks(100, 12), checkpoint=path, every=0)
     sound = path.read_bytes()
     rng = np.random.default_rng(0)
-    for turn in range(300):
+    for turn in range(2000):
         broken = bytearray(sound)
         if turn % 3:
             broken[rng.integers(len(sound))] ^= 1 << rng.integers(8)

@@ -76,6 +76,66 @@ def _add_up(Z, places, weights, count, out):
 
 
 @plain
+def _lowest(Z, group, u):
+    """Return the least scores of the two groups along ``u``, and their rows; infinity and -1 for a group of none."""
+    low_0, low_1, where_0, where_1 = math.inf, math.inf, -1, -1
+    for p in range(group.shape[0]):
+        score = dot((Z, u.shape[0]), p, u)
+        if group[p] == 0:
+            if score < low_0:
+                low_0, where_0 = score, p
+        elif score < low_1:
+            low_1, where_1 = score, p
+    return low_0, low_1, where_0, where_1
+
+
+@plain
+def _enter(p, count, places, Z, Q, R, least, rest, shares):
+    """Add row ``p`` to the corral and say so; unless it is there, there is no room, or it depends on the others."""
+    width, room = rest.shape[0], places.shape[0]
+    if count == room:
+        return False
+    for k in range(count):
+        if places[k] == p:
+            return False
+        shares[k] = 0.0
+    for j in range(width):
+        rest[j] = at(Z, p * width + j)
+    for _ in range(2):  # Gram-Schmidt twice is enough for Q to stay orthonormal to rounding
+        _take_along(Q, count, rest, shares)
+    length = math.sqrt(dot((rest, width), 0, rest))
+    if not length > least:
+        return False
+    for k in range(count):
+        R[count * room + k] = shares[k]
+    R[count * room + count] = length
+    for j in range(width):
+        Q[count * width + j] = rest[j] / length
+    places[count] = p
+    return True
+
+
+@plain
+def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, shares):
+    """Make the scores along ``u``, the mean so far, equal again within each group; ``lost`` is a mean of rounding."""
+    width = u.shape[0]
+    left, right = width - 2, width - 1
+    if lost:
+        for j in range(width):
+            u[j] = 0.0
+        u[left], u[right] = -1.0, 1.0 - groups
+    else:
+        for k in range(count):
+            u[left + group[places[k]]] -= weights[k] * groups / c * dot((Z, width), places[k], mean)
+    for _ in range(3):
+        _take_along(Q, count, u, shares)
+    u[left], u[right] = 0.0, 0.0
+    if not (lost or dot((u, width), 0, mean) > 0.0):
+        for j in range(width):
+            u[j] = mean[j]
+
+
+@plain
 def _remove(k, count, places, weights, target, Q, R, width, cosines, sines):
     """Take the point at place ``k`` out of the corral; R is made triangular again by rotations, which turn Q too."""
     room = places.shape[0]
@@ -192,35 +252,15 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, turns):
             careful = careful or length < _THIN * c
             for j in range(width):
                 u[j] = mean[j]
-            if careful and state["stuck"] % 2 == 0:
-                # a thin mean loses digits of its direction: make the scores equal again within each group
-                if lost:
-                    for j in range(width):
-                        u[j] = 0.0
-                    u[left], u[right] = -1.0, 1.0 - groups
-                else:
-                    for k in range(count):
-                        u[left + group[places[k]]] -= weights[k] * groups / c * dot((Z, width), places[k], mean)
-                for _ in range(3):
-                    _take_along(Q, count, u, one)
-                u[left], u[right] = 0.0, 0.0
-                if not (lost or dot((u, width), 0, mean) > 0.0):
-                    for j in range(width):
-                        u[j] = mean[j]
+            if careful and state["stuck"] % 2 == 0:  # a thin mean loses digits of its direction
+                _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, one)
             size = math.sqrt(dot((u, width), 0, u))
             if size == 0.0:
                 state["held"], state["careful"] = count, careful
                 return AT_ZERO
             for j in range(width):
                 u[j] /= size
-        low_0, low_1, where_0, where_1 = math.inf, math.inf, -1, -1
-        for p in range(group.shape[0]):
-            score = dot((Z, width), p, u)
-            if group[p] == 0:
-                if score < low_0:
-                    low_0, where_0 = score, p
-            elif score < low_1:
-                low_1, where_1 = score, p
+        low_0, low_1, where_0, where_1 = _lowest(Z, group, u)
         if count > 0:
             score = 0.5 * (low_0 + low_1) if groups == 2 else low_0
             if score > state["low"]:
@@ -237,28 +277,9 @@ def nearest_steps(Z, group, states, corral, best, u, scratch, tol, turns):
                 return AT_ZERO
         before = count
         for g in range(groups):
-            p = where_0 if g == 0 else where_1
-            here = count == room
-            for k in range(count):
-                here = here or places[k] == p
-            if here:
-                continue
-            for j in range(width):
-                rest[j] = at(Z, p * width + j)
-            for k in range(count):
-                one[k] = 0.0
-            for _ in range(2):  # Gram-Schmidt twice is enough for Q to stay orthonormal to rounding
-                _take_along(Q, count, rest, one)
-            length = math.sqrt(dot((rest, width), 0, rest))
-            if not length > state["noise"] * c:  # it depends on the others
-                continue
-            one[count] = length
-            for k in range(count + 1):
-                R[count * room + k] = one[k]
-            for j in range(width):
-                Q[count * width + j] = rest[j] / length
-            places[count], weights[count] = p, 0.0 if before > 0 else share
-            count += 1
+            if _enter(where_0 if g == 0 else where_1, count, places, Z, Q, R, state["noise"] * c, rest, one):
+                weights[count] = 0.0 if before > 0 else share
+                count += 1
         state["held"] = count
         if count == before and state["stuck"] > 3:
             return STUCK

@@ -74,15 +74,15 @@ class Stream:
 
     def _blocks(self) -> Generator[Block, None, None]:
         self.rows_read = 0
-        kept, again = self._kept, self._kept is not None and self._kept.full
-        blocks = kept.blocks() if kept is not None and again else self._origin.blocks()
-        if kept is not None and not again:
-            blocks = kept.filling(blocks)
+        known = self._kept if self._kept is not None and self._kept.full else None
+        blocks = self._origin.blocks() if known is None else known.blocks()
+        if self._kept is not None and known is None:
+            blocks = self._kept.filling(blocks)
         try:
             for block in regrouped(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
-                if kept is not None and again:
-                    self._origin.share = self.rows_read / kept.rows
+                if known is not None:
+                    self._origin.share = self.rows_read / known.rows
                 yield block
         finally:
             blocks.close()

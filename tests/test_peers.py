@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron as Sklearn
 from sklearn.preprocessing import StandardScaler
 
-from examples import small_set
-from naive import activation, run, vote
+from helpers.examples import small_set
+from helpers.naive import activation, run, vote
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

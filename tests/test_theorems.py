@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from naive import run, vote
+from helpers.naive import run, vote
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data, textbook
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt import data, plots, textbook
+    from rosenblatt.circles.fitting import fit_circle
+    from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+    from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
+    from rosenblatt.estimators.rescaled import RescaledPerceptron
     from rosenblatt.features.combinations import Combinations, n_combinations
     from rosenblatt.features.lifts import SphereLift
+    from rosenblatt.inspection.explain import contributions, explain
+    from rosenblatt.inspection.geometry import boundary, distance, unit_weights
     from rosenblatt.kernels.orders import visiting_order
-    from rosenblatt.learners.circle import fit_circle
-    from rosenblatt.learners.explain import contributions, explain
-    from rosenblatt.learners.export import export_json, export_onnx
-    from rosenblatt.learners.geometry import boundary, distance, unit_weights
-    from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
-    from rosenblatt.learners.rescaled import RescaledPerceptron
-    from rosenblatt.learners.saving import load, save
-    from rosenblatt.learners.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+    from rosenblatt.persistence.export import export_json, export_onnx
+    from rosenblatt.persistence.files import load, save
     from rosenblatt.theory import vc
     from rosenblatt.theory.certificates import Certificate
     from rosenblatt.theory.convergence.bounds import mistake_bound
     from rosenblatt.theory.convergence.proof import Proof, proof
     from rosenblatt.theory.margins import dataset_margin, margin
     from rosenblatt.theory.programs.feasibility import maximize, strict_feasibility
-    from rosenblatt.theory.programs.optima import Optimum, Unbounded
-    from rosenblatt.theory.programs.solutions import Feasible, Infeasible, Unsettled
+    from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled
+    from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded
     from rosenblatt.theory.separability import separability
     from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
@@ -36,21 +36,21 @@ _HOMES = {
     "features.combinations": ("Combinations", "n_combinations"),
     "features.lifts": ("SphereLift",),
     "kernels.orders": ("visiting_order",),
-    "learners.circle": ("fit_circle",),
-    "learners.explain": ("contributions", "explain"),
-    "learners.export": ("export_json", "export_onnx"),
-    "learners.geometry": ("boundary", "distance", "unit_weights"),
-    "learners.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
-    "learners.rescaled": ("RescaledPerceptron",),
-    "learners.saving": ("load", "save"),
-    "learners.shapes": ("Circle", "HalfSpace", "NoCircle", "Outside", "circle_from_plane"),
+    "circles.fitting": ("fit_circle",),
+    "inspection.explain": ("contributions", "explain"),
+    "persistence.export": ("export_json", "export_onnx"),
+    "inspection.geometry": ("boundary", "distance", "unit_weights"),
+    "estimators.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
+    "estimators.rescaled": ("RescaledPerceptron",),
+    "persistence.files": ("load", "save"),
+    "circles.shapes": ("Circle", "HalfSpace", "NoCircle", "Outside", "circle_from_plane"),
     "theory.certificates": ("Certificate",),
     "theory.convergence.bounds": ("mistake_bound",),
     "theory.convergence.proof": ("Proof", "proof"),
     "theory.margins": ("dataset_margin", "margin"),
     "theory.programs.feasibility": ("maximize", "strict_feasibility"),
-    "theory.programs.optima": ("Optimum", "Unbounded"),
-    "theory.programs.solutions": ("Feasible", "Infeasible", "Unsettled"),
+    "theory.programs.optimum_answers": ("Optimum", "Unbounded"),
+    "theory.programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),
     "theory.separability": ("separability",),
     "theory.verdicts": ("Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"),
 }

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from commands import command
+from helpers.commands import command
 from rosenblatt.cli.demo import main
 
 

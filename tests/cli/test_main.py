@@ -4,7 +4,7 @@ import sys
 import pytest
 
 import rosenblatt
-from commands import AND, command, written
+from helpers.commands import AND, command, written
 
 NAMES = ["train", "predict", "test", "explain", "separate", "check", "watch", "export", "demo", "bench"]
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from commands import AND, THREE, command, written
+from helpers.commands import AND, THREE, command, written
 from rosenblatt.cli.predict import confusion
 
 

@@ -11,10 +11,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt
-from commands import AND, THREE, command, written
+from helpers.commands import AND, THREE, command, written
 from rosenblatt import data
-from rosenblatt.cli.reading import Watched
-from rosenblatt.learners.checkpoints import Checkpoints
+from rosenblatt.cli.inputs import Watched
+from rosenblatt.training.checkpoint import Checkpoints
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from commands import AND, THREE, command, written
+from helpers.commands import AND, THREE, command, written
 from rosenblatt import textbook
 from rosenblatt.cli.watch import Count
 

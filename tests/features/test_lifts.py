@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from point_sets import some
+from helpers.point_sets import some
 from rosenblatt import Perceptron, data
 from rosenblatt.features import SphereLift
 

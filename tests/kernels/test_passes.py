@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from examples import KINDS, small_set
-from naive import activation, direct_votes, run, run_direct, vote
+from helpers.examples import KINDS, small_set
+from helpers.naive import activation, direct_votes, run, run_direct, vote
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, textbook, visiting_order
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -175,7 +175,7 @@ def _fit_cases():
     grid = itertools.product(LEARNERS, (2, 3, 5), ("ovr", "direct"), LAYOUTS)
     settings = itertools.cycle(itertools.product((True, False, "once"), (True, False), KINDS))
     weights = itertools.cycle(("none", "sample", "class", "both", "none", "zeros"))
-    for (learner, classes, multi, layout), (shuffle, bias, kind), weight in zip(grid, settings, weights):
+    for (learner, classes, multi, layout), (shuffle, bias, kind), weight in zip(grid, settings, weights, strict=False):
         if classes == 2 and multi == "direct":
             continue
 
@@ -408,7 +408,7 @@ def _file_cases():
     for name in SAVED:
 
         def saved(name=name):
-            model, X = saved_model(name)
+            model, _ = saved_model(name)
             with tempfile.TemporaryDirectory() as folder:
                 rosenblatt.save(model, Path(folder, "m"))
                 return Digest().file(Path(folder, "m"))
@@ -492,8 +492,12 @@ def _files():
         pq.write_table(pa.table({"label": words} | {f"x{j}": X[:, j] for j in range(6)}), folder / "a.parquet")
         np.savez(folder / "a.npz", X=X, y=y)
         for file, options in {
-            "a.svm": {}, "a.vw": {"bits": 8}, "a.csv": {"target": "label"}, "a.parquet": {"target": "label"}, "a.npz": {},
-        }.items():  # fmt: skip
+            "a.svm": {},
+            "a.vw": {"bits": 8},
+            "a.csv": {"target": "label"},
+            "a.parquet": {"target": "label"},
+            "a.npz": {},
+        }.items():
             stream = data.open(folder / file, block_rows=25, **options)
             M, labels = stream.read()
             out.add(

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+
 from recorded.record import CASES, RESULTS
 
 BEFORE = json.loads(RESULTS.read_text())

@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.separable_sets import facet, holds, noise, planted
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search import gordan
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
-from separable_sets import facet, holds, noise, planted
 
 FAR = np.array([[3, 2], [3, 3], [1, 2], [10**15 + 2, 1]]) + np.array([10**15, 2 * 10**15])  # no floats part them
 CLOUD = np.array([[0.1, 0.3], [0.2, -0.7], [0.3, 0.9], [-0.4, 0.5], [-0.2, -0.1], [-0.6, -0.3], [0.5, 0.1]])

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from rosenblatt.theory.checks import smallest
+from helpers.separable_sets import is_separable, least_score, noise
+from rosenblatt.theory.exact import smallest
 from rosenblatt.theory.margins import dataset_margin, margin
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Separable
-from separable_sets import is_separable, least_score, noise
 
 
 def test_smallest_where_a_weight_vanishes_when_scaled():

@@ -13,10 +13,10 @@ from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from helpers.separable_sets import facet, holds, is_separable, least_score, margin_square, noise, planted
 from rosenblatt.theory.margins import dataset_margin, margin
 from rosenblatt.theory.search import gordan, watching
 from rosenblatt.theory.verdicts import KINDS
-from separable_sets import facet, holds, is_separable, least_score, margin_square, noise, planted
 
 some = settings(max_examples=60, deadline=None)
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]

@@ -11,12 +11,13 @@ from scipy.optimize import linprog
 from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 
+from helpers.separable_sets import facet, holds, is_separable, noise, planted
 from rosenblatt.theory import vc
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.search import gordan, nearest, watching
+from rosenblatt.theory.search import gordan, watching
+from rosenblatt.theory.search import wolfe as nearest
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
-from separable_sets import facet, holds, is_separable, noise, planted
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 LINE = [[0.0, 1.0], [1.0, 3.0], [2.0, 5.0], [3.0, 7.0]]

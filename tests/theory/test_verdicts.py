@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
+from helpers.separable_sets import facet
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search import gordan
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Undecided, Verdicts
-from separable_sets import facet
 
 POINTS = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [4.0, 4.0], [5.0, 4.0]]
 CLASSES = ["a", "a", "b", "c", "c"]

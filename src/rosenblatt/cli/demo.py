@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from rosenblatt.learners.explain import explain
-from rosenblatt.learners.perceptron import AveragedPerceptron, Perceptron
+from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
+from rosenblatt.inspection.explain import explain
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
 
 _WIDTH = 78

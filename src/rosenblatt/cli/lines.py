@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rosenblatt.cli.reading import opened
+from rosenblatt.cli.inputs import opened
 
 __all__ = ["Reader", "batches"]
 

@@ -14,7 +14,7 @@ except ImportError:
 
 from rosenblatt.cli import options as given
 from rosenblatt.cli.output import one_sentence
-from rosenblatt.cli.starting import hurry, leave_after
+from rosenblatt.cli.startup import hurry, leave_after
 
 __all__ = ["app", "main"]
 
@@ -88,7 +88,7 @@ def train(
     Example:
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
     """
-    from rosenblatt.cli.reading import kinds_of, seconds, target_of
+    from rosenblatt.cli.inputs import kinds_of, seconds, target_of
     from rosenblatt.cli.train import Run
     from rosenblatt.cli.train import train as run_it
 
@@ -156,7 +156,7 @@ def explain(
     Example:
       rosenblatt explain adult.model --row new.csv:17
     """
-    from rosenblatt.cli.look import explain as run_it
+    from rosenblatt.cli.explain import explain as run_it
 
     run_it(model, top, row, format, as_json)
 
@@ -181,7 +181,7 @@ def separate(
     Example:
       rosenblatt separate mushrooms.bz2 -o mushrooms.cert
     """
-    from rosenblatt.cli.verdict import separate as run_it
+    from rosenblatt.cli.separate import separate as run_it
 
     run_it(data, target, out, rtol, _reading(format, on_error, drop, missing, header), as_json)
 
@@ -207,7 +207,7 @@ def check(
     Example:
       rosenblatt check mushrooms.cert mushrooms.bz2
     """
-    from rosenblatt.cli.verdict import check as run_it
+    from rosenblatt.cli.separate import check as run_it
 
     run_it(certificate, data, target, _reading(format, on_error, drop, missing, header), as_json)
 
@@ -254,7 +254,7 @@ def export(
     Example:
       rosenblatt export adult.model adult.onnx
     """
-    from rosenblatt.cli.look import export as run_it
+    from rosenblatt.cli.explain import export as run_it
 
     run_it(model, out)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from rosenblatt.cli.sentences import sentence
+from rosenblatt.cli.errors import sentence
 
 __all__ = ["Failed", "as_text", "bars", "columns", "emit", "note", "on_terminal", "one_sentence", "say"]
 

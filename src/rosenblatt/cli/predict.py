@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from rosenblatt.cli.bar import Bar
+from rosenblatt.cli.inputs import check_out, opened, score
 from rosenblatt.cli.output import as_text, columns, emit, on_terminal, say
-from rosenblatt.cli.reading import check_out, opened, score
-from rosenblatt.cli.starting import begin
+from rosenblatt.cli.progress_bar import Bar
+from rosenblatt.cli.startup import begin
 
 __all__ = ["confusion", "loaded", "model_and_rows", "predict", "tell_accuracy"]
 

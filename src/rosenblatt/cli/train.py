@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rosenblatt.cli.bar import Bar
+from rosenblatt.cli.inputs import Watched, check_out, opened, score
 from rosenblatt.cli.output import as_text, bars, emit, note, on_terminal, say
-from rosenblatt.cli.reading import Watched, check_out, opened, score
-from rosenblatt.cli.starting import begin
+from rosenblatt.cli.progress_bar import Bar
+from rosenblatt.cli.startup import begin
 
 __all__ = ["LEARNERS", "Run", "learner_for", "name_features", "train"]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rosenblatt.cli.inputs import check_out
 from rosenblatt.cli.lines import Reader, batches
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
-from rosenblatt.cli.reading import check_out
-from rosenblatt.cli.starting import begin
+from rosenblatt.cli.startup import begin
 from rosenblatt.cli.train import LEARNERS, Run, learner_for, name_features
 
 __all__ = ["Count", "watch"]
@@ -47,7 +47,7 @@ def learn(model: Any, X: Any, y: Any, wrong: Count) -> None:
     """Visit rows in order: predict, count a mistake, learn."""
     import numpy as np
 
-    from rosenblatt.learners.feeding import fit_width
+    from rosenblatt.estimators.feeding import fit_width
 
     if hasattr(model, "machines_"):
         X = fit_width(model, model.machines_, X)

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.data.blocks import Block, DataError
+from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.generators import make_circle, make_separable, make_sorted, make_xor
 
 if TYPE_CHECKING:
-    from rosenblatt.data.files import Stream, open
+    from rosenblatt.data.open_files import Stream, open
 
 __all__ = ["Block", "DataError", "Stream", "make_circle", "make_separable", "make_sorted", "make_xor", "open"]
 
@@ -14,7 +14,7 @@ __all__ = ["Block", "DataError", "Stream", "make_circle", "make_separable", "mak
 def __getattr__(name: str) -> Any:
     if name not in ("Stream", "open"):
         raise AttributeError(f"module 'rosenblatt.data' has no attribute {name!r}")
-    from rosenblatt.data import files  # what reads files is imported when one is opened
+    from rosenblatt.data import open_files as files  # what reads files is imported when one is opened
 
     globals()[name] = found = getattr(files, name)
     return found

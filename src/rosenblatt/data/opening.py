@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rosenblatt.data.arrays import ArrayOrigin
-from rosenblatt.data.arrow_files import ArrowReader, ParquetReader
-from rosenblatt.data.blocks import DataError
-from rosenblatt.data.columns import Encoder
-from rosenblatt.data.formats import TABLES
-from rosenblatt.data.jsonlines import JsonReader
-from rosenblatt.data.kinds import FIRST_ROWS, Choices, decide
-from rosenblatt.data.lists import ListEncoder
-from rosenblatt.data.origins import VERSION, Origin, TableOrigin, TextOrigin
-from rosenblatt.data.separated import SeparatedReader
-from rosenblatt.data.sources import Source
-from rosenblatt.data.svmlight import SvmlightReader
-from rosenblatt.data.tables import TableReader
-from rosenblatt.data.vw import VwReader
+from rosenblatt.blocks import DataError
+from rosenblatt.data.io.formats import TABLES
+from rosenblatt.data.io.lines import Source
+from rosenblatt.data.npz import ArrayOrigin
+from rosenblatt.data.sources import VERSION, Origin, TableOrigin, TextOrigin
+from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
+from rosenblatt.data.tables.delimited import SeparatedReader
+from rosenblatt.data.tables.encoder import Encoder
+from rosenblatt.data.tables.json_lines import JsonReader
+from rosenblatt.data.tables.list_columns import ListEncoder
+from rosenblatt.data.tables.reader import TableReader
+from rosenblatt.data.tables.schema import FIRST_ROWS, Choices, decide
+from rosenblatt.data.text.svmlight import SvmlightReader
+from rosenblatt.data.text.vw import VwReader
 
 __all__ = ["Request", "origin_of"]
 

@@ -1,198 +1,229 @@
-"""Text from files in chunks of whole lines: one file, several, a pattern, or standard input."""
+"""Where a stream's blocks come from: a table that is prepared, or text with a label on each line.
+
+An origin can be asked for its blocks as often as its files can be read. It counts as it goes, for whoever watches.
+"""
 
 from __future__ import annotations
 
-import glob
-import os
-from collections.abc import Generator, Iterable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
+from rosenblatt.blocks import Block, DataError
+from rosenblatt.data.io.lines import Source
+from rosenblatt.data.io.prefetch import in_order
+from rosenblatt.data.tables.encoder import Encoder, Rows
+from rosenblatt.data.tables.list_columns import cut_to
+from rosenblatt.data.tables.reader import TableReader
+from rosenblatt.data.text.reader import TextReader
+from rosenblatt.data.text.vw import VwReader
 
-from rosenblatt.data.blocks import DataError, Place
-from rosenblatt.data.streams import STANDARD_INPUT, ByteStream, is_regular
-from rosenblatt.kernels.words import PAD
+__all__ = ["VERSION", "Origin", "TableOrigin", "TextOrigin"]
 
-CHUNK_BYTES = 1 << 22
-"""Text that is parsed in one go, and becomes a block."""
-LONGEST_LINE = 1 << 28
-
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Whole lines of one file, each with a newline at its end: ``buffer[start:stop]``. More bytes than PAD follow."""
-
-    buffer: bytearray
-    start: int
-    stop: int
-    file: int
-    """Number of the file in ``Source.names``."""
-    end: int
-    """Bytes of that file up to the end of these lines, after decompression."""
-    consumed: int
-    """Bytes of all files that were read so far, as they are stored."""
-
-    @property
-    def text(self) -> np.ndarray:
-        """The buffer as kernels take it."""
-        return np.frombuffer(self.buffer, np.uint8)
+VERSION = 1
+"""Of preparations."""
+_KEPT_COMPLAINTS = 10
 
 
-def file_names(paths: Paths) -> list[str]:
-    """Return the files that ``paths`` means, in order: what matches a pattern sorted, lists as they are.
-
-    Examples
-    --------
-    >>> file_names(["-"])
-    ['-']
-    >>> file_names("no/such/*.txt")
-    Traceback (most recent call last):
-    FileNotFoundError: no file matches no/such/*.txt.
-    """
-    if not isinstance(paths, str | os.PathLike):
-        if isinstance(paths, bytes) or not isinstance(paths, Iterable):
-            raise TypeError(f"expected the name of a file or a list of names, got {paths!r}.")
-        return [name for path in paths for name in file_names(path)]
-    name = os.fspath(paths)
-    if not glob.has_magic(name) or os.path.exists(name):
-        return [name]
-    found = sorted(match for match in glob.glob(name, recursive=True) if not os.path.isdir(match))
-    if not found:
-        raise FileNotFoundError(f"no file matches {name}.")
-    return found
-
-
-class Source:
-    """The lines of some files, read in chunks.
-
-    Parameters
-    ----------
-    paths : str, path, or a list of them
-        Files, patterns such as ``part-*.gz``, or "-" for standard input.
-    chunk_bytes : int
-        How much text to read at a time. A line that is longer gets a chunk of its own.
-    longest_line : int
-        Bytes that a line may have; a longer one is a ``DataError``.
+class Origin:
+    """What every origin has.
 
     Attributes
     ----------
-    names : list of str
-        The files in the order of reading.
-    rereadable : bool
-        Whether all can be read again: plain files, not pipes or standard input.
-    size : int or None
-        Bytes of all files as they are stored, None where that cannot be known.
+    source : Source
+        The files.
+    labelled : bool
+        Whether rows have labels.
+    share : float
+        How much of the input has been read in this pass, from 0 to 1.
+    skipped : int
+        Rows left out in this pass.
+    complaints : list of str
+        What was wrong with the first ten of them.
+    unseen : Counter
+        How many values of each column are none of the categories known.
+    fixed : bool
+        Whether the number of columns is known before the last row.
     """
 
-    def __init__(self, paths: Paths, *, chunk_bytes: int = CHUNK_BYTES, longest_line: int = LONGEST_LINE) -> None:
-        self.names = file_names(paths)
-        if not self.names:
-            raise ValueError("expected at least one file to read, got none.")
-        if self.names.count(STANDARD_INPUT) > 1:
-            raise ValueError('standard input ("-") can be read only once, but is named twice.')
-        if chunk_bytes < 1 or longest_line < 1:
-            raise ValueError(f"chunk_bytes and longest_line must be at least 1, got {chunk_bytes} and {longest_line}.")
-        for name in self.names:
-            if name != STANDARD_INPUT and not os.path.exists(name):
-                raise FileNotFoundError(f"there is no file {name}.")
-            if os.path.isdir(name):
-                raise IsADirectoryError(f"{name} is a folder: name the files in it, as in {name}/*.")
-        self.rereadable = all(name != STANDARD_INPUT and is_regular(name) for name in self.names)
-        self.size = sum(os.path.getsize(name) for name in self.names) if self.rereadable else None
-        self._chunk_bytes, self._longest_line = chunk_bytes, longest_line
-        self._spare: list[bytearray] = []
-        self._first: ByteStream | None = None
-        self._started = False
+    def __init__(self, source: Source, labelled: bool, fixed: bool = True) -> None:
+        self.source, self.labelled, self.fixed = source, labelled, fixed
+        self.restart()
 
-    def label(self, file: int) -> str:
-        """Return how to call a file in a sentence."""
-        return "standard input" if self.names[file] == STANDARD_INPUT else self.names[file]
+    def restart(self) -> None:
+        """Forget what was counted."""
+        self.share, self.skipped = 0.0, 0
+        self.complaints: list[str] = []
+        self.unseen: Counter[str] = Counter()
 
-    def head(self, size: int = 1 << 16) -> bytes:
-        """Return the first bytes of the first file, decompressed; they are read again by ``chunks``."""
-        if self._started and not self.rereadable:
-            raise self._read_once()
-        stream = self._first or ByteStream(self.names[0])
-        head = stream.peek(size)
-        if self.rereadable:
-            stream.close()
-        else:
-            self._first = stream
-        return head
+    def complain(self, sentence: str) -> None:
+        """Count a row that is left out."""
+        self.skipped += 1
+        if len(self.complaints) < _KEPT_COMPLAINTS:
+            self.complaints.append(sentence)
 
-    def chunks(self, start: Place | None = None) -> Generator[Chunk, None, None]:
-        """Yield the lines in order, from ``start`` on; blank ones too. A byte order mark is passed over."""
-        if self._started and not self.rereadable:
-            raise self._read_once()
-        self._started = True
-        begin = start or Place(0, 0, 0)
-        if begin != (0, 0, 0) and not self.rereadable:
-            raise DataError("standard input and pipes can only be read from the start: save the data to a file.")
-        if begin.file >= len(self.names):
-            raise DataError(f"there are only {len(self.names)} files to read, but the place to go on is in another.")
-        consumed = sum(os.path.getsize(name) for name in self.names[: begin.file]) if begin.file else 0
-        for file in range(begin.file, len(self.names)):
-            stream, self._first = self._first or ByteStream(self.names[file]), None
-            try:
-                offset = begin.offset if file == begin.file else 0
-                if offset:
-                    stream.skip(offset)
-                yield from self._lines(stream, file, offset, consumed)
-                consumed += stream.consumed
-            finally:
-                stream.close()
+    def facts(self) -> dict[str, Any]:
+        """Return what is known after the last row, as plain data."""
+        counted = {"skipped": self.skipped, "complaints": self.complaints, "unseen": dict(self.unseen)}
+        return counted | {"n_features": self.n_features, "words": [list(pair) for pair in self._words().items()]}
 
-    def recycle(self, chunk: Chunk) -> None:
-        """Take the memory of a chunk that nobody will look at again, for chunks to come."""
-        if len(chunk.buffer) == self._chunk_bytes + PAD + 1:
-            self._spare.append(chunk.buffer)
+    def recall(self, facts: dict[str, Any]) -> None:
+        """Know what ``facts`` said when all rows had been read."""
+        self.skipped, self.complaints = int(facts["skipped"]), [str(sentence) for sentence in facts["complaints"]]
+        self.unseen = Counter(facts["unseen"])
+        self._words().update((int(column), str(word)) for column, word in facts["words"])
 
-    def _buffer(self, room: int) -> bytearray:
-        if room == self._chunk_bytes:
-            with suppress(IndexError):
-                return self._spare.pop()
-        return bytearray(room + PAD + 1)
+    def _words(self) -> dict[int, str]:
+        """Return the words that were hashed, by column, as far as they are kept."""
+        return {}
 
-    def _lines(self, stream: ByteStream, file: int, offset: int, consumed: int) -> Generator[Chunk, None, None]:
-        rest = b""  # of a line whose end has not been read yet
-        room = self._chunk_bytes
-        while True:
-            buffer = self._buffer(room)
-            view = memoryview(buffer)
-            view[: len(rest)] = rest
-            read = stream.readinto(view[len(rest) : room])
-            filled = len(rest) + read
-            stop = buffer.rfind(b"\n", len(rest), filled) + 1
-            if read == 0 and filled:
-                buffer[filled] = ord("\n")
-                stop = filled = filled + 1
-            rest = bytes(view[stop:filled])  # now, since the chunk's memory may be in use again after the yield
-            if stop:
-                start = _mark(buffer, stream.name) if offset == 0 else 0
-                offset += stop - (1 if read == 0 else 0)
-                yield Chunk(buffer, start, stop, file, offset, consumed + stream.consumed)
-            if read == 0:
-                return
-            room = max(self._chunk_bytes, 2 * len(rest))
-            if len(rest) > self._longest_line:
-                raise DataError(
-                    f"{stream.name}: the line that begins at byte {offset} is longer than {self._longest_line} bytes: "
-                    "is this text, with a newline at the end of each line?"
-                )
+    @property
+    def n_features(self) -> int:
+        """Columns of the blocks, as far as they are known."""
+        raise NotImplementedError
 
-    def _read_once(self) -> DataError:
-        return DataError(
-            "standard input and pipes can be read only once: save the data to a file to pass over it several times."
-        )
+    @property
+    def feature_names(self) -> list[str] | None:
+        """A name for each column, None where there are none."""
+        return None
+
+    @property
+    def preparation(self) -> dict[str, Any]:
+        """How rows are prepared, as plain data."""
+        raise NotImplementedError
+
+    @property
+    def way(self) -> dict[str, Any]:
+        """How rows are prepared, but for what is only known after the last of them."""
+        return self.preparation | ({} if self.fixed else {"n_features": None})
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield all blocks from the start."""
+        raise NotImplementedError
 
 
-def _mark(buffer: bytearray, name: str) -> int:
-    """Return the length of the byte order mark that a text begins with."""
-    if buffer.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError(
-            f"{name} is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8."
-        )
-    return 3 if buffer.startswith(b"\xef\xbb\xbf") else 0
+class TableOrigin(Origin):
+    """The rows of a table."""
+
+    def __init__(self, reader: TableReader, encoder: Encoder, threads: int) -> None:
+        super().__init__(reader.source, encoder.labelled, encoder.fixed_width)
+        self._reader, self._encoder, self._threads = reader, encoder, threads
+        self._met: dict[int, str] = {}
+        reader.layout = encoder.layout
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the blocks."""
+        return self._encoder.n_features
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """A name for each column: of the table's column, with ``=`` and the category or word where there is one."""
+        return self._encoder.feature_names(self._met)
+
+    @property
+    def preparation(self) -> dict[str, Any]:
+        """How rows are prepared."""
+        return self._encoder.preparation
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield all blocks; where a row is at fault, those before it first."""
+        self.restart()
+        first = 0
+        work = in_order(self._reader.items(), self._rows, self._threads)
+        try:
+            for rows in work:
+                fault = None
+                if rows.faults and not self._reader.skip:
+                    place, reason = rows.faults[0]
+                    fault = f'{rows.piece.where(place)}: {reason[:-1]}; on_error="skip" leaves such rows out.'
+                    rows = rows.before(place)
+                for place, reason in rows.faults:
+                    self.complain(f"{rows.piece.where(place)}: {reason}")
+                X = self._encoder.fitted(rows)
+                self.unseen.update(rows.unseen)
+                for column, word in rows.names.items():
+                    self._met.setdefault(column, word)
+                self.share = rows.piece.share
+                if len(rows.y):
+                    yield Block(X, rows.y, first, rows.weight, checked=self.labelled)
+                    first += len(rows.y)
+                if fault is not None:
+                    raise DataError(fault)
+            self.share = 1.0 if self.source.size else 0.0
+        finally:
+            work.close()
+
+    def recall(self, facts: dict[str, Any]) -> None:
+        """Know what ``facts`` said when all rows had been read."""
+        super().recall(facts)
+        self._encoder.n_features = int(facts["n_features"])
+
+    def _words(self) -> dict[int, str]:
+        return self._met
+
+    def _rows(self, item: Any) -> Rows:
+        return self._encoder.encode(self._reader.parse(item))
+
+
+class TextOrigin(Origin):
+    """The rows of svmlight or Vowpal Wabbit text.
+
+    Parameters
+    ----------
+    reader : TextReader
+        Of the format.
+    preparation : dict
+        How it was made.
+    width : int, optional
+        Columns beyond these are left out and counted, as when a test file has features that training never saw.
+    """
+
+    def __init__(self, reader: TextReader, preparation: dict[str, Any], labelled: bool, width: int | None) -> None:
+        self._reader, self._preparation, self._width = reader, preparation, width
+        super().__init__(reader.source, labelled, width is not None)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the blocks; for svmlight text, as many as were met so far."""
+        return self._reader.width if self._width is None else self._width
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """A name for each column of Vowpal Wabbit text if they were asked for, as far as they were met."""
+        names = self._reader.names if isinstance(self._reader, VwReader) else None
+        return None if names is None else [names.get(k) or f"#{k}" for k in range(self.n_features)]
+
+    @property
+    def preparation(self) -> dict[str, Any]:
+        """How rows are prepared; the number of columns is that met so far, None before the first."""
+        return self._preparation | {"n_features": self.n_features or None}
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield all blocks."""
+        self.restart()
+        reader = self._reader
+        blocks = reader.read()
+        try:
+            for block in blocks:
+                self.share = reader.consumed / reader.source.size if reader.source.size else 0.0
+                self.skipped, self.complaints = reader.skipped, reader.complaints
+                if self._width is not None:
+                    X, beyond = cut_to(block.X, self._width)
+                    self.unseen["columns"] += beyond
+                    block = replace(block, X=X)
+                yield block
+            self.skipped, self.complaints = reader.skipped, reader.complaints
+            self.share = 1.0 if self.source.size else 0.0
+        finally:
+            blocks.close()
+
+    def recall(self, facts: dict[str, Any]) -> None:
+        """Know what ``facts`` said when all rows had been read."""
+        super().recall(facts)
+        self._reader.width = max(self._reader.width, int(facts["n_features"]))
+
+    def _words(self) -> dict[int, str]:
+        names = self._reader.names if isinstance(self._reader, VwReader) else None
+        return {} if names is None else names

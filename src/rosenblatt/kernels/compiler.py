@@ -29,7 +29,7 @@ _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # half th
 def cache_folder() -> Path:
     """Return the folder for compiled kernels: below ``NUMBA_CACHE_DIR`` or the user's cache folder."""
     here = Path(__file__).parent
-    sources = b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))
+    sources = b"".join(path.read_bytes() for path in sorted(here.rglob("*.py")))
     chosen = numba.config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(chosen).expanduser() / "rosenblatt" / hashlib.sha256(sources).hexdigest()[:16]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.learners.explain import check_top, extremes, feature_labels
-from rosenblatt.learners.geometry import distance, linear_rule
+from rosenblatt.inspection.explain import check_top, extremes, feature_labels
+from rosenblatt.inspection.geometry import distance, linear_rule
 
 # Okabe and Ito's colours, told apart with every kind of colour vision
 BLUE, ORANGE, DARK = "#0072B2", "#E69F00", "#333333"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.theory.checks import (
+from rosenblatt.theory.exact import (
     balances,
     encloses,
     hull_distance,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.theory.checks import smallest
 from rosenblatt.theory.claims import margin_from, most_margin
+from rosenblatt.theory.exact import smallest
 from rosenblatt.theory.inputs import (
     Matrix,
     Signs,
@@ -23,8 +23,8 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
 from rosenblatt.theory.search.hulls import Hull, Vector
-from rosenblatt.theory.search.nearest import nearest_point
 from rosenblatt.theory.search.watching import Watch
+from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 
 __all__ = ["separability"]

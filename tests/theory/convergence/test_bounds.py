@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from naive import activation
+from helpers.naive import activation
 from rosenblatt import Perceptron
 from rosenblatt.theory.convergence import bounds
 from rosenblatt.theory.convergence.bounds import mistake_bound, novikoff, squared_radius

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from examples import small_set
-from naive import activation, run
+from helpers.examples import small_set
+from helpers.naive import activation, run
 from rosenblatt import visiting_order
 from rosenblatt.theory.convergence import inequalities as module
 from rosenblatt.theory.convergence.bounds import mistake_bound

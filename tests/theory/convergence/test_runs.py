@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from examples import small_set
-from naive import activation
+from helpers.examples import small_set
+from helpers.naive import activation
 from rosenblatt import Perceptron
 from rosenblatt.theory.convergence.proof import proof
 from rosenblatt.theory.convergence.runs import run

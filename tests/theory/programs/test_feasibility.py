@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.programs import feasibility as programs
 from rosenblatt.theory.programs.feasibility import strict_feasibility
-from rosenblatt.theory.programs.solutions import Feasible, Infeasible, Unsettled
+from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled
 from rosenblatt.theory.separability import separability
 
 

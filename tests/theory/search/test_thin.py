@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from helpers.separable_sets import facet, planted
 from rosenblatt.data import make_separable
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.verdicts import KINDS
-from separable_sets import facet, planted
 
 ROUNDING = 1e-14
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.theory.checks import UNIT, squared_length
+from rosenblatt.theory.exact import UNIT, squared_length
 from rosenblatt.theory.inputs import Matrix, two_classes
 from rosenblatt.theory.margins import dataset_margin
 

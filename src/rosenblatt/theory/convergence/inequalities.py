@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.checks import UNIT
+from rosenblatt.theory.exact import UNIT
 from rosenblatt.theory.inputs import Matrix, Signs
 
 __all__ = ["Update", "inequalities", "rounding"]

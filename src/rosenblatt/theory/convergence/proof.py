@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.tables import Table
-from rosenblatt.theory.checks import round_root, smallest, squared_length
 from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
 from rosenblatt.theory.convergence.runs import check_run, run, seed_of
+from rosenblatt.theory.exact import round_root, smallest, squared_length
 from rosenblatt.theory.inputs import two_classes
 from rosenblatt.theory.margins import dataset_margin
 

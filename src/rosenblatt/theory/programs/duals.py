@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Matrix
-from rosenblatt.theory.programs.solutions import Infeasible
+from rosenblatt.theory.programs.feasibility_answers import Infeasible
 
 __all__ = ["null_space", "sharpened"]
 

@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Matrix
 from rosenblatt.theory.programs.duals import sharpened
-from rosenblatt.theory.programs.optima import Optimum, Unbounded, beyond
-from rosenblatt.theory.programs.rays import recession_ray
-from rosenblatt.theory.programs.solutions import (
+from rosenblatt.theory.programs.feasibility_answers import (
     Feasible,
     Infeasible,
     Unsettled,
@@ -37,9 +35,11 @@ from rosenblatt.theory.programs.solutions import (
     read_vector,
     rounded,
 )
+from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded, beyond
+from rosenblatt.theory.programs.rays import recession_ray
 from rosenblatt.theory.search.cones import decide_cone
 from rosenblatt.theory.search.gordan import No
-from rosenblatt.theory.search.rescaling import rescaled_perceptron
+from rosenblatt.theory.search.rescaled import rescaled_perceptron
 
 __all__ = ["maximize", "strict_feasibility"]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Matrix
 from rosenblatt.theory.programs.duals import null_space
-from rosenblatt.theory.programs.optima import recedes
+from rosenblatt.theory.programs.optimum_answers import recedes
 from rosenblatt.theory.search.cones import decide_cone
 from rosenblatt.theory.search.gordan import No
 

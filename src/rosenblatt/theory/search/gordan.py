@@ -16,12 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.checks import encloses, smallest
+from rosenblatt.theory.exact import encloses, smallest
 from rosenblatt.theory.inputs import Matrix, Signs, check_matrix, largest_entry
+from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
 from rosenblatt.theory.search.hulls import Hull, Vector
-from rosenblatt.theory.search.nearest import nearest_point
-from rosenblatt.theory.search.rational import WholeRows, exact_search
 from rosenblatt.theory.search.watching import Watch
+from rosenblatt.theory.search.wolfe import nearest_point
 
 __all__ = ["No", "Unknown", "Yes", "gordan", "opposite_twins", "settle"]
 

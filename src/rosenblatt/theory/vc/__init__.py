@@ -14,7 +14,7 @@ from rosenblatt.theory.vc.counting import (
     shatters,
     vc_dimension,
 )
-from rosenblatt.theory.vc.reasons import BallObstruction, RadonPartition, why_not
+from rosenblatt.theory.vc.obstructions import BallObstruction, RadonPartition, why_not
 
 __all__ = [
     "BallObstruction",

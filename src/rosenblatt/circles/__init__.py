@@ -1,0 +1,1 @@
+"""Circles and spheres learned by lifting the points."""

@@ -1,0 +1,275 @@
+"""Learning a circle by learning a plane above it (Har-Peled 30.2)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from rosenblatt.circles.lifting import Floats, LiftedPoints, SomeRows, root, squared_distances, to_float
+from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, Shape
+from rosenblatt.estimators.perceptron import AveragedPerceptron
+from rosenblatt.theory.inputs import check_labels, positive_label, signs_of
+from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.search.exact_wolfe import ExactRows, exact_search
+from rosenblatt.theory.search.gordan import No, Unknown, Yes, gordan
+from rosenblatt.theory.vc import BallObstruction
+
+__all__ = ["fit_circle"]
+
+LARGEST = 1e150  # coordinates whose squares are floats
+PASSES = 100  # of the perceptron, before other means are tried
+RTOL = 1e-6  # of margins
+FLAT = 1e-2  # a plane this upright may as well be a line
+
+
+def fit_circle(
+    points: Any, labels: Any, largest_margin: bool = False, inside: Any = None
+) -> Circle | HalfSpace | Outside | NoCircle:
+    """Return a circle that holds all points of one class and none of the other; in any dimension.
+
+    The points are lifted to (x, |x|^2), where circles become planes, and a perceptron finds a plane; where that takes
+    too long, the margin engine and exact arithmetic settle the question. A plane is a circle below only if its
+    weight for |x|^2 has the right sign, so the sign is learned too, from one more example: a negative one infinitely
+    far up. The points are visited in a random order that is always the same, so equal input gives an equal answer.
+
+    Answers are exact, about the points as they are stored: a shape that comes back has every point strictly on its
+    right side, and a `NoCircle` has a proof.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        One row for each point.
+    labels : array of n labels
+        Two classes. The second in sorted order is the one to hold.
+    largest_margin : bool
+        Whether to find the plane of largest margin and not just any. That is the margin in the space of (u, |u|^2),
+        where u are the points moved so that the middle of their bounding box is at the origin, and scaled so that the
+        farthest has length 1.
+    inside : label, optional
+        The class to hold, against all others.
+
+    Returns
+    -------
+    Circle
+        Holds the class; ``center`` and ``radius``. A single class gets a circle around all its points.
+    HalfSpace
+        With ``largest_margin``: the larger the circle, the larger its margin, and this line is the limit. Otherwise
+        only where the circles that separate are so large that floats cannot tell them from a line.
+    Outside
+        No circle holds the class, but one holds the others: the class is outside. Its ``reason`` is a proof.
+    NoCircle
+        None of the three separates the points, and a few of them prove it.
+
+    Notes
+    -----
+    Where a line separates the classes, so do large circles on both its sides. Where none does, either all planes that
+    separate are circles around the class, or all are circles around the others. Proofs take seconds in 50 dimensions,
+    and grow fast from there.
+
+    Examples
+    --------
+    >>> from rosenblatt import data
+    >>> from rosenblatt import fit_circle
+    >>> X, y = data.make_circle(2000, radius=2.0, center=[5, 1], gap=0.1, random_state=0)
+    >>> circle = fit_circle(X, y, largest_margin=True)
+    >>> circle.center.round(1), round(circle.radius, 1)
+    (array([5., 1.]), 2.0)
+    >>> bool((circle.contains(X) == (y == 1)).all())
+    True
+
+    The corners of a square and its middle. A circle holds the middle, but none holds the corners:
+
+    >>> fit_circle([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]], [1, 1, 1, 1, 0], largest_margin=True)
+    Outside of the circle with center (1, 1) and radius 1: the positives are outside, since the plane has c < 0. No
+    circle holds them alone: rows 0, 3, 4 prove it.
+    """
+    X, positive = _checked(points, labels, inside)
+    lifted = LiftedPoints(X, positive)
+    if positive.all():
+        return Circle(lifted.middle, 1.25 * lifted.size)
+    widest = _widest(lifted) if largest_margin else None
+    if widest is not None:
+        return widest
+    held = _hold(lifted)
+    if not isinstance(held, BallObstruction):
+        return held
+    if held.inside_height == held.outside_height:
+        return NoCircle(held)
+    others = _hold(LiftedPoints(X, ~positive))
+    if isinstance(others, BallObstruction):
+        return NoCircle(_no_plane(lifted))
+    assert isinstance(others, Circle)  # where a line separates, a circle holds the class
+    return Outside(others.center, others.radius, held)
+
+
+def _checked(points: Any, labels: Any, inside: Any) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the points, and which of them are to be held."""
+    X = check_array(points, dtype=np.float64, order="C", input_name="points")
+    largest = float(np.abs(X).max())
+    if largest > LARGEST:
+        raise ValueError(
+            f"points are squared, so expected numbers up to {LARGEST:g}, got {largest:g}: scale them down."
+        )
+    y = check_labels(labels, len(X))
+    classes = np.unique(y)
+    if inside is None:
+        if len(classes) > 2:
+            raise ValueError(
+                f"expected two classes, got {len(classes)}: name the one to hold, as in "
+                f"inside={classes.tolist()[-1]!r}."
+            )
+        inside = positive_label(classes)
+    positive = signs_of(y, inside) > 0
+    if not positive.any():
+        found = ", ".join(repr(label) for label in classes.tolist()[:5])
+        raise ValueError(
+            f"no point has the label to hold{'' if inside is None else f', {inside!r}'}: the labels are {found}; "
+            "name one of them with inside=."
+        )
+    return X, positive
+
+
+def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
+    """Return a circle that holds the positives alone, or the proof that there is none."""
+    circle = _float_circle(lifted, _perceptron_plane(lifted))
+    if circle is not None:
+        return circle
+    answer = gordan(lifted.rows)  # about rows that are rounded: it has to be borne out by the points
+    circle = _float_circle(lifted, answer.v if isinstance(answer, Yes) else None)
+    if circle is not None:
+        return circle
+    plane, weights = _exact_answer(lifted, answer)
+    if weights is not None:
+        return _obstruction(lifted, weights)
+    circle = _float_circle(lifted, plane)
+    if circle is not None:
+        return circle
+    line, _ = _best_line(lifted, "The circles that separate are so large that floats cannot tell them from a line.")
+    return line or _exact_circle(lifted, plane)
+
+
+def _perceptron_plane(lifted: LiftedPoints) -> Floats | None:
+    """Return the plane (a, -c, b) that the perceptron ends with; None if it does not end."""
+    Z, y = lifted.rows.copy(), np.ones(len(lifted.rows))
+    Z[-1], y[-1] = -Z[-1], -1.0  # the same example: a learner expects two classes
+    model = AveragedPerceptron(max_iter=PASSES, fit_intercept=False, random_state=0).fit(Z, y)
+    return model.last_coef_[0] if model.converged_ else None
+
+
+def _float_circle(lifted: LiftedPoints, v: Any) -> Circle | None:
+    """Return the circle below the plane v in floats, if it has every point on its right side."""
+    if v is None:
+        return None
+    exact, square = lifted.ball(v)
+    center = np.array([to_float(value) for value in exact])
+    if square <= 0 or center.dtype == object:
+        return None
+    circle = Circle(center, to_float(root(square)))
+    if _separates(circle, lifted):
+        return circle
+    farthest, nearest = _gap(lifted, center)  # the center was rounded: another radius may fit it
+    circle = Circle(center, to_float(root((farthest + nearest) / 2)))
+    return circle if _separates(circle, lifted) else None
+
+
+def _exact_circle(lifted: LiftedPoints, v: Any) -> Circle:
+    """Return the circle below the plane v in fractions; it separates, since the plane does."""
+    exact, square = lifted.ball(v)
+    center = np.array(exact, dtype=object)
+    farthest, _ = _gap(lifted, center)
+    bits = 64
+    while root(square, bits) ** 2 <= farthest:
+        bits *= 2
+    return Circle(center, root(square, bits))
+
+
+def _best_line(lifted: LiftedPoints, reason: str) -> tuple[HalfSpace | None, float]:
+    """Return the line of largest margin, if it has every point on its right side in floats; and that margin."""
+    bracket = dataset_margin(lifted.scaled, lifted.positive, kind="geometric", rtol=RTOL)
+    if not bracket.low > 0 or bracket.w.dtype == object:
+        return None, bracket.high
+    w = bracket.w / lifted.size  # w . (x - middle) / size + b
+    line = HalfSpace(w, bracket.b - float(w @ lifted.middle), reason)
+    return (line if _separates(line, lifted) else None), bracket.high
+
+
+def _widest(lifted: LiftedPoints) -> Circle | HalfSpace | Outside | None:
+    """Return the shape of the plane with the largest margin among those with c >= 0; of all, if none such separates.
+
+    Where the best of all has c < 0, the best of those with c >= 0 has c = 0, as the margin is concave: it is the best
+    line, if a line separates. None where floats cannot hold the shape.
+    """
+    signed = lifted.rows[:-1]
+    X, positive = lifted.X, lifted.positive
+    bracket = dataset_margin(signed[:, :-1] * signed[:, -1:], positive, kind="geometric", rtol=RTOL)
+    if not bracket.low > 0:
+        return None
+    v, c = np.append(bracket.w, bracket.b), -bracket.w[-1]
+    if c <= FLAT:
+        line, margin = _best_line(lifted, "The larger the circle, the larger its margin, and this is the limit.")
+        if line is not None and (c <= 0 or margin >= bracket.low):
+            return line
+    if c > 0:
+        return _float_circle(lifted, v)
+    held = _hold(lifted)
+    if not isinstance(held, BallObstruction):
+        return held
+    circle = _float_circle(LiftedPoints(X, ~positive), -v)
+    return None if circle is None else Outside(circle.center, circle.radius, held)
+
+
+def _separates(shape: Shape, lifted: LiftedPoints) -> bool:
+    return np.array_equal(shape.sides(lifted.X), np.where(lifted.positive, 1, -1))
+
+
+def _gap(lifted: LiftedPoints, center: NDArray[Any]) -> tuple[Fraction, Fraction]:
+    """Return the squared distances from the center to the farthest positive and to the nearest other point, exactly."""
+    distance = squared_distances(lifted.X, center)
+    inside, outside = np.flatnonzero(lifted.positive), np.flatnonzero(~lifted.positive)
+    return max(map(distance, inside.tolist())), min(map(distance, outside.tolist()))
+
+
+def _exact_answer(rows: ExactRows, hint: Yes | No | Unknown) -> tuple[list[int] | None, dict[int, int] | None]:
+    """Return a plane that has z . v > 0 for all rows, or weights under which some add up to zero; one of them exists.
+
+    The hint is about rows that are rounded; it only says where to begin.
+    """
+    answer = exact_search(rows, hint.support.tolist() if isinstance(hint, No) else [0], most_work=math.inf)
+    assert answer is not None  # there is no limit
+    found, weights = answer
+    return (found, None) if weights is None else (None, dict(zip(found, weights, strict=True)))
+
+
+def _no_plane(lifted: LiftedPoints) -> BallObstruction:
+    """Return the proof that no plane at all separates, where none of either sign of c does."""
+    points = SomeRows(lifted, list(range(len(lifted.X))))
+    _, weights = _exact_answer(points, gordan(lifted.rows[:-1]))
+    assert weights is not None
+    return _obstruction(lifted, weights)
+
+
+def _obstruction(lifted: LiftedPoints, weights: dict[int, int]) -> BallObstruction:
+    """Return the weights under which signed rows add up to zero as a proof that names the rows of both classes."""
+    rows = sorted(row for row in weights if row < len(lifted.X))
+    inside = tuple(row for row in rows if lifted.positive[row])
+    outside = tuple(row for row in rows if not lifted.positive[row])
+    total = sum(weights[row] for row in inside)
+    shares = {row: Fraction(weights[row], total) for row in rows}
+
+    def mean(side: tuple[int, ...]) -> list[Fraction]:
+        points = [[Fraction(value) for value in lifted.X[row].tolist()] for row in side]
+        raised = [[*point, sum((value * value for value in point), Fraction(0))] for point in points]
+        return [
+            sum((shares[row] * value for row, value in zip(side, column, strict=True)), Fraction(0))
+            for column in zip(*raised, strict=True)
+        ]
+
+    *point, inside_height = mean(inside)
+    outside_height = mean(outside)[-1]
+    inside_shares, outside_shares = (tuple(shares[row] for row in side) for side in (inside, outside))
+    return BallObstruction(inside, outside, tuple(point), inside_shares, outside_shares, inside_height, outside_height)

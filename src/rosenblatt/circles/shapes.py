@@ -1,0 +1,300 @@
+"""What a plane above the points is below: the inside of a circle, its outside, or the side of a line (Har-Peled 30.2).
+
+A plane in the space of (x, |x|^2) is ``a . x - c |x|^2 + b = 0``. With m = a / 2c and r^2 = |m|^2 + b / c, the points
+on its positive side are those with ``c (r^2 - |x - m|^2) > 0``. So it is a circle for c > 0 only: for c < 0 the
+positive points are outside, and for c = 0 the boundary is a line. Har-Peled's theorem needs c > 0 and does not say so.
+
+Every shape decides exactly, for its numbers and the points' as they are stored. A point on the boundary is in no class.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from rosenblatt.circles.lifting import Floats, ball_of_plane, root, settled_signs, sign, squared_distances, to_float
+from rosenblatt.theory.vc import BallObstruction
+
+__all__ = ["Circle", "HalfSpace", "NoCircle", "Outside", "Shape", "circle_from_plane"]
+
+NAMES = {1: "interval", 2: "circle", 3: "sphere"}
+
+
+class Shape:
+    """What all shapes have in common: each says on which side of its boundary a point lies."""
+
+    def contains(self, points: Any) -> NDArray[np.bool_]:
+        """Say for each row of ``points`` whether it is classed positive; a row on the boundary is not."""
+        return self.sides(points) > 0
+
+    def on_boundary(self, points: Any) -> NDArray[np.bool_]:
+        """Say for each row of ``points`` whether it lies exactly on the boundary, where it has no class."""
+        return self.sides(points) == 0
+
+    def sides(self, points: Any) -> NDArray[np.int8]:
+        """Return +1 for each row of ``points`` that is classed positive, -1 for the others, 0 on the boundary."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Ball(Shape):
+    center: NDArray[Any]
+    radius: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "center", _vector("center", self.center))
+        object.__setattr__(self, "radius", _number("radius", self.radius))
+        if not self.radius > 0:
+            raise ValueError(f"radius must be above 0, got {self.radius!r}.")
+
+    def __str__(self) -> str:
+        name = NAMES.get(len(self.center), f"ball in {len(self.center)} dimensions")
+        away = max(abs(Fraction(value)) for value in self.center.tolist()) / Fraction(self.radius)
+        digits = 6 + min(11, int(away).bit_length() // 3)  # the farther away, the more
+        return f"{name} with center {_tuple(self.center, digits)} and radius {_short(self.radius)}"
+
+    def _inner_sides(self, points: Any) -> NDArray[np.int8]:
+        """Return the sign of ``radius^2 - |x - center|^2`` for each row."""
+        X = _rows(points, len(self.center))
+        exact, square = squared_distances(X, self.center), Fraction(self.radius) ** 2
+        if self.center.dtype == object or isinstance(self.radius, Fraction):
+            return np.array([sign(square - exact(i)) for i in range(len(X))], dtype=np.int8)
+        with np.errstate(all="ignore"):
+            distances = ((X - self.center) ** 2).sum(axis=1)
+            near, size = self.radius * self.radius - distances, self.radius * self.radius + distances
+        return settled_signs(near, size, X.shape[1], lambda i: square - exact(i))
+
+
+class Circle(_Ball):
+    """A circle that holds the positives; a sphere or a ball in higher dimensions, an interval in one.
+
+    ``center`` is an array of d numbers, ``radius`` a number above 0. They are floats, or Fractions where the points
+    leave so little room that no floats would do.
+
+    Examples
+    --------
+    >>> from rosenblatt import Circle
+    >>> circle = Circle([1, 2], 3)
+    >>> circle
+    Circle with center (1, 2) and radius 3: the positives are inside.
+    >>> circle.contains([[1, 2], [4, 2], [5, 2]]), circle.on_boundary([[4, 2]])
+    (array([ True, False, False]), array([ True]))
+    """
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text[0].upper()}{text[1:]}: the positives are inside."
+
+    def sides(self, points: Any) -> NDArray[np.int8]:
+        """Return +1 for each row of ``points`` inside, -1 outside, 0 on the boundary."""
+        return self._inner_sides(points)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outside(_Ball):
+    """The outside of a circle, sphere or ball: what a plane with c < 0 gives. The positives are around it.
+
+    ``center`` and ``radius`` are those of `Circle`. ``reason`` proves that no circle holds the positives alone, and has
+    ``check(points)``; it is None where that was not asked.
+
+    Examples
+    --------
+    >>> from rosenblatt import Outside
+    >>> Outside([0, 0], 2).contains([[0, 0], [3, 0]])
+    array([False,  True])
+    """
+
+    reason: BallObstruction | None = None
+
+    def __str__(self) -> str:
+        text = f"Outside of the {super().__str__()}: the positives are outside, since the plane has c < 0."
+        if self.reason is None:
+            return text
+        rows = ", ".join(str(row) for row in sorted(self.reason.inside + self.reason.outside))
+        return f"{text} No {NAMES.get(len(self.center), 'ball')} holds them alone: rows {rows} prove it."
+
+    def sides(self, points: Any) -> NDArray[np.int8]:
+        """Return +1 for each row of ``points`` outside, -1 inside, 0 on the boundary."""
+        return -self._inner_sides(points)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HalfSpace(Shape):
+    """The points with ``w . x + b > 0``, one side of a line: what a plane with c = 0 gives.
+
+    ``reason`` says why it is not a circle, where there is more to say.
+
+    Examples
+    --------
+    >>> from rosenblatt import HalfSpace
+    >>> HalfSpace([1, 0], -2).contains([[3, 5], [1, 5]])
+    array([ True, False])
+    """
+
+    w: NDArray[Any]
+    b: float
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "w", _vector("w", self.w).astype(np.float64))
+        object.__setattr__(self, "b", float(_number("b", self.b)))
+
+    def __str__(self) -> str:
+        names = {1: ("Half-line", "a point"), 2: ("Half-plane", "a line")}
+        name, boundary = names.get(len(self.w), ("Halfspace", "a plane"))
+        text = f"{name} w . x + b > 0 with w = {_tuple(self.w)} and b = {_short(self.b)}: its boundary is {boundary}."
+        return f"{text} {self.reason}".rstrip()
+
+    def sides(self, points: Any) -> NDArray[np.int8]:
+        """Return +1 for each row of ``points`` with ``w . x + b > 0``, -1 where it is below 0, 0 on the boundary."""
+        X = _rows(points, len(self.w))
+        w, b = [Fraction(value) for value in self.w.tolist()], Fraction(self.b)
+        with np.errstate(all="ignore"):
+            near, size = X @ self.w + self.b, abs(X) @ abs(self.w) + abs(self.b)
+        return settled_signs(
+            near, size, len(w), lambda i: b + sum(v * Fraction(x) for v, x in zip(w, X[i].tolist(), strict=True))
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class NoCircle:
+    """No circle, no line and no outside of a circle separates the points, and a few of them prove it.
+
+    ``proof`` names rows of both classes. In the space of (x, |x|^2) a mix of those inside is the same point as a mix of
+    those outside; so no plane separates them there, and below it no circle, no outside of one and no line.
+
+    Examples
+    --------
+    >>> from rosenblatt import fit_circle
+    >>> corners, labels = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> answer = fit_circle(corners, labels)
+    >>> answer
+    No circle, no line and no outside of a circle separates these points: 4 of them prove it. In the space of
+    (x, |x|^2) a mix of rows 1, 2 and a mix of rows 0, 3 are the same point.
+    >>> answer.check(corners, labels)
+    True
+    """
+
+    proof: BallObstruction
+
+    def __str__(self) -> str:
+        d = len(self.proof.point)
+        name, line = NAMES.get(d, "ball"), {1: "half-line", 2: "line"}.get(d, "plane")
+        inside, outside = (
+            ("rows " if len(rows) > 1 else "row ") + ", ".join(map(str, rows))
+            for rows in (self.proof.inside, self.proof.outside)
+        )
+        return (
+            f"No {name}, no {line} and no outside of {'an' if d == 1 else 'a'} {name} separates these points: "
+            f"{len(self.proof.inside + self.proof.outside)} of them prove it. In the space of (x, |x|^2) a mix of "
+            f"{inside} and a mix of {outside} are the same point."
+        )
+
+    __repr__ = __str__
+
+    def check(self, points: Any, labels: Any) -> bool:
+        """Say whether the points bear this out, recomputed in fractions, with rows of different classes."""
+        proof, points, labels = self.proof, np.asarray(points), np.asarray(labels)
+        rows = [*proof.inside, *proof.outside]
+        if not all(0 <= row < len(points) == len(labels) for row in rows):
+            return False
+        held, others = (set(labels[list(part)].tolist()) for part in (proof.inside, proof.outside))
+        k = len(proof.inside)
+        alone = replace(proof, inside=tuple(range(k)), outside=tuple(range(k, len(rows))))  # the same, of these rows
+        level = proof.inside_height == proof.outside_height
+        return len(held) == 1 and not held & others and level and alone.check(points[rows])
+
+
+def circle_from_plane(w: Any, b: float) -> Circle | HalfSpace | Outside:
+    """Return the shape that a plane in the space of (x, |x|^2) has below: where ``w . (x, |x|^2) + b > 0``.
+
+    With the weights of a linear model of lifted points (see `SphereLift`) it is what the model has learned. In
+    Har-Peled's letters c is minus the last weight, and his theorem needs c > 0.
+
+    Parameters
+    ----------
+    w : array of d + 1 numbers
+        The weights of the d coordinates and of |x|^2.
+    b : float
+        The bias.
+
+    Returns
+    -------
+    Circle, HalfSpace or Outside
+        A circle where the last weight is below 0, the outside of one where it is above 0, and the side of a line where
+        it is 0. A plane that has all of the points (x, |x|^2) on one side is a ValueError.
+
+    Examples
+    --------
+    >>> from rosenblatt import circle_from_plane
+    >>> circle_from_plane([2, 4, -1], 4)
+    Circle with center (1, 2) and radius 3: the positives are inside.
+    >>> circle_from_plane([-2, -4, 1], -4)
+    Outside of the circle with center (1, 2) and radius 3: the positives are outside, since the plane has c < 0.
+    >>> circle_from_plane([1, 0, 0], -2)
+    Half-plane w . x + b > 0 with w = (1, 0) and b = -2: its boundary is a line.
+    """
+    w, b = _vector("w", w), _number("b", b)
+    if len(w) < 2:
+        raise ValueError(f"w must hold a weight for each coordinate and one for |x|^2, got {len(w)} number.")
+    *a, c = (Fraction(value) for value in w.tolist())
+    if not any(a) and c == 0:
+        raise ValueError("all weights are zero, so every point gets the same answer: there is no circle and no line.")
+    if c == 0:
+        return HalfSpace(w[:-1], b)
+    center, square = ball_of_plane(a, -c, Fraction(b))
+    if square <= 0:
+        raise ValueError(
+            f"there is no circle below this plane: {'no point' if c < 0 else 'every point, but perhaps one,'} is "
+            "positive, since r^2 is not above 0."
+        )
+    shape = Circle if c < 0 else Outside
+    return shape(np.array([to_float(value) for value in center]), to_float(root(square)))
+
+
+def _rows(points: Any, d: int) -> Floats:
+    X = check_array(points, dtype=np.float64, ensure_min_samples=0, input_name="points")
+    if X.shape[1] != d:
+        raise ValueError(f"points must be rows of {d} numbers, one for each coordinate, got rows of {X.shape[1]}.")
+    return X
+
+
+def _vector(name: str, values: Any) -> NDArray[Any]:
+    array = np.asarray(values)
+    array = array if array.dtype == object else array.astype(np.float64)
+    if array.ndim != 1 or len(array) == 0 or not all(map(_finite, array.tolist())):
+        raise ValueError(f"{name} must be a list of finite numbers, one for each coordinate, got {values!r}.")
+    return array
+
+
+def _number(name: str, value: Any) -> Any:
+    value = value if isinstance(value, Fraction) else float(value)
+    if not _finite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}.")
+    return value
+
+
+def _finite(value: Any) -> bool:
+    return isinstance(value, Fraction) or math.isfinite(value)
+
+
+def _tuple(values: NDArray[Any], digits: int = 6) -> str:
+    shown = [_short(value, digits) for value in values[:6].tolist()]
+    return "(" + ", ".join(shown + ["..."] * (len(values) > 6)) + ")"
+
+
+def _short(value: Any, digits: int = 6) -> str:
+    """Return some digits of a number; of a fraction by a decimal where it is too large for a float."""
+    value = to_float(value) if isinstance(value, Fraction) else value + 0.0  # no -0
+    decimal = Decimal(value.numerator) / value.denominator if isinstance(value, Fraction) else value
+    return f"{decimal:.{digits}g}"

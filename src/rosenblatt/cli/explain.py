@@ -1,0 +1,79 @@
+"""``rosenblatt explain`` and ``rosenblatt export``: what a model has learned, for people and for other programs."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.cli.inputs import check_out
+from rosenblatt.cli.output import columns, emit, say
+from rosenblatt.cli.predict import model_and_rows
+
+__all__ = ["explain", "export"]
+
+
+def explain(path: str, top: int, row: str | None, format: str | None, as_json: bool) -> None:
+    """Print the largest and smallest weights, or why one row is predicted as it is."""
+    import rosenblatt
+
+    if row is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the table's notes say it
+            model = rosenblatt.load(path)
+            table = _not_zero(rosenblatt.explain(model, _names(model), top=top))
+    else:
+        model, x = _one_row(path, row, format)
+        table = rosenblatt.contributions(model, x, _names(model), top=top)
+    if as_json:
+        emit({"title": table.title, "rows": list(table), "notes": list(table.notes)})
+    else:
+        columns(table)
+
+
+def _not_zero(table: Any) -> Any:
+    """Return the table without the weights that are 0, which fill it up where fewer than were asked for are not."""
+    rows = [row for row in table if row["weight"]]
+    if not rows or len(rows) == len(table):
+        return table
+    notes = (*table.notes, "The others are 0.")
+    return type(table)({name: [row[name] for row in rows] for name in table.columns}, table.title, notes)
+
+
+def _names(model: Any) -> list[str] | None:
+    """Return what features are called where the model does not know: their numbers in the files."""
+    preparation = getattr(model, "preparation_", None)
+    if preparation is None or hasattr(model, "feature_names_in_"):
+        return None
+    if preparation["format"] != "svmlight":
+        return [f"#{i}" for i in range(model.n_features_in_)]
+    first = 0 if preparation.get("zero_based") else 1
+    return [f"feature {i}" for i in range(first, first + model.n_features_in_)]
+
+
+def _one_row(path: str, row: str, format: str | None) -> tuple[Any, Any]:
+    match = re.fullmatch(r"(.+):(\d+)", row)
+    if not match:
+        raise ValueError(f"--row expects FILE:NUMBER, such as new.csv:17, got {row!r}.")
+    number = int(match[2])
+    model, rows = model_and_rows(path, [match[1]], labels=False, format=format)
+    seen = 0
+    for block in rows:
+        if number < seen + len(block):
+            return model, block.X[[number - seen]]
+        seen += len(block)
+    raise ValueError(f"{match[1]} has {seen:,} rows, numbered from 0, so there is no row {number:,}.")
+
+
+def export(path: str, out: Path) -> None:
+    """Write a model for other programs, as the ending of ``out`` says."""
+    import rosenblatt
+
+    writers = {".onnx": "export_onnx", ".json": "export_json"}
+    if out.suffix.lower() not in writers:
+        raise ValueError(f"the file to write must end in .onnx or .json, got {str(out)!r}.")
+    check_out(out, [path])
+    model = rosenblatt.load(path)
+    getattr(rosenblatt, writers[out.suffix.lower()])(model, out)
+    say(f"{type(model).__name__} with {model.n_features_in_:,} features written to {out}.")

@@ -1,0 +1,137 @@
+"""Files as the commands read them: a stream that shows how far it is, and what options say about it."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.cli.output import note
+from rosenblatt.cli.startup import begin
+
+__all__ = ["Watched", "check_out", "kinds_of", "opened", "score", "seconds", "target_of"]
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+class Watched:
+    """A stream of `data.open` that can be read again and tells of each block."""
+
+    def __init__(self, stream: Any, tell: Callable[[float, int], None] = lambda share, rows: None) -> None:
+        self.stream, self.tell = stream, tell
+        self.visited: Callable[[int], None] = lambda mistakes: None
+        """Told by `fit_stream`, within a pass, how many mistakes it has made so far."""
+        self.rows = 0
+        """Rows of the stream, known after one pass."""
+        self.fingerprint = stream.fingerprint
+        self._begun: Iterator[Any] | None = None
+
+    def begin(self) -> None:
+        """Read the first block now; those after it are made ready while something else goes on."""
+        blocks = iter(self.stream)
+        self._begun = chain(list(islice(blocks, 1)), blocks)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Read all blocks from the start."""
+        blocks, self._begun = self._begun or iter(self.stream), None
+        for block in blocks:
+            self.tell(self.share_read, self.stream.rows_read)
+            yield block
+        self.rows = self.stream.rows_read
+
+    @property
+    def share_read(self) -> float:
+        """How much of the input has been read."""
+        return float(self.stream.share_read)
+
+
+def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> Any:
+    """Open files with the options that were given, the target by its name or its number."""
+    from rosenblatt import data
+
+    given = {name: value for name, value in options.items() if value not in (None, [], {})}
+    return data.open(list(paths), target=target_of(target), **given)
+
+
+def check_out(out: Path | None, read: Sequence[str], replaced: bool = True) -> None:
+    """Refuse, before any work, to write where that cannot be done, or over a file that is read.
+
+    What is ``replaced`` as a whole has to be a plain file; the rest may be a device.
+    """
+    from rosenblatt.data.io.lines import file_names
+
+    if out is None:
+        return
+    folder = out.parent
+    if not folder.is_dir():
+        raise ValueError(f"There is no folder {folder} to write {out.name} to: make it first.")
+    if out.is_dir() or (replaced and out.exists() and not out.is_file()):
+        raise ValueError(f"{out} is no file that can be written: name another.")
+    if not os.access(out if out.exists() else folder, os.W_OK):
+        raise ValueError(f"{out} cannot be written: permission denied.")
+    for name in file_names(list(read)) if out.exists() else ():
+        if os.path.exists(name) and os.path.samefile(out, name):
+            raise ValueError(f"{out} is read, so it cannot be written as well: write to another file.")
+
+
+def target_of(text: str | None) -> str | int | None:
+    """Return a column as `data.open` takes it: a number is its place.
+
+    >>> target_of("-1"), target_of("class")
+    (-1, 'class')
+    """
+    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else text
+
+
+def kinds_of(pairs: Sequence[str] | None) -> dict[str, str]:
+    """Return what columns are, from texts such as ``zip=category``.
+
+    >>> kinds_of(["zip=category"])
+    {'zip': 'category'}
+    """
+    found = {}
+    for pair in pairs or ():
+        name, equals, kind = pair.rpartition("=")
+        if not equals or not name:
+            raise ValueError(f"--kind expects COLUMN=KIND, such as zip=category, got {pair!r}.")
+        found[name] = kind
+    return found
+
+
+def seconds(text: str) -> float:
+    """Return a length of time such as ``30s``, ``5m`` or ``1h`` in seconds.
+
+    >>> seconds("30s"), seconds("1.5m")
+    (30.0, 90.0)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)", text.strip())
+    if not match or match[2] not in _UNITS:
+        raise ValueError(f"--every expects a length of time such as 30s, 5m or 1h, got {text!r}.")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def score(model: Any, stream: Any) -> dict[str, Any]:
+    """Predict all rows of a stream and return how many are right, and every pair (true, predicted) with its count."""
+    from collections import Counter
+
+    started = time.perf_counter()
+    pairs: Counter[tuple[Any, Any]] = Counter()
+    begin()
+    for block in stream:
+        if len(block):
+            pairs.update(zip(block.y.tolist(), model.predict(block.X).tolist(), strict=True))
+    rows = sum(pairs.values())
+    if not rows:
+        raise ValueError("expected rows to test on, got none.")
+    known = set(model.classes_.tolist())
+    strange = [true for true, _ in pairs if true not in known]
+    if strange:
+        count = sum(count for (true, _), count in pairs.items() if true not in known)
+        note(f"{count:,} of {rows:,} rows have a label that is no class of the model, such as {strange[0]!r}.")
+    right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
+    took = time.perf_counter() - started
+    return {"rows": rows, "right": right, "accuracy": right / rows, "pairs": dict(pairs), "seconds": took}

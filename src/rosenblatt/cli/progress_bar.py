@@ -1,0 +1,116 @@
+"""How far a run is, for somebody who looks at a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+__all__ = ["Bar"]
+
+_LONG = 0.5
+"""Seconds after which a run is long enough for a bar."""
+
+
+class Bar:
+    """A bar on standard error: pass, rows, MB/s of the files, mistakes of the pass, time left; nothing when piped.
+
+    Parameters
+    ----------
+    label : str
+        What is going on; the pass is told after it where there are several.
+    paths : sequence of str
+        The files that are read.
+    passes : int
+        How often, at most.
+    shown : bool
+        False where something else is written to the same terminal.
+    """
+
+    def __init__(self, label: str, paths: Sequence[str] = (), passes: int = 1, shown: bool = True) -> None:
+        self.label, self.passes = label, passes
+        self.done, self.share, self.rows, self.mistakes = 0, 0.0, 0, -1
+        self._looked_at = shown and sys.stderr.isatty()
+        self._size = _size(paths) if self._looked_at else 0
+        self._start = self._pass_start = time.monotonic()
+        self._progress: Any = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def watching(self, stream: Any) -> Iterator[Any]:
+        """Yield the blocks of a stream and tell of each."""
+        rows = 0
+        for block in stream:
+            rows += len(block)
+            self.within(stream.share_read, rows)
+            yield block
+
+    def within(self, share: float, rows: int) -> None:
+        """Tell how much of this pass has been read."""
+        self.share, self.rows = share, rows
+        self._draw()
+
+    def visited(self, mistakes: int) -> None:
+        """Tell how many mistakes this pass has made so far."""
+        self.mistakes = mistakes
+        self._draw()
+
+    def after(self, done: int, mistakes: int) -> None:
+        """Tell that so many passes are complete, the last with so many mistakes."""
+        self.done, self.share, self.mistakes = done, 0.0, mistakes
+        self._pass_start = time.monotonic()
+        self._draw()
+
+    @property
+    def words(self) -> str:
+        """Rows, speed and mistakes."""
+        told = [f"{self.rows:,} rows"]
+        took = time.monotonic() - self._pass_start
+        if self._size and self.share and took:
+            told.append(f"{self.share * self._size / took / 1e6:,.0f} MB/s")
+        if self.mistakes >= 0:
+            told.append(f"{self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}")
+        return "  ".join(told)
+
+    def _draw(self) -> None:
+        if not self._looked_at or (self._progress is None and time.monotonic() - self._start < _LONG):
+            return
+        number = min(self.done + 1, self.passes)
+        words = f"{self.label} {number}/{self.passes}" if self.passes > 1 else self.label
+        total = float(self.passes) if self._size else None
+        if self._progress is None:
+            self._progress = _progress(bool(self._size))
+            self._task = self._progress.add_task(words, total=total, told=self.words)
+            self._progress.start()
+        self._progress.update(self._task, description=words, completed=self.done + self.share, told=self.words)
+
+
+def _size(paths: Sequence[str]) -> int:
+    """Return how many bytes the files have, 0 where one has no size."""
+    from rosenblatt.data.io.lines import file_names
+
+    names = file_names(list(paths))
+    return sum(os.path.getsize(name) for name in names) if all(map(os.path.isfile, names)) else 0
+
+
+def _progress(has_end: bool) -> Any:
+    from rich import progress as rich
+    from rich.console import Console
+
+    told = rich.TextColumn("{task.fields[told]}")
+    left = [rich.TaskProgressColumn(), told, rich.TimeRemainingColumn(compact=True)]
+    return rich.Progress(
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(bar_width=None),
+        *(left if has_end else [told, rich.TimeElapsedColumn()]),
+        console=Console(stderr=True),
+        transient=True,
+        expand=True,
+    )

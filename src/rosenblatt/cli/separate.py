@@ -1,0 +1,114 @@
+"""``rosenblatt separate`` and ``rosenblatt check``: verdicts with certificates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rosenblatt.cli.inputs import check_out, opened
+from rosenblatt.cli.output import Failed, as_text, emit, say
+from rosenblatt.cli.startup import begin
+
+__all__ = ["check", "separate"]
+
+_QUICK = 1e-2
+"""How far the margin of sparse rows is settled: they are many, and their margins rarely asked for to six digits."""
+
+
+def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Any, Any]:
+    stream = opened(paths, target, options)
+    if not stream.labelled:
+        raise ValueError("A verdict is about labelled rows: say --target, the column with the labels.")
+    begin()
+    return stream.read()
+
+
+def separate(
+    paths: Sequence[str],
+    target: str | None,
+    out: Path | None,
+    rtol: float | None,
+    options: Mapping[str, Any],
+    as_json: bool,
+) -> None:
+    """Decide whether a hyperplane separates, print the verdict, and write its certificate."""
+    import sys
+
+    import scipy.sparse as sp
+
+    from rosenblatt import separability
+
+    check_out(out, paths)
+    X, y = _read(paths, target, options)
+    rtol = rtol if rtol is not None else _QUICK if sp.issparse(X) else 1e-6
+    verdict = separability(X, y, rtol=rtol, verbose=int(sys.stderr.isatty()))
+    if out is not None:
+        verdict.save(out)
+    if as_json:
+        emit({"rows": X.shape[0], "features": X.shape[1], **_plain(verdict), "certificate": out and str(out)})
+        return
+    if isinstance(verdict, dict):
+        _each_against_the_rest(verdict)
+    else:
+        say(str(verdict))
+    if out is not None:
+        say(f"Certificate written to {out}.")
+
+
+def _each_against_the_rest(verdicts: Any) -> None:
+    separable = [as_text(name) for name, verdict in verdicts.items() if _kind(verdict) == "separable"]
+    say(f"{len(separable)} of {len(verdicts)} classes can be separated from the rest by a hyperplane.")
+    for name, verdict in verdicts.items():
+        say("", f"{as_text(name)} against the rest. {verdict}")
+
+
+def _kind(verdict: Any) -> str:
+    return type(verdict).__name__.lower()
+
+
+def _plain(verdict: Any) -> dict[str, Any]:
+    if isinstance(verdict, dict):
+        return {"by_class": {as_text(name): _plain(one) for name, one in verdict.items()}}
+    plain: dict[str, Any] = {"verdict": _kind(verdict), "words": str(verdict)}
+    low, high = ("margin_low", "margin_high") if hasattr(verdict, "margin_low") else ("low", "high")
+    if hasattr(verdict, low):
+        plain |= {"margin_low": getattr(verdict, low), "margin_high": getattr(verdict, high)}
+    return plain
+
+
+def check(
+    certificate: str, paths: Sequence[str], target: str | None, options: Mapping[str, Any], as_json: bool
+) -> None:
+    """Recompute every claim of a certificate from the data; a claim that does not hold is a failure."""
+    verdict = _loaded(certificate)
+    X, y = _read(paths, target, options)
+    holds = bool(verdict.check(X, y))
+    if as_json:
+        emit({"certificate": certificate, "holds": holds, **_plain(verdict)})
+        if not holds:
+            raise Failed
+        return
+    files = ", ".join(paths)
+    if not holds:
+        raise Failed(f"The certificate does not hold: {certificate} claims something that {files} contradicts.")
+    say(f"The certificate holds: every claim was recomputed exactly from {files}.")
+    say(str(verdict))
+
+
+def _loaded(path: str) -> Any:
+    from rosenblatt import Certificate, Verdicts
+
+    text = Path(path).read_bytes()
+    try:
+        several = isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        raise ValueError(f"{path} is no certificate: expected JSON as separate -o writes it.") from None
+    try:
+        found: Any = Verdicts.load(path) if several else Certificate.load(path)
+    except ValueError as fault:
+        raise ValueError(f"{path} is no sound certificate: {fault}") from None
+    if not several and not hasattr(found, "positive"):
+        raise ValueError(f"{path} is a certificate about inequalities, expected one about labelled rows.")
+    return found

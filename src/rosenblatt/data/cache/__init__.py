@@ -1,0 +1,1 @@
+"""Parsed rows kept for further passes."""

@@ -1,0 +1,1 @@
+"""Bytes and lines of files, whatever their compression."""

@@ -1,0 +1,1 @@
+"""Readers of tables, and how their columns become features."""

@@ -1,0 +1,242 @@
+"""Tables as text, cells between separators: CSV and TSV, in pieces of whole records.
+
+A record is a line, or several where a cell in quotes holds newlines. Arrow parses the records; numbers at once where
+all goes well, and from strings otherwise, so that the record at fault is found. Both ways give the same numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Generator
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.blocks import DataError
+from rosenblatt.data.io.lines import Chunk, Source
+from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS
+from rosenblatt.data.tables.csv_records import line_count, record_places, whole_records
+from rosenblatt.data.tables.reader import Piece, TableReader, arrow, one
+
+__all__ = ["SeparatedReader"]
+
+LONGEST_RECORD = 1 << 26
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_SEPARATORS = ",;\t|"
+_OPEN_QUOTE = "a quote opens in this record and is not closed: close it, or say quote='' if quotes mean nothing."
+
+
+class Records(NamedTuple):
+    """Whole records of one file, as bytes."""
+
+    data: bytes
+    file: int
+    line: int
+    """Number of the first line, from 1."""
+    names: list[str]
+    """The columns of the file."""
+    share: float
+    broken: list[tuple[int, str]]
+
+
+class SeparatedReader(TableReader):
+    """A table as CSV or TSV.
+
+    Parameters
+    ----------
+    source : Source
+        The files.
+    delimiter : str, optional
+        Between cells. By default the first of comma, semicolon, tab and bar that the first line has.
+    quote : str
+        Around cells that hold separators or newlines, doubled inside of them; "" where quotes mean nothing.
+    header : bool, optional
+        Whether the first line of each file names the columns. By default it does unless one of its cells is a number.
+        Columns without names are c1, c2, ...
+    """
+
+    typed = False
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        delimiter: str | None = None,
+        quote: str = '"',
+        header: bool | None = None,
+        missing: tuple[str, ...] = (),
+        **options: Any,
+    ) -> None:
+        super().__init__(source, **options)
+        self.delimiter, self.quote, self.header = delimiter, quote, header
+        self._missing = [*MISSING_NUMBERS, *missing]
+
+    def dialect(self) -> dict[str, Any]:
+        """Return the separator, the quote, and whether there is a header."""
+        return {"delimiter": self.delimiter, "quote": self.quote, "header": self.header}
+
+    def _read(self) -> Generator[Records, None, None]:
+        chunks = self.source.chunks()
+        try:
+            for _, of_file in groupby(chunks, key=lambda chunk: chunk.file):
+                rest, names, line = b"", None, 1
+                for chunk in of_file:
+                    rest += memoryview(chunk.buffer)[chunk.start : chunk.stop]
+                    if names is None:
+                        names, rest, line = self._names(rest, chunk.file, line)
+                    if names is not None:
+                        rest, line = yield from self._records(rest, chunk, line, names, final=False)
+                if rest:
+                    yield from self._records(rest, chunk, line, names, final=True)
+        finally:
+            chunks.close()
+
+    def _records(
+        self, data: bytes, chunk: Chunk, line: int, names: list[str] | None, final: bool
+    ) -> Generator[Records, None, tuple[bytes, int]]:
+        """Yield the whole records; return what is left for later, and its line."""
+        share = chunk.consumed / self.source.size if self.source.size else 0.0
+        while True:
+            stop = whole_records(data, self.delimiter, self.quote) if names else 0
+            if stop and names:
+                yield Records(data[:stop], chunk.file, line, names, share, [])
+                line += line_count(data[:stop])
+                data = data[stop:]
+            if not data or not (final or len(data) > LONGEST_RECORD):
+                return data, line
+            if not self.skip or not names:
+                raise DataError(f"{self.source.label(chunk.file)}, line {line}: {_OPEN_QUOTE}")
+            yield Records(b"", chunk.file, line, names, share, [(0, _OPEN_QUOTE)])
+            end = data.index(b"\n") + 1
+            line += line_count(data[:end])
+            data = data[end:]
+
+    def _names(self, data: bytes, file: int, line: int) -> tuple[list[str] | None, bytes, int]:
+        """Return the columns of a file that begins with ``data``, the rest, and the line where it begins."""
+        while data and not (first := data[: (data.find(b"\n") + 1) or None]).strip():
+            data, line = data[len(first) :], line + 1
+        if not data:
+            return None, data, line
+        first_line = first.decode("utf-8", "replace")
+        if self.delimiter is None:
+            counts = Counter(first_line)
+            self.delimiter = next((c for c in _SEPARATORS if counts[c]), ",")
+        if not whole_records(data, self.delimiter, self.quote) and len(data) <= LONGEST_RECORD:
+            return None, data, line
+        cells, size = self._first_record(data, file, line)
+        if self.header is None:
+            self.header = not any(_NUMBER.fullmatch(cell) for cell in cells) or _counts_up(cells)
+        names = [f"c{k + 1}" for k in range(len(cells))]
+        if not self.header and len(cells) == len(self.unnamed):
+            names = self.unnamed
+        if self.header:
+            names = [cell.strip() or names[k] for k, cell in enumerate(cells)]
+            line += line_count(data[:size])
+            data = data[size:]
+        self._admit(names, file)
+        return names, data, line
+
+    def _first_record(self, data: bytes, file: int, line: int) -> tuple[list[str], int]:
+        """Return the cells of the first record and how many bytes it has."""
+        lines = data.splitlines(keepends=True)
+        try:
+            texts = (text.decode("utf-8") for text in lines)
+            how: Any = {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
+            reader = csv.reader(texts, delimiter=self.delimiter or ",", **how)
+            cells = next(reader)
+            return cells, sum(map(len, lines[: reader.line_num]))
+        except (UnicodeDecodeError, csv.Error) as error:
+            what = str(error) if isinstance(error, csv.Error) else "it is not text in UTF-8"
+            raise DataError(
+                f"{self.source.label(file)}, line {line}: expected the first line of a table, but {what}."
+            ) from None
+
+    def parse(self, item: Records) -> Piece:
+        """Return records as columns: of numbers where all cells are, of strings otherwise."""
+        pa = arrow()
+        label, lines = self.source.label(item.file), None
+
+        def where(place: int) -> str:
+            nonlocal lines
+            if lines is None:
+                lines = record_places(item.data or b"-\n", self.delimiter, self.quote)[1]
+            return f"{label}, line {item.line + int(lines[place])}"
+
+        if item.data and self.layout is not None:
+            try:
+                types = {
+                    name: pa.float64() if kind == "number" else pa.string() for name, kind in self.layout.needed.items()
+                }
+                return self._piece(self._table(item, types, None), where, item)
+            except pa.ArrowInvalid:
+                pass
+        return self._slowly(item, where)
+
+    def _slowly(self, item: Records, where: Any) -> Piece:
+        pa = arrow()
+        names = item.names if self.layout is None else self.layout.needed
+        ragged: list[tuple[int, int]] = []
+
+        def leave_out(row: Any) -> str:
+            ragged.append((row.number - 1, row.actual_columns))
+            return "skip"
+
+        if not item.data:
+            empty = {name: pa.array([], pa.string()) for name in names}
+            return Piece(empty, 0, where, np.empty(0, np.int64), item.broken, item.share)
+        item, foreign = self._as_text(item)
+        table = self._table(item, dict.fromkeys(names, pa.string()), leave_out)
+        places = np.delete(np.arange(table.num_rows + len(ragged)), [place for place, _ in ragged])
+        broken = {place: self._ragged(len(item.names), count) for place, count in ragged}
+        broken |= dict.fromkeys(foreign, "the row is not text in UTF-8: convert the file, for instance by iconv.")
+        piece = self._piece(table, where, item)
+        if broken:
+            piece.broken = sorted(broken.items())
+            kept = np.flatnonzero(~np.isin(places, list(broken)))
+            piece.columns = {name: array.take(pa.array(kept)) for name, array in piece.columns.items()}
+            piece.n, piece.places = len(kept), places[kept]
+        return piece
+
+    def _as_text(self, item: Records) -> tuple[Records, list[int]]:
+        """Return the records in UTF-8, and the places of those that are not."""
+        try:
+            item.data.decode("utf-8")
+            return item, []
+        except UnicodeDecodeError:
+            starts = record_places(item.data, self.delimiter, self.quote)[0].tolist()
+            records = [item.data[start:stop] for start, stop in pairwise([*starts, len(item.data)])]
+            fixed = [record.decode("utf-8", "replace").encode() for record in records]
+            foreign = [k for k, record in enumerate(records) if record != fixed[k]]
+            return item._replace(data=b"".join(fixed)), foreign
+
+    def _ragged(self, expected: int, got: int) -> str:
+        like = "the header" if self.header else "the first line"
+        way_out = ": put quotes around a cell that holds a separator" if got > expected and self.quote else ""
+        return f"expected {expected} cells as in {like}, got {got}{way_out}."
+
+    def _piece(self, table: Any, where: Any, item: Records) -> Piece:
+        columns = {name: one(table.column(name)) for name in table.column_names}
+        return Piece(columns, table.num_rows, where, share=item.share)
+
+    def _table(self, item: Records, types: dict[str, Any], leave_out: Any) -> Any:
+        pa, pc = arrow(), arrow(".csv")
+        return pc.read_csv(
+            pa.BufferReader(item.data),
+            pc.ReadOptions(use_threads=False, block_size=len(item.data) + 1, column_names=item.names),
+            pc.ParseOptions(delimiter=self.delimiter, quote_char=self.quote or False, invalid_row_handler=leave_out),
+            pc.ConvertOptions(
+                column_types=types,
+                include_columns=list(types),
+                null_values=self._missing,
+                strings_can_be_null=False,
+            ),
+        )
+
+
+def _counts_up(cells: list[str]) -> bool:
+    """Say whether cells that are numbers are their columns' numbers, from 0 or from 1, as pandas names columns."""
+    numbers = [(k, cell) for k, cell in enumerate(cells) if _NUMBER.fullmatch(cell)]
+    return len(cells) > 1 and any(all(cell.strip() == str(k + first) for k, cell in numbers) for first in (0, 1))

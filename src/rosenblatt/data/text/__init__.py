@@ -1,0 +1,1 @@
+"""Readers of svmlight and Vowpal Wabbit text."""

@@ -1,0 +1,151 @@
+"""The perceptron, averaged and voted: CIML chapter 4 as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rosenblatt.estimators.linear import LinearPerceptron
+
+
+class Perceptron(LinearPerceptron):
+    """The perceptron: it visits example after example and moves its weights whenever it is wrong.
+
+    Training stops after the first pass without a mistake, which comes if and only if the data is separable and
+    ``max_iter`` and ``max_updates`` allow; where mistakes remain a `ConvergenceWarning` says how many. A point on the
+    boundary counts as a mistake. Decisions are exact: the same numbers in the same order give the same bits,
+    dense or sparse, in one piece or in chunks, on every machine. (Rosenblatt 1958; CIML algorithm 5.)
+
+    Parameters
+    ----------
+    hypothesis : "last", "average", "pocket" or "vote"
+        Which weights predict: those after the last visit; their mean over all visits (CIML algorithm 7); the ones
+        with the fewest training mistakes, among those at the end of each pass and those that survived the most
+        visits in it; or a vote of all weights by the visits that each survived (CIML equation 4.17). Only "last"
+        warns about mistakes left, as the others are for data that may not separate.
+    max_iter : int
+        The most passes.
+    fit_intercept : bool
+        Whether to learn a bias.
+    shuffle : bool or "once"
+        True draws a new order for each pass, "once" keeps the first, False visits the rows as they come.
+    random_state : int, RandomState, Generator or None
+        Where orders come from; ``visiting_order(n, model.seed_, p)`` gives that of pass p again.
+    max_updates : int or None
+        The most updates in one fit, for each machine where there are several.
+    warm_start : bool
+        Whether ``fit`` goes on from the last one: passes, orders and averages continue, so that k fits of one pass
+        equal one fit of k.
+    early_stopping : bool
+        Whether to hold out ``validation_fraction`` of the rows, to stop once ``n_iter_no_change`` passes have not
+        predicted them better, and to keep all weights of the best pass.
+    validation_fraction : float
+        Share of the rows that early stopping holds out.
+    n_iter_no_change : int
+        Passes without improvement before early stopping ends the run.
+    class_weight : dict, "balanced" or None
+        Step sizes by class; they multiply sample weights.
+    multi_class : "ovr" or "direct"
+        For more than two classes: a machine for each class against the rest, which stops by itself; or all in one,
+        where a mistake moves the true class and its best rival.
+    n_jobs : int or None
+        Threads for one-vs-rest machines.
+    verbose : int
+        1 shows progress on standard error: a bar on a terminal, a line for each pass elsewhere.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (m, d) and (m,)
+        The weights that predict; m is 1 for two classes, else their number. (Not for votes.)
+    last_coef_, last_intercept_, average_coef_, average_intercept_ : arrays
+        Those after the last visit and their mean, whichever hypothesis predicts.
+    classes_, n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+    n_iter_, n_updates_ : int
+        Passes and updates made.
+    converged_ : bool
+        Whether a whole pass was made without a mistake, by each machine.
+    history_ : structured array
+        For each pass the ``mistakes`` made during it and, with early stopping, the ``validation_error`` after it.
+    report_ : Report
+        What the run proves: radius, margin bracket, bound on the updates of any run.
+    seed_ : int
+        What the visiting orders are drawn from.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[1, 1], [2, 0], [-1, 0], [0, -2]], ["yes", "yes", "no", "no"])
+    >>> model.predict([[3, 1], [-1, -1]])
+    array(['yes', 'no'], dtype='<U3')
+    >>> model.coef_, model.intercept_, model.n_updates_, model.converged_
+    (array([[2., 1.]]), array([0.]), 2, True)
+    """
+
+    def __init__(
+        self,
+        hypothesis: str = "last",
+        max_iter: int = 100,
+        fit_intercept: bool = True,
+        shuffle: bool | str = True,
+        random_state: Any = None,
+        max_updates: int | None = None,
+        warm_start: bool = False,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        multi_class: str = "ovr",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            max_iter=max_iter,
+            fit_intercept=fit_intercept,
+            shuffle=shuffle,
+            random_state=random_state,
+            max_updates=max_updates,
+            warm_start=warm_start,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            class_weight=class_weight,
+            multi_class=multi_class,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.hypothesis = hypothesis
+
+
+class AveragedPerceptron(LinearPerceptron):
+    """The perceptron that predicts by the mean of its weights over all visits; the one to use for data with noise.
+
+    Runs as `Perceptron` does and has its parameters but ``hypothesis``; ``max_iter`` is 10. The mean costs work only on
+    mistakes (CIML algorithm 7), and reading it never disturbs training.
+
+    Examples
+    --------
+    >>> from rosenblatt import AveragedPerceptron
+    >>> model = AveragedPerceptron(max_iter=4, shuffle=False).fit([[1], [0]], [1, -1])
+    >>> model.average_coef_, model.last_coef_  # the weight was 1, 1, 1, 1, 2, 2, 2, 2
+    (array([[1.5]]), array([[2.]]))
+    """
+
+    hypothesis = "average"
+
+
+class VotedPerceptron(LinearPerceptron):
+    """The perceptron that predicts by a vote of all its weight vectors, each with the visits that it survived.
+
+    Runs as `Perceptron` does and has its parameters but ``hypothesis``; ``max_iter`` is 10. It keeps the rows of its
+    mistakes, and answers for a row from its products with them (CIML equation 4.17; Freund and Schapire 1999).
+    There is no ``coef_``; ``decision_function`` gives votes for less votes against, as a share of all.
+
+    Examples
+    --------
+    >>> from rosenblatt import VotedPerceptron
+    >>> model = VotedPerceptron(max_iter=1, shuffle=False).fit([[2], [-1], [0], [1]], [1, -1, -1, 1])
+    >>> model.decision_function([[4], [0], [-2]])  # x + 1 > 0 for 2 visits, then x > 0 for 2
+    array([ 1. ,  0.5, -1. ])
+    """
+
+    hypothesis = "vote"

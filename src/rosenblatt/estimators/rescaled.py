@@ -1,0 +1,250 @@
+"""The rescaled perceptron as a scikit-learn estimator, for data whose margin is tiny."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt.estimators.parameters import seed_from
+from rosenblatt.estimators.validation import checked_matrix, checked_pair, class_numbers
+from rosenblatt.theory.claims import margin_of, most_margin
+from rosenblatt.theory.exact import smallest
+from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.search.hulls import longest_row
+from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
+from rosenblatt.theory.separability import separability
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Verdicts
+from rosenblatt.training.rows import as_rows
+from rosenblatt.training.scoring import activations, best_classes
+
+__all__ = ["RescaledPerceptron"]
+
+Verdict = Any  # Separable, Inseparable, Undecided or MarginBracket
+
+
+class RescaledPerceptron(ClassifierMixin, BaseEstimator):
+    """The perceptron that hardly minds how small the margin is, and that ends in a verdict.
+
+    A perceptron takes up to (R / margin)^2 updates. This one is stopped after m^2 / 4 of them (m weights), stretches
+    space across the directions in which it was wrong, and starts again, until every row is on its side
+    (`rosenblatt.theory.search.rescaled`). A margin of 1e-8 takes some hundred updates in ten dimensions. Where it
+    finds no separator, `separability` decides: either it has one, which is taken, or it proves that there is none.
+    Then a `ConvergenceWarning` says so, and the weights kept are those that left the fewest rows wrong at the end of a
+    phase.
+
+    It is for data that separates, if only just; for noisy data `AveragedPerceptron` predicts better. It keeps a dense
+    copy of the data while it learns. More than two classes: a machine for each against the rest.
+
+    Parameters
+    ----------
+    fit_intercept : bool
+        Whether to learn a bias.
+    max_rescalings : int
+        The most rescalings before `separability` is asked, for each machine.
+    random_state : int, RandomState, Generator or None
+        Where the order of visits comes from.
+    verbose : int
+        1 prints a line for each phase on standard error.
+
+    Attributes
+    ----------
+    coef_, intercept_ : arrays of shape (m, d) and (m,)
+        The weights; m is 1 for two classes, else their number.
+    classes_, n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+    converged_ : bool
+        Whether every machine has every training row on its side, proved exactly; it implies a training score of 1.
+    verdict_ : Separable, Inseparable or Undecided; a dictionary of them by class where there are more than two
+        What is proved about the data; ``verdict_.check(X, y)`` recomputes it. The upper end of a margin found by this
+        perceptron is rough; `dataset_margin` has the digits. Without an intercept it is a `MarginBracket` of the kind
+        "homogeneous", as hyperplanes through the origin are another question.
+    n_iter_, n_updates_, n_rescalings_ : int
+        Passes (the most that a machine made), and updates and rescalings of all machines.
+    seed_ : int
+        What the visiting orders are drawn from.
+
+    Examples
+    --------
+    >>> from rosenblatt.data import make_separable
+    >>> from rosenblatt.estimators.rescaled import RescaledPerceptron
+    >>> X, y = make_separable(500, 10, margin=1e-8, random_state=0)
+    >>> model = RescaledPerceptron(fit_intercept=False, random_state=0).fit(X, y)
+    >>> model.converged_, model.score(X, y), model.n_updates_ < 5000
+    (True, 1.0, True)
+    >>> model.verdict_.check(X, y)
+    True
+    """
+
+    def __init__(
+        self, fit_intercept: bool = True, max_rescalings: int = 100, random_state: Any = None, verbose: int = 0
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.max_rescalings = max_rescalings
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the rows of ``X`` and their labels until they are separated, or proved not to be.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        y : array of shape (n,)
+            Labels of any type, at least two different ones.
+        """
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
+        X, y = checked_pair(self, X, y, reset=True)
+        classes, numbers = class_numbers(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"fit needs at least two classes, got one class: every label is {classes.tolist()[0]!r}. "
+                "Add rows of another class."
+            )
+        seed = seed_from(self.random_state)
+        X = X.astype(np.float64, copy=False)
+        targets = range(len(classes)) if len(classes) > 2 else [1]
+        machines = [_Machine(self, X, numbers == k, classes.tolist()[k], seed) for k in targets]
+        self.classes_, self.seed_ = classes, seed
+        self.coef_ = np.array([machine.w for machine in machines])
+        self.intercept_ = np.array([machine.b for machine in machines])
+        self.converged_ = all(machine.separates for machine in machines)
+        self.n_iter_ = max(machine.run.passes for machine in machines)
+        self.n_updates_ = sum(machine.run.updates for machine in machines)
+        self.n_rescalings_ = sum(machine.run.rescalings for machine in machines)
+        verdicts = Verdicts({machine.label: machine.verdict for machine in machines})
+        self.verdict_ = verdicts if len(machines) > 1 else machines[0].verdict
+        if not self.converged_:
+            self._warn([machine for machine in machines if not machine.separates], X.shape[0])
+        return self
+
+    def _warn(self, failed: list[_Machine], n: int) -> None:
+        through = "" if self.fit_intercept else " through the origin"
+        names = ", ".join(repr(machine.label) for machine in failed)
+        what = f"class {names} from the rest" if len(failed) == 1 else f"any of the classes {names} from the rest"
+        if len(self.classes_) == 2:
+            what = "the two classes"
+        where = "verdict_" if len(self.classes_) == 2 else "verdict_[class]"
+        wrong = sum(machine.wrong for machine in failed)
+        if all(_is_no(machine.verdict) for machine in failed):
+            most = max(len(machine.verdict.support) for machine in failed)
+            proof = "one row" if most == 1 else f"{most:,} rows" if len(failed) == 1 else f"at most {most:,} rows"
+            text = f"no hyperplane{through} separates {what}, as {where} proves with {proof}"
+        else:
+            text = f"no separator{through} in floating point was found for {what}, and {where} says what is proved"
+        warnings.warn(
+            f"{text}: the weights kept leave {wrong:,} of {n:,} rows on the wrong side; use AveragedPerceptron for "
+            "noisy data, or features that separate it.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
+        numbers, _ = self._decide(X)
+        return self.classes_[numbers]
+
+    def on_boundary(self, X: Any) -> np.ndarray:
+        """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
+        return self._decide(X)[1]
+
+    def _decide(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self)
+        rows = as_rows(checked_matrix(self, X, reset=False))
+        if len(self.classes_) > 2:
+            return best_classes(rows, self.coef_, self.intercept_)
+        a = activations(rows, self.coef_, self.intercept_)[:, 0]
+        return (a > 0).astype(np.int64), a == 0
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the activation of each row, for each class if there are more than two; signs are exact."""
+        check_is_fitted(self)
+        a = activations(as_rows(checked_matrix(self, X, reset=False)), self.coef_, self.intercept_)
+        return a[:, 0] if a.shape[1] == 1 else a
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _Machine:
+    """One class against the rest: the run, the weights that came of it, and the verdict."""
+
+    w: np.ndarray
+    b: float
+    run: RescaledRun
+    wrong: int
+    verdict: Verdict
+
+    def __init__(self, model: RescaledPerceptron, X: Any, positive: np.ndarray, label: Any, seed: int) -> None:
+        self.label = label
+        signs = np.where(positive, 1.0, -1.0)
+        Z = _examples(X, signs, model.fit_intercept)
+        kept = np.asarray(abs(Z).sum(axis=1)).ravel() > 0  # a row of zeros is on every plane through the origin
+        say = self._say if model.verbose else None
+        self.run = rescaled_perceptron(Z if kept.all() else Z[kept], model.max_rescalings, seed=seed, on_phase=say)
+        self._take(self.run.best, model.fit_intercept)
+        self.wrong = self.run.wrong + int(np.sum(~kept))
+        self.separates = self.wrong == 0
+        if self.separates:
+            self.verdict = self._yes(X, signs, model.fit_intercept)
+            return
+        asked = separability if model.fit_intercept else _through_the_origin
+        verdict: Any = asked(X, positive, verbose=model.verbose)
+        self.verdict = dataclasses.replace(verdict, positive=label)
+        if not _is_no(verdict):
+            w, b = _as_floats(verdict.w, verdict.b)
+            if smallest(X, signs, w, b) > 0:
+                self.w, self.b, self.separates = w, b, True
+
+    def _take(self, v: np.ndarray, bias: bool) -> None:
+        self.w, self.b = (v[:-1], float(v[-1])) if bias else (v, 0.0)
+
+    def _yes(self, X: Any, signs: np.ndarray, bias: bool) -> Verdict:
+        """Return what the separator and the counts of updates prove."""
+        alpha = self.run.alpha / self.run.alpha.sum()
+        kind = "geometric" if bias else "homogeneous"
+        low, high = margin_of(X, signs, self.w, self.b, kind), most_margin(X, signs, alpha, kind)
+        if bias:
+            return Separable(self.w, self.b, low, high, alpha, longest_row(X), self.label)
+        return MarginBracket(low, high, self.w, self.b, alpha, kind, self.label)
+
+    def _say(self, rescalings: int, updates: int, wrong: int) -> None:
+        rows = "every row on its side" if wrong == 0 else f"{wrong:,} rows wrong at best"
+        print(f"{self.label!r}: {rescalings} rescalings, {updates:,} updates, {rows}", file=sys.stderr, flush=True)
+
+
+def _through_the_origin(X: Any, positive: np.ndarray, verbose: int) -> MarginBracket:
+    return dataset_margin(X, positive, kind="homogeneous", verbose=verbose)
+
+
+def _is_no(verdict: Verdict) -> bool:
+    """Say whether the verdict proves that nothing separates."""
+    return isinstance(verdict, Inseparable) or (isinstance(verdict, MarginBracket) and verdict.high == -np.inf)
+
+
+def _examples(X: Any, signs: np.ndarray, bias: bool) -> Any:
+    """Return the rows y x, or y (x, 1) with a bias."""
+    if sp.issparse(X):
+        Z = sp.csr_array(X)
+        Z = sp.csr_array(sp.hstack([Z, np.ones((X.shape[0], 1))])) if bias else Z
+        return sp.csr_array(Z.multiply(signs[:, None]))
+    Z = np.column_stack([X, np.ones(X.shape[0])]) if bias else X
+    return Z * signs[:, None]
+
+
+def _as_floats(w: np.ndarray, b: Any) -> tuple[np.ndarray, float]:
+    """Return (w, b) as floats; whole numbers, however long, are divided by a power of two first."""
+    if w.dtype != object:
+        return w, float(b)
+    shift = max(0, max(int(value).bit_length() for value in (*w.tolist(), int(b))) - 1000)
+    return np.array([float(int(value) >> shift) for value in w.tolist()]), float(int(b) >> shift)

@@ -1,0 +1,1 @@
+"""What a trained model says: its weights, one prediction, its geometry."""

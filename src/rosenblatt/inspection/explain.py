@@ -1,0 +1,250 @@
+"""What the weights say: the features that matter most, and why one prediction came out so (CIML 4.4)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from rosenblatt.inspection.geometry import LinearRule, linear_rule
+from rosenblatt.tables import Table
+
+_SPREAD_RATIO = 100.0
+"""Where features' ranges differ by more, a weight says more about its unit than about its feature."""
+_FEW_ROWS = 20
+"""A table of contributions up to this long shows features that contribute nothing, too."""
+_VOTE_NOTE = "A vote has no weights of its own: these are its averaged ones."
+
+
+def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 10) -> Table:
+    """Return the features with the largest and the smallest weights, as a table from largest to smallest.
+
+    A weight is how much the activation grows when its feature grows by one: the largest speak for the
+    positive class (the second of ``classes_``), the smallest, far below zero, for the other (CIML 4.4). With
+    more than two classes each has its own lines. Equal weights keep the order of their features. Weights tell
+    how much features matter only where these range over similar values; where they do not, a warning and a
+    note say so.
+
+    Parameters
+    ----------
+    model : fitted linear estimator, or a pipeline that ends in one
+        Any that has ``coef_`` and ``intercept_``. For a vote the averaged weights are shown.
+    feature_names : sequence of str, optional
+        A name for each weight. Otherwise ``model.feature_names_in_``, what the earlier steps of a pipeline
+        call their output, or x0, x1, ...
+    top : int
+        How many of the largest and how many of the smallest. If that covers all features, each is shown once.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
+    >>> explain(model, ["bad", "good", "film"], top=1)
+    Weights: above 0 they speak for 'praise', below 0 for 'blame'
+    feature  weight
+    ---------------
+    good          1
+    bad          -1
+    Bias: 0
+    """
+    steps, learner = _split(model)
+    rule = linear_rule(learner)
+    names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
+    check_top(top)
+    several = len(rule.w) > 1
+    columns: dict[str, list[Any]] = {"class": []} if several else {}
+    columns |= {"feature": [], "weight": []}
+    for label, w in zip(rule.classes if several else [None], rule.w, strict=True):
+        shown = extremes(w, top)
+        if several:
+            columns["class"] += [label] * len(shown)
+        columns["feature"] += [names[i] for i in shown]
+        columns["weight"] += w[shown].tolist()
+    notes = [_bias_note(rule)] + [_VOTE_NOTE] * rule.averaged
+    warning = _scale_warning(learner, names)
+    if warning:
+        notes.append(warning)
+        warnings.warn(warning, UserWarning, stacklevel=2)
+    title = "Weights: above 0 they speak for the class, below 0 against it" if several else "Weights"
+    if len(rule.classes) == 2:
+        title = f"Weights: above 0 they speak for {rule.classes[1]!r}, below 0 for {rule.classes[0]!r}"
+    return Table(columns, title, notes)
+
+
+def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None, top: int | None = None) -> Table:
+    """Return why one row is predicted as it is: what each feature, and the bias, adds to the activation.
+
+    A contribution is weight times value. They are sorted by size and add up to the activation, whose sign is
+    the answer; with more than two classes, to the score of the class predicted. Where there are more than
+    twenty rows, features that contribute nothing are left out.
+
+    Parameters
+    ----------
+    model, feature_names
+        As for `explain`. A pipeline's earlier steps are applied to ``x``; values are what they make of it.
+    x : one row
+        Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row; or,
+        for a pipeline that starts from text, one string.
+    top : int, optional
+        How many features to show; the others are added up in one line.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
+    >>> contributions(model, [3, 1, 1], ["bad", "good", "film"])
+    Predicted 'blame': the activation is -2
+    feature  value  weight  contribution
+    ------------------------------------
+    bad          3      -1            -3
+    good         1       1             1
+    film         1       0             0
+    (bias)       1       0             0
+    """
+    steps, learner = _split(model)
+    rule = linear_rule(learner)
+    names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
+    if top is not None:
+        check_top(top)
+    row = _one_row(x, steps)
+    answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
+    matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
+    value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
+    k = rule.classes.index(answer) if len(rule.w) > 1 else 0
+    w, b = rule.w[k], float(rule.b[k])
+    with np.errstate(over="ignore", under="ignore"):
+        parts = w * value
+    if not np.isfinite(parts).all():
+        raise ValueError("weight times value goes beyond the range of floats: scale the features.")
+    order = np.argsort(-np.abs(parts), kind="stable")
+    notes = [_VOTE_NOTE] * rule.averaged
+    if sp.issparse(matrix) or len(parts) + 1 > _FEW_ROWS:
+        order = order[parts[order] != 0]
+        silent = len(parts) - len(order)
+        notes += [f"{silent:,} of {len(parts):,} features contribute nothing and are left out."] * (silent > 0)
+    others = order[len(order) if top is None else top :]
+    shown = order[: len(order) - len(others)]
+    lines: list[tuple[Any, ...]] = [(names[i], value[i], w[i], parts[i]) for i in shown]
+    if len(others):
+        lines.append((f"({len(others):,} more)", None, None, math.fsum(parts[others])))
+    lines.append(("(bias)", 1.0, b, b))
+    columns = dict(zip(("feature", "value", "weight", "contribution"), zip(*lines, strict=True), strict=True))
+    return Table(columns, _verdict(learner, row, rule, answer, k, math.fsum([*parts, b])), notes)
+
+
+def extremes(w: np.ndarray, top: int) -> np.ndarray:
+    """Return the places of the ``top`` largest and the ``top`` smallest weights, from largest to smallest.
+
+    >>> extremes(np.array([0.0, 3.0, -1.0, 2.0]), 1)
+    array([1, 2])
+    """
+    order = np.argsort(-w, kind="stable")
+    return order if len(w) <= 2 * top else np.concatenate([order[:top], order[-top:]])
+
+
+def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, steps: Any = None) -> list[str]:
+    """Return a name for each of ``d`` features: those given, else those known from training, else x0, x1, ...
+
+    >>> feature_labels(None, 2)
+    ['x0', 'x1']
+    """
+    if given is not None:
+        if len(given) != d:
+            raise ValueError(f"expected one feature name for each of the {d} weights, got {len(given)}.")
+        return [str(name) for name in given]
+    found = getattr(learner, "feature_names_in_", None)
+    if found is None and steps is not None:
+        try:
+            found = steps.get_feature_names_out()
+        except (AttributeError, ValueError):  # some step cannot tell
+            found = None
+    return [f"x{i}" for i in range(d)] if found is None or len(found) != d else [str(name) for name in found]
+
+
+def check_top(top: Any) -> None:
+    """Raise ValueError unless ``top`` is a whole number from 1 up.
+
+    >>> check_top(10)
+    """
+    if not isinstance(top, Integral) or isinstance(top, bool) or top < 1:
+        raise ValueError(f"top must be a whole number from 1 up, got {top!r}.")
+
+
+def _split(model: Any) -> tuple[Any, Any]:
+    """Return the steps before the learner, None where there are none, and the learner."""
+    model = getattr(model, "best_estimator_", model)  # a search hands over what it has found
+    if not (hasattr(model, "steps") and hasattr(model, "named_steps")):  # a pipeline, without importing it
+        return None, model
+    return (model[:-1] if len(model) > 1 else None), model[-1]
+
+
+def _verdict(learner: Any, row: Any, rule: LinearRule, answer: Any, k: int, total: float) -> str:
+    """Return the title: the class predicted and the activation, or that the row lies on the boundary."""
+    if not hasattr(learner, "classes_"):
+        return f"Predicted {total:.4g}"
+    if not rule.averaged and hasattr(learner, "decision_function"):
+        # its sign is exact, where a sum of rounded products may fall on the wrong side of zero
+        total = float(np.ravel(learner.decision_function(row))[k])
+    tied = bool(learner.on_boundary(row)[0]) if hasattr(learner, "on_boundary") else total == 0
+    what = "activation" if len(rule.w) == 1 else "score of this class"
+    whose = " of the averaged weights" if rule.averaged else ""
+    if tied:
+        opening = f"On the boundary, where the label is undefined (predict answers {answer!r})"
+    else:
+        opening = f"Predicted {answer!r}"
+    return f"{opening}: the {what}{whose} is {total + 0.0:.4g}"
+
+
+def _bias_note(rule: LinearRule) -> str:
+    if len(rule.w) == 1:
+        return f"Bias: {rule.b[0] + 0.0:.4g}"
+    pairs = [f"{label}: {b + 0.0:.4g}" for label, b in zip(rule.classes, rule.b, strict=True)]
+    return "Bias by class: " + ", ".join(pairs[:10] + ["..."] * (len(pairs) > 10))
+
+
+def _scale_warning(learner: Any, names: list[str]) -> str:
+    """Return a sentence where features ranged over so different values in training that weights mislead."""
+    spread = getattr(getattr(learner, "machines_", None), "spread", None)
+    if spread is None or len(spread) != len(names):
+        return ""
+    spread = np.asarray(spread, dtype=np.float64)
+    moving = np.flatnonzero(spread > 0)
+    if len(moving) == 0:
+        return ""
+    wide, narrow = moving[np.argmax(spread[moving])], moving[np.argmin(spread[moving])]
+    if not spread[wide] > _SPREAD_RATIO * spread[narrow]:
+        return ""
+    return (
+        f"These weights mislead as importance, since {names[wide]!r} ranges over {spread[wide]:.4g} and "
+        f"{names[narrow]!r} over {spread[narrow]:.4g}: scale the features first, "
+        "for instance with sklearn.preprocessing.StandardScaler."
+    )
+
+
+def _one_row(x: Any, steps: Any) -> Any:
+    """Return ``x`` as a matrix or frame of one row, sent through the steps of a pipeline."""
+    row: Any
+    if isinstance(x, str) or (isinstance(x, list | tuple) and len(x) == 1 and isinstance(x[0], str)):
+        row = np.array([x] if isinstance(x, str) else x, dtype=object)  # a text, for a pipeline that starts with words
+    elif hasattr(x, "iloc") and x.ndim == 1:  # a row of a pandas frame keeps its names
+        row = x.to_frame().T
+    elif sp.issparse(x):
+        row = x.reshape(1, -1).tocsr() if x.ndim == 1 else x
+    elif hasattr(x, "columns"):
+        row = x
+    else:
+        row = np.asarray(x)
+        row = row.reshape(1, -1) if row.ndim == 1 else row
+    if len(row.shape) == 0:
+        raise ValueError(f"contributions explains one row of numbers, got {x!r}.")
+    if row.shape[0] != 1:
+        raise ValueError(
+            f"contributions explains one row, got {row.shape[0]}: pick one, for instance X[0] or X.iloc[[0]]."
+        )
+    return row if steps is None else steps.transform(row)

@@ -1,0 +1,1 @@
+"""Compiled parsers of text."""

@@ -1,0 +1,154 @@
+"""Decimal numbers in text, each to the nearest float64, or else to none.
+
+A number is ``[+-] digits [. digits] [e [+-] digits]`` with a digit before or after the point. There are two ways
+to its value, both exact, and no third. A whole number up to 2**53 times or over 10**k for k <= 22 takes one
+correctly rounded operation. Otherwise its first 128 bits decide, unless they lie too close to the middle between
+two floats. What is left is ``UNDECIDED``: those, subnormal results, overflow, more than 19 digits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rosenblatt.kernels.compiler import inline, plain
+from rosenblatt.kernels.parsing.byte_words import byte, float_of, leading_digits, leading_zeros, number_of
+
+FINE, UNDECIDED, MALFORMED = 0, 1, 2
+"""What is known about a number: its value; only where it ends; that it is none."""
+
+_MINUS, _PLUS, _POINT, _ZERO, _NINE, _E, _BLANK = b"-+.09e "
+_TENS = np.array([10**k for k in range(20)], np.uint64)
+_EXACT_TENS = np.array([float(10**k) for k in range(23)])
+_EXACT = np.uint64(2**53)
+_LOWEST, _HIGHEST = -326, 308
+_LOW_HALF, _1, _11, _32, _63 = (np.uint64(n) for n in (2**32 - 1, 1, 11, 32, 63))
+_REST, _MIDDLE = np.uint64(2**11 - 1), np.uint64(2**10)
+_NEARLY = np.uint64(2**64 - 4)
+_FRACTION = np.uint64(2**52 - 1)
+
+
+def _first_bits(power: int) -> tuple[int, int]:
+    """Return the first 128 bits of ``5**power``, the rest cut off, and the exponent of 2 that goes with them."""
+    if power < 0:
+        exponent = -127 - (5**-power).bit_length()
+        return 2**-exponent // 5**-power, exponent
+    exponent = (5**power).bit_length() - 128
+    return (5**power << -exponent if exponent < 0 else 5**power >> exponent), exponent
+
+
+_FIVES = [_first_bits(power) for power in range(_LOWEST, _HIGHEST + 1)]
+_FIVES_HIGH = np.array([bits >> 64 for bits, _ in _FIVES], np.uint64)
+_FIVES_LOW = np.array([bits % 2**64 for bits, _ in _FIVES], np.uint64)
+_FIVES_EXPONENT = np.array([exponent for _, exponent in _FIVES], np.int64)
+
+
+@inline
+def _product(a, b):
+    """Return the high and the low 64 bits of ``a * b``."""
+    low_a, high_a, low_b, high_b = a & _LOW_HALF, a >> _32, b & _LOW_HALF, b >> _32
+    one = high_a * low_b + ((low_a * low_b) >> _32)
+    other = low_a * high_b + (one & _LOW_HALF)
+    return high_a * high_b + (one >> _32) + (other >> _32), a * b
+
+
+@plain
+def _nearest(mantissa, power):
+    """Return the float64 nearest to ``mantissa * 10**power``, and FINE or UNDECIDED.
+
+    The 128 bits kept of the product are at most the true ones, and less than 4 units below: one unit each for the
+    two numbers cut off, and twice that where the product is moved up by a bit.
+    """
+    if power < _LOWEST or power > _HIGHEST:
+        return 0.0, UNDECIDED
+    zeros = leading_zeros(mantissa)
+    k = power - _LOWEST
+    high, low = _product(mantissa << np.uint64(zeros), _FIVES_HIGH[k])
+    carried, _ = _product(mantissa << np.uint64(zeros), _FIVES_LOW[k])
+    low = low + carried
+    if low < carried:
+        high = high + _1
+    exponent = _FIVES_EXPONENT[k] + power - zeros + 64 + 75 + 52 + 1023
+    if high >> _63 == np.uint64(0):
+        high, low = (high << _1) | (low >> _63), low << _1
+        exponent -= 1
+    bits, rest = high >> _11, high & _REST
+    if exponent < 1 or (rest == _MIDDLE and low == np.uint64(0)) or (rest == _MIDDLE - _1 and low >= _NEARLY):
+        return 0.0, UNDECIDED
+    if rest >= _MIDDLE:
+        bits = bits + _1
+        if bits > _EXACT - _1:
+            bits, exponent = bits >> _1, exponent + 1
+    if exponent > 2046:
+        return 0.0, UNDECIDED
+    return float_of((bits & _FRACTION) | (np.uint64(exponent) << np.uint64(52))), FINE
+
+
+@inline
+def _more_digits(place, mantissa):
+    """Read digits from ``place`` on; return ``mantissa`` with them behind it (modulo 2**64), and where they end."""
+    while True:
+        digits, n = leading_digits(place)
+        if n > 0:
+            mantissa = mantissa * _TENS[n] + number_of(digits, n)
+        place += n
+        if n < 8:
+            return mantissa, place
+
+
+@plain
+def any_number(place):
+    """Read the number at ``place``: its value, where it ends, and FINE, UNDECIDED or MALFORMED."""
+    sign = byte(place)
+    first = place if sign != _MINUS and sign != _PLUS else place + 1
+    mantissa, end = _more_digits(first, np.uint64(0))
+    count, power = end - first, 0
+    if byte(end) == _POINT:
+        mantissa, after = _more_digits(end + 1, mantissa)
+        power = end + 1 - after
+        count -= power
+        end = after
+    if count == 0:
+        return 0.0, place, MALFORMED
+    while count > 19 and (byte(first) == _ZERO or byte(first) == _POINT):  # zeros in front do not count
+        if byte(first) == _ZERO:
+            count -= 1
+        first += 1
+    if byte(end) | 32 == _E:
+        turn = byte(end + 1)
+        end += 1 if turn != _MINUS and turn != _PLUS else 2
+        before, exponent = end, 0
+        while _ZERO <= byte(end) <= _NINE:
+            if exponent < 100_000_000:
+                exponent = 10 * exponent + byte(end) - _ZERO
+            end += 1
+        if end == before:
+            return 0.0, place, MALFORMED
+        power += -exponent if turn == _MINUS else exponent
+    value, kind = 0.0, FINE
+    if count > 19:
+        kind = UNDECIDED
+    elif mantissa <= _EXACT and -22 <= power <= 22:
+        value = np.float64(np.int64(mantissa))
+        value = value * _EXACT_TENS[power] if power >= 0 else value / _EXACT_TENS[-power]
+    elif mantissa > np.uint64(0):
+        value, kind = _nearest(mantissa, power)
+    return -value if sign == _MINUS else value, end, kind
+
+
+@inline
+def number(place):
+    """Read the number at ``place`` as ``any_number`` does; the commonest shapes, 7 and 0.1234567, without a call."""
+    negative = byte(place) == _MINUS
+    first = place + 1 if negative else place
+    value = np.float64(byte(first) - _ZERO)
+    if 0.0 <= value <= 9.0:
+        end = first + 1
+        if byte(end) <= _BLANK:
+            return -value if negative else value, end, FINE
+        if byte(end) == _POINT:
+            digits, n = leading_digits(end + 1)
+            end += 1 + n
+            if 0 < n < 8 and byte(end) <= _BLANK:
+                value = (value * _EXACT_TENS[n] + np.float64(np.int64(number_of(digits, n)))) / _EXACT_TENS[n]
+                return -value if negative else value, end, FINE
+    return any_number(place)

@@ -1,0 +1,187 @@
+"""Lines of svmlight text into rows of a CSR matrix.
+
+A text is a buffer of bytes whose lines all end in a newline, and ``PAD`` bytes more. Parsing goes line by line and
+stops at the first that asks for something: a fault in it, more room for rows, or numbers that only somebody slower
+can settle. That line is left unread (``PROGRESS`` says where it begins), so whoever called can see to it and go on.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rosenblatt.kernels.compiler import at, inline, kernel, plain
+from rosenblatt.kernels.parsing.byte_words import address_of, byte, leading_digits, number_of, word
+from rosenblatt.kernels.parsing.numbers import MALFORMED, UNDECIDED, any_number, number
+
+DONE, ROOM, SETTLE = 0, 1, 2
+"""Why parsing stopped: at the end; for want of room; for want of the values of some numbers."""
+BAD_LABEL, NO_LABEL, BAD_INDEX, INDEX_RANGE, INDEX_ORDER, BAD_VALUE, TOO_LARGE = range(10, 17)
+"""Or because of a fault in the line."""
+
+PROGRESS = np.dtype(
+    [
+        ("place", "i8"),  # where the next line begins
+        ("lines", "i8"),  # lines read, blank ones included
+        ("rows", "i8"),
+        ("entries", "i8"),
+        ("highest", "i8"),  # largest column number
+        ("fault", "i8"),  # where the fault is
+        ("met", "i8"),  # undecided numbers met in this line
+        ("settled", "i8"),  # how many of them have got their value
+        ("names", "i8"),  # names found
+    ]
+)
+
+NEWLINE, HASH, COLON, BAR = b"\n#:|"
+IS_BLANK, IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR = 1, 2, 4, 8, 16
+KINDS = np.zeros(256, np.uint8)
+"""What kind of separator a byte is, if any."""
+KINDS[list(b" \t\r")] = IS_BLANK
+KINDS[[NEWLINE, HASH, COLON, BAR]] = IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR
+
+_ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_HASH
+_QID, _FOUR_BYTES = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(0xFFFFFFFF)
+_TENS = np.array([10**k for k in range(9)])
+
+
+@inline
+def next_word(place):
+    """Return the first place from ``place`` on that is not blank."""
+    while at(KINDS, byte(place)) == IS_BLANK:
+        place += 1
+    return place
+
+
+@plain
+def _line_end(place):
+    """Return the place of the first newline from ``place`` on."""
+    while byte(place) != NEWLINE:
+        place += 1
+    return place
+
+
+@plain
+def _whole(place):
+    """Return the whole number at ``place``, and its end; 2**62 stands for any that has more than 16 digits."""
+    index, end, n = 0, place, 8
+    while n == 8:
+        digits, n = leading_digits(end)
+        if n > 0:
+            index = index * _TENS[n] + np.int64(number_of(digits, n)) if end - place <= 8 else 2**62
+        end += n
+    return index, end
+
+
+@plain
+def settled(late, progress, place):
+    """Return the value of the number at ``place`` that could not be decided: as given since, or 1 until it is.
+
+    ``late`` is ``(places, values)`` of these numbers in one line, in their order. Places are written down as far as
+    there is room.
+    """
+    places, values = late
+    met = progress[0]["met"]
+    progress[0]["met"] += 1
+    if met < progress[0]["settled"]:
+        return values[met]
+    if met < places.shape[0]:
+        places[met] = place
+    return 1.0
+
+
+@kernel
+def parse_svmlight(text, stop, columns, largest, unlabelled, rows, late, progress):
+    """Read lines ``label [qid:n] index:value ... [# comment]`` up to ``text[stop]``; return why it stopped.
+
+    Indices ascend. An index or a value out of range is a fault, and so is a line without a label, unless
+    ``unlabelled``: then the label is NaN. Blank lines and lines with only a comment are no rows.
+
+    text: the buffer; ``text[stop - 1]`` is a newline. columns: ``(first, last)`` index allowed; the first is column
+    0. largest: the largest magnitude of a value. rows: ``(labels, indptr, indices, values)`` to fill, with
+    ``indptr[0] = 0``. late: see ``settled``. progress: an array of one ``PROGRESS``, where parsing goes on.
+    """
+    labels, indptr, indices, values = rows
+    base, last_index = columns
+    start = address_of(text)
+    s = progress[0]
+    place, last = start + s["place"], start + stop
+    lines, row, entry, highest = s["lines"], s["rows"], s["entries"], s["highest"]
+    code, fault = DONE, place
+    while place < last:
+        line, first_entry = place, entry
+        s["met"] = 0
+        place = next_word(place)
+        if byte(place) == HASH:
+            place = _line_end(place)
+        if byte(place) == NEWLINE:
+            place += 1
+            lines += 1
+            continue
+        fault = place
+        label, end, kind = any_number(place)
+        if kind == UNDECIDED:
+            label = settled(late, progress, place - start)
+        if kind == MALFORMED or at(KINDS, byte(end)) & _ENDS_NUMBER == 0:
+            code = NO_LABEL if byte(end) == COLON else BAD_LABEL
+            if unlabelled and code == NO_LABEL:
+                code, label, end = DONE, math.nan, place
+        elif math.isinf(label):
+            code = TOO_LARGE
+        if code == DONE and row == labels.shape[0]:
+            code = ROOM
+        place, previous, may_have_query = end, base - 1, True
+        while code == DONE:
+            place = next_word(place)
+            if byte(place) == HASH:
+                place = _line_end(place)
+            if byte(place) == NEWLINE:
+                break
+            fault = place
+            digits, n = leading_digits(place)
+            end = place + n
+            if 0 < n < 8:
+                index = np.int64(number_of(digits, n))
+            else:
+                index, end = _whole(place)
+            if end == place or byte(end) != COLON:
+                code = BAD_INDEX
+                if may_have_query and word(place) & _FOUR_BYTES == _QID:
+                    _, end = _whole(place + 4)
+                    if end > place + 4 and at(KINDS, byte(end)) & _ENDS_NUMBER != 0:
+                        code, place = DONE, end
+            elif index <= previous or index > last_index:
+                code = INDEX_ORDER if base <= index <= last_index else INDEX_RANGE
+            elif entry == indices.shape[0]:
+                code = ROOM
+            else:
+                fault = end + 1
+                value, place, kind = number(fault)
+                if kind == UNDECIDED:
+                    value = settled(late, progress, fault - start)
+                if kind == MALFORMED or at(KINDS, byte(place)) & _ENDS_NUMBER == 0:
+                    code = BAD_VALUE
+                elif not (abs(value) <= largest):
+                    code = TOO_LARGE
+                else:
+                    indices[entry] = index - base
+                    values[entry] = value
+                    entry += 1
+                    previous = index
+            may_have_query = False
+        if code != ROOM and s["met"] > s["settled"]:  # before any fault, since one of these may come before it
+            code = SETTLE
+        if code != DONE:
+            place, entry = line, first_entry
+            break
+        labels[row] = label
+        row += 1
+        indptr[row] = entry
+        highest = max(highest, previous - base)
+        place += 1
+        lines += 1
+        s["settled"] = 0
+    s["place"], s["lines"], s["rows"], s["entries"] = place - start, lines, row, entry
+    s["highest"], s["fault"] = highest, fault - start
+    return code

@@ -1,0 +1,286 @@
+"""Lines of Vowpal Wabbit text into rows of a CSR matrix, feature names hashed as vw hashes them.
+
+The text and how parsing stops and goes on are as in ``text``. A feature's column is the hash of its name, which
+starts from the hash of its namespace's name, cut to some bits. A name of digits only is its own number plus that
+start; others go through MurmurHash3 (Appleby's 32-bit one).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rosenblatt.kernels.compiler import at, inline, kernel, plain
+from rosenblatt.kernels.parsing.byte_words import address_of, byte, leading_digits, number_of, word
+from rosenblatt.kernels.parsing.numbers import MALFORMED, UNDECIDED, any_number, number
+from rosenblatt.kernels.parsing.svmlight import (
+    BAD_LABEL,
+    BAD_VALUE,
+    BAR,
+    COLON,
+    DONE,
+    IS_BAR,
+    IS_BLANK,
+    IS_COLON,
+    IS_NEWLINE,
+    KINDS,
+    NEWLINE,
+    NO_LABEL,
+    ROOM,
+    SETTLE,
+    TOO_LARGE,
+    next_word,
+    settled,
+)
+
+NO_BAR, BAD_WEIGHT, BASE, BAD_NAMESPACE, SUM_TOO_LARGE = range(20, 25)
+"""Faults of this format, besides those of ``text``."""
+
+_ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_BAR
+_ENDS_NAME = IS_BLANK | IS_NEWLINE | IS_BAR | IS_COLON
+_QUOTE, _ZERO, _NINE, _SPACE = b"'09 "
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_C1, _C2, _C3 = np.uint64(0xCC9E2D51), np.uint64(0x1B873593), np.uint64(0xE6546B64)
+_MIX1, _MIX2 = np.uint64(0x85EBCA6B), np.uint64(0xC2B2AE35)
+_1, _5, _10, _13, _16, _32 = (np.uint64(n) for n in (1, 5, 10, 13, 16, 32))
+
+
+@inline
+def _turned(x, bits):
+    """Return the 32-bit number ``x`` rotated left."""
+    return ((x << np.uint64(bits)) | (x >> np.uint64(32 - bits))) & _LOW_HALF
+
+
+@inline
+def _scrambled(x):
+    return (_turned((x * _C1) & _LOW_HALF, 15) * _C2) & _LOW_HALF
+
+
+@plain
+def murmur(place, end, seed):
+    """Return MurmurHash3 of the bytes from ``place`` to ``end``, 32 bits, started from ``seed``."""
+    h = seed & _LOW_HALF
+    size = end - place
+    while end - place >= 4:
+        h = _turned(h ^ _scrambled(word(place) & _LOW_HALF), 13)
+        h = (h * _5 + _C3) & _LOW_HALF
+        place += 4
+    if end > place:
+        h ^= _scrambled(word(place) & ((np.uint64(1) << np.uint64(8 * (end - place))) - np.uint64(1)))
+    h ^= np.uint64(size)
+    h = ((h ^ (h >> _16)) * _MIX1) & _LOW_HALF
+    h = ((h ^ (h >> _13)) * _MIX2) & _LOW_HALF
+    return h ^ (h >> _16)
+
+
+@plain
+def name_hash(place, end, seed):
+    """Return vw's hash of the name from ``place`` to ``end``: control characters at its ends do not count."""
+    while end > place and byte(place) <= _SPACE:
+        place += 1
+    while end > place and byte(end - 1) <= _SPACE:
+        end -= 1
+    total = np.uint64(0)
+    for i in range(place, end):
+        c = byte(i)
+        if c < _ZERO or c > _NINE:
+            return murmur(place, end, seed)
+        total = total * _10 + np.uint64(c - _ZERO)
+    return total + seed
+
+
+@inline
+def _end(place, separators):
+    """Return the first place from ``place`` on where one of the ``separators`` is."""
+    while at(KINDS, byte(place)) & separators == 0:
+        place += 1
+    return place
+
+
+@plain
+def tidy(indices, values, first, last, bits, scratch):
+    """Sort the entries ``first`` to ``last`` by column and add up those of one column; return the new last.
+
+    A stable counting sort of the columns' ``bits`` bits, a few at a time, the lowest first. Sums are taken in
+    the order of the line. scratch: ``(keys, copy, counts)`` for two words and a value an entry, and 2048 counts.
+    """
+    keys, copy, counts = scratch
+    n = last - first
+    step = 6
+    while step < 11 and n >> step > 1:
+        step += 1
+    low = np.uint64((1 << step) - 1)
+    for k in range(n):
+        keys[k] = (np.uint64(indices[first + k]) << _32) | np.uint64(k)
+        copy[k] = values[first + k]
+    here, there = np.uint64(0), np.uint64(n)  # unsigned, or each use would ask whether it is negative
+    for bit in range(32, 32 + bits, step):
+        shift = np.uint64(bit)
+        for c in range(1 << step):
+            counts[c] = 0
+        for k in range(n):
+            counts[(keys[here + np.uint64(k)] >> shift) & low] += _1
+        place = there
+        for c in range(1 << step):
+            place += counts[c]
+            counts[c] = place - counts[c]
+        for k in range(n):
+            key = keys[here + np.uint64(k)]
+            c = (key >> shift) & low
+            keys[counts[c]] = key
+            counts[c] += _1
+        here, there = there, here
+    last, previous, total = first, -1, 0.0
+    for k in range(n):
+        key = keys[here + np.uint64(k)]
+        column, value = np.int64(key >> _32), copy[key & _LOW_HALF]
+        if column != previous:
+            last += 1
+            previous, total = column, value
+        else:
+            total += value
+        indices[last - 1], values[last - 1] = column, total
+    return last
+
+
+@kernel
+def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, late, progress):
+    """Read lines ``[label [importance [base]]] ['tag]|namespace[:weight] name[:value] ...``; return why it stopped.
+
+    A value is 1 where there is none, times the namespace's weight. A name that is empty, as in ``:0.5``, is the
+    number of such features before it in this namespace. Columns ascend in each row; features of one column are
+    added up. A word that touches the first bar is a tag, as in vw, and is passed over. A base, the prediction to start
+    from, must be 0. A line without a label is a fault, unless ``unlabelled``: then the label is NaN.
+
+    text, stop, largest, late, progress: see ``parse_svmlight``. bits: columns are 2**bits. rows: ``(labels, indptr,
+    indices, values, weights)`` to fill. names: ``(seen, found)``: for each column whether its name is known,
+    and lines ``column, namespace's start and end, name's start and end`` to fill (an end of -1: the number of an empty
+    name instead of its start); no lines where names are not wanted. scratch: see ``tidy``.
+    """
+    labels, indptr, indices, values, weights = rows
+    seen, found = names
+    start = address_of(text)
+    s = progress[0]
+    place, last = start + s["place"], start + stop
+    lines, row, entry, highest = s["lines"], s["rows"], s["entries"], s["highest"]
+    mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
+    code, fault = DONE, place
+    while place < last:
+        line, first_entry, first_name = place, entry, s["names"]
+        s["met"] = 0
+        place = next_word(place)
+        if byte(place) == NEWLINE:
+            place += 1
+            lines += 1
+            continue
+        fields, label, weight, first_word = 0, math.nan, 1.0, place
+        while code == DONE and byte(place) != BAR:
+            fault = place
+            end = _end(place, _ENDS_NUMBER)
+            if end == place:
+                code = NO_BAR
+            elif byte(place) == _QUOTE or byte(end) == BAR:
+                end = next_word(end)
+                if byte(end) != BAR:
+                    code = NO_BAR if byte(end) == NEWLINE else BAD_LABEL
+            else:
+                value, after, kind = any_number(place)
+                if kind == UNDECIDED:
+                    value = settled(late, progress, place - start)
+                if kind == MALFORMED or after != end or fields == 3:
+                    code = BAD_LABEL
+                elif math.isinf(value):
+                    code = TOO_LARGE
+                elif fields == 0:
+                    label = value
+                elif fields == 1:
+                    weight = value
+                    code = BAD_WEIGHT if value < 0.0 else DONE
+                else:
+                    code = BASE if value != 0.0 else DONE
+                fields += 1
+            place = next_word(end)
+        if code == DONE and fields == 0 and not unlabelled:
+            code, fault = NO_LABEL, first_word
+        if code == DONE and row == labels.shape[0]:
+            code = ROOM
+        ascending, previous = True, -1
+        while code == DONE and byte(place) == BAR:
+            fault = place
+            space = place + 1
+            space_end = _end(space, _ENDS_NAME)
+            place = space_end
+            seed, scale, empty = name_hash(space, space_end, np.uint64(0)), 1.0, 0
+            if byte(place) == COLON:
+                scale, place, kind = any_number(space_end + 1)
+                if kind == UNDECIDED:
+                    scale = settled(late, progress, space_end + 1 - start)
+                if space == space_end or kind == MALFORMED or at(KINDS, byte(place)) & _ENDS_NUMBER == 0:
+                    code = BAD_NAMESPACE
+            while code == DONE:
+                place = next_word(place)
+                if at(KINDS, byte(place)) & (IS_NEWLINE | IS_BAR) != 0:
+                    break
+                fault = place
+                digits, n = leading_digits(place)
+                end = place + n
+                if 0 < n < 8 and at(KINDS, byte(end)) & _ENDS_NAME != 0:
+                    column = number_of(digits, n) + seed
+                else:
+                    end = _end(place, _ENDS_NAME)
+                    column = name_hash(place, end, seed)
+                    if end == place:
+                        column += np.uint64(empty)
+                        empty += 1
+                column = np.int64(column & mask)
+                if s["names"] < found.shape[0] and seen[column] == 0:
+                    seen[column] = 1
+                    name = found[s["names"]]
+                    name[0], name[1], name[2] = column, space - start, space_end - start
+                    name[3] = place - start if end > place else empty - 1
+                    name[4] = end - start if end > place else -1
+                    s["names"] += 1
+                value, place = scale, end
+                if byte(end) == COLON:
+                    fault = end + 1
+                    value, place, kind = number(fault)
+                    if kind == UNDECIDED:
+                        value = settled(late, progress, fault - start)
+                    value *= scale
+                    if kind == MALFORMED or at(KINDS, byte(place)) & _ENDS_NUMBER == 0:
+                        code = BAD_VALUE
+                if code == DONE and not (abs(value) <= largest):
+                    code = TOO_LARGE
+                elif code == DONE and entry == indices.shape[0]:
+                    code = ROOM
+                elif code == DONE:
+                    indices[entry] = column
+                    values[entry] = value
+                    entry += 1
+                    ascending = ascending and column > previous
+                    previous = column
+        if code != ROOM and s["met"] > s["settled"]:
+            code = SETTLE
+        if code == DONE and not ascending:
+            entry = tidy(indices, values, first_entry, entry, bits, scratch)
+            for k in range(first_entry, entry):
+                if not (abs(values[k]) <= largest):
+                    code, fault = SUM_TOO_LARGE, first_word
+        if code != DONE:
+            place, entry = line, first_entry
+            for k in range(first_name, s["names"]):
+                seen[found[k, 0]] = 0
+            s["names"] = first_name
+            break
+        labels[row], weights[row] = label, weight
+        row += 1
+        indptr[row] = entry
+        if entry > first_entry:
+            highest = max(highest, np.int64(indices[entry - 1]))
+        place += 1
+        lines += 1
+        s["settled"] = 0
+    s["place"], s["lines"], s["rows"], s["entries"] = place - start, lines, row, entry
+    s["highest"], s["fault"] = highest, fault - start
+    return code

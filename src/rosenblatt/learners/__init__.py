@@ -1,1 +1,0 @@
-"""The perceptron family as scikit-learn estimators, and what they say of themselves."""

@@ -1,0 +1,1 @@
+"""Models as files: saved, loaded, and exported for other programs."""

@@ -1,0 +1,229 @@
+"""Files of arrays and plain data: safetensors with a checksum, which never run code and notice every altered byte.
+
+The layout is that of safetensors, so that any of its tools can look inside: eight bytes with the length of the head
+(little-endian), the head as JSON padded with spaces, the arrays. The head's ``__metadata__`` has three words:
+``rosenblatt``, the version of this layout; ``sha256``, the digest of the whole file with zeros in its own place; and
+``header``, one JSON text with everything that is not an array. Larger items come first, then names in order, without
+gaps. A file whose head is not byte for byte what `write_container` makes of its content is refused, so that there are
+no two readings of one file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from rosenblatt.storage.atomic import replace_file
+from rosenblatt.storage.json_fields import brief, from_text, to_text
+
+__all__ = ["check_version", "read_container", "write_container"]
+
+LAYOUT = 1
+LONGEST_HEAD = 100_000_000
+"""The limit that safetensors sets."""
+_TYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "I16": np.dtype("<i2"),
+    "I8": np.dtype("i1"),
+    "U64": np.dtype("<u8"),
+    "U32": np.dtype("<u4"),
+    "U16": np.dtype("<u2"),
+    "U8": np.dtype("u1"),
+    "BOOL": np.dtype("?"),
+}
+_MOST_AXES = 8
+_ZEROS = "0" * 64
+_Shapes = dict[str, tuple[str, tuple[int, ...]]]
+
+
+def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Write plain data and arrays to a file that `read_container` reads; the file is replaced as a whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        Where to. An OSError says if it cannot be done; what was there before stays then.
+    header : dict
+        Plain data, as JSON has it.
+    arrays : mapping from str to array
+        Of floats (4 or 8 bytes), whole numbers or truth values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_container(folder + "/x.safetensors", {"pass": 3}, {"w": np.array([1.0, 2.0])})
+    ...     read_container(folder + "/x.safetensors")
+    ({'pass': 3}, {'w': array([1., 2.])})
+    """
+    if type(header) is not dict:
+        raise ValueError(f"the header must be a dictionary, got {brief(header)}.")
+    text = to_text(header, "the header")
+    shapes: _Shapes = {}
+    data = {}
+    for name, array in arrays.items():
+        array = np.asarray(array)
+        kind = next((kind for kind, dtype in _TYPES.items() if dtype == array.dtype.newbyteorder("<")), None)
+        if kind is None or array.ndim > _MOST_AXES or type(name) is not str or name in ("", "__metadata__"):
+            raise ValueError(f"an array of type {array.dtype} under the name {name!r} cannot be saved.")
+        shapes[name] = (kind, array.shape)
+        data[name] = np.ascontiguousarray(array, _TYPES[kind]).reshape(-1).view(np.uint8).data
+    names = _in_order(shapes)
+    head = _head(shapes, text, _ZEROS)
+    if len(head) - 8 > LONGEST_HEAD:
+        raise ValueError(
+            f"names and other words take {len(head):,} bytes, and the file format allows {LONGEST_HEAD:,}: "
+            "shorten the names, or leave them out."
+        )
+    digest = hashlib.sha256(head)
+    for name in names:
+        digest.update(data[name])
+    replace_file(path, [_head(shapes, text, digest.hexdigest()), *(data[name] for name in names)])
+
+
+def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header and the arrays of a file that `write_container` wrote.
+
+    Raises a ValueError with one sentence for any other file: cut short, altered, made to deceive, or of a newer
+    layout. Arrays take no memory beyond the size of the file, and no code is run. What header and arrays mean is not
+    looked at.
+    """
+    path = Path(path)
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError(f"{path} is no file.")
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            return _read(file, size)
+        except _Fault as fault:
+            raise ValueError(f"{path} {fault}") from None
+        except MemoryError:
+            raise ValueError(f"{path} has {size:,} bytes, more than this machine has memory for.") from None
+
+
+def check_version(path: str | os.PathLike[str], found: Any, known: int) -> None:
+    """Raise a ValueError unless ``found`` is a version of a format that is ``known``, from 1 on."""
+    fault = _version_fault(found, known)
+    if fault:
+        raise ValueError(f"{path} {fault}")
+
+
+class _Fault(Exception):
+    """What is wrong with a file, as the end of a sentence that starts with its name."""
+
+
+_ALTERED = "has been altered or damaged since it was saved: take another copy, or save the model again"
+
+
+def _version_fault(found: Any, known: int) -> str:
+    if type(found) is not int or found < 1:
+        return f"names no version of its format: got {brief(found)}."
+    if found > known:
+        return (
+            f"is in format {brief(found)}, newer than format {known}, the latest that this version of rosenblatt "
+            "reads: upgrade it with pip install --upgrade rosenblatt."
+        )
+    return ""
+
+
+def _in_order(shapes: _Shapes) -> list[str]:
+    """Return the names in the order of their data: wide items first, so that each is aligned."""
+    return sorted(shapes, key=lambda name: (-_TYPES[shapes[name][0]].itemsize, name))
+
+
+def _head(shapes: _Shapes, text: str, digest: str) -> bytes:
+    """Return all that comes before the arrays."""
+    head: dict[str, Any] = {"__metadata__": {"rosenblatt": str(LAYOUT), "sha256": digest, "header": text}}
+    start = 0
+    for name in _in_order(shapes):
+        kind, shape = shapes[name]
+        stop = start + math.prod(shape) * _TYPES[kind].itemsize
+        head[name] = {"dtype": kind, "shape": list(shape), "data_offsets": [start, stop]}
+        start = stop
+    words = json.dumps(head, separators=(",", ":")).encode("ascii")
+    words += b" " * (-len(words) % 8)
+    return len(words).to_bytes(8, "little") + words
+
+
+def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    shapes, text, digest = _read_head(file, size)
+    total = hashlib.sha256(_head(shapes, text, _ZEROS))
+    arrays = {}
+    for name in _in_order(shapes):
+        kind, shape = shapes[name]
+        array = np.empty(shape, _TYPES[kind])
+        raw = array.reshape(-1).view(np.uint8)
+        if len(raw) and file.readinto(raw.data) != len(raw):  # type: ignore[attr-defined]
+            raise _Fault("was cut short while it was read: try again.")
+        total.update(raw.data)
+        if kind == "BOOL" and raw.max(initial=0) > 1:
+            raise _Fault(f"{_ALTERED}.")
+        arrays[name] = array.astype(_TYPES[kind].newbyteorder("="), copy=False)
+    if total.hexdigest() != digest:
+        raise _Fault(f"{_ALTERED} (its checksum does not match).")
+    try:
+        header = from_text(text, "its header")
+    except ValueError:
+        raise _Fault("is no file of rosenblatt's: its header cannot be read.") from None
+    if type(header) is not dict:
+        raise _Fault("is no file of rosenblatt's: its header is no dictionary.")
+    return header, arrays
+
+
+def _read_head(file: BinaryIO, size: int) -> tuple[_Shapes, str, str]:
+    """Return types and shapes of the arrays, the header as JSON text, and the digest."""
+    length = int.from_bytes(file.read(8), "little")
+    if size < 8 or length > LONGEST_HEAD:
+        raise _Fault("is no model file: it does not start as one of safetensors does.")
+    if length > size - 8:
+        raise _Fault(
+            f"is cut short, or no model file: {length:,} bytes should follow its first 8, and {size - 8:,} do."
+        )
+    words = file.read(length)
+    try:
+        head = json.loads(words.decode("ascii"))
+    except (ValueError, RecursionError):
+        raise _Fault("is damaged, or no model file: its head cannot be read.") from None
+    metadata = head.get("__metadata__") if type(head) is dict else None
+    layout = metadata.get("rosenblatt") if type(metadata) is dict else None
+    if type(metadata) is not dict or type(layout) is not str:
+        raise _Fault("was not written by rosenblatt: expected a file that rosenblatt.save wrote.")
+    plain = layout.isascii() and layout.isdecimal() and len(layout) < 10
+    fault = _version_fault(int(layout) if plain else layout, LAYOUT)
+    if fault:
+        raise _Fault(fault)
+    text, digest = metadata.get("header"), metadata.get("sha256")
+    del head["__metadata__"]
+    shapes = dict(_shapes(head))
+    # everything else about the head follows from this, so it is compared as a whole
+    if type(text) is not str or type(digest) is not str or _head(shapes, text, digest)[8:] != words:
+        raise _Fault(f"{_ALTERED}.")
+    expected = sum(math.prod(shape) * _TYPES[kind].itemsize for kind, shape in shapes.values())
+    found = size - 8 - length
+    if found < expected:
+        raise _Fault(f"is cut short: {expected:,} bytes of arrays should follow its head, and {found:,} do.")
+    if found > expected:
+        raise _Fault(f"has been altered: {found - expected:,} bytes follow its end.")
+    return shapes, text, digest
+
+
+def _shapes(head: dict[str, Any]) -> Iterator[tuple[str, tuple[str, tuple[int, ...]]]]:
+    for name, entry in head.items():
+        kind, shape = (entry.get("dtype"), entry.get("shape")) if type(entry) is dict else (None, None)
+        if type(kind) is not str or kind not in _TYPES or type(shape) is not list or len(shape) > _MOST_AXES:
+            raise _Fault(f"{_ALTERED}.")
+        whole = all(type(length) is int and length >= 0 for length in shape)
+        if not name or not whole or math.prod(filter(None, shape)) >= 2**60:  # numpy minds empty arrays, too
+            raise _Fault(f"{_ALTERED}.")
+        yield name, (kind, tuple(shape))

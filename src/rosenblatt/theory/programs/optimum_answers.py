@@ -1,0 +1,120 @@
+"""The answers to "how large can c . x get over A x <= b?", each with the proof that it carries."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.theory.certificates import Codec, Number
+from rosenblatt.theory.exact import smallest
+from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.programs.feasibility_answers import (
+    Answer,
+    Infeasible,
+    Point,
+    dot,
+    is_finite,
+    is_inside,
+    naming,
+    proportional,
+    read_system,
+    read_vector,
+    shown,
+)
+
+__all__ = ["Optimum", "Unbounded", "beyond", "recedes"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def _write_proof(proof: Infeasible, _: str) -> Any:
+    return json.loads(proof.to_json())
+
+
+def _read_proof(record: Any, _: str) -> Infeasible:
+    return Infeasible.from_json(json.dumps(record))
+
+
+_Proof: TypeAlias = Annotated[Infeasible, Codec(_write_proof, _read_proof)]
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Optimum(Answer):
+    """The largest c . x over A x <= b, proved to lie between ``low`` and ``high``.
+
+    ``x`` has A x < b strictly and ``c . x >= low``. ``proof`` shows that no x has A x < b and c . x > high; its weights
+    are a solution of the dual program: ``y >= 0`` with ``A^T y = c`` and ``b . y <= high``.
+    """
+
+    x: Point
+    low: Number
+    high: Number
+    proof: _Proof
+
+    @property
+    def value(self) -> float:
+        """The middle of the bracket."""
+        return self.low / 2 + self.high / 2
+
+    @property
+    def y(self) -> Floats:
+        """The solution of the dual program, one number for each row of A, as near as floats can say."""
+        return self.proof.alpha[:-1] / self.proof.alpha[-1]
+
+    def check(self, c: Any, A: Any, b: Any) -> bool:
+        """Say whether both ends of the bracket hold for this program, recomputed exactly."""
+        A, b = read_system(A, b)
+        c = read_vector("c", c, A.shape[1], "column")
+        floats = isinstance(self.low, float) and isinstance(self.high, float)
+        if not floats or not -math.inf < self.low <= self.high < math.inf or not is_inside(A, b, self.x):
+            return False
+        return dot(c, self.x) >= Fraction(self.low) and self.proof.check(*beyond(c, A, b, self.high))
+
+    def __str__(self) -> str:
+        rows = self.proof.support[:-1]
+        reason = f"{naming(rows, 'prove')} the upper end" if len(rows) else "c is zero"
+        return (
+            f"Optimum: the largest c . x over A x <= b lies between {self.low:.17g} and {self.high:.17g}.\n"
+            f"The lower end is attained by a strictly feasible x; {reason}."
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Unbounded(Answer):
+    """c . x grows without end over A x < b: from ``x``, which is strictly feasible, along ``direction``.
+
+    ``check`` proves A x < b, A direction <= 0 and c . direction > 0, exactly.
+    """
+
+    x: Point
+    direction: Point
+
+    def check(self, c: Any, A: Any, b: Any) -> bool:
+        """Say whether the ray stays feasible and c . x grows along it, recomputed exactly."""
+        A, b = read_system(A, b)
+        c = read_vector("c", c, A.shape[1], "column")
+        return is_inside(A, b, self.x) and recedes(c, A, self.direction)
+
+    def __str__(self) -> str:
+        return f"Unbounded: from a strictly feasible x, c . x grows without end along {shown(self.direction)}."
+
+
+def beyond(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
+    """Return the system A x < b, c . x > z."""
+    if sp.issparse(A):
+        return sp.csr_array(sp.vstack([A, sp.csr_array(-c[None, :])])), np.append(b, -z)
+    return np.vstack([A, -c]), np.append(b, -z)
+
+
+def recedes(c: Floats, A: Matrix, d: NDArray[Any]) -> bool:
+    """Say whether A d <= 0 in every row and c . d > 0, exactly."""
+    if d.shape != c.shape or not is_finite(d) or dot(c, d) <= 0:
+        return False
+    return A.shape[0] == 0 or smallest(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0

@@ -1,0 +1,1 @@
+"""The engine: how perceptrons are trained and what they answer, on numpy, scipy.sparse and the kernels alone."""

@@ -1,0 +1,166 @@
+"""What a run says of itself, in the words of the convergence theorem."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.storage.json_fields import plain_label
+from rosenblatt.training.state import Machines
+
+_HALF_ULP = 2.0**-53
+_TINY = 1e-290
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run proves about its data, in the space that was trained.
+
+    That space is (x, 1) with an intercept and x without. Margins are those of the last weights, whichever
+    hypothesis predicts. With more than two classes this sums up all machines (the smallest margins, the sum
+    of the updates and of the bounds), and ``by_class`` has each of them.
+
+    Attributes
+    ----------
+    passes, updates : int
+        Passes over the data, and updates made in them.
+    mistakes_by_pass : list of int
+        Mistakes made during each pass.
+    converged : bool
+        Whether the last pass was made without a mistake.
+    radius : float
+        R, the length of the longest example.
+    margin_low, margin_high : float
+        The margin of the data lies between these. Low is what the weights attain, after a pass without
+        mistakes, and minus infinity before; high is the length of the weights over the sum of the steps that
+        made them: no separator of all the data they were made from does better.
+    bound : float
+        Novikoff's bound (R / margin_low)^2: no run on this data, in whatever order, makes more updates. Where
+        step sizes differ, R and the margin in it are those of the examples times their steps.
+    """
+
+    passes: int
+    updates: int
+    mistakes_by_pass: list[int]
+    converged: bool
+    radius: float
+    margin_low: float
+    margin_high: float
+    bound: float
+    fit_intercept: bool = True
+    by_class: Mapping[Any, Report] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return asdict(self)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the report as data that JSON holds; what is infinite becomes the word "inf" or "-inf"."""
+        out: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            value = value.item() if isinstance(value, np.generic) else value
+            if isinstance(value, Mapping):
+                value = [{"class": plain_label(label), **part.to_plain()} for label, part in value.items()]
+            elif isinstance(value, float) and not math.isfinite(value):
+                value = str(value)
+            out[name] = list(value) if isinstance(value, list) else value
+        return out
+
+    def __str__(self) -> str:
+        space = "with the bias as one more feature" if self.fit_intercept else "through the origin"
+        n = self.updates
+        lines = [f"{_count(self.passes, 'pass', 'passes')}, {_count(n, 'update', 'updates')}."]
+        if self.converged:
+            lines += [
+                "Separated: the last pass made no mistake.",
+                f"The margin ({space}) lies between {self.margin_low:.4g} and {self.margin_high:.4g}.",
+                f"The longest example has length {self.radius:.4g}, "
+                f"so no run can make more than {_whole(self.bound)} updates.",
+            ]
+        else:
+            last = self.mistakes_by_pass[-1] if self.mistakes_by_pass else 0
+            lines += [
+                f"Not separated: {_count(last, 'mistake', 'mistakes')} in the last pass.",
+                f"If a separator exists, its margin ({space}) is at most {self.margin_high:.4g}.",
+            ]
+        return "\n".join(lines)
+
+
+def _whole(bound: float) -> str:
+    return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"
+
+
+def report(machines: Machines, classes: np.ndarray) -> Report:
+    """Return the report of a run; of each class too where there are more than two."""
+    if len(machines.tally) == 1:
+        return _single(machines, 0, machines.w[0], machines.tally["b"][0])
+    if machines.direct:
+        return _single(machines, 0, machines.w.ravel(), machines.b)
+    parts = {
+        label: _single(machines, k, machines.w[k], machines.tally["b"][k]) for k, label in enumerate(classes.tolist())
+    }
+    reports = list(parts.values())
+    return Report(
+        passes=machines.passes,
+        updates=sum(part.updates for part in reports),
+        mistakes_by_pass=[int(np.maximum(counts, 0).sum()) for counts in machines.mistakes],
+        converged=all(part.converged for part in reports),
+        radius=max(part.radius for part in reports),
+        margin_low=min(part.margin_low for part in reports),
+        margin_high=min(part.margin_high for part in reports),
+        bound=sum(part.bound for part in reports),
+        fit_intercept=machines.fit_intercept,
+        by_class=parts,
+    )
+
+
+def _single(machines: Machines, k: int, w: np.ndarray, b: np.ndarray | float) -> Report:
+    """Return the report of machine ``k``, or of all classes side by side."""
+    tally = machines.tally[k]
+    mistakes = [int(counts[k]) for counts in machines.mistakes if counts[k] >= 0]
+    kesler = 2.0 if machines.direct else 1.0  # an update moves two classes
+    radius, energy = machines.radius, float(tally["energy"])
+    slack = 1.0 + 8.0 * (w.size + 8) * _HALF_ULP
+    length = math.hypot(_length(w), _length(np.atleast_1d(b))) * slack
+    converged = bool(machines.done[k])
+    low, bound, high = -math.inf, math.inf, math.inf
+    if tally["step_sum"] > 0:
+        drift = 4.0 * _HALF_ULP * float(tally["updates"]) * radius * math.sqrt(kesler * energy)
+        high = (length + drift) / float(tally["step_sum"]) * slack
+    if converged and tally["lowest"] > _TINY and tally["lowest_step"] > _TINY:
+        # an activation above its rounding bound keeps half of its size; most keep all but the bound
+        rounding = kesler * 1.01 * (w.size + 4) * _HALF_ULP * radius * radius * math.sqrt(energy)
+        proved = max(0.5, 1.0 - rounding / float(tally["lowest"])) / slack
+        low = proved * float(tally["lowest"]) / length
+        low_step = proved * float(tally["lowest_step"]) / length
+        reach2 = float(tally["reach2"])
+        bound = kesler * reach2 / low_step / low_step if math.isfinite(reach2) else math.inf
+    elif converged:
+        low = 0.0  # positive, but too small to be told from zero
+    return Report(
+        passes=len(mistakes),
+        updates=sum(mistakes),
+        mistakes_by_pass=mistakes,
+        converged=converged,
+        radius=machines.radius,
+        margin_low=low,
+        margin_high=high if high >= low else math.inf,  # the weights come from other data as well
+        bound=bound,
+        fit_intercept=machines.fit_intercept,
+    )
+
+
+def _length(v: np.ndarray) -> float:
+    """Return the Euclidean length without overflow or underflow on the way."""
+    largest = float(np.max(np.abs(v), initial=0.0))
+    if largest == 0.0 or not math.isfinite(largest):
+        return largest
+    return largest * float(np.linalg.norm(v / largest))

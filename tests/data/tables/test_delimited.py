@@ -1,0 +1,264 @@
+"""CSV and TSV: records and lines against Python's csv, the fast way against the slow one, the malformed corpus."""
+
+import csv
+import io
+import random
+
+import numpy as np
+import pytest
+
+from rosenblatt import data
+from rosenblatt.data.io.lines import Source
+from rosenblatt.data.tables import delimited as separated
+from rosenblatt.data.tables.csv_records import line_count, record_places, whole_records
+from rosenblatt.data.tables.delimited import SeparatedReader
+from rosenblatt.data.tables.reader import Layout
+
+
+def random_text(rng, ends=("\n", "\r\n")):
+    """Cells with quotes, separators and newlines in them, some quoted, some with a stray quote; lines of three."""
+    end = rng.choice(ends)
+    lines = []
+    for _ in range(rng.randrange(1, 12)):
+        cells = []
+        for _ in range(3):
+            cell = "".join(rng.choice(["a", " ", "7", '"', ",", "\n", "é"]) for _ in range(rng.randrange(5)))
+            if rng.random() < 0.5:
+                cell = '"' + cell.replace('"', '""') + '"' + rng.choice(["", "", "x"])
+            else:
+                cell = cell.replace(",", "").replace("\n", "").lstrip('"')
+            cells.append(cell)
+        lines.append(",".join(cells) + end)
+        if rng.random() < 0.2:
+            lines.append(end)
+    return "".join(lines)
+
+
+def naive_records(text):
+    """Cells and first line of each record by Python's csv, and the line after it."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    found, line = [], 0
+    for cells in reader:
+        if cells:
+            found.append((line, cells, reader.line_num))
+        line = reader.line_num
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_records_and_their_lines_are_those_of_pythons_csv(seed, tmp_path):
+    text = random_text(random.Random(seed))
+    expected = naive_records(text)
+    encoded = text.encode()
+    assert record_places(encoded, ",", '"')[1].tolist() == [line for line, *_ in expected]
+    lines = encoded.splitlines(keepends=True)
+    for k in range(len(lines) + 1):
+        part = b"".join(lines[:k])
+        whole = naive_records(part[: whole_records(part, ",", '"')].decode())
+        assert whole == expected[: sum(stop <= k for _, _, stop in expected)]
+    (tmp_path / "a.csv").write_bytes(b"u,v,w\n" + encoded)
+    for chunk_bytes in (5, 40, 1 << 20):
+        reader = SeparatedReader(Source(tmp_path / "a.csv", chunk_bytes=chunk_bytes), delimiter=",", header=True)
+        pieces = [reader.parse(item) for item in reader.items()]
+        cells = [
+            list(row) for p in pieces for row in zip(*(p.columns[name].to_pylist() for name in "uvw"), strict=True)
+        ]
+        assert cells == [cells for _, cells, _ in expected]
+        places = [piece.where(k) for piece in pieces for k in range(piece.n)]
+        assert places == [f"{tmp_path}/a.csv, line {line + 2}" for line, *_ in expected]
+
+
+def test_lines_end_in_newlines_returns_or_both():
+    assert line_count(b"a\nb\r\nc\rd\n") == 4
+    assert record_places(b"a\nb\r\n\r\nc\rd\n", ",", '"')[1].tolist() == [0, 1, 3, 4]
+    assert whole_records(b'"\n"\n"', ",", '"') == 4
+    assert whole_records(b'"\n', ",", '"') == 0
+    assert whole_records(b'"\n', ",", "") == 2
+
+
+CELLS = ["1", "-2.5", " 3", "4 ", "+5", ".5", "6.", "1e5", "", "NA", " ?", "nan", '"7"', '" 8 "', "9007199254740993"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_fast_way_and_the_slow_one_agree(seed, tmp_path, monkeypatch):
+    rng = random.Random(seed)
+    lines = [f"{rng.choice(CELLS)},{rng.choice(['red', ' blue', 'green '])},{rng.randrange(2)}" for _ in range(60)]
+    (tmp_path / "a.csv").write_text("\n".join(["x,c,y", *lines]))
+    results = []
+    for chunk_bytes in (1 << 20, 50):
+        monkeypatch.setattr(Source.__init__, "__kwdefaults__", {"chunk_bytes": chunk_bytes, "longest_line": 1 << 20})
+        results.append(data.open(tmp_path / "a.csv", "y", missing="mean").read())
+    monkeypatch.setattr(SeparatedReader, "parse", lambda self, item: self._slowly(item, str))
+    results.append(data.open(tmp_path / "a.csv", "y", missing="mean", kinds={"x": "number"}).read())
+    for X, y in results[1:]:
+        assert np.array_equal(X, results[0][0])
+        assert np.array_equal(y, results[0][1])
+
+
+def test_numbers_are_the_nearest_float64(tmp_path):
+    rng = random.Random(0)
+    texts = ["9007199254740993", "0.1", "5e-324", "2.4703282292062328e-324", "1.7976931348623157e308", "1e23"]
+    texts += ["0.500000000000000166533453693773481063544750213623046875", "7450580596923828125e-27"]
+    texts += [f"{rng.randrange(10**17, 10**19)}e{rng.randrange(-330, 290)}" for _ in range(2000)]
+    texts += [repr(rng.random() * 10.0 ** rng.randrange(-300, 300)) for _ in range(2000)]
+    (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"{text},0\n" for text in texts))
+    X, _ = data.open(tmp_path / "a.csv", "y").read()
+    assert X[:, 0].tolist() == [float(text) for text in texts]
+
+
+def outcome(path, **options):
+    """What a file gives: rows and labels, or the sentence of the error without the folder."""
+    try:
+        stream = data.open(path, **{"target": "y", **options})
+        X, y = stream.read()
+    except ValueError as error:
+        return str(error).replace(f"{path.parent}/", "")
+    return (X if isinstance(X, np.ndarray) else X.toarray()).tolist(), y.tolist()
+
+
+SKIP = '; on_error="skip" leaves such rows out.'
+TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64, expected finite numbers" + SKIP
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", "a.csv is empty, expected rows to learn from."),
+        ("\n \n", "a.csv is empty, expected rows to learn from."),
+        ("a,y\n", "a.csv has the columns a, y but no rows, expected rows to learn from."),
+        ("a,y\n1,2\n3\n", "a.csv, line 3: expected 2 cells as in the header, got 1" + SKIP),
+        (
+            "a,y\n1,2\n\n3,4,5\n",
+            "a.csv, line 4: expected 2 cells as in the header, got 3: put quotes around a cell that holds a separator"
+            + SKIP,
+        ),
+        (
+            "a,y\n1,2\nnan,1\n",
+            'a.csv, line 3: column \'a\' has no value: say missing="zero" or missing="mean" to fill it' + SKIP,
+        ),
+        ("a,y\n1,2\n-Inf,1\n", "a.csv, line 3: " + TOO_LARGE),
+        ("a,y\n1e999,2\n", "a.csv, line 2: " + TOO_LARGE),
+        ("a,y\n" + "9" * 400 + ",2\n", "a.csv, line 2: " + TOO_LARGE),
+        ("a,y\n" + "1" * 10_000_000 + ",2\n", "a.csv, line 2: " + TOO_LARGE),
+        ("a,y\n1e-999,2\n", ([[0.0]], [2])),
+        (
+            b"a,y\n1,u\n2,caf\xe9\n",
+            "a.csv, line 3: the row is not text in UTF-8: convert the file, for instance by iconv" + SKIP,
+        ),
+        (b"caf\xe9,y\n1,u\n", "a.csv, line 1: expected the first line of a table, but it is not text in UTF-8."),
+        (
+            "a,y\n1,2\n".encode("utf-16"),
+            "a.csv is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8.",
+        ),
+        (b"\xef\xbb\xbfa,y\r\n1,2\r\n\r\n3,4", ([[1.0], [3.0]], [2, 4])),
+        (b"a,y\r1,2\r3,4\r", ([[1.0], [3.0]], [2, 4])),
+        ("a,a,y\n1,2,3\n", "a.csv: two columns are named 'a', expected different names: rename one."),
+        ("a,y\n1,u\n2,\n", "a.csv, line 3: column 'y' has no value, expected a label" + SKIP),
+        ("a,y\n1,\n", "a.csv: column 'y', the target, has no label in the first 1 rows."),
+        (
+            "a,yy\n1,2\n",
+            "a.csv has no column 'y' (did you mean 'yy'?) for the target: its columns are a, yy (its first line was "
+            "taken for their names: say header=False if it is not).",
+        ),
+        ('a,b,y\n1,"x ""2""\n\nz, ",2\n3,"w",4\n', ([[1.0, 0.0, 1.0], [3.0, 1.0, 0.0]], [2, 4])),
+        (
+            'a,b,y\n1,2,3\n1,"x,2\n2,z,3\n',
+            "a.csv, line 3: a quote opens in this record and is not closed: close it, or say quote='' if quotes mean "
+            "nothing.",
+        ),
+        (
+            "a,b,y\n1,,2\n3,,4\n",
+            'a.csv, line 2: column \'b\' has no value: say missing="zero" or missing="mean" to fill it' + SKIP,
+        ),
+        (
+            "a,b,y\n" + "1,2,3\n" * 19 + "1,two,3\n",
+            "a.csv: column 'b' holds numbers in 19 of its first 20 rows and not in 1, first 'two' (a.csv, line 21): "
+            "leave out what is no feature by drop=['b'], or say kinds={'b': 'number'}.",
+        ),
+        (
+            "a,b,y\n1,2020-01-31,2\n3,1999-12-01T10:00,4\n",
+            "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is no feature by drop=['b'], or say "
+            "kinds={'b': 'category'}.",
+        ),
+        ("a,y\n1,0\n2,1\n", ([[1.0], [2.0]], [0, 1])),
+        ("a,y\n1,0\n2,0.5\n", ([[1.0], [2.0]], [0.0, 0.5])),
+        ("a,y\nTRUE,no\nfalse,yes\n", ([[1.0], [0.0]], ["no", "yes"])),
+        (" a ; y\n 1 ; u v \n", ([[1.0]], ["u v"])),
+    ],
+)
+def test_malformed_and_odd_tables(tmp_path, content, expected):
+    (tmp_path / "a.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert outcome(tmp_path / "a.csv") == expected
+
+
+def test_a_long_cell_is_a_cell(tmp_path):
+    (tmp_path / "a.csv").write_text("a,t,y\n1,a word " + "x" * 10_000_000 + ",u\n2,three words here,v\n")
+    stream = data.open(tmp_path / "a.csv", "y", bits=4, names=True)
+    X, _ = stream.read()
+    assert X.shape == (2, 17)
+    assert X[[0], :].power(2).sum() == pytest.approx(2.0), "the number, and a row of length 1"
+    assert "t=word" in stream.feature_names
+
+
+def test_rows_at_fault_are_left_out_and_counted_or_end_the_stream_after_those_before(tmp_path):
+    faulty = ["1,2,3", "x,1", '"open,1', "5,", ",6", "inf,1", "7,0.5"]
+    lines = ["a,y"] + [f"{k},{k % 2}" for k in range(10_000)]
+    for k, line in enumerate(faulty):
+        lines.insert(10_001 + 2 * k, line)
+        lines.insert(10_001 + 2 * k, "4,1")
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    stream = data.open(tmp_path / "a.csv", "y", on_error="skip")
+    X, y = stream.read()
+    assert len(X) == len(y) == 10_000 + len(faulty)
+    assert stream.skipped.rows == len(faulty)
+    assert [text.partition(": ")[0].rpartition(" ")[2] for text in stream.skipped.sentences] == [
+        str(10_003 + 2 * k) for k in range(len(faulty))
+    ]
+    assert stream.skipped.sentences[1].endswith(
+        "line 10005: column 'a' holds 'x', expected a number (or missing_values= with it)."
+    )
+    stream = data.open(tmp_path / "a.csv", "y")
+    with pytest.raises(data.DataError, match=r"a.csv, line 10003: expected 2 cells as in the header, got 3"):
+        list(stream)
+    assert stream.rows_read == 10_001
+
+
+def test_first_lines_and_separators_are_told(tmp_path):
+    def columns(text, **options):
+        (tmp_path / "a.csv").write_text(text)
+        return data.open(tmp_path / "a.csv", -1, **options).preparation["order"]
+
+    assert columns("a,b\n1,2\n") == ["a", "b"]
+    assert columns("5.1,Iris\n1,2\n") == ["c1", "c2"]
+    assert columns("0,1,2\n7,8,9\n") == ["0", "1", "2"], "as pandas names columns"
+    assert columns("0,1,2\n7,8,9\n", header=False) == ["c1", "c2", "c3"]
+    assert columns("5.1,Iris\n1,2\n", header=True) == ["5.1", "Iris"]
+    assert columns("a;b,b\n1;2\n", delimiter=";") == ["a", "b,b"]
+    assert columns("a|b\n1|2\n") == ["a", "b"]
+    assert columns("'a,b',c\n1,2\n", quote="'") == ["a,b", "c"]
+    (tmp_path / "a.tsv").write_text('a\ty\n"1\t2\n3"\t4\n')
+    assert data.open(tmp_path / "a.tsv", "y").feature_names == ['a="1', 'a=3"'], "quotes mean nothing in TSV"
+    assert (
+        data.open(
+            tmp_path / "a.tsv", "y", quote='"', labels=True, kinds={"a": "category"}, on_error="skip"
+        ).skipped.rows
+        == 0
+    )
+
+
+def test_an_open_quote_is_not_looked_for_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(separated, "LONGEST_RECORD", 1000)
+    monkeypatch.setattr(Source.__init__, "__kwdefaults__", {"chunk_bytes": 64, "longest_line": 1 << 20})
+    (tmp_path / "a.csv").write_text("a,y\n1,2\n" + '"3,4\n' + "5,6\n" * 1000)
+    assert "a.csv, line 3: a quote opens" in outcome(tmp_path / "a.csv")
+    X, y = outcome(tmp_path / "a.csv", on_error="skip")
+    assert X == [[1.0]] + [[5.0]] * 1000
+    assert len(y) == 1001
+
+
+def test_only_what_is_needed_is_converted(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b,y\n1,x,2\n")
+    reader = SeparatedReader(Source(tmp_path / "a.csv"))
+    reader.layout = Layout({"y": "number"}, None)
+    (piece,) = [reader.parse(item) for item in reader.items()]
+    assert list(piece.columns) == ["y"]

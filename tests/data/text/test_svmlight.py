@@ -1,0 +1,249 @@
+"""Blocks from svmlight text: the same rows from any cut, thread and compression, and a sentence for each fault."""
+
+import bz2
+import gzip
+import lzma
+import math
+import random
+
+import numpy as np
+import pyarrow
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from helpers import naive_text
+from rosenblatt.blocks import DataError
+from rosenblatt.data.text.svmlight import SvmlightReader
+
+ROWS = 120
+
+
+def matrix(blocks, width=None):
+    """Return all rows of some blocks as one CSR array, and their labels, having checked each block."""
+    blocks = list(blocks)
+    rows = 0
+    for block in blocks:
+        assert block.first == rows
+        assert len(block) == block.X.shape[0] == len(block.y) > 0
+        assert block.X.indices.dtype == block.X.indptr.dtype == np.int32
+        fresh = sp.csr_array((block.X.data, block.X.indices, block.X.indptr), shape=block.X.shape)
+        fresh.check_format(full_check=True)
+        assert fresh.has_canonical_format
+        rows += len(block)
+    widths = [block.X.shape[1] for block in blocks]
+    assert widths == sorted(widths), "the number of columns never falls"
+    width = width or max(widths, default=0)
+    parts = [sp.csr_array((b.X.data, b.X.indices, b.X.indptr), shape=(len(b), width)) for b in blocks]
+    return (sp.vstack(parts, "csr"), np.concatenate([b.y for b in blocks])) if blocks else (None, np.empty(0))
+
+
+def assert_equal(one, other):
+    (X, y), (Z, t) = one, other
+    assert X.shape == Z.shape
+    np.testing.assert_array_equal(X.indptr, Z.indptr)
+    np.testing.assert_array_equal(X.indices, Z.indices)
+    assert X.data.tobytes() == Z.data.tobytes()
+    np.testing.assert_array_equal(y, t)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A file of random numbers with 16 digits, many lines of other shapes, and no newline at its end."""
+    source = np.random.default_rng(0)
+    X = sp.random_array((ROWS, 50), density=0.2, rng=source, format="csr") * 10.0 ** source.integers(-9, 9, (ROWS, 1))
+    dump_svmlight_file(X, source.integers(0, 3, ROWS), str(tmp_path / "data.txt"), zero_based=False, comment="by hand")
+    with (tmp_path / "data.txt").open("ab") as out:
+        out.write(b"\n+1 qid:4 3:1 40:0.1 # more\r\n\t \n-1.5\n1 1:12345678901234567890123 2:1e-320 3:4.9e-324\n")
+        out.write(b"2 7:9007199254740993 9:0.1e1 60:2")
+    return tmp_path / "data.txt"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(*texts):
+        paths = [tmp_path / f"{number}.txt" for number in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_bytes(text)
+        return paths
+
+    return write
+
+
+def test_scikit_learn_reads_the_same_bits(file):
+    X, y = load_svmlight_file(str(file))
+    assert X.shape[0] == ROWS + 4
+    assert_equal(matrix(SvmlightReader(file)), (X, y))
+    single, _ = load_svmlight_file(str(file), dtype=np.float32)
+    read, _ = matrix(SvmlightReader(file, dtype=np.float32))
+    assert read.data.dtype == np.float32
+    assert read.data.tobytes() == single.data.tobytes()
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 60, 1000, 3333, 10**6])
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_any_cut_gives_the_same_rows(file, chunk_bytes, threads):
+    reader = SvmlightReader(file, chunk_bytes=chunk_bytes, threads=threads)
+    whole = load_svmlight_file(str(file))
+    assert_equal(matrix(reader, 60), whole)
+    assert_equal(matrix(reader, 60), whole)
+    assert (reader.rows, reader.width, reader.skipped) == (ROWS + 4, 60, 0)
+    assert reader.consumed == reader.source.size == file.stat().st_size
+
+
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, bz2.compress, lzma.compress, lambda text: pyarrow.compress(text, "zstd", asbytes=True)]
+)
+def test_all_compressions_give_the_same_rows(file, tmp_path, pack):
+    (tmp_path / "packed").write_bytes(pack(file.read_bytes()))
+    assert_equal(matrix(SvmlightReader(tmp_path / "packed", chunk_bytes=2000)), matrix(SvmlightReader(file)))
+
+
+def test_reading_goes_on_after_any_block(file):
+    reader = SvmlightReader([file, file], chunk_bytes=700, n_features=60)
+    blocks = list(reader)
+    X, y = matrix(blocks)
+    for block in blocks[:-1:3]:
+        rest = list(reader.read(block.after, first=block.first + len(block)))
+        assert rest[0].first == block.first + len(block)
+        np.testing.assert_array_equal(np.concatenate([b.y for b in rest]), y[rest[0].first :])
+        assert sum(b.X.nnz for b in rest) == X[rest[0].first :].nnz
+    assert list(reader.read(blocks[-1].after)) == []
+
+
+FAULTS = {
+    b"x 1:2": "line 2: the label is 'x', expected a finite number.",
+    b"nan 1:2": "line 2: the label is 'nan', expected a finite number.",
+    b"1,3 2:0.5": "line 2: '1,3' is several labels, expected one",
+    b"3:4 5:6": "line 2: the line has no label, expected a number before '3:4'.",
+    b"1e400 1:2": "line 2: the number '1e400' is too large for float64.",
+    b"1 7": "line 2: expected index:value, a whole number and a number, got '7'.",
+    b"1 1:2 a:3": "line 2: expected index:value, a whole number and a number, got 'a:3'.",
+    b"1 -3:2": "line 2: the index in '-3:2' is negative, expected indices from 1 on.",
+    b"1 0:2": "line 2: the index in '0:2' is 0, expected indices from 1 on: if 0 is the first, say zero_based=True.",
+    b"1 2147483648:1": "line 2: the index in '2147483648:1' is too large, expected at most 2147483647.",
+    b"1 9223372036854775808:1": "line 2: the index in '9223372036854775808:1' is too large",
+    b"1 3:1 2:1": "line 2: the index in '2:1' is not above the one before it, expected ascending indices: sort",
+    b"1 3:1 3:1": "line 2: the index in '3:1' is not above the one before it",
+    b"1 3:nan": "line 2: the value is 'nan', expected a finite number.",
+    b"1 3:-inf": "line 2: the value is '-inf', expected a finite number.",
+    b"1 3:": "line 2: the value is '', expected a finite number.",
+    b"1 3:1e999": "line 2: the number '1e999' is too large for float64.",
+    b"1 3:" + b"9" * 400: "line 2: the number '" + "9" * 40 + "...' is too large for float64.",
+    b"1 3:\xe9": r"line 2: the value is '\xe9', expected a finite number.",
+    b"1 3:1\x00": r"line 2: the value is '1\x00', expected a finite number.",
+    b"\x00\x00": r"line 2: the label is '\x00\x00', expected a finite number.",
+}
+
+
+@pytest.mark.parametrize("line", FAULTS)
+def test_each_fault_is_a_sentence_with_file_and_line(write, line):
+    good, bad = write(b"1 1:1\n", b"\xef\xbb\xbf1 1:1\r\n" + line + b"\r\n-1 2:1\n")
+    for chunk_bytes in (1, 10**6):
+        reader = SvmlightReader([good, bad], chunk_bytes=chunk_bytes)
+        rows = []
+        with pytest.raises(DataError) as caught:
+            rows.extend(reader)
+        assert str(caught.value).startswith(f"{bad}, {FAULTS[line]}")
+        assert sum(len(block) for block in rows) == 2, "the rows before the fault are handed over"
+        assert len(str(caught.value).splitlines()) == 1
+
+
+def test_faulty_lines_are_skipped_and_counted_on_request(write):
+    lines = [b"1 1:1", *FAULTS, b"-1 2:1"] * 3
+    (path,) = write(b"\n".join(lines))
+    for chunk_bytes, threads in ((1, 0), (100, 2), (10**6, 1)):
+        reader = SvmlightReader(path, on_error="skip", chunk_bytes=chunk_bytes, threads=threads)
+        X, y = matrix(reader, 2)
+        assert y.tolist() == [1, -1] * 3
+        assert X.toarray().tolist() == [[1, 0], [0, 1]] * 3
+        assert reader.skipped == 3 * len(FAULTS)
+        assert len(reader.complaints) == 10
+        assert reader.complaints[0] == f"{path}, {FAULTS[b'x 1:2']}"
+
+
+def test_numbers_settled_for_a_skipped_line_are_forgotten(write):
+    (path,) = write(b"1 1:12345678901234567890.5 2:1e999\n2 1:98765432109876543210.5 2:5e-324\n")
+    X, y = matrix(SvmlightReader(path, on_error="skip"))
+    assert (X.data.tolist(), y.tolist()) == ([98765432109876543210.5, 5e-324], [2])
+
+
+def test_files_without_rows_have_no_blocks(write):
+    paths = write(b"", b"\n\n", b"# only\n#comments", b"\xef\xbb\xbf", b" \t\r\n")
+    assert list(SvmlightReader(paths)) == []
+    with pytest.raises(DataError, match="UTF-16"):
+        list(SvmlightReader(write("1 1:2\n".encode("utf-16"))))
+
+
+def test_first_index(write):
+    one, zero, late = write(b"1 1:5\n", b"1 3:5 # 0:1\n1 0:6\n", b"1 1:1\n" * 200_000 + b"1 0:1\n")
+    assert matrix(SvmlightReader(one, zero_based=True))[0].toarray().tolist() == [[0, 5]]
+    assert SvmlightReader(zero, zero_based="auto").zero_based is True
+    assert matrix(SvmlightReader(zero, zero_based="auto"))[0].toarray().tolist() == [[0, 0, 0, 5], [6, 0, 0, 0]]
+    assert SvmlightReader(one, zero_based="auto").zero_based is False
+    with pytest.raises(DataError, match="line 200001: the index in '0:1' is 0"):
+        list(SvmlightReader(late, zero_based="auto"))
+    with pytest.raises(DataError, match="'-1:2' is negative, expected indices from 0"):
+        list(SvmlightReader(write(b"1 -1:2\n"), zero_based=True))
+
+
+def test_number_of_columns(write):
+    (path,) = write(b"1 2:1\n1 7:1\n1 3:1\n")
+    assert [block.X.shape for block in SvmlightReader(path, chunk_bytes=1)] == [(1, 2), (1, 7), (1, 7)]
+    assert [block.X.shape for block in SvmlightReader(path, n_features=9)] == [(3, 9)]
+    with pytest.raises(DataError, match="'7:1' is beyond the 6 columns that n_features allows"):
+        list(SvmlightReader(path, n_features=6))
+
+
+def test_rows_without_labels(write):
+    (path,) = write(b"2:1 3:4\n5 2:1\n")
+    X, y = matrix(SvmlightReader(path, need_labels=False))
+    assert math.isnan(y[0])
+    assert y[1] == 5
+    assert X.toarray().tolist() == [[0, 1, 4], [0, 1, 0]]
+
+
+def test_a_line_of_ten_megabytes_and_numbers_that_take_long(write):
+    n = 930_000
+    long = b"1 " + b" ".join(b"%d:0.5" % k for k in range(1, n + 1))
+    assert len(long) > 10_000_000
+    slow = b"-1 " + b" ".join(b"%d:%d.%020d" % (k, k, k) for k in range(1, 3001))
+    digits = b"2 1:0." + b"3" * 1_000_000
+    (path,) = write(b"\n".join((long, slow, digits, b"3 1:4")))
+    X, y = matrix(SvmlightReader(path, chunk_bytes=1 << 16), n)
+    assert y.tolist() == [1, -1, 2, 3]
+    assert X.data[n : n + 3000].tolist() == [float(f"{k}.{k:020d}") for k in range(1, 3001)]
+    assert X.data[-2] == float("0." + "3" * 1_000_000)
+
+
+def test_mutated_files_never_crash_and_rows_do_not_depend_on_the_cut(file):
+    source = random.Random(5)
+    text = file.read_bytes()[-3000:]
+    for _ in range(60):
+        mutant = bytearray(b"1 1:1\n" + text)
+        for _ in range(source.randrange(1, 30)):
+            place = source.randrange(6, len(mutant))
+            letters = source.choice((source.randbytes(2), b"\n", b":", b" ", b"9", b""))
+            mutant[place : place + source.randrange(3)] = letters
+        file.write_bytes(mutant)
+        rows, faults = naive_text.parsed(bytes(mutant), naive_text.svmlight_line)
+        for chunk_bytes in (source.randrange(1, 300), 10**6):
+            reader = SvmlightReader(file, on_error="skip", chunk_bytes=chunk_bytes, threads=source.randrange(3))
+            blocks = list(reader)
+            assert [label for block in blocks for label in block.y.tolist()] == [row[0] for row in rows]
+            assert [v for block in blocks for v in block.X.data.tolist()] == [v for row in rows for v in row[2]]
+            lines = [int(complaint.split(", line ")[1].split(":")[0]) for complaint in reader.complaints]
+            assert lines == [line for line, _ in faults[:10]]
+            assert reader.skipped == len(faults)
+
+
+def test_parameters():
+    for wrong, sentence in (
+        ({"dtype": int}, "dtype must be float64 or float32, got int64"),
+        ({"on_error": "ignore"}, 'on_error must be "raise" or "skip", got \'ignore\''),
+        ({"threads": -1}, "threads must be 0 or more"),
+        ({"zero_based": "yes"}, "zero_based must be True, False"),
+        ({"n_features": -1}, "n_features must be between 0 and"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            SvmlightReader("-", **wrong)

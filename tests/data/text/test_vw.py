@@ -1,0 +1,169 @@
+"""Blocks from Vowpal Wabbit text: vw's own columns, the same rows from any cut, and a sentence for each fault."""
+
+import gzip
+import math
+import random
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from helpers import naive_text
+from rosenblatt.blocks import DataError
+from rosenblatt.data.text.vw import VwReader
+
+LINES = (
+    "1 |f 1:0.5 abc:2 12x 7\n1 |  a b |ns:2 a:3 00012 99999999999999999999999 | c é\n"
+    "1 2.5 0 'tag |1 a |2 b\n-1 tag|f\ta\tb:1e1 c:2\r\n\n0 |f a|g b\n1 |f\n-1 |f a:1 b a:0.25"
+).encode()
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(*texts):
+        paths = [tmp_path / f"{number}.vw" for number in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_bytes(text)
+        return paths
+
+    return write
+
+
+def rows_of(blocks):
+    """Return ``(label, weight, columns, values)`` of each row, having checked the blocks."""
+    rows = []
+    for block in blocks:
+        assert block.first == len(rows)
+        X = sp.csr_array((block.X.data, block.X.indices, block.X.indptr), shape=block.X.shape)
+        X.check_format(full_check=True)
+        assert X.has_canonical_format
+        for i in range(len(block)):
+            part = slice(X.indptr[i], X.indptr[i + 1])
+            weight = 1.0 if block.weight is None else block.weight[i]
+            rows.append((block.y[i], weight, X.indices[part].tolist(), X.data[part].tolist()))
+    return rows
+
+
+def expected(text, **options):
+    return [(row[0], row[3], row[1], row[2]) for row in naive_text.parsed(text, naive_text.vw_line, **options)[0]]
+
+
+def test_columns_are_those_of_vw(write):
+    (path,) = write(LINES)
+    rows = rows_of(VwReader(path))
+    # as `vw --audit` of version 9.11.9 prints them, without its constant
+    assert dict(zip(*rows[0][2:], strict=True)) == {34876: 0.5, 1403: 2, 173753: 1, 34882: 1}
+    assert dict(zip(*rows[1][2:], strict=True)) == {
+        **{92594: 1, 163331: 1, 185951: 1, 67463: 1},
+        **{180474: 6, 120356: 2, 120343: 2},
+    }
+    assert dict(zip(*rows[2][2:], strict=True)) == {187624: 1, 22822: 1}
+    assert dict(zip(*rows[3][2:], strict=True)) == {14355: 1, 146788: 10, 253856: 2}
+    assert dict(zip(*rows[4][2:], strict=True)) == {14355: 1, 149920: 1}
+    assert rows[5][2] == []
+    assert dict(zip(*rows[6][2:], strict=True)) == {14355: 1.25, 146788: 1}
+    assert [row[:2] for row in rows] == [(1, 1), (1, 1), (1, 2.5), (-1, 1), (0, 1), (1, 1), (-1, 1)]
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 30, 100, 10**6])
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_any_cut_gives_the_same_rows_and_names(write, chunk_bytes, threads):
+    plain, packed = write(LINES * 3 + b"\n" + LINES, gzip.compress(LINES + b"\n|f new 12:3\n"))
+    reader = VwReader([plain, packed], chunk_bytes=chunk_bytes, threads=threads, bits=10, names=True, need_labels=False)
+    rows = rows_of(reader)
+    text = LINES * 3 + b"\n" + LINES + b"\n" + LINES + b"\n"
+    assert rows[:-1] == expected(text, bits=10)
+    assert math.isnan(rows[-1][0])
+    names = {}
+    for row in naive_text.parsed(text + b"|f new 12:3", naive_text.vw_line, bits=10, unlabelled=True)[0]:
+        for column, name in row[4].items():
+            names.setdefault(column, name.decode())
+    assert reader.names == names
+    assert {"f^abc", "a", "é", "ns^00012", "f^new"} <= set(names.values())
+    assert reader.width == 1024
+    assert all(block.X.shape[1] == 1024 for block in reader)
+
+
+def test_weights_are_there_only_where_they_say_something(write):
+    path, weighted = write(b"1 |a b\n-1 1 |a b\n", b"1 |a b\n-1 0 |a b\n")
+    assert next(iter(VwReader(path))).weight is None
+    assert next(iter(VwReader(weighted))).weight.tolist() == [1, 0]
+
+
+def test_float32(write):
+    (path,) = write(b"1 |f a:0.1 b:16777217 a:0.2 c:3.4028235e38\n")
+    (block,) = VwReader(path, dtype=np.float32)
+    assert block.X.dtype == np.float32
+    a = np.float32(np.float64(np.float32(0.1)) + np.float64(np.float32(0.2)))
+    assert sorted(block.X.data.tolist()) == [a, 16777216, np.finfo(np.float32).max]
+    with pytest.raises(DataError, match=r"'3\.5e38' is too large for float32"):
+        list(VwReader(write(b"1 |f a:3.5e38\n"), dtype=np.float32))
+
+
+FAULTS = {
+    b"1 2": "line 2: the line has no bar, expected label |namespace features.",
+    b"|f a": "line 2: the line has no label, expected a number before the bar.",
+    b"1|f a": "line 2: the line has no label, for '1|f' is a tag: leave a space between a label and the bar.",
+    b"x |f a": "line 2: expected up to three finite numbers (label, importance, base) and a tag before the bar, got",
+    b"nan |f a": "line 2: expected up to three finite numbers (label, importance, base) and a tag",
+    b"1:0.5 2:0.25 |f a": "line 2: expected up to three finite numbers (label, importance, base) and a tag",
+    b"1 -2 |f a": "line 2: the importance is '-2', expected a number that is not negative.",
+    b"1 1 0.5 |f a": "line 2: the base (the third number) is '0.5', but only 0 is supported: leave it out.",
+    b"1 |f:x a": "line 2: expected |name or |name:weight, a finite number, got '|f:x'.",
+    b"1 |f a:b": "line 2: the value is 'b', expected a finite number.",
+    b"1 |f a:nan": "line 2: the value is 'nan', expected a finite number.",
+    b"1 |f a:1:2": "line 2: the value is '1:2', expected a finite number.",
+    b"1 |f a:1e999": "line 2: the number '1e999' is too large for float64.",
+    b"1 |f a:1e308 a:1e308": "line 2: features that share a column add up to a number too large for float64.",
+}
+
+
+@pytest.mark.parametrize("line", FAULTS)
+def test_each_fault_is_a_sentence_with_file_and_line(write, line):
+    good, bad = write(b"1 |f a", b"\xef\xbb\xbf1 |f a\r\n" + line + b"\r\n-1 |f a\n")
+    for chunk_bytes in (1, 10**6):
+        rows = []
+        with pytest.raises(DataError) as caught:
+            rows.extend(VwReader([good, bad], chunk_bytes=chunk_bytes))
+        assert str(caught.value).startswith(f"{bad}, {FAULTS[line]}")
+        assert sum(len(block) for block in rows) == 2
+    reader = VwReader([good, bad], on_error="skip", names=True)
+    assert [row[0] for row in rows_of(reader)] == [1, 1, -1]
+    assert reader.skipped == 1
+    assert reader.complaints == [f"{bad}, " + reader.complaints[0].partition(", ")[2]]
+    assert reader.names == {14355: "f^a"}, "names are not taken from lines that are left out"
+
+
+def test_reading_goes_on_after_any_block(write):
+    reader = VwReader(write(LINES, LINES), chunk_bytes=50)
+    blocks = list(reader)
+    rows = rows_of(blocks)
+    for block in blocks:
+        rest = [row for later in reader.read(block.after) for row in later.y.tolist()]
+        assert rest == [row[0] for row in rows[block.first + len(block) :]]
+
+
+def test_odd_files(write):
+    assert list(VwReader(write(b"", b"\n \r\n", b"\xef\xbb\xbf"))) == []
+    (path,) = write(b"1 |f " + b" ".join(b"n%d:0.5" % k for k in range(900_000)) + b"\n-1 |f \xff\x00\xfe a\x00b")
+    long, odd = VwReader(path, bits=20, chunk_bytes=1 << 20)
+    assert long.X.sum() == 450_000
+    assert odd.X.nnz == 2
+    for bits in (0, 31):
+        with pytest.raises(ValueError, match="bits must be between 1 and 30"):
+            VwReader(path, bits=bits)
+
+
+def test_mutated_files_never_crash_and_agree_with_the_twin(write):
+    source = random.Random(9)
+    for _ in range(60):
+        mutant = bytearray(b"1 |f a\n" + LINES)
+        for _ in range(source.randrange(1, 12)):
+            place = source.randrange(6, len(mutant))
+            letters = source.choice((source.randbytes(2), b"\n", b":", b"|", b"9", b""))
+            mutant[place : place + source.randrange(3)] = letters
+        (path,) = write(bytes(mutant))
+        reader = VwReader(path, on_error="skip", bits=4, chunk_bytes=source.choice((1, 77, 10**6)), threads=0)
+        rows, faults = naive_text.parsed(bytes(mutant), naive_text.vw_line, bits=4)
+        assert [row[2:] for row in rows_of(reader)] == [(row[1], row[2]) for row in rows]
+        assert reader.skipped == len(faults)

@@ -1,0 +1,82 @@
+"""Model files made by hand from the words of the documentation, and models compared bit by bit."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+
+import numpy as np
+
+from rosenblatt.training.updates import Ballots
+
+TYPES = {"float64": "F64", "float32": "F32", "int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
+
+
+def forge(text, arrays, layout="1", digest=None, edit=lambda head: head):
+    """Return the bytes of a file with the header ``text`` and a right checksum, unless another ``digest`` is given."""
+    names = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+
+    def head(digest):
+        out = {"__metadata__": {"rosenblatt": layout, "sha256": digest, "header": text}}
+        place = 0
+        for name in names:
+            array = arrays[name]
+            out[name] = {
+                "dtype": TYPES[array.dtype.name],
+                "shape": list(array.shape),
+                "data_offsets": [place, place + array.nbytes],
+            }
+            place += array.nbytes
+        words = edit(json.dumps(out, separators=(",", ":")).encode())
+        words += b" " * (-len(words) % 8)
+        return len(words).to_bytes(8, "little") + words
+
+    data = b"".join(arrays[name].tobytes() for name in names)
+    digest = digest or hashlib.sha256(head("0" * 64) + data).hexdigest()
+    return head(digest) + data
+
+
+def compact(header):
+    return json.dumps(header, separators=(",", ":"))
+
+
+def alike(one, other, where="model"):
+    """Assert that two objects are the same to the last bit, however deep; voters however they are cut into blocks."""
+    one, other = (value.item() if isinstance(value, np.generic) else value for value in (one, other))
+    assert type(one) is type(other), where
+    if isinstance(one, np.ndarray):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape), where
+        if one.dtype.hasobject:
+            assert one.tolist() == other.tolist(), where
+        else:
+            assert one.tobytes() == other.tobytes(), where
+    elif isinstance(one, Ballots):
+        assert (one.n_classes, len(one.chunks)) == (other.n_classes, len(other.chunks)), where
+        assert (sum(map(len, one.chunks)) > 0, bool(one.blocks)) == (
+            sum(map(len, other.chunks)) > 0,
+            bool(other.blocks),
+        )
+        if one.blocks:
+            rows = [ballots.rows() for ballots in (one, other)]
+            assert type(rows[0]) is type(rows[1]), where
+            rows = [each if isinstance(each, np.ndarray) else each.toarray() for each in rows]
+            for k in range(len(one.chunks)):
+                voters = [ballots.updates(k) for ballots in (one, other)]
+                moved = [each[voter.members] for each, voter in zip(rows, voters, strict=True)]
+                alike(*moved, f"{where}.rows of {k}")
+                alike(voters[0][1:], voters[1][1:], f"{where}.updates({k})")
+    elif dataclasses.is_dataclass(one) or hasattr(one, "get_params"):
+        assert vars(one).keys() == vars(other).keys(), where
+        for name, value in vars(one).items():
+            alike(value, vars(other)[name], f"{where}.{name}")
+    elif isinstance(one, list | tuple):
+        assert len(one) == len(other), where
+        for i, pair in enumerate(zip(one, other, strict=True)):
+            alike(*pair, f"{where}[{i}]")
+    elif isinstance(one, dict):
+        assert list(one) == list(other), where
+        for key, value in one.items():
+            alike(value, other[key], f"{where}[{key!r}]")
+    else:
+        assert one == other, where

@@ -1,0 +1,208 @@
+"""Models as files: the same bits come back and go on, and nothing else ever does."""
+
+import copy
+import itertools
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from helpers.examples import small_set
+from helpers.forging import alike, compact, forge
+from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.estimators.rescaled import RescaledPerceptron
+from rosenblatt.persistence.files import load, save
+from rosenblatt.storage.container import read_container
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda file: None)  # the disk is tested elsewhere
+    return tmp_path / "model.safetensors"
+
+
+def examples(classes=2, n=80):
+    X, y = small_set("gauss", n=n, classes=classes, seed=5)
+    X[:, :classes] += 1.5 * np.eye(classes)[y][:, : X.shape[1]]
+    return X, y
+
+
+def through(model, path):
+    save(model, path)
+    return load(path)
+
+
+OPTIONS = [
+    {"hypothesis": hypothesis, "early_stopping": early, "n_iter_no_change": 3}
+    for hypothesis in ("last", "average", "pocket", "vote")
+    for early in (False, True)
+]
+CLASSES = [(2, "ovr"), (3, "ovr"), (3, "direct")]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(("classes", "multi_class"), CLASSES)
+def test_a_loaded_model_goes_on_as_if_nothing_had_been(path, options, classes, multi_class):
+    X, y = examples(classes)
+    options = {**options, "random_state": 3, "multi_class": multi_class, "warm_start": True}
+    whole = Perceptron(max_iter=7, **options).fit(X, y)
+    model = Perceptron(max_iter=1, **options)
+    for _ in range(7):
+        model.fit(X, y)
+        again = through(model, path)
+        alike(again, model)
+        model = again
+    alike(model.set_params(max_iter=7), whole)
+    assert model.predict(X).tolist() == whole.predict(X).tolist()
+    assert model.decision_function(X).tobytes() == whole.decision_function(X).tobytes()
+    assert str(model.report_) == str(whole.report_)
+    assert model.history_.tolist() == whole.history_.tolist()
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, VotedPerceptron])
+@pytest.mark.parametrize(("classes", "multi_class"), CLASSES)
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_a_stream_goes_on_after_each_chunk(path, learner, classes, multi_class, layout):
+    X, y = examples(classes)
+    y = np.array(["b", "a", "c"])[y]
+    straight = learner(multi_class=multi_class, random_state=0)
+    stored = clone(straight)
+    for start, stop in itertools.pairwise([0, 1, 2, 10, 40, 80]):
+        rows = layout(X[start:stop])
+        straight.partial_fit(rows, y[start:stop])
+        stored = through(stored.partial_fit(rows, y[start:stop]), path)
+        alike(stored, straight)
+    assert stored.decision_function(X).tobytes() == straight.decision_function(X).tobytes()
+
+
+def test_new_classes_are_welcome_after_loading(path):
+    X, y = examples(4)
+    for model in (Perceptron(), VotedPerceptron(), Perceptron("vote", multi_class="direct")):
+        model.set_params(random_state=0)
+        straight = clone(model).partial_fit(X[y < 2], y[y < 2])
+        stored = through(straight, path)
+        alike(stored.partial_fit(X, y), straight.partial_fit(X, y))
+
+
+def test_a_file_holds_all_there_is_to_know(path):
+    X, y = examples()
+    frame = pd.DataFrame(X, columns=["a", "größe", "c", "c ", "\U0001f600"])
+    weight = {"no": 2.0, "yes": 0.5}
+    model = Perceptron("pocket", max_iter=3, shuffle="once", class_weight=weight, max_updates=np.int64(50), verbose=0)
+    model.fit(frame, np.array(["no", "yes"], object)[y])
+    model.preparation_ = {"columns": [{"name": "größe", "scale": 0.1}, None], "z": True, "a": 2**70}
+    model.fingerprint_ = "sha256:1234"
+    again = through(model.set_params(max_updates=50), path)
+    alike(again, model)
+    assert again.feature_names_in_.tolist() == frame.columns.tolist()
+    header, arrays = read_container(path)
+    assert header["learner"] == "Perceptron"
+    assert header["library"]
+    assert header["report"]["mistakes_by_pass"] == model.report_.mistakes_by_pass
+    assert header["report"]["margin_low"] == "-inf"
+    assert arrays["w"].tobytes() == model.last_coef_.tobytes()
+    assert arrays["pocket.w"].tobytes() == model.coef_.tobytes()
+    assert again.predict(frame).tolist() == model.predict(frame).tolist()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[0, 1], [-1.0, 1.0], [False, True], ["no", "yes"], np.array([3, 7], np.uint8), np.array([1, 2], np.float32)],
+)
+def test_labels_keep_their_type(path, labels):
+    X, y = examples()
+    labels = np.asarray(labels)[y]
+    model = Perceptron(max_iter=2).partial_fit(X, labels)
+    again = through(model, path)
+    assert again.predict(X).dtype == model.predict(X).dtype == labels.dtype
+    alike(again.partial_fit(X, labels), model.partial_fit(X, labels))
+
+
+def test_a_source_of_randomness_is_saved_as_its_seed(path):
+    X, y = examples()
+    for source in (None, 7, np.int64(7), np.random.default_rng(0), np.random.RandomState(0)):
+        model = Perceptron(random_state=source, max_iter=2).fit(X, y)
+        again = through(model, path)
+        assert again.seed_ == model.seed_
+        assert again.random_state == (source if source is None or source == 7 else model.seed_)
+    alike(again.fit(X, y).machines_, model.machines_)
+
+
+def test_saving_is_only_looking(path):
+    X, y = examples(3)
+    model = Perceptron("vote", early_stopping=True, warm_start=True, max_iter=2, random_state=0).fit(X, y)
+    before = copy.deepcopy(model)
+    save(model, path)
+    first = path.read_bytes()
+    alike(model, before)
+    loaded = load(path)
+    save(loaded, path)
+    assert path.read_bytes() == first
+    loaded.fit(X, y)  # arrays that two parts share in the file are not shared in memory
+    alike(load(path), before)
+
+
+def test_what_cannot_be_saved_says_so(path):
+    X, y = examples()
+    model = Perceptron(max_iter=2).fit(X, y)
+    with pytest.raises(NotFittedError):
+        save(Perceptron(), path)
+    with pytest.raises(TypeError, match="of a pipeline, save the last step"):
+        save(make_pipeline(Perceptron()).fit(X, y), path)
+    with pytest.raises(TypeError, match="got Mine"):
+        save(type("Mine", (Perceptron,), {})(), path)
+    with pytest.raises(ValueError, match="whole numbers, floats, truth values or words can be saved"):
+        save(Perceptron().partial_fit(X, np.array([b"a", b"b"])[y]), path)
+    for attribute in ("preparation_", "fingerprint_"):
+        for value in ({1: 2}, {"a": (1, 2)}, {"a": np.zeros(1)}, {"a": float("nan")}):
+            other = copy.deepcopy(model)
+            setattr(other, attribute, value)
+            with pytest.raises(ValueError, match=f"{attribute} must be plain data"):
+                save(other, path)
+    other.fingerprint_, other.preparation_ = None, ["not a dictionary"]
+    with pytest.raises(ValueError, match="preparation_ must be a dictionary"):
+        save(other, path)
+    with pytest.raises(ValueError, match=r"cannot be saved: max_iter must be"):
+        save(copy.deepcopy(model).set_params(max_iter=0), path)
+    with pytest.raises(ValueError, match=r"cannot be saved: .*hypothesis=\"vote\" needs"):
+        save(copy.deepcopy(model).set_params(hypothesis="vote"), path)
+    broken = copy.deepcopy(model)
+    broken.machines_.w[0, 0] = np.inf
+    with pytest.raises(ValueError, match="cannot be saved: some weights are not finite"):
+        save(broken, path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_rescaled_perceptron_keeps_its_verdict(path, classes, bias):
+    for X, y in (examples(classes), (np.repeat(np.eye(3), 2, axis=0)[: 2 * classes], np.arange(2 * classes) // 2)):
+        model = RescaledPerceptron(fit_intercept=bias, random_state=0, max_rescalings=3).fit(X, y)
+        again = through(model, path)
+        assert again.predict(X).tolist() == model.predict(X).tolist()
+        assert again.verdict_.check(X, y)
+        assert again.verdict_.to_json() == model.verdict_.to_json()
+        for name in (
+            "coef_",
+            "intercept_",
+            "converged_",
+            "n_iter_",
+            "n_updates_",
+            "n_rescalings_",
+            "seed_",
+            "classes_",
+        ):
+            alike(getattr(again, name), getattr(model, name))
+        alike(again.get_params(), model.get_params())
+    header, arrays = read_container(path)
+    for name, value in (("verdict", "{}"), ("verdict", "[]"), ("converged", 1), ("n_iter_", -1), ("seed_", None)):
+        path.write_bytes(forge(compact({**header, name: value}), arrays))
+        with pytest.raises(ValueError, match="holds no sound model"):
+            load(path)

@@ -1,0 +1,147 @@
+"""Files are replaced as a whole or not at all, whoever else is at work and wherever the disk ends."""
+
+import errno
+import os
+import resource
+import stat
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from rosenblatt.storage import atomic as replacing
+from rosenblatt.storage.atomic import replace_file
+from rosenblatt.storage.container import read_container, write_container
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "file.safetensors"
+
+
+def full_after(limit):
+    written = 0
+    write = os.write
+
+    def stingy(file, data):
+        nonlocal written
+        if written + len(data) > limit:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written += len(data)
+        return write(file, data)
+
+    return stingy
+
+
+@pytest.mark.parametrize("limit", [0, 10, 1000])
+def test_a_full_disk_leaves_the_old_file(path, monkeypatch, limit):
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "write", full_after(limit))
+    with pytest.raises(OSError, match=r"could not save, no space left on device \(what was there before") as fault:
+        write_container(path, {}, {"w": np.zeros(1000)})
+    assert fault.value.errno == errno.ENOSPC
+    assert os.listdir(path.parent) == [path.name]
+    assert path.read_bytes() == b"old"
+
+
+def test_a_disk_that_is_found_full_at_the_end_leaves_the_old_file(path, monkeypatch):
+    def full(file):
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="nothing was written"):
+        write_container(path, {}, {})
+    assert os.listdir(path.parent) == []
+
+
+def test_a_limit_of_the_system_leaves_the_old_file(path):
+    write_container(path, {}, {"w": np.ones(10)})
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, hard))
+    try:
+        with pytest.raises(OSError, match="what was there before is as it was"):
+            write_container(path, {}, {"w": np.zeros(100_000)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert read_container(path)[1]["w"].tolist() == [1.0] * 10
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_an_interrupt_leaves_the_old_file(path, monkeypatch):
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", lambda file: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_container(path, {}, {})
+    assert os.listdir(path.parent) == [path.name]
+    assert path.read_bytes() == b"old"
+
+
+def test_what_a_killed_process_left_is_cleared_away(path):
+    temporary = path.parent / f".{path.name}.tmp"
+    temporary.write_bytes(b"half of a mod")
+    write_container(path, {"a": 1}, {})
+    assert read_container(path)[0] == {"a": 1}
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_process_at_work_is_waited_for(path, monkeypatch):
+    temporary = path.parent / f".{path.name}.tmp"
+    file = os.open(temporary, os.O_RDWR | os.O_CREAT)
+    assert replacing._lock(file)
+    monkeypatch.setattr(replacing, "_PATIENCE", 0.1)
+    with pytest.raises(OSError, match="another process is saving"):
+        replace_file(path, [b"new"])
+    assert temporary.exists()
+    monkeypatch.setattr(replacing, "_PATIENCE", 20.0)
+    worker = threading.Thread(target=replace_file, args=(path, [b"new"]))
+    worker.start()
+    time.sleep(0.05)
+    os.close(file)
+    worker.join()
+    assert path.read_bytes() == b"new"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_many_at_once_take_turns(path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+    faults = []
+
+    def work(number):
+        try:
+            for turn in range(40):
+                write_container(path, {"who": number, "turn": turn}, {"w": np.full(2000, number)})
+                header, arrays = read_container(path)
+                assert (arrays["w"] == header["who"]).all()
+        except BaseException as fault:
+            faults.append(fault)
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert faults == []
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_links_and_permissions_stay(path):
+    write_container(path, {}, {})
+    assert stat.S_IMODE(path.stat().st_mode) & 0o400
+    path.chmod(0o640)
+    link = path.parent / "link"
+    link.symlink_to(path.name)
+    write_container(link, {"a": 2}, {})
+    assert link.is_symlink()
+    assert read_container(path)[0] == {"a": 2}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_trap_in_place_of_the_temporary_file_is_not_followed(path):
+    victim = path.parent / "victim"
+    victim.write_bytes(b"precious")
+    (path.parent / f".{path.name}.tmp").symlink_to(victim)
+    with pytest.raises(OSError, match="could not save"):
+        replace_file(path, [b"new"])
+    assert victim.read_bytes() == b"precious"
+    assert not path.exists()

@@ -1,0 +1,76 @@
+"""Progress in words, for the float search and the exact one."""
+
+import io
+
+import pytest
+
+from helpers.separable_sets import facet, noise
+from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.search import watching
+from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
+from rosenblatt.theory.search.watching import Watch
+from rosenblatt.theory.separability import separability
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Six seconds pass between any two looks at the clock."""
+    seconds = iter(range(0, 10**6, 6))
+    monkeypatch.setattr(watching.time, "monotonic", lambda: next(seconds))
+
+
+def test_lines(clock):
+    stream = io.StringIO()
+    watch = Watch(1, stream)
+    watch(1200, -1.0, 0.25)
+    watch(1201, 0.125, 0.25)
+    watch.exact(66, 0.125)
+    watch.close()
+    assert stream.getvalue().splitlines() == [
+        "step 1,200: margin at least none yet, at most 0.25, 6 s",
+        "step 1,201: margin at least 0.125, at most 0.25, 12 s",
+        "exact arithmetic with 66 rows: 12% of the work that is allowed, 18 s",
+    ]
+
+
+def test_one_line_on_a_terminal(clock):
+    stream = Terminal()
+    watch = Watch(1, stream)
+    watch.exact(5, 0.5)
+    watch.close()
+    assert stream.getvalue() == "\r\x1b[Kexact arithmetic with 5 rows: 50% of the work that is allowed, 6 s\r\x1b[K"
+
+
+def test_silence(clock):
+    stream = Terminal()
+    watch = Watch(0, stream)
+    watch(1, 0.0, 1.0)
+    watch.exact(5, 0.5)
+    watch.close()
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("ask", [separability, dataset_margin])
+def test_the_exact_stage_talks_too(ask, clock, capsys):
+    X, y = facet(5, 20)
+    ask(X, y, verbose=1)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "\nexact arithmetic with " in err
+
+
+def test_the_exact_search_says_how_far_it_is():
+    X, signs = noise(40, 6)
+    seen = []
+    exact_search(WholeRows(X, signs, True), [0], watch=lambda rows, share: seen.append((rows, share)))
+    rows, shares = zip(*seen, strict=True)
+    assert rows[0] == 1
+    assert max(rows) > 3
+    assert shares[0] == 0.0
+    assert list(shares) == sorted(shares)
+    assert 0 < shares[-1] < 1

@@ -1,0 +1,260 @@
+"""What certificates are checked with, against the same sums in rational numbers."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.separable_sets import balanced, is_separable, least_score, mean_square, noise, planted
+from rosenblatt.theory import exact as checks
+from rosenblatt.theory.exact import (
+    balances,
+    encloses,
+    hull_distance,
+    round_root,
+    smallest,
+    squared_length,
+    squared_sum,
+)
+
+some = settings(max_examples=60, deadline=None)
+
+
+def mixed(rng, *shape, decades=40):
+    """Numbers of all sizes, a few of them zero."""
+    return rng.standard_normal(shape) * 10.0 ** rng.uniform(-decades, decades, shape) * (rng.random(shape) < 0.9)
+
+
+def random_signs(rng, n):
+    return np.where(rng.random(n) < 0.5, 1.0, -1.0)
+
+
+SIZES = [(1, 1), (3, 2), (7, 5), (30, 3), (10, 20)]
+
+
+# smallest
+
+
+@pytest.mark.parametrize("decades", [0, 2, 8, 40, 150, 290])
+@pytest.mark.parametrize(("n", "d"), [*SIZES, (2, 0)])
+def test_smallest_is_the_least_score_exactly(n, d, decades):
+    rng = np.random.default_rng(n * d + decades)
+    for _ in range(6):
+        X, signs = mixed(rng, n, d, decades=decades), random_signs(rng, n)
+        w, b = mixed(rng, d, decades=decades), float(mixed(rng, decades=decades))
+        want = least_score(X, signs, w.tolist(), b)
+        assert smallest(X, signs, w, b) == want
+        assert smallest(sp.csr_array(X), signs, w, b) == want
+
+
+@pytest.mark.parametrize("size", [1e308, 1e300, 5e-324, 1e-310])
+def test_smallest_where_floats_overflow_or_vanish(size):
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        X, signs = rng.choice([-1.0, 0.0, 0.3, 1.0], (12, 4)) * size, random_signs(rng, 12)
+        w, b = rng.choice([-1.7, 0.1, 1.0], 4) * rng.choice([1.0, size]), float(rng.choice([0.0, size, -1.0]))
+        want = least_score(X, signs, w.tolist(), b)
+        assert smallest(X, signs, w, b) == smallest(sp.csr_array(X), signs, w, b) == want
+
+
+def test_smallest_with_whole_numbers_of_any_size():
+    rng = np.random.default_rng(1)
+    for bits in (1, 60, 2000, 5000):
+        X, signs = mixed(rng, 15, 3), random_signs(rng, 15)
+        w = np.array([int(v) << int(rng.integers(bits)) for v in rng.integers(-9, 10, 3)], dtype=object)
+        b = -3 << bits
+        assert smallest(X, signs, w, b) == least_score(X, signs, w.tolist(), b)
+        assert smallest(X, signs, w, 0.1) == least_score(X, signs, w.tolist(), 0.1)
+        assert smallest(X, signs, w.astype(float) if bits == 60 else w, b) == least_score(X, signs, w.tolist(), b)
+
+
+def tied(rng, n, d, far):
+    """Rows that score nearly alike, or alike, along w = (1, 1/3, ...): floats cannot tell which is lowest."""
+    w = 1.0 / (1.0 + 2.0 * np.arange(d))
+    X = rng.standard_normal((n, d)) * far
+    X[:, 0] -= X @ w
+    return X, w
+
+
+@pytest.mark.parametrize("far", [1.0, 1e8, 2.0**-290, 2.0**310, 1e-300])
+@pytest.mark.parametrize("d", [2, 9])
+def test_smallest_of_many_rows_in_doubt(d, far):
+    rng = np.random.default_rng(d)
+    X, w = tied(rng, checks.MANY + 200, d, far)
+    signs = np.ones(len(X))
+    for b in (0.0, 1e-3 * far, -far):
+        want = least_score(X, signs, w.tolist(), b)
+        assert smallest(X, signs, w, b) == want
+        assert smallest(sp.csr_array(X), signs, w, b) == want
+        assert smallest(-X, -signs, w, -b) == want
+
+
+def test_the_sharper_look_holds_the_exact_score():
+    rng = np.random.default_rng(2)
+    for far in (1.0, 1e10):
+        X, w = tied(rng, 300, 6, far)
+        signs, rows = random_signs(rng, 300), np.arange(5, 300)
+        low, high = checks._sharp_scores(X, signs, rows, w, 0.25)
+        for i, a, b in zip(rows.tolist(), low.tolist(), high.tolist(), strict=True):
+            assert Fraction(a) <= least_score(X[[i]], signs[[i]], w.tolist(), 0.25) <= Fraction(b)
+        assert np.max(high - low) < 1e-13 * far**0.5  # not so wide that it says nothing
+        X[0, 0] = 1e-200
+        assert np.isnan(checks._sharp_scores(X, signs, np.array([0]), w, 0.25)[0]).all()
+
+
+def test_equal_rows_by_the_hundred():
+    X = np.repeat([[1.0, 2.0, -3.0], [0.1, 0.2, 0.3]], 300, axis=0)
+    assert smallest(X, np.ones(600), np.array([1.0, 1.0, 1.0]), 0.0) == 0
+    assert smallest(X, -np.ones(600), np.array([1, 1, 1], dtype=object), 0) == -least_score(X[-1:], [1], [1, 1, 1], 0)
+
+
+# lengths of means
+
+
+@pytest.mark.parametrize("decades", [0, 5, 60, 290])
+@pytest.mark.parametrize(("n", "d"), SIZES)
+def test_lengths_of_means(n, d, decades):
+    rng = np.random.default_rng(n + d + decades)
+    for _ in range(4):
+        X, signs = mixed(rng, n, d, decades=decades), random_signs(rng, n)
+        alpha = np.abs(mixed(rng, n, decades=min(decades, 100)))
+        alpha[0] = 0.3
+        for form in (X, sp.csr_array(X)):
+            for kind in ("homogeneous", "augmented"):
+                square = mean_square(X, signs.tolist(), alpha, kind)
+                assert squared_sum(form, signs, alpha, kind == "augmented") == square
+            assert hull_distance(form, signs, alpha) == mean_square(X, signs.tolist(), alpha, "geometric")
+
+
+def test_a_class_without_weight_bounds_nothing():
+    X, signs = np.array([[1.0], [2.0], [-1.0]]), np.array([1.0, 1.0, -1.0])
+    assert hull_distance(X, signs, np.array([0.5, 0.5, 0.0])) is None
+    assert hull_distance(X, signs, np.array([0.0, 0.0, 0.5])) is None
+    assert hull_distance(X, signs, np.array([0.5, 0.0, 7.0])) == 1
+
+
+@some
+@given(st.lists(st.integers() | st.floats(allow_nan=False, allow_infinity=False)))
+def test_squared_length(values):
+    assert squared_length(values) == sum(Fraction(value) ** 2 for value in values)
+
+
+# round_root
+
+positive = st.fractions(min_value=0).filter(bool)
+squares = positive.flatmap(lambda q: st.integers(-2300, 2300).map(lambda k: q * Fraction(2) ** k))
+perfect = st.floats(min_value=0, allow_nan=False, allow_infinity=False).map(lambda value: Fraction(value) ** 2)
+
+
+@some
+@given(squares | perfect)
+def test_roots_are_the_next_floats(square):
+    down, up, near = (round_root(square, up=way) for way in (False, True, None))
+    assert Fraction(down) ** 2 <= square
+    assert math.isinf(up) or Fraction(up) ** 2 >= square
+    assert up in (down, math.nextafter(down, math.inf))
+    assert (up == down) == (Fraction(down) ** 2 == square)
+    middle = (Fraction(down) + Fraction(up)) / 2 if math.isfinite(up) else square + 1
+    assert near == (up if middle**2 < square else down)
+
+
+def test_roots_at_the_ends_of_the_floats():
+    assert round_root(Fraction(0), up=True) == round_root(Fraction(-1), up=True) == 0.0
+    assert round_root(Fraction(10) ** 800, up=True) == math.inf
+    assert round_root(Fraction(10) ** 800, up=False) == math.nextafter(math.inf, 0.0)
+    assert round_root(Fraction(1, 10**800), up=True) == 5e-324
+    assert round_root(Fraction(1, 10**800), up=False) == 0.0
+
+
+# balances and encloses
+
+
+def random_balance(rng, d):
+    """Whole rows and weights under which the rows z = y (x, 1) add up to zero; the last makes up for the others."""
+    parts = np.zeros(1, dtype=int)
+    while parts.sum() == 0:
+        parts = rng.integers(1, 6, rng.integers(2, 7)) * rng.choice([-1, 1])
+        parts[0] *= -1
+    R, total = rng.integers(-4, 5, (len(parts), d)), int(parts.sum())
+    X = np.vstack([R * total, parts @ R]).astype(float)
+    return X, np.sign([*parts, -total]).astype(float), [*np.abs(parts).tolist(), abs(total)]
+
+
+def test_balances_as_rational_sums_do():
+    rng = np.random.default_rng(3)
+    seen = []
+    for _ in range(300):
+        d, bias = int(rng.integers(0, 4)), bool(rng.integers(2))
+        X, signs, weights = random_balance(rng, d)
+        change = int(rng.integers(5))
+        if change == 1:
+            weights[int(rng.integers(len(weights)))] += 1
+        if change == 2 and d:
+            X[0, 0] = np.nextafter(X[0, 0], np.inf)
+        if change == 3:
+            signs[int(rng.integers(len(signs)))] *= -1
+        X, rows = np.vstack([rng.standard_normal((2, d)), X]), 2 + np.arange(len(X))
+        signs, alpha = np.append([1.0, -1.0], signs), np.append([0, 0], weights) / sum(weights)
+        answer = balances(X, signs, rows, weights, bias)
+        assert answer == balanced(X, signs, alpha, weights, bias)
+        assert answer == balances(sp.csr_array(X), signs, rows, weights, bias)
+        if answer:
+            assert balances(X, signs, rows, [weight * 10**40 for weight in weights], bias)
+            assert not balances(X, signs, rows, [-weight for weight in weights], bias)
+            assert not balances(X, signs, np.append(0, rows), [0, *weights], bias)
+            assert not balances(X, signs, rows, weights[:-1], bias)
+            assert not balances(X, signs, rows[:-1], weights, bias)
+        seen.append(answer)
+    assert 60 < sum(seen) < 240
+    assert not balances(X, signs, rows[:0], [], bias)
+
+
+def origin_inside(rng, d, bias):
+    """A simplex of rows z around the origin, in general position, and the weights that prove it."""
+    size = d + bias + 1
+    while True:
+        X, signs = rng.standard_normal((size, d)) * 10.0 ** rng.uniform(-3, 3, d), random_signs(rng, size)
+        Z = np.hstack([X, np.ones((size, 1))])[:, : d + bias] * signs[:, None]
+        try:
+            alpha = np.linalg.solve(np.vstack([Z.T, np.ones(size)]), np.append(np.zeros(size - 1), 1.0))
+        except np.linalg.LinAlgError:
+            continue
+        if np.min(alpha) > 1e-3:
+            return X, signs, alpha
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_enclosures_prove_what_is_true(d, bias):
+    rng = np.random.default_rng(d)
+    for _ in range(20):
+        X, signs, alpha = origin_inside(rng, d, bias)
+        rows = np.arange(len(X))
+        assert not is_separable(X, signs, bias)
+        assert encloses(X, signs, rows, alpha, bias)
+        assert encloses(sp.csr_array(X), signs, rows, alpha, bias)
+        for scale in (2.0**900, 2.0**-900):
+            assert encloses(X * scale, signs, rows, alpha, bias)
+        assert not encloses(X, signs, rows[:-1], alpha[:-1], bias)
+        signs[int(rng.integers(len(X)))] *= -1  # a weight of a nonsingular system has to be negative then
+        assert not encloses(X, signs, rows, alpha, bias)
+
+
+def test_enclosures_prove_nothing_that_is_false():
+    """Whatever the weights are, the least favourable ones included: those that nearly balance."""
+    rng = np.random.default_rng(6)
+    for k in range(150):
+        d = int(rng.integers(1, 5))
+        X, signs = planted(d + 2, d, float(rng.choice([1e-1, 1e-8, 1e-12, 1e-15])), seed=k)
+        M = np.vstack([(X * signs[:, None]).T, signs, np.ones(d + 2)])
+        nearly = np.abs(np.linalg.lstsq(M, np.append(np.zeros(d + 1), 1.0), rcond=None)[0])
+        for alpha in (nearly, rng.dirichlet(np.ones(d + 2)), np.ones(d + 2), nearly * 1e290):
+            if encloses(X, signs, np.arange(d + 2), alpha, True):
+                assert not is_separable(X, signs)
+    X, signs = noise(4, 2, seed=1)
+    assert not encloses(np.ones((4, 2)), signs, np.arange(4), np.full(4, 0.25), True)  # singular
+    assert not encloses(X * 0.0, signs, np.arange(4), np.full(4, 0.25), True)

@@ -1,0 +1,264 @@
+"""VC tools against theorems, against counts known beforehand, and against slow twins that share no code with them."""
+
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.optimize import linprog
+
+from helpers.point_sets import EVERY_FAMILY, SQUARE, circle, curve, missing, shattered, small_points, some, subsets
+from rosenblatt.theory import vc
+
+# Counts known beforehand.
+
+
+@pytest.mark.parametrize(("n", "count"), [(1, 2), (2, 4), (3, 8), (4, 14), (5, 22), (10, 92), (100, 9902)])
+def test_half_planes_count_as_cover_says(n, count):
+    assert len(vc.dichotomies(curve(n, 2), "halfspaces")) == count == vc.cover_count(n, 2) == n * n - n + 2
+
+
+@pytest.mark.parametrize(("n", "count"), [(4, 16), (5, 30), (10, 260), (20, 2320)])
+def test_halfspaces_in_space_count_as_cover_says(n, count):
+    assert len(vc.dichotomies(curve(n, 3), "halfspaces")) == count == vc.cover_count(n, 3)
+
+
+@pytest.mark.parametrize(("n", "d"), [(7, 1), (8, 4), (9, 6), (5, 8), (1, 3)])
+def test_halfspaces_in_any_dimension(n, d):
+    assert len(vc.dichotomies(curve(n, d), "halfspaces")) == vc.cover_count(n, d)
+
+
+@pytest.mark.parametrize(("n", "count"), [(3, 8), (4, 15), (5, 26), (10, 176), (20, 1351), (40, 10701)])
+def test_discs_reach_sauers_bound(n, count):
+    points = np.random.default_rng(n).standard_normal((n, 2))
+    assert len(vc.dichotomies(points, "discs")) == count == vc.sauer_bound(n, 3)
+
+
+def test_balls_in_any_dimension():
+    rng = np.random.default_rng(0)
+    assert len(vc.dichotomies(rng.integers(0, 1000, (9, 3)), "discs")) == vc.sauer_bound(9, 4)
+    assert len(vc.dichotomies([[3], [1], [4], [15], [9]], "discs")) == comb(6, 2) + 1  # intervals
+
+
+def test_discs_on_four_points_never_cut_all():
+    counts = {4: [], 3: [], 2: []}
+    for points in combinations(product(range(3), repeat=2), 4):
+        most_in_line = max(
+            len([s for s in points if (q[0] - p[0]) * (s[1] - p[1]) == (q[1] - p[1]) * (s[0] - p[0])])
+            for p, q in combinations(points, 2)
+        )
+        counts[most_in_line].append(len(vc.dichotomies(points, "discs")))
+    assert set(counts[2]) == {14, 15}  # 14 where the four lie on a circle
+    assert set(counts[3]) == {14}
+    assert counts[4] == []
+    assert len(vc.dichotomies(SQUARE, "discs")) == 14
+    assert len(vc.dichotomies([[0, 0], [1, 1], [2, 2], [5, 5]], "discs")) == 11
+
+
+def test_the_subset_that_discs_miss_depends_on_the_points():
+    # Convex: the diagonal that Delaunay's triangulation does not use, whichever it is.
+    assert missing([[0, 0], [2, 0], [3, 3], [0, 2]], "discs") == {frozenset({0, 2})}
+    assert missing([[0, 0], [3, 0], [2, 2], [0, 3]], "discs") == {frozenset({1, 3})}
+    # One in the middle: the three around it.
+    assert missing([[0, 0], [4, 0], [1, 1], [0, 4]], "discs") == {frozenset({0, 1, 3})}
+    # On a circle: both diagonals, as for half-planes.
+    assert missing([[0, 0], [1, 0], [1, 1], [0, 1]], "discs") == {frozenset({0, 2}), frozenset({1, 3})}
+
+
+def test_rectangles_shatter_four_points_and_never_five():
+    # Only the order of the coordinates matters and ties only lose, so this is a proof.
+    counts = [len(vc.dichotomies(list(enumerate(order)), "rectangles")) for order in permutations(range(4))]
+    assert counts.count(16) == 4
+    counts = [len(vc.dichotomies(list(enumerate(order)), "rectangles")) for order in permutations(range(5))]
+    assert len(counts) == 120
+    assert max(counts) == 28
+
+
+def test_boxes_in_any_dimension():
+    cross = [[0, 0, -1], [0, 0, 1], [0, -1, 0], [0, 1, 0], [-1, 0, 0], [1, 0, 0]]
+    assert vc.shatters(cross, "rectangles")
+    assert vc.vc_dimension([*cross, [0, 0, 0], [2, 2, 2]], "rectangles") == 6
+    assert len(vc.dichotomies([[3], [1], [4], [15], [9]], "rectangles")) == comb(6, 2) + 1
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_convex_polygons_shatter_2k_plus_1_points_on_a_circle(k):
+    assert vc.shatters(circle(2 * k + 1), "convex-k-gons", k)
+    every_second = {frozenset(range(0, 2 * k + 2, 2)), frozenset(range(1, 2 * k + 2, 2))}
+    assert missing(circle(2 * k + 2), "convex-k-gons", k) == every_second
+
+
+def test_a_polygon_is_bounded():
+    # Every second point of a flat arc is cut off by a side of its own, all facing down: a fourth must close the top.
+    points = [[100 * i, i * i] for i in range(-3, 4)]
+    every_second = frozenset({0, 2, 4, 6})
+    assert missing(points, "convex-k-gons", 3) == {every_second}
+    assert missing(points, "convex-k-gons", 4) == set()
+    reason = vc.why_not(points, every_second, "convex-k-gons", 3)
+    assert reason == "a convex polygon that cuts the subset has at least 4 sides, and k = 3."
+
+
+# Slow twins.
+
+
+def separable_lp(points, inside, lift):
+    """Ask HiGHS for c |x|^2 + a . x + b, at most -1 inside and at least 1 outside, with c >= 0 (c = 0 for halfspaces).
+
+    A small c > 0 does no harm where c = 0 will do, so this decides for balls too.
+    """
+    X = np.array(points, dtype=float)
+    y = np.array([-1.0 if i in inside else 1.0 for i in range(len(X))])
+    Z = np.column_stack([(X * X).sum(axis=1), X, np.ones(len(X))])
+    bounds = [(0, None if lift else 0)] + [(None, None)] * (Z.shape[1] - 1)
+    return linprog(np.zeros(Z.shape[1]), -y[:, None] * Z, -np.ones(len(X)), bounds=bounds).status == 0
+
+
+@pytest.mark.parametrize("family", ["halfspaces", "discs"])
+@pytest.mark.parametrize(
+    ("n", "d", "top", "seed"), [(5, 2, 2, 0), (5, 2, 3, 1), (6, 2, 20, 2), (6, 3, 1, 3), (5, 1, 3, 4)]
+)
+def test_halfspaces_and_discs_agree_with_linear_programs(family, n, d, top, seed):
+    points = np.random.default_rng(seed).integers(0, top, (n, d), endpoint=True)
+    expected = {s for s in subsets(n) if separable_lp(points, s, lift=family == "discs")}
+    assert vc.dichotomies(points, family) == expected
+
+
+@some
+@given(small_points)
+def test_rectangles_agree_with_every_box_on_the_grid(points):
+    ranges = [(low, high) for low in range(5) for high in range(low, 5)]
+    boxes = {
+        frozenset(i for i, (x, y) in enumerate(points) if a <= x <= b and c <= y <= d)
+        for (a, b), (c, d) in product(ranges, ranges)
+    }
+    assert vc.dichotomies(points, "rectangles") == boxes | {frozenset()}
+
+
+def triangles(points):
+    """Return what triangles cut, trying three outer directions out of many: three between any two that matter."""
+    X = np.array(points, dtype=float)
+    ends = {np.arctan2(q[0] - p[0], p[1] - q[1]) for p in X for q in X if (p != q).any()}
+    ends = np.array(sorted(ends))
+    gaps = np.diff(np.append(ends, ends[0] + 2 * np.pi))
+    angles = np.concatenate([ends + gaps * part for part in (0.25, 0.5, 0.75)])[np.tile(gaps, 3) > 1e-9]
+    U = np.column_stack([np.cos(angles), np.sin(angles)])
+    three = np.array(list(combinations(range(len(U)), 3)))
+    turns = np.diff(np.sort(angles[three], axis=1), axis=1)
+    largest = np.maximum(turns.max(axis=1), 2 * np.pi - turns.sum(axis=1))
+    three = three[largest < np.pi - 1e-9]
+    names = 1 << np.arange(len(X))
+    found = {frozenset()}
+    for s in subsets(len(X))[1:]:
+        level = (U @ X[list(s)].T).max(axis=1)
+        cut_off = ((level[:, None] + 1e-9 < U @ X.T) * names).sum(axis=1)
+        held = names.sum() - sum(1 << i for i in s)
+        if ((cut_off[three[:, 0]] | cut_off[three[:, 1]] | cut_off[three[:, 2]]) == held).any():
+            found.add(s)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_triangles_agree_with_three_directions_out_of_many(seed):
+    points = np.random.default_rng(seed).integers(0, 2 + seed, (5, 2))
+    assert vc.dichotomies(points, "convex-k-gons", 3) == triangles(points)
+
+
+def test_triangles_on_a_flat_arc():
+    points = [[3 * i, i * i] for i in range(-3, 4)]
+    cut = vc.dichotomies(points, "convex-k-gons", 3)
+    assert cut == triangles(points)
+    assert len(cut) == 127
+
+
+@some
+@given(small_points)
+def test_polygons_with_many_sides_cut_every_subset_that_holds_its_hull(points):
+    every = range(len(points))
+    convex = {
+        s
+        for s in subsets(len(points))
+        if all(
+            q in s or vc.why_not([points[i] for i in s] + [points[q]], {len(s)}, "halfspaces") is None for q in every
+        )
+    }
+    assert vc.dichotomies(points, "convex-k-gons", 2 * len(points) + 3) == convex
+
+
+# Theorems.
+
+
+@pytest.mark.parametrize(("family", "k"), EVERY_FAMILY)
+@some
+@given(points=small_points)
+def test_pajor_and_sauer(family, k, points):
+    cut = vc.dichotomies(points, family, k)
+    n, sets = len(points), shattered(cut, len(points))
+    dimension = vc.vc_dimension(points, family, k)
+    assert dimension == max(map(len, sets))  # also: never more than the theorem at which the search stops
+    assert vc.largest_shattered(points, family, k) in sets
+    assert vc.shatters(points, family, k) == (dimension == n)
+    assert len(cut) <= len(sets) <= vc.sauer_bound(n, dimension)
+
+
+@pytest.mark.parametrize(("family", "k"), EVERY_FAMILY)
+@some
+@given(points=small_points)
+def test_without_its_last_point_a_set_keeps_the_traces(family, k, points):
+    if len(points) > 1:
+        last = {len(points) - 1}
+        cut = vc.dichotomies(points, family, k)
+        assert vc.dichotomies(points[:-1], family, k) == {s - last for s in cut}
+
+
+@pytest.mark.parametrize(("family", "k"), EVERY_FAMILY)
+@some
+@given(points=small_points)
+def test_a_reason_exists_for_just_the_subsets_missing(family, k, points):
+    cut = vc.dichotomies(points, family, k)
+    for s in subsets(len(points)):
+        reason = vc.why_not(points, s, family, k)
+        assert (reason is None) == (s in cut)
+        if isinstance(reason, vc.RadonPartition):
+            assert reason.check(points)
+            assert set(reason.inside) <= s
+            assert s.isdisjoint(reason.outside)
+            assert len(reason.inside) + len(reason.outside) <= (4 if family == "halfspaces" else 5)
+        elif reason is not None:
+            assert family in ("rectangles", "convex-k-gons")
+
+
+@some
+@given(small_points)
+def test_families_within_families(points):
+    triangle, quadrangle = (vc.dichotomies(points, "convex-k-gons", k) for k in (3, 4))
+    halfplane, disc, box = (vc.dichotomies(points, family) for family in ("halfspaces", "discs", "rectangles"))
+    everything = frozenset(range(len(points)))
+    assert halfplane <= disc
+    assert halfplane <= triangle <= quadrangle
+    assert box <= quadrangle
+    assert {everything - s for s in halfplane} == halfplane
+    assert {frozenset(), everything} <= box & disc & triangle
+
+
+@pytest.mark.parametrize(("family", "k"), EVERY_FAMILY)
+@some
+@given(points=small_points)
+def test_equal_points_go_together(family, k, points):
+    doubled = vc.dichotomies([*points, points[0]], family, k)
+    assert all((0 in s) == (len(points) in s) for s in doubled)
+    assert len(doubled) == len(vc.dichotomies(points, family, k))
+    assert not vc.shatters([*points, points[0]], family, k)
+
+
+@pytest.mark.parametrize(("family", "k"), EVERY_FAMILY)
+@some
+@given(points=small_points)
+def test_scale_place_and_type_of_number_do_not_matter(family, k, points):
+    expected = vc.dichotomies(points, family, k)
+    thirds = [[Fraction(x, 3) - 7, Fraction(y, 3)] for x, y in points]
+    floats = np.array(points) * 2.0**-40 + 1.0
+    huge = [[x * 10**25 + 3, y * 10**25] for x, y in points]  # beyond numpy's integers
+    for same in (thirds, floats, huge, np.array(points, dtype=np.uint8), np.array(points, dtype=np.float32)):
+        assert vc.dichotomies(same, family, k) == expected

@@ -1,0 +1,157 @@
+"""Exactness to the last bit, certificates for what cannot be cut, and one sentence for bad input."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers.point_sets import SQUARE, curve
+from rosenblatt.theory import vc
+from rosenblatt.theory.vc.families import MOST_POLYGON_POINTS
+
+# Exactness, certificates, bounds, bad input.
+
+
+def test_the_last_bit_of_a_float_decides():
+    line = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
+    bent = [[0.0, 0.0], [1.0, 1.0 + 2.0**-52], [2.0, 2.0]]
+    assert not vc.shatters(line, "halfspaces")
+    assert vc.shatters(bent, "halfspaces")
+    # 0.1 + 0.2 is not 0.3 and so (0.1, 0.1), (0.2, 0.2) and (0.3, 0.3) are still in line, but these are not:
+    assert vc.shatters([[0.1, 1], [0.2, 2], [0.3, 3]], "halfspaces")
+    assert not vc.shatters([[Fraction(1, 10), 1], [Fraction(2, 10), 2], [Fraction(3, 10), 3]], "halfspaces")
+    assert len(vc.dichotomies(SQUARE[:3] + [[1, 1 + 2.0**-50]], "discs")) == 15
+    assert vc.shatters([[0, 0], [2**60, 1], [2**61, 3]], "halfspaces")  # integers that int64 products overflow
+    assert not vc.shatters([[0, 0], [2**60 + 1, 1], [2**61 + 2, 2]], "halfspaces")
+    assert vc.shatters([[2**53 + 1, 0.5], [2**53, 0.5]], "halfspaces")  # numpy would make the two floats equal
+
+
+def test_sizes_at_which_overflow_would_show():
+    for bits in (10, 20, 30, 31, 32, 40):  # both sides of int64
+        points = [[0, 0], [2**bits, 1], [2 * 2**bits, 2], [3 * 2**bits, 4]]
+        assert len(vc.dichotomies(points, "halfspaces")) == 12
+        assert frozenset({0, 2}) not in vc.dichotomies(points, "discs")
+
+
+def test_a_radon_partition_in_words_and_numbers():
+    reason = vc.why_not(SQUARE, {0, 3}, "halfspaces")
+    half = Fraction(1, 2)
+    assert reason == vc.RadonPartition((0, 3), (1, 2), (half, half), (half, half), (half, half))
+    assert str(reason).startswith("No halfspace holds rows 0, 3 and misses rows 1, 2: the point (1/2, 1/2) lies in")
+    assert "at the same height, at 1" in str(vc.why_not(SQUARE, {0, 3}, "discs"))
+    assert "below that, at 0" in str(vc.why_not([[-1], [0], [1]], {0, 2}, "discs"))
+    long = str(vc.why_not([[0.1, 1e300], [0.2, -1e300], [0.1, 1e300]], {0}, "discs"))  # heights beyond any float
+    assert "the point (0.100000, 1.00000e+300) is a mix" in long
+    assert "at height 1.00000e+600" in long
+    assert str(vc.why_not([[0, 0], [0, 0]], [0], "halfspaces")).startswith("No halfspace holds row 0 and misses row 1:")
+    assert (
+        vc.why_not([[0, 0], [0, 0], [1, 1]], [0], "convex-k-gons", 3) == "row 1 lies in the convex hull of the subset."
+    )
+
+
+@pytest.mark.parametrize("family", ["halfspaces", "discs"])
+def test_a_changed_certificate_is_refused(family):
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, 100, (12, 2))
+    reason = vc.why_not(points, range(6), family)
+    assert reason.check(points)
+    fields = {name: getattr(reason, name) for name in reason.__dataclass_fields__}
+    changes = [
+        {"inside": reason.outside, "outside": reason.inside},
+        {"inside": (*reason.inside[:-1], 99)},
+        {"inside": (-1, *reason.inside[1:])},
+        {"outside": reason.outside[:-1]},
+        {"outside": reason.inside, "outside_weights": reason.inside_weights},
+        {"point": tuple(x + 1 for x in reason.point)},
+        {"inside_weights": tuple(w * 2 for w in reason.inside_weights)},
+        {"inside_weights": (), "inside": ()},
+        {"inside": (*reason.inside, 5, 6), "inside_weights": (*reason.inside_weights, Fraction(1), Fraction(-1))},
+    ]
+    if family == "discs":
+        changes += [{"outside_height": reason.inside_height + 1}, {"inside_height": reason.inside_height + 1}]
+    for change in changes:
+        if change.keys() == {"inside", "outside"} and len(reason.inside) == len(reason.outside):
+            continue
+        assert not type(reason)(**{**fields, **change}).check(points)
+    assert not reason.check(points + rng.integers(0, 2, points.shape))
+
+
+def test_reasons_for_many_points_and_dimensions():
+    X = np.random.default_rng(0).standard_normal((60, 5))
+    assert vc.why_not(X, np.flatnonzero(X @ [1, 2, 3, 4, 5] > 0.1), "halfspaces") is None
+    assert vc.why_not(X, np.flatnonzero((X * X).sum(axis=1) < 5), "discs") is None
+    for family, most in (("halfspaces", 7), ("discs", 8)):
+        reason = vc.why_not(X, range(30), family)
+        assert reason.check(X)
+        assert len(reason.inside + reason.outside) <= most
+
+
+@given(st.integers(0, 30), st.integers(0, 30))
+def test_sauers_bound_adds_up(n, d):
+    assert vc.sauer_bound(n, n + d) == 2**n
+    assert vc.sauer_bound(n + 1, d + 1) == vc.sauer_bound(n, d + 1) + vc.sauer_bound(n, d)
+    assert vc.cover_count(n + 1, d + 1) == 2 * vc.sauer_bound(n, d + 1)
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        ([], "points must be a table of numbers"),
+        ([1, 2, 3], "points must be a table of numbers"),
+        (7, "points must be a table of numbers"),
+        ([[1, 2], [3]], "points must be a table of numbers"),
+        (np.zeros((2, 2, 2)), "points must be a table of numbers"),
+        (np.zeros((0, 2)), "points must hold at least one point"),
+        (np.zeros((2, 0)), "points must hold at least one point"),
+        ([[0, float("nan")]], "points must be finite numbers, got nan"),
+        ([[0, float("inf")]], "points must be finite numbers, got inf"),
+        (np.array([[0, np.nan]], dtype=np.float32), "points must be finite numbers, got nan"),
+        ([["a", "b"]], "points must be finite numbers, got 'a'"),
+        ([[1j, 0]], "points must be finite numbers, got 1j"),
+        ([[None, 0]], "points must be finite numbers, got None"),
+    ],
+)
+def test_bad_points_are_named(points, words):
+    for ask in (vc.dichotomies, vc.shatters, vc.vc_dimension, vc.largest_shattered):
+        with pytest.raises(ValueError, match=words) as caught:
+            ask(points, "halfspaces")
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match=words):
+        vc.why_not(points, [0], "halfspaces")
+
+
+@pytest.mark.parametrize(
+    ("family", "k", "points", "words"),
+    [
+        ("circles", None, SQUARE, 'family must be one of "halfspaces", "discs", "rectangles", "convex-k-gons", got'),
+        (None, None, SQUARE, "family must be one of"),
+        ("convex-k-gons", None, SQUARE, "k must be an integer, at least 3"),
+        ("convex-k-gons", 2, SQUARE, "k must be an integer, at least 3"),
+        ("convex-k-gons", 3.0, SQUARE, "k must be an integer, at least 3"),
+        ("convex-k-gons", True, SQUARE, "k must be an integer, at least 3"),
+        ("convex-k-gons", 3, [[1, 2, 3]], "needs points of the plane, got 3 coordinates"),
+        ("convex-k-gons", 3, [[1]], "needs points of the plane, got 1 coordinates"),
+    ],
+)
+def test_bad_families_are_named(family, k, points, words):
+    for ask in (vc.dichotomies, vc.shatters, vc.vc_dimension, vc.largest_shattered):
+        with pytest.raises(ValueError, match=words):
+            ask(points, family, k)
+    with pytest.raises(ValueError, match=words):
+        vc.why_not(points, [0], family, k)
+
+
+def test_other_bad_input_is_named():
+    with pytest.raises(ValueError, match=f"takes at most {MOST_POLYGON_POINTS} different points, got 30"):
+        vc.dichotomies(curve(30, 2), "convex-k-gons", 3)
+    for subset in ([4], [-1], [0.5], [True], 9, "ab", [[0]]):
+        with pytest.raises(ValueError, match="subset must hold row numbers from 0 to 3"):
+            vc.why_not(SQUARE, subset, "halfspaces")
+    for n, d in ((-1, 2), (2, -1), (2.5, 1), (True, 1), (None, 1)):
+        with pytest.raises(ValueError, match="must be an integer, at least 0"):
+            vc.sauer_bound(n, d)
+    for n, d in ((0, 2), (2, 0), ("3", 1)):
+        with pytest.raises(ValueError, match="must be an integer, at least 1"):
+            vc.cover_count(n, d)

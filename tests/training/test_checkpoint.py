@@ -1,0 +1,273 @@
+"""Checkpoints: whenever a run dies, it goes on and ends with the same bits; nothing else is gone on from."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.data import open as opened
+from rosenblatt.estimators import feeding
+from rosenblatt.training import batches as windows
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+X, y = load_digits(return_X_y=True)
+X, y = X[:700], y[:700]
+
+
+class Crash(Exception):
+    pass
+
+
+class Blocks:
+    """Rows in blocks of ``size``; a crash comes after ``limit`` of them."""
+
+    def __init__(self, size, limit=None, data=(X, y)):
+        self.size, self.limit, self.data = size, limit, data
+
+    def __iter__(self):
+        rows, labels = self.data
+        for i in range(0, len(labels), self.size):
+            if self.limit is not None:
+                self.limit -= 1
+                if self.limit < 0:
+                    raise Crash
+            yield rows[i : i + self.size], labels[i : i + self.size]
+
+
+@pytest.fixture(autouse=True)
+def _small_windows(monkeypatch):
+    for module in (windows, feeding):
+        monkeypatch.setattr(module, "WINDOW", 128)
+
+
+def assert_same(one, other):
+    for name in ("w", "u", "tally", "done"):
+        assert np.array_equal(getattr(one.machines_, name), getattr(other.machines_, name)), name
+    assert np.array_equal(one.history_, other.history_)
+    assert np.array_equal(one.predict(X[:100]), other.predict(X[:100]))
+
+
+@pytest.mark.parametrize("kind", [Perceptron, AveragedPerceptron, VotedPerceptron])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"shuffle": False},
+        {"shuffle": "once"},
+        {"early_stopping": True, "n_iter_no_change": 2},
+        {"multi_class": "direct"},
+    ],
+)
+def test_a_run_that_dies_goes_on_with_the_same_bits(kind, options, tmp_path):
+    rng = np.random.default_rng(0)
+    whole = kind(max_iter=3, random_state=1, **options).fit_stream(Blocks(60))
+    for turn in range(3):
+        crashes = 0
+        while True:
+            blocks = Blocks(int(rng.choice([40, 60, 300])), int(rng.integers(16, 60)))
+            model = kind(max_iter=3, random_state=1, **options)
+            try:
+                model.fit_stream(blocks, checkpoint=tmp_path / f"{turn}", every=0, resume=True)
+                break
+            except Crash:
+                crashes += 1
+                assert crashes < 60
+        assert_same(model, whole)
+
+
+def test_without_a_checkpoint_the_run_starts_from_the_beginning(tmp_path):
+    model = Perceptron(max_iter=2, random_state=0).fit_stream(Blocks(100), checkpoint=tmp_path / "none", resume=True)
+    assert_same(model, Perceptron(max_iter=2, random_state=0).fit_stream(Blocks(100)))
+    assert not (tmp_path / "none").exists(), "thirty seconds have not passed"
+
+
+def test_another_run_is_refused(tmp_path):
+    path = tmp_path / "run"
+    with pytest.raises(Crash):
+        Perceptron(max_iter=5, random_state=0).fit_stream(Blocks(100, 12), checkpoint=path, every=0)
+    kept = path.read_bytes()
+    for model, data, what in (
+        (Perceptron(max_iter=6, random_state=0), (X, y), "max_iter"),
+        (Perceptron(max_iter=5, random_state=1), (X, y), "random_state"),
+        (AveragedPerceptron(max_iter=5, random_state=0), (X, y), "learner"),
+        (Perceptron(max_iter=5, random_state=0), (X + 1, y), "data"),
+        (Perceptron(max_iter=5, random_state=0), (X, y[::-1]), "data"),
+    ):
+        with pytest.raises(ValueError, match=f"another {what}, so this one cannot go on from it"):
+            model.fit_stream(Blocks(100, data=data), checkpoint=path, every=0, resume=True)
+        assert path.read_bytes() == kept
+    model = Perceptron(max_iter=5, random_state=0, n_jobs=2)  # threads do not matter
+    model.fit_stream(Blocks(70), checkpoint=path, every=0, resume=True)
+    assert_same(model, Perceptron(max_iter=5, random_state=0).fit_stream(Blocks(100)))
+
+
+def test_a_broken_checkpoint_is_an_error(tmp_path):
+    path = tmp_path / "run"
+    with pytest.raises(Crash):
+        Perceptron(max_iter=5, random_state=0).fit_stream(Blocks(100, 12), checkpoint=path, every=0)
+    sound = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for turn in range(2000):
+        broken = bytearray(sound)
+        if turn % 3:
+            broken[rng.integers(len(sound))] ^= 1 << rng.integers(8)
+        else:
+            del broken[rng.integers(len(sound)) :]
+        path.write_bytes(broken)
+        with pytest.raises(ValueError, match="run"):
+            Perceptron(max_iter=5, random_state=0).fit_stream(Blocks(100), checkpoint=path, resume=True)
+
+
+def test_a_full_disk_is_an_error_and_the_last_checkpoint_stays(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    with pytest.raises(Crash):
+        Perceptron(max_iter=5, random_state=0).fit_stream(Blocks(100, 12), checkpoint=path, every=0)
+    kept = path.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space left on device"):
+        Perceptron(max_iter=5, random_state=0).fit_stream(Blocks(100), checkpoint=path, every=0, resume=True)
+    assert path.read_bytes() == kept
+
+
+def test_what_cannot_be_meant(tmp_path):
+    with pytest.raises(ValueError, match="resume=True needs checkpoint"):
+        Perceptron().fit_stream(Blocks(100), resume=True)
+    with pytest.raises(ValueError, match="can be read only once"):
+        Perceptron(max_iter=1).fit_stream(iter(Blocks(100)), checkpoint=tmp_path / "run")
+    with pytest.raises(ValueError, match="every must be"):
+        Perceptron().fit_stream(Blocks(100), checkpoint=tmp_path / "run", every=-1)
+
+
+_CHILD = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+from sklearn.datasets import load_digits
+from rosenblatt import AveragedPerceptron
+from rosenblatt.estimators import feeding
+from rosenblatt.training import batches as windows
+windows.WINDOW = feeding.WINDOW = 128
+X, y = load_digits(return_X_y=True)
+blocks = [(X[i : i + 50], y[i : i + 50]) for i in range(0, len(y), 50)]
+model = AveragedPerceptron(max_iter=30, random_state=1)
+print("ready", flush=True)
+model.fit_stream(blocks, checkpoint=sys.argv[1], every=0, resume=True)
+np.save(sys.argv[2], np.concatenate([model.machines_.w, model.machines_.u]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_kill_9_at_random_moments(tmp_path):
+    rng = np.random.default_rng(int.from_bytes(os.urandom(4), "little"))
+    results = []
+    for turn, kills in enumerate((0, 3)):
+        path, out = tmp_path / f"run{turn}", tmp_path / f"w{turn}.npy"
+        for k in range(kills + 1):
+            child = subprocess.Popen([sys.executable, "-c", _CHILD, path, out], stdout=subprocess.PIPE)
+            assert child.stdout.readline() == b"ready\n"
+            if k < kills:
+                time.sleep(float(rng.uniform(0.0, 0.8)))
+                child.send_signal(signal.SIGKILL)
+            child.communicate()
+        assert child.returncode == 0
+        results.append(np.load(out))
+    assert np.array_equal(*results)
+    assert {file.name for file in Path(tmp_path).iterdir()} <= {"run0", "run1", "w0.npy", "w1.npy", ".run1.tmp"}
+
+
+def test_a_finished_run_can_be_resumed(tmp_path):
+    path = tmp_path / "run"
+    model = Perceptron(max_iter=2, random_state=0).fit_stream(Blocks(100), checkpoint=path, every=0)
+    again = Perceptron(max_iter=2, random_state=0).fit_stream(Blocks(100), checkpoint=path, every=0, resume=True)
+    assert_same(again, model)
+
+
+class Broken:
+    """The blocks of a stream; a crash comes after ``limit`` of them."""
+
+    def __init__(self, stream, limit):
+        self.stream, self.limit, self.fingerprint = stream, limit, stream.fingerprint
+
+    def __iter__(self):
+        for block in self.stream:
+            self.limit -= 1
+            if self.limit < 0:
+                raise Crash
+            yield block
+
+
+def crashed(path, run, **options):
+    """Begin a run on a file that dies in its second pass."""
+    with pytest.raises(Crash):
+        learner().fit_stream(Broken(opened(path, block_rows=50, **options), 22), checkpoint=run, every=0)
+    assert run.exists()
+
+
+class Seen:
+    """The numbers of the passes that were made."""
+
+    def __init__(self):
+        self.passes = []
+
+    def __call__(self, model):
+        self.passes.append(model.n_iter_)
+
+
+def learner():
+    return AveragedPerceptron(max_iter=4, random_state=0)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "digits.csv"
+    np.savetxt(path, np.column_stack([X, y]), "%d", ",")
+    return path
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_a_run_on_a_file_goes_on_whatever_its_name_and_time(tmp_path, table, cache):
+    run = tmp_path / "run"
+    crashed(table, run, target=-1, cache=cache)
+    kept = run.read_bytes()
+    moved = table.rename(tmp_path / "moved.csv")
+    os.utime(moved, (1, 1))
+    whole = learner().fit_stream(opened(moved, -1))
+    for options in ({}, {"block_rows": 33}, {"threads": 0}, {"cache": True}, {"cache": tmp_path / "rows"}):
+        run.write_bytes(kept)
+        seen = Seen()
+        model = learner().fit_stream(opened(moved, -1, **options), on_pass=seen, checkpoint=run, resume=True)
+        assert seen.passes == [2, 3, 4], "the first pass was made before"
+        assert_same(model, whole)
+
+
+def test_a_file_that_was_changed_is_refused(tmp_path, table):
+    run, text = tmp_path / "run", table.read_text()
+    crashed(table, run, target=-1)
+    lines = text.splitlines(keepends=True)
+    first, middle, last = ([*lines] for _ in range(3))
+    for changed, k in ((first, 0), (middle, len(lines) // 2), (last, -1)):
+        changed[k] = "9" + changed[k][1:]
+    for changed in (first, middle, last, lines[:-1], [*lines, lines[0]], lines[::-1]):
+        table.write_text("".join(changed))
+        with pytest.raises(ValueError, match="another data, so this one cannot go on from it"):
+            learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)
+    table.write_text(text)
+    for options in ({"target": -2}, {"target": -1, "drop": ["c1"]}, {"target": -1, "kinds": {"c3": "category"}}):
+        with pytest.raises(ValueError, match="another data, so this one cannot go on from it"):
+            learner().fit_stream(opened(table, **options), checkpoint=run, resume=True)
+    (tmp_path / "second.csv").write_text(lines[0])
+    with pytest.raises(ValueError, match="another data"):
+        learner().fit_stream(opened([table, tmp_path / "second.csv"], -1), checkpoint=run, resume=True)
+    learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)

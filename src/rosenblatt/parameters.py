@@ -1,0 +1,117 @@
+"""Parameters that cannot be meant: one clear sentence each, which knows the parameters that it names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+__all__ = [
+    "IfAvailable",
+    "ParameterError",
+    "Setting",
+    "check_boolean",
+    "check_choice",
+    "check_integer",
+    "check_share",
+    "shorten",
+]
+
+
+class Setting:
+    """A parameter in a sentence, alone or with a value to give it.
+
+    >>> str(Setting("bits")), str(Setting("drop", ["id"]))
+    ('bits', "drop=['id']")
+    """
+
+    def __init__(self, name: str, *value: Any) -> None:
+        self.name, self.value = name, value
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value[0]!r}" if self.value else self.name
+
+
+class IfAvailable:
+    """Part of a sentence that is said only where a parameter can be given: a command may have no option for it."""
+
+    def __init__(self, name: str, *pieces: str | Setting) -> None:
+        self.name, self.pieces = name, pieces
+
+
+class ParameterError(ValueError):
+    """A ValueError that says which parameters it is about, so that a command can name its own options instead.
+
+    >>> fault = ParameterError(Setting("bits"), " must be at most 30: say ", Setting("bits", 30), ".")
+    >>> str(fault)
+    'bits must be at most 30: say bits=30.'
+    >>> fault.sentence(lambda setting: " ".join(["--" + setting.name, *map(str, setting.value)]))
+    '--bits must be at most 30: say --bits 30.'
+    """
+
+    def __init__(self, *pieces: str | Setting | IfAvailable) -> None:
+        self.pieces = pieces
+        super().__init__(self.sentence(str))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.pieces
+
+    def sentence(self, spell: Callable[[Setting], str | None]) -> str:
+        """Return the sentence with each parameter as ``spell`` writes it; None means that it cannot be given."""
+        words = []
+        for piece in self.pieces:
+            if isinstance(piece, IfAvailable):
+                if spell(Setting(piece.name)) is not None:
+                    words += [spell(part) or "" if isinstance(part, Setting) else part for part in piece.pieces]
+            else:
+                words.append(spell(piece) or str(piece) if isinstance(piece, Setting) else piece)
+        return "".join(words)
+
+
+def check_integer(name: str, value: Any, least: int, *, or_none: bool = False, most: int | None = None) -> int:
+    """Return ``value`` as an int; a ParameterError where it is no integer in its range.
+
+    >>> check_integer("max_iter", 0, 1)
+    Traceback (most recent call last):
+    rosenblatt.parameters.ParameterError: max_iter must be an integer of at least 1, got 0.
+    """
+    wrong = isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least
+    if wrong or (most is not None and int(value) > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        none = " or None" if or_none else ""
+        raise ParameterError(Setting(name), f" must be an integer {allowed}{none}, got {shorten(value)}.")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, allowed: tuple[str | bool, ...]) -> None:
+    """Raise a ParameterError unless ``value`` is one of the words and booleans ``allowed``."""
+    word = isinstance(value, str)
+    if not (word or is_boolean(value)) or not any(word == isinstance(one, str) and value == one for one in allowed):
+        raise ParameterError(Setting(name), f" must be {' or '.join(map(repr, allowed))}, got {shorten(value)}.")
+
+
+def check_boolean(name: str, value: Any) -> None:
+    """Raise a ParameterError unless ``value`` is True or False."""
+    check_choice(name, value, (True, False))
+
+
+def check_share(name: str, value: Any) -> None:
+    """Raise a ParameterError unless ``value`` lies between 0 and 1, neither of them included."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or not 0.0 < value < 1.0:
+        raise ParameterError(Setting(name), f" must be a number between 0 and 1, got {shorten(value)}.")
+
+
+def is_boolean(value: Any) -> bool:
+    """Return whether ``value`` is a boolean of Python or numpy."""
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def shorten(value: Any, most: int = 60) -> str:
+    """Return ``repr(value)``, cut where it is longer than ``most`` characters.
+
+    >>> shorten("a" * 100, 10)
+    "'aaaaaa..."
+    """
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 3] + "..."

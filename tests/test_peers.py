@@ -177,7 +177,7 @@ def test_mlpack_throws_converged_away():
 def test_web_demos_lose_votes_at_the_end_of_a_pass():
     X, y = small_set("gauss", n=50, seed=11)
     model = VotedPerceptron(max_iter=4, shuffle=False).fit(X, y)
-    machines = model.machines_
-    counts = machines.ballots.updates(0).survival(machines.visits[0])
+    machines = model.state_
+    counts = machines.log.updates(0).survival(machines.visits[0])
     assert counts.sum() == 4 * 50
     assert counts.tolist() == [count for *_, count in run(X, 2 * y - 1, 4).voters]

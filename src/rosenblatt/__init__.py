@@ -6,6 +6,8 @@ Everything public is named here, and is imported when it is first used, so that 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.version import __version__
+
 if TYPE_CHECKING:
     from rosenblatt import data, plots, textbook
     from rosenblatt.circles.fitting import fit_circle
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded
     from rosenblatt.theory.separability import separability
     from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "features.combinations": ("Combinations", "n_combinations"),

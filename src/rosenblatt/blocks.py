@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,12 +66,12 @@ class Block:
         return [*features, self.y, *([] if self.weight is None else [self.weight])]
 
 
-def stacked(matrices: Sequence[Any]) -> Any:
+def stack(matrices: Sequence[Any]) -> Any:
     """Return CSR arrays below each other, as wide as the widest. SciPy's ``vstack`` forgets that rows are sorted.
 
     Examples
     --------
-    >>> X = stacked([sp.csr_array([[1.0, 0.0]]), sp.csr_array([[0.0, 2.0, 3.0]])])
+    >>> X = stack([sp.csr_array([[1.0, 0.0]]), sp.csr_array([[0.0, 2.0, 3.0]])])
     >>> X.toarray(), X.indptr.dtype
     (array([[1., 0., 0.],
            [0., 2., 3.]]), dtype('int32'))
@@ -88,3 +88,60 @@ def stacked(matrices: Sequence[Any]) -> Any:
     together = sp.csr_array((data, indices, indptr), shape=(row, max(X.shape[1] for X in matrices)))
     together.has_canonical_format = all(X.has_canonical_format for X in matrices)
     return together
+
+
+def slice_block(block: Block, start: int, stop: int) -> Block:
+    """Return the rows from ``start`` to ``stop`` of a block, without a copy where that can be."""
+    if stop - start == len(block):
+        return block
+    weight = None if block.weight is None else block.weight[start:stop]
+    after = block.after if stop == len(block) else None
+    X, y = block.X[start:stop], block.y[start:stop]
+    return Block(X, y, block.first + start, weight, after, block.checked)
+
+
+def join_blocks(blocks: Sequence[Block]) -> Block:
+    """Return blocks that follow each other as one; sparse ones become as wide as the widest."""
+    if len(blocks) == 1:
+        return blocks[0]
+    matrices = [block.X for block in blocks]
+    if any(sp.issparse(X) for X in matrices):
+        X = stack([sp.csr_array(X) for X in matrices])
+    else:
+        for matrix in matrices:
+            if matrix.shape[1:] != matrices[0].shape[1:]:
+                raise ValueError(
+                    f"expected blocks of the same width, got {matrix.shape[1]} features after {matrices[0].shape[1]}: "
+                    "only sparse blocks may get more columns on the way."
+                )
+        X = np.concatenate(matrices)
+    weight = None
+    if any(block.weight is not None for block in blocks):
+        weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
+    y = np.concatenate([block.y for block in blocks])
+    checked = all(block.checked for block in blocks)
+    return replace(blocks[-1], X=X, y=y, first=blocks[0].first, weight=weight, checked=checked)
+
+
+def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:
+    """Yield the same rows in blocks of ``size``, the last perhaps smaller.
+
+    Examples
+    --------
+    >>> blocks = [Block(np.eye(3), np.arange(3), 0), Block(np.eye(3), np.arange(3, 6), 3)]
+    >>> [block.y.tolist() for block in rebatch(blocks, 4)]
+    [[0, 1, 2, 3], [4, 5]]
+    """
+    waiting: list[Block] = []
+    count = 0
+    for block in blocks:
+        start = 0
+        while count + len(block) - start >= size:
+            stop = start + size - count
+            yield join_blocks([*waiting, slice_block(block, start, stop)])
+            waiting, count, start = [], 0, stop
+        if start < len(block):
+            waiting.append(slice_block(block, start, len(block)))
+            count += len(block) - start
+    if waiting:
+        yield join_blocks(waiting)

@@ -9,7 +9,7 @@ import pytest
 
 import rosenblatt
 from helpers.commands import AND, XOR, command, written
-from rosenblatt.cli.startup import begin
+from rosenblatt.cli.startup import enable_gc
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_a_disk_that_fills_up_costs_no_report(files, monkeypatch, tmp_path):
     def full(*_):
         raise OSError(28, "No space left on device", str(tmp_path / "new"))
 
-    monkeypatch.setattr("rosenblatt.save", full, raising=False)
+    monkeypatch.setattr("rosenblatt.training.model.write_container", full)
     result = command("train", files["{data}"], "-t", "label", "-o", tmp_path / "new")
     assert result.exit_code == 2
     assert "Mistakes by pass" in result.stdout
@@ -79,7 +79,7 @@ def test_answers_on_a_full_disk(files):
 
 
 def test_rows_to_test_on_are_looked_at_before_training(files, tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.cli.train._fit", lambda *_: pytest.fail("it began to learn"))
+    monkeypatch.setattr("rosenblatt.training.run.train", lambda *_, **__: pytest.fail("it began to learn"))
     new = written(tmp_path, "new.txt", "a,b\n0,1\n")
     result = command("train", files["{data}"], "-t", "label", "--test", new, "--format", "csv")
     assert result.exit_code == 2
@@ -95,11 +95,12 @@ def test_the_model_is_there_even_if_the_test_fails(files, tmp_path):
 
 def test_garbage_is_looked_for_when_work_begins():
     was = gc.isenabled(), gc.get_freeze_count()
-    begin()  # where it is looked for already, nothing changes
+    enable_gc()  # where it is looked for already, nothing changes
     assert (gc.isenabled(), gc.get_freeze_count()) == was
     code = (
-        "import gc, sys; from rosenblatt.cli import main, startup as starting\n"
-        "seen = []\nmain.app = lambda: (seen.append(gc.isenabled()), starting.begin(), seen.append(gc.isenabled()))\n"
+        "import gc, sys; from rosenblatt.cli import main, startup\n"
+        "seen = []\n"
+        "main.app = lambda: (seen.append(gc.isenabled()), startup.enable_gc(), seen.append(gc.isenabled()))\n"
         "main.main(); sys.exit(seen != [False, True] or not gc.get_freeze_count())"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.commands import THREE, command, written
 from rosenblatt.cli import progress_bar as bars
-from rosenblatt.cli.progress_bar import Bar
+from rosenblatt.cli.progress_bar import ProgressBar
 
 
 class Terminal(io.StringIO):
@@ -15,7 +15,7 @@ class Terminal(io.StringIO):
 
 
 def _terminal(monkeypatch):
-    """Let somebody look, eighty columns wide, at runs that are long from the start."""
+    """Set up a terminal eighty columns wide, and runs that are long from the start."""
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(bars, "_LONG", -1.0)
@@ -32,10 +32,10 @@ def _frames(screen):
 def test_it_tells_pass_rows_speed_and_mistakes(monkeypatch, tmp_path):
     terminal = _terminal(monkeypatch)
     path = written(tmp_path, "rows.svm", "x" * 3_000_000)
-    with Bar("pass", [str(path)], passes=4) as bar:
+    with ProgressBar("pass", [str(path)], passes=4) as bar:
         bar._pass_start -= 2.0  # the pass began two seconds ago
-        bar.within(0.5, 1200)
-        bar.visited(17)
+        bar.set_rows(0.5, 1200)
+        bar.set_mistakes(17)
         bar._progress.refresh()
         words = bar.words
     assert re.fullmatch(r"1,200 rows  1 MB/s  17 mistakes", words)
@@ -46,11 +46,11 @@ def test_it_tells_pass_rows_speed_and_mistakes(monkeypatch, tmp_path):
 def test_a_pass_that_ends_starts_the_next(monkeypatch, tmp_path):
     terminal = _terminal(monkeypatch)
     path = written(tmp_path, "rows.svm", "x")
-    with Bar("pass", [str(path)], passes=2) as bar:
-        bar.within(1.0, 7)
-        bar.after(1, 3)
+    with ProgressBar("pass", [str(path)], passes=2) as bar:
+        bar.set_rows(1.0, 7)
+        bar.end_pass(1, 3)
         bar._progress.refresh()
-        bar.after(2, 1)
+        bar.end_pass(2, 1)
         bar._progress.refresh()
     assert any("pass 2/2" in frame and "50%" in frame and "3 mistakes" in frame for frame in _frames(terminal))
     assert "100%" in _frames(terminal)[-1]
@@ -60,8 +60,8 @@ def test_a_pass_that_ends_starts_the_next(monkeypatch, tmp_path):
 
 def test_what_has_no_size_has_no_share(monkeypatch):
     terminal = _terminal(monkeypatch)
-    with Bar("pass", ["-"]) as bar:
-        bar.within(0.0, 5)
+    with ProgressBar("pass", ["-"]) as bar:
+        bar.set_rows(0.0, 5)
         bar._progress.refresh()
     assert "5 rows" in _frames(terminal)[-1]
     assert "%" not in terminal.getvalue()
@@ -70,16 +70,16 @@ def test_what_has_no_size_has_no_share(monkeypatch):
 def test_a_short_run_draws_nothing(monkeypatch):
     terminal = _terminal(monkeypatch)
     monkeypatch.setattr(bars, "_LONG", 60.0)
-    with Bar("pass", ["-"]) as bar:
-        bar.within(0.5, 5)
+    with ProgressBar("pass", ["-"]) as bar:
+        bar.set_rows(0.5, 5)
     assert terminal.getvalue() == ""
 
 
-def test_nobody_looks_when_piped(monkeypatch, capsys):
+def test_nothing_is_drawn_when_piped(monkeypatch, capsys):
     monkeypatch.setattr(bars, "_LONG", -1.0)
-    with Bar("pass", ["-"]) as bar:
+    with ProgressBar("pass", ["-"]) as bar:
         stream = type("Stream", (), {"share_read": 0.5, "__iter__": lambda self: iter([[1, 2], [3]])})()
-        assert list(bar.watching(stream)) == [[1, 2], [3]]
+        assert list(bar.track(stream)) == [[1, 2], [3]]
     assert bar.rows == 3
     assert capsys.readouterr().err == ""
 
@@ -89,7 +89,7 @@ def test_live_mistakes_reach_the_bar(tmp_path, monkeypatch, words):
     path = written(tmp_path, "three.svm", THREE)
     assert command("train", path, "-o", tmp_path / "m").exit_code == 0
     told = []
-    monkeypatch.setattr(Bar, "_draw", lambda bar: told.append((bar.done, bar.rows, bar.mistakes)))
+    monkeypatch.setattr(ProgressBar, "_draw", lambda bar: told.append((bar.done, bar.rows, bar.mistakes)))
     names = {"{data}": str(path), "{model}": str(tmp_path / "m")}
     assert command(*[names.get(word, word) for word in words]).exit_code == 0
     assert told[0][:2] == (0, 12)

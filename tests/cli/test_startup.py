@@ -1,43 +1,39 @@
-"""A quick start changes nothing that anybody can see."""
+"""A process that runs one command imports what it needs and nothing else."""
 
 import subprocess
 import sys
 
-import numpy as np
-import scipy.stats
+import pytest
 
-CODE = """
-import sys
-from rosenblatt.cli import startup as starting
-starting.hurry()
-import rosenblatt, sklearn
-import pyarrow as pa
-assert pa.array([1.0, 2.0]).to_numpy().tolist() == [1.0, 2.0]
-model = rosenblatt.Perceptron().fit([[1.0], [2.0], [-1.0]], [1, 1, 0])
-assert "scipy.stats._stats_py" not in sys.modules and "pandas" not in sys.modules
-{}
-assert "scipy.stats._stats_py" in sys.modules
-"""
+from helpers.commands import THREE, command, written
+
+HEAVY = ("sklearn", "joblib", "pandas", "scipy.stats", "matplotlib", "onnx")
 
 
-def run(line):
-    return subprocess.run([sys.executable, "-c", CODE.format(line)], capture_output=True, text=True, check=False)
+def imported(*words):
+    """Run the command in a process of its own; return the modules that it imported."""
+    code = "import sys; from rosenblatt.cli import main\nsys.argv[0] = 'rosenblatt'\n"
+    code += "try: main.app()\nexcept SystemExit as end: assert not end.code\n"
+    code += "print(*sorted(sys.modules), file=sys.stderr)"
+    ran = subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stderr.split()
 
 
-def test_what_comes_later_is_there_when_it_is_used():
-    largest = float(scipy.stats.norm.cdf(1.0))
-    for line in (
-        f"import scipy; assert scipy.stats.norm.cdf(1.0) == {largest}",
-        f"from scipy.stats import norm; assert norm.cdf(1.0) == {largest}",
-        f"import scipy.stats.distributions as d; assert d.norm.cdf(1.0) == {largest}",
-        "from sklearn.utils.fixes import _mode; assert _mode([1, 2, 2], axis=0)[0] == 2",
-    ):
-        ran = run(line)
-        assert ran.returncode == 0, ran.stderr
+@pytest.mark.parametrize("kind", ["svm", "csv"])
+def test_training_and_predicting_do_without_scikit_learn(tmp_path, kind):
+    text = THREE if kind == "svm" else "a,b,label\n" + "1,2,yes\n-1,-1,no\n" * 5
+    path = written(tmp_path, f"rows.{kind}", text)
+    target = [] if kind == "svm" else ["-t", "label"]
+    for learner in ("averaged", "perceptron", "voted"):
+        modules = imported("train", path, *target, "-l", learner, "-o", tmp_path / "m")
+        assert not [name for name in modules if name.startswith(HEAVY)]
+        assert "rosenblatt.training.run" in modules
+    for words in (["predict", tmp_path / "m", path], ["test", tmp_path / "m", path]):
+        modules = imported(*words)
+        assert not [name for name in modules if name.startswith(HEAVY)]
 
 
-def test_what_is_imported_already_stays():
-    code = "import pandas, scipy.stats as s\nfrom rosenblatt.cli import startup as starting\nstarting.hurry()\n"
-    code += "import sys; assert sys.modules['scipy.stats'] is s and sys.modules['pandas'] is pandas"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    assert np.isfinite(scipy.stats.norm.cdf(0.0))
+def test_help_imports_no_numpy():
+    assert "numpy" not in imported("train", "--help")
+    assert command("train", "--help").exit_code == 0

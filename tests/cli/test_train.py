@@ -13,8 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
 from rosenblatt import data
-from rosenblatt.cli.inputs import Watched
-from rosenblatt.training.checkpoint import Checkpoints
+from rosenblatt.training.checkpoint import CheckpointWriter
 
 
 @pytest.fixture
@@ -117,23 +116,14 @@ def test_standard_input_is_read_once(tmp_path):
     assert command("train", "-", "--passes", "2", input=THREE).exit_code == 2
 
 
-def test_a_watched_stream_tells_the_same_rows_again(tmp_path):
-    path = written(tmp_path, "three.svm", THREE)
-    told = []
-    for cache in (False, True):
-        rows = Watched(data.open(path, block_rows=5, cache=cache), lambda share, count: told.append(count))
-        for _ in range(2):
-            assert [label for block in rows for label in block.y.tolist()] == [1, 2, 3] * 4
-        assert (rows.rows, rows.share_read) == (12, 1.0)
-    assert told == [5, 10, 12] * 4
-
-
 def test_resume_ends_with_the_same_model(points, tmp_path, monkeypatch):
     words = ["train", points, "-t", "label", "-p", "6", "--json"]
     saved = ["--checkpoint", tmp_path / "c", "--every", "0s"]
     whole = json.loads(command(*words, "-o", tmp_path / "whole").stdout)
-    write, times = Checkpoints.offer, iter(range(3))
-    monkeypatch.setattr(Checkpoints, "offer", lambda *given: write(*given) if next(times, None) is not None else None)
+    write, times = CheckpointWriter.write, iter(range(3))
+    monkeypatch.setattr(
+        CheckpointWriter, "write", lambda *given: write(*given) if next(times, None) is not None else None
+    )
     assert command(*words, *saved).exit_code == 0
     again = json.loads(command(*words, *saved, "--resume", "-o", tmp_path / "again").stdout)
     assert again["mistakes_by_pass"] == whole["mistakes_by_pass"]

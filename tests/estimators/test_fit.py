@@ -15,7 +15,8 @@ from helpers.examples import small_set
 from helpers.naive import activation, run
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
 from rosenblatt.progress import Progress
-from rosenblatt.training.passes import Trainer
+from rosenblatt.training.batches import held_out
+from rosenblatt.training.passes import PassRunner
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -75,7 +76,7 @@ def test_pocket_is_the_best_of_the_pass_ends_and_the_longest_survivors(multi_cla
         if best[1] is not None:
             candidates.append(mistakes(*best[1]))
     model = Perceptron("pocket", max_iter=6, shuffle=False, multi_class=multi_class).fit(X, signs)
-    assert model.machines_.pocket.mistakes.tolist() == [min(candidates)]
+    assert model.state_.pocket.mistakes.tolist() == [min(candidates)]
     assert mistakes(model.coef_[0].tolist(), model.intercept_[0]) == min(candidates)
 
 
@@ -83,7 +84,7 @@ def test_pocket_is_the_best_of_the_pass_ends_and_the_longest_survivors(multi_cla
 def test_pocket_is_never_worse_than_any_pass_end(multi_class):
     X, y = small_set("gauss", n=150, classes=3, seed=1)
     pocket = Perceptron("pocket", max_iter=12, random_state=0, multi_class=multi_class).fit(X, y)
-    machines = pocket.machines_
+    machines = pocket.state_
     table = Perceptron(max_iter=12, random_state=0, multi_class=multi_class).score_by_pass(X, y)
     if multi_class == "direct":
         least = round(150 * min(table["training_error"]))
@@ -111,7 +112,8 @@ def test_early_stopping_keeps_the_best_pass():
 def test_early_stopping_never_sees_the_rows_held_out():
     X, y = small_set("gauss", n=100, seed=2)
     voted = VotedPerceptron(early_stopping=True, validation_fraction=0.3, random_state=0, max_iter=3).fit(X, y)
-    assert voted.machines_.tally["visits"][0] % 70 == 0
+    trained = 100 - int(held_out(0, 100, voted.seed_, 0.3).sum())
+    assert voted.state_.counters["visits"][0] % trained == 0
 
 
 @quiet
@@ -293,13 +295,13 @@ def test_an_interrupted_run_is_not_separated(monkeypatch):
     X, y = data.make_separable(200, 5, 0.1, random_state=0)
     model = Perceptron(warm_start=True, max_iter=1000, shuffle=False).fit(X, y)
     assert model.converged_
-    visit = Trainer._visit
+    visit = PassRunner._visit_slice
 
     def interrupted(self, *arguments):
         visit(self, *arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Trainer, "_visit", interrupted)
+    monkeypatch.setattr(PassRunner, "_visit_slice", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, -y)
     assert not model.converged_

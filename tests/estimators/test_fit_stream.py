@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers.point_sets import some
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
-from rosenblatt.blocks import Block
-from rosenblatt.training import batches as windows
+from rosenblatt.blocks import Block, rebatch
+from rosenblatt.training import batches
+from rosenblatt.training.run import TrainingRun
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -26,8 +27,8 @@ def cut(X, y, size, weights=None):
 
 
 def assert_same(one, other):
-    for name in ("w", "u", "tally", "done"):
-        assert np.array_equal(getattr(one.machines_, name), getattr(other.machines_, name)), name
+    for name in ("w", "u", "b", "beta", "counters", "done"):
+        assert np.array_equal(getattr(one.state_, name), getattr(other.state_, name)), name
     assert np.array_equal(one.history_, other.history_)
     assert np.array_equal(one.classes_, other.classes_)
     assert str(one.report_) == str(other.report_)
@@ -69,24 +70,23 @@ def test_windows_do_not_depend_on_the_cut(sizes, seed):
     weights = np.arange(1.0, len(y) + 1)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     blocks = [(X[a:b], y[a:b], weights[a:b]) for a, b in pairwise(starts)]
-    found = list(windows.windows(windows.parts(blocks), 16))
+    found = list(rebatch(batches.as_blocks(blocks), 16))
     assert [part.first for part in found] == list(range(0, len(y), 16))
     assert all(len(part.y) == 16 for part in found[:-1])
     assert np.array_equal(np.concatenate([part.X for part in found]), X)
-    assert np.array_equal(np.concatenate([part.weights for part in found]), weights)
+    assert np.array_equal(np.concatenate([part.weight for part in found]), weights)
 
 
 def test_many_windows_are_visited_in_their_documented_orders(monkeypatch):
-    for module in (windows, __import__("rosenblatt.estimators.feeding", fromlist=["feeding"])):
-        monkeypatch.setattr(module, "WINDOW", 64)
+    monkeypatch.setattr(TrainingRun, "window", 64)
     X, y = rows(n=300, classes=2)
     model = Perceptron(max_iter=1, random_state=5).fit_stream(cut(X, y, 13))
-    orders = [64 * k + windows.window_order(len(y[64 * k : 64 * k + 64]), 5, 0, k) for k in range(5)]
+    orders = [64 * k + batches.window_order(len(y[64 * k : 64 * k + 64]), 5, 0, k) for k in range(5)]
     order = np.concatenate(orders)
     assert sorted(order.tolist()) == list(range(300))
     replayed = Perceptron(max_iter=1, shuffle=False).fit(X[order], y[order])
-    assert np.array_equal(model.machines_.w, replayed.machines_.w)
-    assert np.array_equal(model.machines_.u, replayed.machines_.u)
+    assert np.array_equal(model.state_.w, replayed.state_.w)
+    assert np.array_equal(model.state_.u, replayed.state_.u)
 
 
 def test_weights_of_rows_and_classes():
@@ -127,8 +127,8 @@ def test_a_generator_is_read_once(shuffle):
     blocks = cut(X, y, 40)
     model = Perceptron(max_iter=1, shuffle=shuffle, random_state=2).fit_stream(block for block in blocks)
     again = Perceptron(max_iter=1, shuffle=shuffle, random_state=2).fit_stream(blocks)
-    assert np.array_equal(model.machines_.w, again.machines_.w)
-    assert np.array_equal(model.machines_.u, again.machines_.u)
+    assert np.array_equal(model.state_.w, again.state_.w)
+    assert np.array_equal(model.state_.u, again.state_.u)
     assert model.n_iter_ == 1
     assert np.array_equal(model.history_, again.history_)
     with pytest.raises(ValueError, match="can be read only once, which max_iter=100 is too much for: set max_iter=1"):
@@ -154,7 +154,7 @@ def test_early_stopping_does_not_depend_on_the_cut():
     ]
     assert_same(*models)
     assert 0 < models[0].history_["validation_error"].min() < 0.2
-    assert 150 < windows.held_out(0, 1797, 0, 0.1).sum() < 210
+    assert 150 < batches.held_out(0, 1797, 0, 0.1).sum() < 210
 
 
 def test_each_pass_can_be_looked_at():
@@ -214,8 +214,7 @@ def test_blocks_that_a_reader_has_checked_are_like_others(shuffle, labels, form)
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_what_a_reader_cannot_know_is_checked_all_the_same(monkeypatch, shuffle):
-    for module in (windows, __import__("rosenblatt.estimators.feeding", fromlist=["feeding"])):
-        monkeypatch.setattr(module, "WINDOW", 64)
+    monkeypatch.setattr(TrainingRun, "window", 64)
     X, y = rows(classes=2)
     model = Perceptron(shuffle=shuffle, random_state=0)
     with pytest.raises(ValueError, match="features"):

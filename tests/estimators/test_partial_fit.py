@@ -79,7 +79,7 @@ def test_a_class_that_comes_late_starts_at_its_first_row(cuts, hypothesis):
         assert model.average_coef_[k] == pytest.approx([float(v) for v in naive.average_w], rel=1e-12)
         if hypothesis == "vote":
             total = sum(count for *_, count in naive.voters)
-            survived = model.machines_.ballots.updates(k).survival(model.machines_.visits[k])
+            survived = model.state_.log.updates(k).survival(model.state_.visits[k])
             assert survived.tolist() == [count for *_, count in naive.voters]
             assert survived.sum() == total
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from helpers.examples import small_set
 from rosenblatt import Perceptron
-from rosenblatt.estimators.validation import checked_matrix
+from rosenblatt.estimators.validation import validate_matrix
 from rosenblatt.training.rows import as_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -90,9 +90,9 @@ def test_labels_of_any_type(reference, labels):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_no_copy_of_a_layout_that_can_be_used(dtype):
     X = np.ones((4, 3), dtype)
-    assert np.shares_memory(as_rows(checked_matrix(Perceptron(), X, reset=True)).parts[0], X)
+    assert np.shares_memory(as_rows(validate_matrix(Perceptron(), X, reset=True)).parts[0], X)
     S = sp.csr_array(X)
-    parts = as_rows(checked_matrix(Perceptron(), S, reset=True)).parts
+    parts = as_rows(validate_matrix(Perceptron(), S, reset=True)).parts
     assert np.shares_memory(parts[0], S.data)
     assert np.shares_memory(parts[1], S.indices)
 
@@ -120,7 +120,7 @@ def test_a_hostile_matrix_is_refused():
             X.indptr[2] = 4
             X.indptr[3] = 1
         X.has_canonical_format = True
-        with pytest.raises(ValueError, match=r"sound CSR matrix|index pointer|indices|indptr"):
+        with pytest.raises(ValueError, match=r"valid CSR matrix|index pointer|indices|indptr"):
             Perceptron().fit(X, [0, 1, 0, 1])
 
 
@@ -163,12 +163,12 @@ def test_nan_and_infinity_are_refused_and_nothing_is_lost(bad, layout, options):
         (lambda X, y: Perceptron(hypothesis="best").fit(X, y), "hypothesis must be 'last' or 'average'"),
         (
             lambda X, y: Perceptron(max_iter=0).fit(X, y),
-            "max_iter must be a whole number of at least 1, got 0",
+            "max_iter must be an integer of at least 1, got 0",
         ),
-        (lambda X, y: Perceptron(max_iter=2.5).fit(X, y), "max_iter must be a whole number"),
+        (lambda X, y: Perceptron(max_iter=2.5).fit(X, y), "max_iter must be an integer"),
         (
             lambda X, y: Perceptron(max_updates=0).fit(X, y),
-            "max_updates must be a whole number of at least 1 or None",
+            "max_updates must be an integer of at least 1 or None",
         ),
         (
             lambda X, y: Perceptron(shuffle="twice").fit(X, y),
@@ -183,9 +183,9 @@ def test_nan_and_infinity_are_refused_and_nothing_is_lost(bad, layout, options):
             lambda X, y: Perceptron(early_stopping=True).fit(X[:3], y[:3]),
             "early stopping cannot hold out 0.1 of these 3",
         ),
-        (lambda X, y: Perceptron(n_iter_no_change=0).fit(X, y), "n_iter_no_change must be a whole number"),
+        (lambda X, y: Perceptron(n_iter_no_change=0).fit(X, y), "n_iter_no_change must be an integer"),
         (lambda X, y: Perceptron(fit_intercept="yes").fit(X, y), "fit_intercept must be True or False"),
-        (lambda X, y: Perceptron(random_state=-1).fit(X, y), "random_state must not be negative"),
+        (lambda X, y: Perceptron(random_state=-1).fit(X, y), "random_state must be an integer of at least 0"),
         (lambda X, y: Perceptron().fit(X, X[:, 0]), "Unknown label type"),
         (lambda X, y: Perceptron().fit(X[:0], y[:0]), "0 sample"),
         (lambda X, y: Perceptron().fit(X[:, :0], y), "0 feature"),

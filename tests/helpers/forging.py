@@ -8,7 +8,7 @@ import json
 
 import numpy as np
 
-from rosenblatt.training.updates import Ballots
+from rosenblatt.training.updates import UpdateLog
 
 TYPES = {"float64": "F64", "float32": "F32", "int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
 
@@ -51,7 +51,7 @@ def alike(one, other, where="model"):
             assert one.tolist() == other.tolist(), where
         else:
             assert one.tobytes() == other.tobytes(), where
-    elif isinstance(one, Ballots):
+    elif isinstance(one, UpdateLog):
         assert (one.n_classes, len(one.chunks)) == (other.n_classes, len(other.chunks)), where
         assert (sum(map(len, one.chunks)) > 0, bool(one.blocks)) == (
             sum(map(len, other.chunks)) > 0,

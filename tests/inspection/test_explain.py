@@ -26,8 +26,8 @@ def with_weights(w, b=0.0):
     """Return a two-class perceptron that has these weights and this bias."""
     w = np.asarray(w, dtype=float)
     model = Perceptron(shuffle=False).fit(np.vstack([np.ones_like(w), -np.ones_like(w)]), ["yes", "no"])
-    model.machines_.w[0] = w
-    model.machines_.tally["b"] = b
+    model.state_.w[0] = w
+    model.state_.b[:] = b
     return model
 
 
@@ -120,7 +120,7 @@ def test_other_linear_models_are_welcome():
 
 def test_features_of_different_scale_are_warned_of_and_noted():
     model = with_weights([1.0, 1.0, 1.0])
-    model.machines_.spread = np.array([0.5, 0.0, 50.1])
+    model.state_.feature_ranges = np.array([0.5, 0.0, 50.1])
     with pytest.warns(UserWarning, match=r"'area' ranges over 50\.1 and 'depth' over 0\.5.*StandardScaler") as caught:
         table = explain(model, ["depth", "constant", "area"])
     assert str(caught[0].message) == table.notes[-1]
@@ -130,7 +130,7 @@ def test_features_of_different_scale_are_warned_of_and_noted():
 @pytest.mark.parametrize("spread", [None, np.zeros(3), np.array([0.5, 0.0, 50.0]), np.ones(3)])
 def test_features_of_like_scale_are_not_warned_of(spread):
     model = with_weights([1.0, 1.0, 1.0])
-    model.machines_.spread = spread
+    model.state_.feature_ranges = spread
     assert len(explain(model).notes) == 1
 
 

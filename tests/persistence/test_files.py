@@ -132,7 +132,7 @@ def test_a_source_of_randomness_is_saved_as_its_seed(path):
         again = through(model, path)
         assert again.seed_ == model.seed_
         assert again.random_state == (source if source is None or source == 7 else model.seed_)
-    alike(again.fit(X, y).machines_, model.machines_)
+    alike(again.fit(X, y).state_, model.state_)
 
 
 def test_saving_is_only_looking(path):
@@ -174,7 +174,7 @@ def test_what_cannot_be_saved_says_so(path):
     with pytest.raises(ValueError, match=r"cannot be saved: .*hypothesis=\"vote\" needs"):
         save(copy.deepcopy(model).set_params(hypothesis="vote"), path)
     broken = copy.deepcopy(model)
-    broken.machines_.w[0, 0] = np.inf
+    broken.state_.w[0, 0] = np.inf
     with pytest.raises(ValueError, match="cannot be saved: some weights are not finite"):
         save(broken, path)
     assert not path.exists()
@@ -204,5 +204,5 @@ def test_the_rescaled_perceptron_keeps_its_verdict(path, classes, bias):
     header, arrays = read_container(path)
     for name, value in (("verdict", "{}"), ("verdict", "[]"), ("converged", 1), ("n_iter_", -1), ("seed_", None)):
         path.write_bytes(forge(compact({**header, name: value}), arrays))
-        with pytest.raises(ValueError, match="holds no sound model"):
+        with pytest.raises(ValueError, match="holds no valid model"):
             load(path)

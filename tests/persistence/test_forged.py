@@ -44,7 +44,9 @@ FORGERIES = int(os.environ.get("FORGERIES", "350"))  # of each small model; ther
 def small_models():
     X, y = examples(3, n=30)
     options = {"max_iter": 2, "random_state": 0}
-    first = Perceptron("pocket", early_stopping=True, warm_start=True, class_weight={0: 2.0}, **options).fit(X, y)
+    first = Perceptron(
+        "pocket", early_stopping=True, validation_fraction=0.4, warm_start=True, class_weight={0: 2.0}, **options
+    ).fit(X, y)
     first.preparation_ = {"columns": ["a"]}
     yield first
     yield VotedPerceptron(multi_class="direct", **options).fit(sp.csr_array(X), y)

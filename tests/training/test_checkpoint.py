@@ -13,8 +13,7 @@ from sklearn.datasets import load_digits
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.data import open as opened
-from rosenblatt.estimators import feeding
-from rosenblatt.training import batches as windows
+from rosenblatt.training.run import TrainingRun
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -44,13 +43,12 @@ class Blocks:
 
 @pytest.fixture(autouse=True)
 def _small_windows(monkeypatch):
-    for module in (windows, feeding):
-        monkeypatch.setattr(module, "WINDOW", 128)
+    monkeypatch.setattr(TrainingRun, "window", 128)
 
 
 def assert_same(one, other):
-    for name in ("w", "u", "tally", "done"):
-        assert np.array_equal(getattr(one.machines_, name), getattr(other.machines_, name)), name
+    for name in ("w", "u", "b", "beta", "counters", "done"):
+        assert np.array_equal(getattr(one.state_, name), getattr(other.state_, name)), name
     assert np.array_equal(one.history_, other.history_)
     assert np.array_equal(one.predict(X[:100]), other.predict(X[:100]))
 
@@ -101,7 +99,7 @@ def test_another_run_is_refused(tmp_path):
         (Perceptron(max_iter=5, random_state=0), (X + 1, y), "data"),
         (Perceptron(max_iter=5, random_state=0), (X, y[::-1]), "data"),
     ):
-        with pytest.raises(ValueError, match=f"another {what}, so this one cannot go on from it"):
+        with pytest.raises(ValueError, match=f"other {what}, so this one cannot go on from it"):
             model.fit_stream(Blocks(100, data=data), checkpoint=path, every=0, resume=True)
         assert path.read_bytes() == kept
     model = Perceptron(max_iter=5, random_state=0, n_jobs=2)  # threads do not matter
@@ -156,15 +154,14 @@ warnings.simplefilter("ignore")
 import numpy as np
 from sklearn.datasets import load_digits
 from rosenblatt import AveragedPerceptron
-from rosenblatt.estimators import feeding
-from rosenblatt.training import batches as windows
-windows.WINDOW = feeding.WINDOW = 128
+from rosenblatt.training.run import TrainingRun
+TrainingRun.window = 128
 X, y = load_digits(return_X_y=True)
 blocks = [(X[i : i + 50], y[i : i + 50]) for i in range(0, len(y), 50)]
 model = AveragedPerceptron(max_iter=30, random_state=1)
 print("ready", flush=True)
 model.fit_stream(blocks, checkpoint=sys.argv[1], every=0, resume=True)
-np.save(sys.argv[2], np.concatenate([model.machines_.w, model.machines_.u]))
+np.save(sys.argv[2], np.concatenate([model.state_.w, model.state_.u]))
 """
 
 
@@ -261,13 +258,13 @@ def test_a_file_that_was_changed_is_refused(tmp_path, table):
         changed[k] = "9" + changed[k][1:]
     for changed in (first, middle, last, lines[:-1], [*lines, lines[0]], lines[::-1]):
         table.write_text("".join(changed))
-        with pytest.raises(ValueError, match="another data, so this one cannot go on from it"):
+        with pytest.raises(ValueError, match="other data, so this one cannot go on from it"):
             learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)
     table.write_text(text)
     for options in ({"target": -2}, {"target": -1, "drop": ["c1"]}, {"target": -1, "kinds": {"c3": "category"}}):
-        with pytest.raises(ValueError, match="another data, so this one cannot go on from it"):
+        with pytest.raises(ValueError, match="other data, so this one cannot go on from it"):
             learner().fit_stream(opened(table, **options), checkpoint=run, resume=True)
     (tmp_path / "second.csv").write_text(lines[0])
-    with pytest.raises(ValueError, match="another data"):
+    with pytest.raises(ValueError, match="other data"):
         learner().fit_stream(opened([table, tmp_path / "second.csv"], -1), checkpoint=run, resume=True)
     learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)

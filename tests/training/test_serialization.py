@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from helpers.examples import small_set
 from helpers.forging import alike
 from rosenblatt import Perceptron
-from rosenblatt.training.serialization import Arrays, machines_from_state, machines_to_state
+from rosenblatt.training.serialization import Arrays, state_from_plain, state_to_plain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -19,15 +19,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 @functools.cache
 def trained(hypothesis="last", classes=2, kind="gauss", layout=np.asarray, **options):
     X, y = small_set(kind, n=60, classes=classes, seed=3)
-    return Perceptron(hypothesis, max_iter=3, random_state=1, **options).fit(layout(X), y).machines_
+    return Perceptron(hypothesis, max_iter=3, random_state=1, **options).fit(layout(X), y).state_
 
 
 def back(machines, classes, edit=lambda state, arrays: None):
-    state, arrays = machines_to_state(machines)
+    state, arrays = state_to_plain(machines)
     arrays = {name: array.copy() for name, array in arrays.items()}
     edit(state, arrays)
     source = Arrays(arrays)
-    out = machines_from_state(json.loads(json.dumps(state)), source, classes)
+    out = state_from_plain(json.loads(json.dumps(state)), source, classes)
     source.end()
     return out
 
@@ -55,7 +55,7 @@ def test_voters_keep_their_rows(layout):
     machines = trained("vote", 3, "decimals", layout)
     again = back(machines, 3)
     alike(again, machines)
-    assert {block.dtype for block in again.ballots.blocks} == {block.dtype for block in machines.ballots.blocks}
+    assert {block.dtype for block in again.log.blocks} == {block.dtype for block in machines.log.blocks}
 
 
 def test_blocks_of_several_kinds_become_one():
@@ -63,15 +63,15 @@ def test_blocks_of_several_kinds_become_one():
     model = Perceptron("vote")
     for rows, labels in ((X[:20], y[:20]), (X[20:40].astype(np.float32), y[20:40]), (sp.csr_array(X[40:]), y[40:])):
         model.partial_fit(rows, labels, classes=[0, 1, 2])
-    alike(back(model.machines_, 3), model.machines_)
+    alike(back(model.state_, 3), model.state_)
 
 
 def test_machines_that_have_seen_little_come_back():
     for model in (Perceptron("vote").partial_fit([[1.0]], ["a"]), Perceptron().partial_fit([[0.0]], [0])):
-        alike(back(model.machines_, 1), model.machines_)
+        alike(back(model.state_, 1), model.state_)
     model = Perceptron("vote", fit_intercept=False).partial_fit([[1.0]], [0], sample_weight=[0.0])
-    assert not model.machines_.ballots.blocks
-    alike(back(model.machines_, 1), model.machines_)
+    assert not model.state_.log.blocks
+    alike(back(model.state_, 1), model.state_)
 
 
 def test_steps_of_any_size_come_back():
@@ -85,7 +85,7 @@ def test_steps_of_any_size_come_back():
                     model.fit(scale * X, y, sample_weight=weights)
                 except ValueError:
                     continue  # beyond the floats
-                alike(back(model.machines_, 2), model.machines_)
+                alike(back(model.state_, 2), model.state_)
 
 
 def put(name, value, place=...):
@@ -177,7 +177,7 @@ def test_what_no_run_leaves_is_refused(edit, classes, multi_class):
 def test_classes_compete_directly_only_where_there_are_three():
     with pytest.raises(ValueError, match="more than two"):
         back(trained(), 2, says("direct", True))
-    with pytest.raises(ValueError, match="wrong class"):
+    with pytest.raises(ValueError, match="wrong number"):
         back(trained(), 1)
 
 

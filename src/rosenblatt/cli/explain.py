@@ -1,17 +1,15 @@
-"""``rosenblatt explain`` and ``rosenblatt export``: what a model has learned, for people and for other programs."""
+"""``rosenblatt explain``: what a model has learned."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from pathlib import Path
 from typing import Any
 
-from rosenblatt.cli.inputs import check_out
-from rosenblatt.cli.output import columns, emit, say
+from rosenblatt.cli.output import emit, print_table
 from rosenblatt.cli.predict import model_and_rows
 
-__all__ = ["explain", "export"]
+__all__ = ["explain"]
 
 
 def explain(path: str, top: int, row: str | None, format: str | None, as_json: bool) -> None:
@@ -24,12 +22,12 @@ def explain(path: str, top: int, row: str | None, format: str | None, as_json: b
             model = rosenblatt.load(path)
             table = _not_zero(rosenblatt.explain(model, _names(model), top=top))
     else:
-        model, x = _one_row(path, row, format)
+        model, x = rosenblatt.load(path), _one_row(path, row, format)
         table = rosenblatt.contributions(model, x, _names(model), top=top)
     if as_json:
         emit({"title": table.title, "rows": list(table), "notes": list(table.notes)})
     else:
-        columns(table)
+        print_table(table)
 
 
 def _not_zero(table: Any) -> Any:
@@ -52,28 +50,15 @@ def _names(model: Any) -> list[str] | None:
     return [f"feature {i}" for i in range(first, first + model.n_features_in_)]
 
 
-def _one_row(path: str, row: str, format: str | None) -> tuple[Any, Any]:
+def _one_row(path: str, row: str, format: str | None) -> Any:
     match = re.fullmatch(r"(.+):(\d+)", row)
     if not match:
         raise ValueError(f"--row expects FILE:NUMBER, such as new.csv:17, got {row!r}.")
     number = int(match[2])
-    model, rows = model_and_rows(path, [match[1]], labels=False, format=format)
+    _, rows = model_and_rows(path, [match[1]], labels=False, format=format)
     seen = 0
     for block in rows:
         if number < seen + len(block):
-            return model, block.X[[number - seen]]
+            return block.X[[number - seen]]
         seen += len(block)
     raise ValueError(f"{match[1]} has {seen:,} rows, numbered from 0, so there is no row {number:,}.")
-
-
-def export(path: str, out: Path) -> None:
-    """Write a model for other programs, as the ending of ``out`` says."""
-    import rosenblatt
-
-    writers = {".onnx": "export_onnx", ".json": "export_json"}
-    if out.suffix.lower() not in writers:
-        raise ValueError(f"the file to write must end in .onnx or .json, got {str(out)!r}.")
-    check_out(out, [path])
-    model = rosenblatt.load(path)
-    getattr(rosenblatt, writers[out.suffix.lower()])(model, out)
-    say(f"{type(model).__name__} with {model.n_features_in_:,} features written to {out}.")

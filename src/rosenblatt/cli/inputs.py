@@ -1,52 +1,38 @@
-"""Files as the commands read them: a stream that shows how far it is, and what options say about it."""
+"""Files as the commands read them: what options say about them, and how well a model predicts them."""
 
 from __future__ import annotations
 
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rosenblatt.cli.output import note
-from rosenblatt.cli.startup import begin
+from rosenblatt.cli.startup import enable_gc
 
-__all__ = ["Watched", "check_out", "kinds_of", "opened", "score", "seconds", "target_of"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Predictor", "check_out", "kinds_of", "opened", "score", "seconds", "target_of"]
+
+
+class Predictor(Protocol):
+    """A model as the commands use it."""
+
+    learner: str
+    classes: NDArray[Any]
+    preparation: dict[str, Any] | None
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Return the scores of each row."""
+
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-class Watched:
-    """A stream of `data.open` that can be read again and tells of each block."""
-
-    def __init__(self, stream: Any, tell: Callable[[float, int], None] = lambda share, rows: None) -> None:
-        self.stream, self.tell = stream, tell
-        self.visited: Callable[[int], None] = lambda mistakes: None
-        """Told by `fit_stream`, within a pass, how many mistakes it has made so far."""
-        self.rows = 0
-        """Rows of the stream, known after one pass."""
-        self.fingerprint = stream.fingerprint
-        self._begun: Iterator[Any] | None = None
-
-    def begin(self) -> None:
-        """Read the first block now; those after it are made ready while something else goes on."""
-        blocks = iter(self.stream)
-        self._begun = chain(list(islice(blocks, 1)), blocks)
-
-    def __iter__(self) -> Iterator[Any]:
-        """Read all blocks from the start."""
-        blocks, self._begun = self._begun or iter(self.stream), None
-        for block in blocks:
-            self.tell(self.share_read, self.stream.rows_read)
-            yield block
-        self.rows = self.stream.rows_read
-
-    @property
-    def share_read(self) -> float:
-        """How much of the input has been read."""
-        return float(self.stream.share_read)
 
 
 def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> Any:
@@ -114,20 +100,20 @@ def seconds(text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def score(model: Any, stream: Any) -> dict[str, Any]:
+def score(model: Predictor, stream: Iterable[Any]) -> dict[str, Any]:
     """Predict all rows of a stream and return how many are right, and every pair (true, predicted) with its count."""
     from collections import Counter
 
     started = time.perf_counter()
     pairs: Counter[tuple[Any, Any]] = Counter()
-    begin()
+    enable_gc()
     for block in stream:
         if len(block):
             pairs.update(zip(block.y.tolist(), model.predict(block.X).tolist(), strict=True))
     rows = sum(pairs.values())
     if not rows:
         raise ValueError("expected rows to test on, got none.")
-    known = set(model.classes_.tolist())
+    known = set(model.classes.tolist())
     strange = [true for true, _ in pairs if true not in known]
     if strange:
         count = sum(count for (true, _), count in pairs.items() if true not in known)

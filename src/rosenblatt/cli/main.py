@@ -13,8 +13,8 @@ except ImportError:
     raise SystemExit(2) from None
 
 from rosenblatt.cli import options as given
-from rosenblatt.cli.output import one_sentence
-from rosenblatt.cli.startup import hurry, leave_after
+from rosenblatt.cli.output import exit_cleanly
+from rosenblatt.cli.startup import prepare_process, run_and_exit
 
 __all__ = ["app", "main"]
 
@@ -31,8 +31,8 @@ _HANDED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 def main() -> None:
     """Run the command."""
-    hurry()
-    leave_after(app)
+    prepare_process()
+    run_and_exit(app)
 
 
 def _version(asked: bool) -> None:
@@ -52,7 +52,7 @@ def _common(
 
 
 @app.command(short_help="Learn from files; report, test and save.")
-@one_sentence
+@exit_cleanly
 def train(
     data: given.Files,
     target: given.Target = None,
@@ -89,10 +89,10 @@ def train(
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
     """
     from rosenblatt.cli.inputs import kinds_of, seconds, target_of
-    from rosenblatt.cli.train import Run
+    from rosenblatt.cli.train import TrainOptions
     from rosenblatt.cli.train import train as run_it
 
-    run = Run(learner, passes, shuffle, seed, seeds, early_stopping, checkpoint, seconds(every), resume, cache)
+    run = TrainOptions(learner, passes, shuffle, seed, seeds, early_stopping, checkpoint, seconds(every), resume, cache)
     options = _reading(format, on_error, drop, missing, header) | {"bits": bits, "ngrams": ngrams}
     options |= {"kinds": kinds_of(kind), "weight": target_of(weight)}
     run_it(data, target, run, test or [], out, options, names, as_json)
@@ -103,7 +103,7 @@ def _reading(format: str | None, on_error: str, drop: Any, missing: str | None, 
 
 
 @app.command(short_help="Write one label a line, in the order of the rows.")
-@one_sentence
+@exit_cleanly
 def predict(
     model: given.Model,
     data: given.Files,
@@ -123,7 +123,7 @@ def predict(
 
 
 @app.command("test", short_help="Tell how many labelled rows a model predicts right.")
-@one_sentence
+@exit_cleanly
 def tell_accuracy(
     model: given.Model, data: given.Files, format: given.Format = None, as_json: given.AsJson = False
 ) -> None:
@@ -139,7 +139,7 @@ def tell_accuracy(
 
 
 @app.command(short_help="Print the features that matter most, or why a row is so.")
-@one_sentence
+@exit_cleanly
 def explain(
     model: given.Model,
     top: Annotated[int, typer.Option("--top", metavar="N", help="How many of the largest and smallest weights.")] = 10,
@@ -162,7 +162,7 @@ def explain(
 
 
 @app.command(short_help="Decide whether a hyperplane separates; prove it.")
-@one_sentence
+@exit_cleanly
 def separate(
     data: given.Files,
     target: given.Target = None,
@@ -187,7 +187,7 @@ def separate(
 
 
 @app.command(short_help="Recompute every claim of a certificate from the data.")
-@one_sentence
+@exit_cleanly
 def check(
     certificate: Annotated[str, typer.Argument(metavar="CERT", help="A file that separate wrote.")],
     data: given.Files,
@@ -213,7 +213,7 @@ def check(
 
 
 @app.command(short_help="Learn from standard input, an endless stream.")
-@one_sentence
+@exit_cleanly
 def watch(
     target: given.Target = None,
     learner: given.OnlineLearner = None,
@@ -243,7 +243,7 @@ def watch(
 
 
 @app.command(short_help="Write a model as ONNX, or as JSON for people.")
-@one_sentence
+@exit_cleanly
 def export(
     model: given.Model,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A file that ends in .onnx or .json.")],
@@ -254,13 +254,13 @@ def export(
     Example:
       rosenblatt export adult.model adult.onnx
     """
-    from rosenblatt.cli.explain import export as run_it
+    from rosenblatt.cli.export import export as run_it
 
     run_it(model, out)
 
 
 @app.command()
-@one_sentence
+@exit_cleanly
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the picture.")] = Path("out"),
 ) -> None:
@@ -276,7 +276,7 @@ def demo(
 
 
 @app.command(short_help="Run the benchmarks, in a checkout.", context_settings=_HANDED_ON)
-@one_sentence
+@exit_cleanly
 def bench(context: typer.Context) -> None:
     """Run the benchmarks, in a checkout of the repository; options are handed on to them.
 

@@ -15,7 +15,7 @@ import typer
 
 from rosenblatt.cli.errors import sentence
 
-__all__ = ["Failed", "as_text", "bars", "columns", "emit", "note", "on_terminal", "one_sentence", "say"]
+__all__ = ["NegativeAnswer", "as_text", "bars", "emit", "exit_cleanly", "note", "on_terminal", "print_table", "say"]
 
 _WIDTH = 78
 _MOST_BARS = 20
@@ -23,14 +23,14 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class Failed(Exception):
+class NegativeAnswer(Exception):
     """The answer is no: exit code 1."""
 
 
-def one_sentence(command: Command) -> Command:
+def exit_cleanly(command: Command) -> Command:
     """Make a command end well: bad use or bad data is one sentence and exit code 2, with no traceback.
 
-    A `Failed` is exit code 1, Ctrl-C is 130. Warnings become notes on standard error, each once.
+    A `NegativeAnswer` is exit code 1, Ctrl-C is 130. Warnings become notes on standard error, each once.
     """
 
     @functools.wraps(command)
@@ -41,7 +41,7 @@ def one_sentence(command: Command) -> Command:
             warnings.showwarning = lambda message, *_, **__: note(str(message))
             try:
                 return command(*args, **kwargs)
-            except Failed as no:
+            except NegativeAnswer as no:
                 if str(no):
                     say(str(no))
                 raise typer.Exit(1) from None
@@ -71,7 +71,7 @@ def _wrapped(line: str) -> str:
 
 
 def on_terminal() -> bool:
-    """Say whether standard output is a terminal.
+    """Return whether standard output is a terminal.
 
     >>> on_terminal()
     False
@@ -120,16 +120,16 @@ def as_text(label: Any) -> str:
     return str(int(label)) if isinstance(label, float) and label.is_integer() and abs(label) < 1e15 else str(label)
 
 
-def columns(table: Any) -> None:
+def print_table(table: Any) -> None:
     """Print a `Table`: title and notes wrapped, lines cut off at the terminal's width where there is one."""
     say(table.title)
-    width = typer_width() if on_terminal() else None
+    width = terminal_width() if on_terminal() else None
     for line in type(table)(table.to_dict()).to_text().splitlines():
         print(line if width is None or len(line) <= width else line[: width - 1] + "…")
     say(*table.notes)
 
 
-def typer_width() -> int:
+def terminal_width() -> int:
     """Return how many columns the terminal has."""
     import shutil
 
@@ -153,7 +153,7 @@ def bars(values: Sequence[int], what: str) -> None:
         numbers = [numbers[round(i * step)] for i in range(_MOST_BARS)]
     most = max(values) or 1
     digits, right = len(str(numbers[-1])), max(len(f"{value:,}") for value in values)
-    room = min(typer_width(), 80) - digits - right - 6
+    room = min(terminal_width(), 80) - digits - right - 6
     print(what)
     for number in numbers:
         value = values[number - 1]

@@ -7,13 +7,14 @@ import csv
 import errno
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from rosenblatt.cli.inputs import check_out, opened, score
-from rosenblatt.cli.output import as_text, columns, emit, on_terminal, say
-from rosenblatt.cli.progress_bar import Bar
-from rosenblatt.cli.startup import begin
+from rosenblatt.cli.inputs import Predictor, check_out, opened, score
+from rosenblatt.cli.output import as_text, emit, on_terminal, print_table, say
+from rosenblatt.cli.progress_bar import ProgressBar
+from rosenblatt.cli.startup import enable_gc
 
 __all__ = ["confusion", "loaded", "model_and_rows", "predict", "tell_accuracy"]
 
@@ -21,23 +22,47 @@ _MOST_CLASSES = 8
 """A table of more classes than this does not fit a terminal; then the commonest confusions are listed."""
 
 
-def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any) -> tuple[Any, Any]:
+def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any) -> tuple[Predictor, Any]:
     """Return the model of a file and the rows of others, prepared as those it was trained on."""
     model = loaded(path)
-    return model, opened(paths, None, {**options, "preparation": model.preparation_, "labels": labels})
+    return model, opened(paths, None, {**options, "preparation": model.preparation, "labels": labels})
 
 
-def loaded(path: str) -> Any:
-    """Return the model of a file, which has to know how rows are prepared."""
-    import rosenblatt
+def loaded(path: str) -> Predictor:
+    """Return the model of a file, which has to say how rows are prepared."""
+    from rosenblatt.training.model import LinearModel, ModelInfo, read_file
+    from rosenblatt.training.options import LEARNERS
 
-    model = rosenblatt.load(path)
-    if getattr(model, "preparation_", None) is None:
+    def read(info: ModelInfo, fields: Any, arrays: Any) -> Predictor:
+        if info.learner in LEARNERS:
+            return LinearModel.from_plain(info, fields, arrays)
+        from rosenblatt.persistence.codecs import rescaled_from_plain
+
+        return _Estimator(info.learner, info.classes, info.preparation, rescaled_from_plain(info, fields, arrays))
+
+    model = read_file(path, read)
+    if model.preparation is None:
         raise ValueError(
             f"{path} does not say how rows of files are made into features, as it was not trained by this command: "
             "use it from Python, with rosenblatt.load."
         )
     return model
+
+
+@dataclass
+class _Estimator:
+    """A model that only scikit-learn's classes know how to use."""
+
+    learner: str
+    classes: Any
+    preparation: dict[str, Any] | None
+    estimator: Any
+
+    def predict(self, X: Any) -> Any:
+        return self.estimator.predict(X)
+
+    def decision_function(self, X: Any) -> Any:
+        return self.estimator.decision_function(X)
 
 
 def predict(path: str, paths: Sequence[str], out: Path | None, scores: bool, format: str | None) -> None:
@@ -46,27 +71,24 @@ def predict(path: str, paths: Sequence[str], out: Path | None, scores: bool, for
     if not _is_standard_output(out):
         check_out(out, [path, *paths], replaced=False)
     model, rows = model_and_rows(path, paths, labels=False, format=format)
-    if scores and not hasattr(model, "decision_function"):
-        raise ValueError(f"{path} holds a {type(model).__name__}, which has no scores.")
-    begin()
-    with _open_out(out) as file, Bar("predicting", paths, shown=alone) as bar:
+    enable_gc()
+    with _open_out(out) as file, ProgressBar("predicting", paths, shown=alone) as bar:
         writer = csv.writer(file, lineterminator="\n")
         if scores:
             writer.writerow(["label", *_score_names(model)])
-        for block in bar.watching(rows):
+        for block in bar.track(rows):
             if not len(block):
                 continue
             labels = map(as_text, model.predict(block.X).tolist())
             if scores:
-                values = model.decision_function(block.X)
-                values = values.reshape(len(block), -1).tolist()
+                values = model.decision_function(block.X).reshape(len(block), -1).tolist()
                 writer.writerows([label, *map(repr, row)] for label, row in zip(labels, values, strict=True))
             else:
                 file.writelines(f"{label}\n" for label in labels)
 
 
-def _score_names(model: Any) -> list[str]:
-    return ["score"] if len(model.classes_) < 3 else [f"score {as_text(label)}" for label in model.classes_.tolist()]
+def _score_names(model: Predictor) -> list[str]:
+    return ["score"] if len(model.classes) < 3 else [f"score {as_text(label)}" for label in model.classes.tolist()]
 
 
 def _is_standard_output(out: Path | None) -> bool:
@@ -93,8 +115,8 @@ def tell_accuracy(path: str, paths: Sequence[str], format: str | None, as_json: 
     model, rows = model_and_rows(path, paths, labels=True, format=format)
     if not rows.labelled:
         raise ValueError(f"{', '.join(paths)} has no labels to test against: predict needs none.")
-    with Bar("testing", paths) as bar:
-        found = score(model, bar.watching(rows))
+    with ProgressBar("testing", paths) as bar:
+        found = score(model, bar.track(rows))
     if as_json:
         pairs = [
             {"true": true, "predicted": predicted, "rows": count}
@@ -104,7 +126,7 @@ def tell_accuracy(path: str, paths: Sequence[str], format: str | None, as_json: 
         return
     say(f"Accuracy {found['accuracy']:.2%}: {found['right']:,} of {found['rows']:,} rows are predicted right.")
     say("")
-    columns(confusion(found["pairs"]))
+    print_table(confusion(found["pairs"]))
 
 
 def confusion(pairs: dict[tuple[Any, Any], int]) -> Any:

@@ -1,4 +1,4 @@
-"""How far a run is, for somebody who looks at a terminal."""
+"""How far a run is, on a terminal."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["Bar"]
+__all__ = ["ProgressBar"]
 
 _LONG = 0.5
 """Seconds after which a run is long enough for a bar."""
 
 
-class Bar:
+class ProgressBar:
     """A bar on standard error: pass, rows, MB/s of the files, mistakes of the pass, time left; nothing when piped.
 
     Parameters
@@ -32,41 +32,57 @@ class Bar:
     def __init__(self, label: str, paths: Sequence[str] = (), passes: int = 1, shown: bool = True) -> None:
         self.label, self.passes = label, passes
         self.done, self.share, self.rows, self.mistakes = 0, 0.0, 0, -1
-        self._looked_at = shown and sys.stderr.isatty()
-        self._size = _size(paths) if self._looked_at else 0
+        self._shown = shown and sys.stderr.isatty()
+        self._size = _size(paths) if self._shown else 0
         self._start = self._pass_start = time.monotonic()
         self._progress: Any = None
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._progress is not None:
             self._progress.stop()
 
-    def watching(self, stream: Any) -> Iterator[Any]:
-        """Yield the blocks of a stream and tell of each."""
+    def track(self, stream: Any) -> Iterator[Any]:
+        """Yield the blocks of a stream, with the bar after each."""
         rows = 0
         for block in stream:
             rows += len(block)
-            self.within(stream.share_read, rows)
+            self.set_rows(stream.share_read, rows)
             yield block
 
-    def within(self, share: float, rows: int) -> None:
-        """Tell how much of this pass has been read."""
+    def set_rows(self, share: float, rows: int) -> None:
+        """Show how much of this pass has been read."""
         self.share, self.rows = share, rows
         self._draw()
 
-    def visited(self, mistakes: int) -> None:
-        """Tell how many mistakes this pass has made so far."""
+    def set_mistakes(self, mistakes: int) -> None:
+        """Show how many mistakes this pass has made so far."""
         self.mistakes = mistakes
         self._draw()
 
-    def after(self, done: int, mistakes: int) -> None:
-        """Tell that so many passes are complete, the last with so many mistakes."""
+    def end_pass(self, done: int, mistakes: int) -> None:
+        """Show that so many passes are complete, the last with so many mistakes."""
         self.done, self.share, self.mistakes = done, 0.0, mistakes
         self._pass_start = time.monotonic()
         self._draw()
+
+    def observer(self) -> Any:
+        """Return an observer of a training run that moves this bar."""
+        from rosenblatt.training.observers import Observer
+
+        bar = self
+
+        class Bar(Observer):
+            def on_batch(self, run: Any, batch: Any) -> None:
+                bar.set_rows(run.source.share(batch, batch.rows.n), run.current.row)
+                bar.set_mistakes(int(run.state.counters["mistakes"][run.current.active].sum()))
+
+            def on_pass(self, run: Any, active: Any) -> None:
+                bar.end_pass(run.state.passes, int(run.state.counters["mistakes"][active].sum()))
+
+        return Bar()
 
     @property
     def words(self) -> str:
@@ -80,7 +96,7 @@ class Bar:
         return "  ".join(told)
 
     def _draw(self) -> None:
-        if not self._looked_at or (self._progress is None and time.monotonic() - self._start < _LONG):
+        if not self._shown or (self._progress is None and time.monotonic() - self._start < _LONG):
             return
         number = min(self.done + 1, self.passes)
         words = f"{self.label} {number}/{self.passes}" if self.passes > 1 else self.label

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.inputs import check_out, opened
-from rosenblatt.cli.output import Failed, as_text, emit, say
-from rosenblatt.cli.startup import begin
+from rosenblatt.cli.output import NegativeAnswer, as_text, emit, say
+from rosenblatt.cli.startup import enable_gc
 
 __all__ = ["check", "separate"]
 
@@ -21,7 +21,7 @@ def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) 
     stream = opened(paths, target, options)
     if not stream.labelled:
         raise ValueError("A verdict is about labelled rows: say --target, the column with the labels.")
-    begin()
+    enable_gc()
     return stream.read()
 
 
@@ -88,11 +88,11 @@ def check(
     if as_json:
         emit({"certificate": certificate, "holds": holds, **_plain(verdict)})
         if not holds:
-            raise Failed
+            raise NegativeAnswer
         return
     files = ", ".join(paths)
     if not holds:
-        raise Failed(f"The certificate does not hold: {certificate} claims something that {files} contradicts.")
+        raise NegativeAnswer(f"The certificate does not hold: {certificate} claims something that {files} contradicts.")
     say(f"The certificate holds: every claim was recomputed exactly from {files}.")
     say(str(verdict))
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.inputs import Watched, check_out, opened, score
+from rosenblatt.cli.inputs import check_out, opened, score
 from rosenblatt.cli.output import as_text, bars, emit, note, on_terminal, say
-from rosenblatt.cli.progress_bar import Bar
-from rosenblatt.cli.startup import begin
+from rosenblatt.cli.progress_bar import ProgressBar
+from rosenblatt.cli.startup import enable_gc
 
-__all__ = ["LEARNERS", "Run", "learner_for", "name_features", "train"]
+if TYPE_CHECKING:
+    from rosenblatt.data import Stream
+    from rosenblatt.training.model import LinearModel
+    from rosenblatt.training.options import RunOptions
+
+__all__ = ["LEARNERS", "TrainOptions", "name_features", "run_options", "train"]
 
 LEARNERS = {"averaged": "AveragedPerceptron", "perceptron": "Perceptron", "voted": "VotedPerceptron"}
-_UNLIKE = 100.0
+_RANGE_RATIO = 100.0
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainOptions:
     """What to train, and how."""
 
     learner: str = "averaged"
@@ -36,25 +40,30 @@ class Run:
     cache: Path | None = None
 
 
-def learner_for(run: Run) -> Any:
-    """Return a new learner.
+def run_options(asked: TrainOptions) -> RunOptions:
+    """Return the options of the run that is asked for.
 
-    >>> learner_for(Run(learner="perceptron", passes=3))
-    Perceptron(max_iter=3, random_state=0)
+    >>> run_options(TrainOptions(learner="perceptron", passes=3)).max_iter
+    3
     """
-    import rosenblatt
+    from rosenblatt.training.options import RunOptions
 
-    if run.learner not in LEARNERS:
-        raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}, got {run.learner!r}.")
-    kind = getattr(rosenblatt, LEARNERS[run.learner])
-    passes = {} if run.passes is None else {"max_iter": run.passes}
-    return kind(shuffle=run.shuffle, random_state=run.seed, early_stopping=run.early_stopping, **passes)
+    if asked.learner not in LEARNERS:
+        raise ValueError(f"--learner must be one of {', '.join(LEARNERS)}, got {asked.learner!r}.")
+    passes = {} if asked.passes is None else {"max_iter": asked.passes}
+    return RunOptions.for_learner(
+        LEARNERS[asked.learner],
+        shuffle=asked.shuffle,
+        random_state=asked.seed,
+        early_stopping=asked.early_stopping,
+        **passes,
+    ).check()
 
 
 def train(
     paths: Sequence[str],
     target: str | None,
-    run: Run,
+    asked: TrainOptions,
     test: Sequence[str],
     out: Path | None,
     options: Mapping[str, Any],
@@ -62,42 +71,31 @@ def train(
     as_json: bool,
 ) -> None:
     """Learn, test, save and report; after Ctrl-C too, with what was learned so far."""
-    _check(run, test)
-    for file in (out, run.checkpoint, run.cache):
+    _check(asked, test)
+    for file in (out, asked.checkpoint, asked.cache):
         check_out(file, [*paths, *test])
-    if out is not None and run.checkpoint is not None and out.resolve() == run.checkpoint.resolve():
+    if out is not None and asked.checkpoint is not None and out.resolve() == asked.checkpoint.resolve():
         raise ValueError(f"{out} cannot be the model and the checkpoint: name two files.")
+    run = run_options(asked)
     started = time.perf_counter()
-    many = run.passes is None or run.passes * run.seeds > 2  # for one more pass, writing costs as much as parsing
-    cache = run.cache or many or None
-    stream = opened(paths, target, {**options, "names": names or None, "cache": cache})
-    once = iter(stream) is stream
-    rows = stream if once else Watched(stream)
-    if not once:
-        rows.begin()
-    model = learner_for(run)
+    many = asked.passes is None or asked.passes * asked.seeds > 2  # for one more pass, writing costs as much as parsing
+    stream = opened(paths, target, {**options, "names": names or None, "cache": asked.cache or many or None})
     if test:
         _opened_test(stream, test, options)  # to complain at once; how many features there are is not known yet
-    if once:
-        if (run.passes or 1) > 1 or run.seeds > 1:
-            raise ValueError(
-                "What can be read only once, such as standard input, allows one pass: save it to a file for more."
-            )
-        if run.passes is None:
-            note("what can be read only once allows one pass: save it to a file for more.")
-        model.set_params(max_iter=1)
-    interrupted = not _fit(model, rows, run, Bar("pass", paths, model.max_iter))
-    took = time.perf_counter() - started
-    _attach(model, stream, paths, rows)
-    answer = _answer(model, stream, rows, took)
+    if iter(stream) is stream:
+        run = _one_pass(asked, run)
+    training = _Training(stream, asked, run, paths)
+    interrupted = not training.fit(ProgressBar("pass", paths, run.max_iter))
+    model = training.model
+    answer = training.answer(time.perf_counter() - started)
     answer["interrupted"] = interrupted
     fault = _save(model, out, answer)
     if test:
         labelled = _opened_test(stream, test, options)
         answer["test"] = _test(model, labelled, test)
-        if run.seeds > 1 and not interrupted:
+        if asked.seeds > 1 and not interrupted:
             accuracy = answer["test"]["accuracy"]
-            answer["test"]["by_seed"] = _more_seeds(accuracy, paths, rows, run, labelled)
+            answer["test"]["by_seed"] = _more_seeds(accuracy, training, labelled)
     if as_json:
         emit(answer)
     else:
@@ -108,106 +106,133 @@ def train(
         raise KeyboardInterrupt
 
 
-def _save(model: Any, out: Path | None, answer: dict[str, Any]) -> OSError | None:
+def _one_pass(asked: TrainOptions, run: RunOptions) -> RunOptions:
+    """Return the options for what can be read only once."""
+    if (asked.passes or 1) > 1 or asked.seeds > 1:
+        raise ValueError(
+            "What can be read only once, such as standard input, allows one pass: save it to a file for more."
+        )
+    if asked.passes is None:
+        note("what can be read only once allows one pass: save it to a file for more.")
+    return replace(run, max_iter=1)
+
+
+def _save(model: LinearModel, out: Path | None, answer: dict[str, Any]) -> OSError | None:
     """Write the model, before anything else can go wrong; return why that failed, for after the report."""
     if out is None:
         return None
-    import rosenblatt
-
     try:
-        rosenblatt.save(model, out)
+        model.save(out)
     except OSError as fault:
         return fault
     answer["model"] = str(out)
     return None
 
 
-def _check(run: Run, test: Sequence[str]) -> None:
-    if run.seeds < 1:
-        raise ValueError(f"--seeds must be 1 or more, got {run.seeds}.")
-    if run.seeds > 1 and not test:
+def _check(asked: TrainOptions, test: Sequence[str]) -> None:
+    if asked.seeds < 1:
+        raise ValueError(f"--seeds must be 1 or more, got {asked.seeds}.")
+    if asked.seeds > 1 and not test:
         raise ValueError("--seeds tells how accuracy spreads, so it needs --test, a file to test on.")
-    if run.seeds > 1 and run.checkpoint is not None:
+    if asked.seeds > 1 and asked.checkpoint is not None:
         raise ValueError("--checkpoint is for one run, so it does not go with --seeds.")
-    if run.resume and run.checkpoint is None:
+    if asked.resume and asked.checkpoint is None:
         raise ValueError("--resume needs --checkpoint, the file to go on from.")
-    if run.passes is not None and run.passes < 1:
-        raise ValueError(f"--passes must be 1 or more, got {run.passes}.")
+    if asked.passes is not None and asked.passes < 1:
+        raise ValueError(f"--passes must be 1 or more, got {asked.passes}.")
 
 
-def _fit(model: Any, rows: Any, run: Run, bar: Bar) -> bool:
-    """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
-    from sklearn.exceptions import ConvergenceWarning
+class _Training:
+    """A stream, how it is learned from, and the model that came of it."""
 
-    def after(model: Any) -> None:
-        bar.after(model.n_iter_, int(model.history_["mistakes"][-1]))
+    model: LinearModel
 
-    if isinstance(rows, Watched):
-        rows.tell, rows.visited = bar.within, bar.visited
-    else:
-        rows = _told(bar, model, rows)
-    begin()
-    with bar, warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the report says it
-        try:
-            model.fit_stream(rows, on_pass=after, checkpoint=run.checkpoint, every=run.every, resume=run.resume)
-        except KeyboardInterrupt:
-            if not hasattr(model, "machines_") or not hasattr(model, "n_features_in_"):
-                raise  # not one row was visited
-            return False
-    return True
+    def __init__(self, stream: Stream, asked: TrainOptions, options: RunOptions, paths: Sequence[str]) -> None:
+        self.stream, self.asked, self.options, self.paths = stream, asked, options, paths
+        self.rows = 0
+
+    def fit(self, bar: ProgressBar) -> bool:
+        """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
+        from rosenblatt.training.batches import Streamed
+        from rosenblatt.training.checkpoint import CheckpointWriter
+        from rosenblatt.training.model import LinearModel, trained_state
+        from rosenblatt.training.observers import Observer
+        from rosenblatt.training.run import TrainingRun, check_read_once
+        from rosenblatt.training.run import train as train_on
+
+        asked, learner = self.asked, LEARNERS[self.asked.learner]
+        source = Streamed(self.stream)
+        observers: list[Observer] = [bar.observer()]
+        resumed = None
+        if not source.rereadable:
+            check_read_once(self.options, asked.checkpoint is not None)
+        elif asked.checkpoint is not None:
+            writer = CheckpointWriter(asked.checkpoint, asked.every, learner, self.options, self.stream)
+            observers.append(writer)
+            resumed = writer.read() if asked.resume else None
+        if resumed is not None:
+            source.width = resumed.state.n_features
+        kept: list[LinearModel] = []
+
+        def keep(run: TrainingRun) -> None:
+            if run.last_batch is None and not run.resumed:
+                return  # interrupted before the first row
+            state, more = trained_state(run)
+            kept.append(LinearModel(learner, self.options, run.classes, state, more))
+            self.rows = max(self.rows, run.labels.rows, self.stream.rows_read)
+
+        enable_gc()
+        interrupted = False
+        with bar:
+            try:
+                train_on(source, self.options, keep, observers, resumed=resumed)
+            except KeyboardInterrupt:
+                if not kept:
+                    raise  # not one row was visited
+                interrupted = True
+        self.model = kept[-1]
+        self._describe()
+        return not interrupted
+
+    def _describe(self) -> None:
+        """Tell the model how its rows are prepared, what features are called, and what it was trained on."""
+        model, stream = self.model, self.stream
+        model.preparation = stream.preparation
+        model.fingerprint = {"files": [Path(path).name for path in self.paths], "rows": self.rows}
+        if iter(stream) is not stream:
+            model.fingerprint["sha256"] = stream.fingerprint
+        name_features(model, stream.feature_names)
+
+    def answer(self, took: float) -> dict[str, Any]:
+        """Return what is told of the run."""
+        model, report = self.model, self.model.report
+        return {
+            "learner": model.learner,
+            "rows": self.rows,
+            "skipped": self.stream.skipped.rows,
+            "features": model.state.n_features,
+            "classes": model.classes.tolist(),
+            "passes": report.passes,
+            "updates": report.updates,
+            "mistakes_by_pass": list(report.mistakes_by_pass),
+            "separated": bool(report.converged),
+            "radius": report.radius,
+            "margin_low": report.margin_low,
+            "margin_high": report.margin_high,
+            "bound": report.bound,
+            "seconds": round(took, 3),
+        }
 
 
-def _told(bar: Bar, model: Any, stream: Any) -> Iterator[Any]:
-    """Yield the blocks of what can be read only once, and tell of each and of the mistakes before it."""
-    for block in bar.watching(stream):
-        if hasattr(model, "machines_"):
-            bar.visited(model.n_updates_)
-        yield block
-
-
-def _attach(model: Any, stream: Any, paths: Sequence[str], rows: Any) -> None:
-    """Let the model know how its rows are prepared, what features are called, and what it was trained on."""
-    model.preparation_ = stream.preparation
-    model.fingerprint_ = {"files": [Path(path).name for path in paths], "rows": _rows(stream, rows)}
-    if isinstance(rows, Watched):
-        model.fingerprint_["sha256"] = rows.fingerprint
-    name_features(model, stream.feature_names)
-
-
-def name_features(model: Any, names: list[str] | None) -> None:
-    """Let the model know what its features are called, where they have names."""
+def name_features(model: LinearModel, names: list[str] | None) -> None:
+    """Tell the model what its features are called, where they have names."""
     import numpy as np
 
-    if names is not None and len(names) == model.n_features_in_ and not all(name.startswith("#") for name in names):
-        model.feature_names_in_ = np.array(names, object)
+    if names is not None and len(names) == model.state.n_features and not all(name.startswith("#") for name in names):
+        model.feature_names = np.array(names, object)
 
 
-def _rows(stream: Any, rows: Any) -> int:
-    return rows.rows if isinstance(rows, Watched) and rows.rows else stream.rows_read
-
-
-def _answer(model: Any, stream: Any, rows: Any, took: float) -> dict[str, Any]:
-    report = model.report_
-    return {
-        "learner": type(model).__name__,
-        "rows": _rows(stream, rows),
-        "skipped": stream.skipped.rows,
-        "features": model.n_features_in_,
-        "classes": model.classes_.tolist(),
-        "passes": report.passes,
-        "updates": report.updates,
-        "mistakes_by_pass": list(report.mistakes_by_pass),
-        "separated": bool(report.converged),
-        "radius": report.radius,
-        "margin_low": report.margin_low,
-        "margin_high": report.margin_high,
-        "bound": report.bound,
-        "seconds": round(took, 3),
-    }
-
-
-def _opened_test(stream: Any, test: Sequence[str], options: Mapping[str, Any]) -> Any:
+def _opened_test(stream: Stream, test: Sequence[str], options: Mapping[str, Any]) -> Stream:
     kept = {name: options.get(name) for name in ("format", "on_error")}
     rows = opened(test, None, {**kept, "preparation": stream.preparation})
     if not rows.labelled:
@@ -215,27 +240,24 @@ def _opened_test(stream: Any, test: Sequence[str], options: Mapping[str, Any]) -
     return rows
 
 
-def _test(model: Any, rows: Any, test: Sequence[str]) -> dict[str, Any]:
-    with Bar("testing", test) as bar:
-        found = score(model, bar.watching(rows))
+def _test(model: LinearModel, rows: Stream, test: Sequence[str]) -> dict[str, Any]:
+    with ProgressBar("testing", test) as bar:
+        found = score(model, bar.track(rows))
     return {"files": list(test), "rows": found["rows"], "accuracy": found["accuracy"]}
 
 
-def _more_seeds(first: float, paths: Sequence[str], rows: Any, run: Run, test: Any) -> list[float]:
+def _more_seeds(first: float, training: _Training, test: Stream) -> list[float]:
     """Train again with the seeds that follow, and return the accuracies of all."""
-    from dataclasses import replace
-
-    labelled = Watched(test)
-    found = [first]
-    for seed in range(run.seed + 1, run.seed + run.seeds):
-        model = learner_for(replace(run, seed=seed))
-        if not _fit(model, rows, run, Bar(f"seed {seed}, pass", paths, model.max_iter)):
+    found, asked = [first], training.asked
+    for seed in range(asked.seed + 1, asked.seed + asked.seeds):
+        again = _Training(training.stream, asked, replace(training.options, random_state=seed), training.paths)
+        if not again.fit(ProgressBar(f"seed {seed}, pass", training.paths, again.options.max_iter)):
             raise KeyboardInterrupt
-        found.append(score(model, labelled)["accuracy"])
+        found.append(score(again.model, test)["accuracy"])
     return found
 
 
-def _report(model: Any, answer: dict[str, Any]) -> None:
+def _report(model: LinearModel, answer: dict[str, Any]) -> None:
     labels = [as_text(label) for label in answer["classes"]]
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
     skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
@@ -243,12 +265,12 @@ def _report(model: Any, answer: dict[str, Any]) -> None:
         f"{answer['learner']}: {answer['rows']:,} rows{skipped}, {answer['features']:,} features, "
         f"classes {shown}; {answer['seconds']:.2f} s."
     )
-    say(str(model.report_))
+    say(str(model.report))
     bars(answer["mistakes_by_pass"], "Mistakes by pass")
     tested = answer.get("test")
     if tested:
         _accuracy(tested)
-    if _unlike(model):
+    if _differ_in_scale(model):
         note("the features range over values of very different sizes, and the largest drown the others: scale them.")
     if "model" in answer:
         say(f"Model written to {answer['model']}.")
@@ -256,13 +278,13 @@ def _report(model: Any, answer: dict[str, Any]) -> None:
         say("The model was not saved: -o MODEL writes it to a file.")
 
 
-def _unlike(model: Any) -> bool:
-    """Say whether the range of some feature is more than a hundred times that of another."""
-    prepared = model.preparation_
-    if prepared["format"] in ("svmlight", "vw") or prepared.get("lists") or model.machines_.spread is None:
+def _differ_in_scale(model: LinearModel) -> bool:
+    """Return whether the range of some feature is more than a hundred times that of another."""
+    prepared, ranges = model.preparation or {}, model.state.feature_ranges
+    if prepared.get("format") in ("svmlight", "vw") or prepared.get("lists") or ranges is None:
         return False  # rare words range over less, and that is as it should be
-    spread = [x for x in model.machines_.spread.tolist() if x > 0]
-    return bool(spread) and max(spread) > _UNLIKE * min(spread)
+    positive = ranges[ranges > 0]
+    return len(positive) > 0 and bool(positive.max() > _RANGE_RATIO * positive.min())
 
 
 def _accuracy(tested: dict[str, Any]) -> None:

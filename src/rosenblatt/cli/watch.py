@@ -8,16 +8,21 @@ import tempfile
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.inputs import check_out
 from rosenblatt.cli.lines import Reader, batches
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
-from rosenblatt.cli.startup import begin
-from rosenblatt.cli.train import LEARNERS, Run, learner_for, name_features
+from rosenblatt.cli.startup import enable_gc
+from rosenblatt.cli.train import LEARNERS, TrainOptions, name_features, run_options
 
-__all__ = ["Count", "watch"]
+if TYPE_CHECKING:
+    from rosenblatt.training.model import LinearModel
+    from rosenblatt.training.options import RunOptions
+    from rosenblatt.training.report import Report
+
+__all__ = ["Count", "OnlineLearner", "watch"]
 
 _RECENT = 1000
 
@@ -43,25 +48,47 @@ class Count:
         return sum(wrong for _, wrong in self.recent) / max(1, sum(rows for rows, _ in self.recent))
 
 
-def learn(model: Any, X: Any, y: Any, wrong: Count) -> None:
-    """Visit rows in order: predict, count a mistake, learn."""
-    import numpy as np
+class OnlineLearner:
+    """A model that learns row by row, and counts its mistakes."""
 
-    from rosenblatt.estimators.feeding import fit_width
+    def __init__(self, learner: str, options: RunOptions, model: LinearModel | None = None) -> None:
+        self.learner, self.options, self.model, self.count = learner, options, model, Count()
 
-    if hasattr(model, "machines_"):
-        X = fit_width(model, model.machines_, X)
-    known = np.union1d(getattr(model, "classes_", y[:0]), y)
-    if len(known) <= 2:  # an update is a mistake, so a stretch of rows counts its own
-        before = model.n_updates_ if hasattr(model, "machines_") else 0
-        model.partial_fit(X, y)
-        wrong.add(len(y), model.n_updates_ - before)
-        return
-    for i in range(len(y)):
-        row, label = X[[i]], y[i : i + 1]
-        right = hasattr(model, "machines_") and model.predict(row)[0] == label[0]
-        model.partial_fit(row, label)
-        wrong.add(1, 0 if right else 1)
+    def learn(self, X: Any, y: Any) -> None:
+        """Visit rows in order: predict, count a mistake, learn."""
+        import numpy as np
+        import scipy.sparse as sp
+
+        from rosenblatt.training.rows import pad_columns
+
+        if self.model is not None and sp.issparse(X):
+            X = pad_columns(sp.csr_array(X), self.model.state.n_features)
+            self.model.state.widen(X.shape[1])
+        known = np.union1d(y[:0] if self.model is None else self.model.classes, y)
+        if len(known) <= 2:  # an update is a mistake, so a stretch of rows counts its own
+            self.count.add(len(y), self._visit(X, y))
+            return
+        for i in range(len(y)):
+            row, label = X[[i]], y[i : i + 1]
+            right = self.model is not None and self.model.predict(row)[0] == label[0]
+            self._visit(row, label)
+            self.count.add(1, 0 if right else 1)
+
+    def _visit(self, X: Any, y: Any) -> int:
+        """Learn from rows; return the updates."""
+        from rosenblatt.training.batches import encode_labels, make_batch
+        from rosenblatt.training.model import LinearModel
+        from rosenblatt.training.run import Start, online_run
+
+        classes, numbers = encode_labels(y)
+        batch = make_batch(X, numbers, classes, None, None)
+        start = None if self.model is None else Start(self.model.state, self.model.classes)
+        run = online_run(batch, self.options, start)
+        made = run.visit(batch)
+        if self.model is None:
+            self.model = LinearModel(self.learner, self.options, run.classes, run.state)
+        self.model.state, self.model.classes = run.state, run.classes
+        return made
 
 
 def watch(
@@ -80,17 +107,23 @@ def watch(
     if margin is not None and not margin > 0:
         raise ValueError(f"--margin must be above 0, got {margin:g}.")
     check_out(out, [])
-    model = learner_for(Run(learner or "perceptron")) if path is None else _started(path, target, learner, options)
-    teller = Teller(model, Count(), margin, as_json)
+    if path is None:
+        asked = TrainOptions(learner or "perceptron")
+        online = OnlineLearner(LEARNERS[asked.learner], run_options(asked))
+    else:
+        model = _started(path, target, learner, options)
+        online = OnlineLearner(model.learner, model.options, model)
+    known = None if online.model is None else online.model.preparation
+    teller = Teller(online, margin, as_json)
     interrupted, told = False, -1
     with tempfile.TemporaryDirectory(prefix="rosenblatt-") as folder:
-        reader = Reader(folder, target, options, preparation=None if path is None else model.preparation_)
-        begin()
+        reader = Reader(folder, target, options, preparation=known)
+        enable_gc()
         try:
-            told = _learn_all(model, reader, teller, every)
+            told = _learn_all(online, reader, teller, every)
         except KeyboardInterrupt:
             interrupted = True
-    count = teller.count
+    count = online.count
     if not count.rows:
         if interrupted:
             raise KeyboardInterrupt
@@ -99,31 +132,33 @@ def watch(
         teller.tell()
     teller.conclude()
     if out is not None:
-        _save(model, reader, count, out)
+        _save(online, reader, out)
     if interrupted:
         raise KeyboardInterrupt
 
 
-def _started(path: str, target: str | None, learner: str | None, options: dict[str, Any]) -> Any:
-    """Return the model to start from, which says what rows are and who learns."""
+def _started(path: str, target: str | None, learner: str | None, options: dict[str, Any]) -> LinearModel:
+    """Return the model to start from, which says what rows are and what learns."""
     for name, value in (("target", target), ("learner", learner), ("format", options.get("format"))):
         if value is not None:
             raise ValueError(f"--{name} is what it was when {path} was made: leave it out.")
+    from rosenblatt.training.model import LinearModel
+
     model = loaded(path)
-    if type(model).__name__ not in LEARNERS.values():
-        raise ValueError(f"{path} holds a {type(model).__name__}, which does not learn row by row.")
+    if not isinstance(model, LinearModel):
+        raise ValueError(f"{path} holds a {model.learner}, which does not learn row by row.")
     return model
 
 
-def _learn_all(model: Any, reader: Reader, teller: Teller, every: int) -> int:
+def _learn_all(online: OnlineLearner, reader: Reader, teller: Teller, every: int) -> int:
     """Learn from all lines, telling how it goes every so many rows; return how many had come when last told."""
-    count, step, told = teller.count, min(every, 100), 0
+    count, step, told = online.count, min(every, 100), 0
     for lines in batches(sys.stdin.buffer, every, every + 1 if reader.target is not None else 1):
         X, y = reader.rows(lines)
         start = 0
         while start < len(y):
             stop = min(len(y), start + step - count.rows % step, start + every - count.rows % every)
-            learn(model, X[start:stop], y[start:stop], count)
+            online.learn(X[start:stop], y[start:stop])
             start = stop
             if count.rows % every == 0:
                 teller.tell()
@@ -131,38 +166,44 @@ def _learn_all(model: Any, reader: Reader, teller: Teller, every: int) -> int:
     return told
 
 
-def _save(model: Any, reader: Reader, count: Count, out: Path) -> None:
-    import rosenblatt
-
-    model.preparation_ = dict(reader.preparation or {})
-    if model.preparation_["format"] == "svmlight":
-        model.preparation_["n_features"] = model.n_features_in_
+def _save(online: OnlineLearner, reader: Reader, out: Path) -> None:
+    model = online.model
+    if model is None:
+        return
+    model.preparation = dict(reader.preparation or {})
+    if model.preparation["format"] == "svmlight":
+        model.preparation["n_features"] = model.state.n_features
     name_features(model, reader.names)
-    before = getattr(model, "fingerprint_", None) or {"files": [], "rows": 0}
-    model.fingerprint_ = {"files": [*before["files"], "-"], "rows": before["rows"] + count.rows}
-    rosenblatt.save(model, out)
+    before = model.fingerprint or {"files": [], "rows": 0}
+    model.fingerprint = {"files": [*before["files"], "-"], "rows": before["rows"] + online.count.rows}
+    model.save(out)
     note(f"model written to {out}.")
 
 
 @dataclass
 class Teller:
-    """Says how it goes: mistakes so far, and the theorem's word on them."""
+    """Prints how it goes: mistakes so far, and what the theorem says of them."""
 
-    model: Any
-    count: Count
+    online: OnlineLearner
     margin: float | None
     as_json: bool
     told: bool = False
 
     @property
+    def _report(self) -> Report:
+        if self.online.model is None:
+            raise ValueError("Expected lines on standard input, got none.")
+        return self.online.model.report
+
+    @property
     def bound(self) -> float:
         """The most updates that rows no longer than those seen allow, if the margin is as large as was said."""
-        return math.inf if self.margin is None else (self.model.report_.radius / self.margin) ** 2
+        return math.inf if self.margin is None else (self._report.radius / self.margin) ** 2
 
     def conclude(self) -> None:
-        """Say so where the margin cannot be as large as was said."""
-        updates = self.model.n_updates_
-        if len(self.model.classes_) == 2 and updates > self.bound:
+        """Print a note where the margin cannot be as large as was said."""
+        model, updates = self.online.model, self._report.updates
+        if model is not None and len(model.classes) == 2 and updates > self.bound:
             note(
                 f"{updates:,} updates are more than a margin of {self.margin:g} allows ({self.bound:,.0f}): "
                 "no hyperplane separates these rows by that much."
@@ -170,7 +211,7 @@ class Teller:
 
     def tell(self) -> None:
         """Print one line, the first time below the names of the columns."""
-        count, report = self.count, self.model.report_
+        count, report = self.online.count, self._report
         bound = None if self.margin is None else self.bound
         if not self.told and not self.as_json:
             last = "" if bound is None else f"{'bound':>12}"

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from rosenblatt.blocks import Block, stacked
+from rosenblatt.blocks import Block, join_blocks, rebatch
 from rosenblatt.data.cache.row_cache import Kept
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.sources import Origin
 from rosenblatt.tables import Table
 
-__all__ = ["Skipped", "Stream", "regrouped", "stream_from"]
+__all__ = ["Skipped", "Stream", "stream_from"]
 
 
 class Skipped(NamedTuple):
@@ -79,7 +77,7 @@ class Stream:
         if self._kept is not None and known is None:
             blocks = self._kept.filling(blocks)
         try:
-            for block in regrouped(blocks, self._block_rows) if self._block_rows else blocks:
+            for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
                 if known is not None:
                     self._origin.share = self.rows_read / known.rows
@@ -136,7 +134,7 @@ class Stream:
         every = list(self)
         if not every:
             return np.empty((0, self.n_features)), np.empty(0)
-        block = _joined(every)
+        block = join_blocks(every)
         return block.X, block.y
 
     def describe(self) -> Table:
@@ -182,51 +180,3 @@ class OnceStream(Stream):
 def stream_from(origin: Origin, block_rows: int | None, kept: Kept | None) -> Stream:
     """Return a stream that can be read as often as its origin."""
     return Stream(origin, block_rows, kept) if origin.source.rereadable else OnceStream(origin, block_rows)
-
-
-def regrouped(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:
-    """Yield the same rows in blocks of ``size``, the last perhaps smaller.
-
-    Examples
-    --------
-    >>> blocks = [Block(np.eye(3), np.arange(3), 0), Block(np.eye(3), np.arange(3, 6), 3)]
-    >>> [block.y.tolist() for block in regrouped(blocks, 4)]
-    [[0, 1, 2, 3], [4, 5]]
-    """
-    waiting: list[Block] = []
-    count = 0
-    for block in blocks:
-        start = 0
-        while count + len(block) - start >= size:
-            stop = start + size - count
-            yield _joined([*waiting, _cut(block, start, stop)])
-            waiting, count, start = [], 0, stop
-        if start < len(block):
-            waiting.append(_cut(block, start, len(block)))
-            count += len(block) - start
-    if waiting:
-        yield _joined(waiting)
-
-
-def _cut(block: Block, start: int, stop: int) -> Block:
-    if stop - start == len(block):
-        return block
-    weight = None if block.weight is None else block.weight[start:stop]
-    after = block.after if stop == len(block) else None
-    X, y = block.X[start:stop], block.y[start:stop]
-    return Block(X, y, block.first + start, weight, after, block.checked)
-
-
-def _joined(blocks: list[Block]) -> Block:
-    if len(blocks) == 1:
-        return blocks[0]
-    matrices = [block.X for block in blocks]
-    if sp.issparse(matrices[0]):
-        X = stacked(matrices)
-    else:
-        X = np.concatenate(matrices)
-    weight = None
-    if any(block.weight is not None for block in blocks):
-        weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
-    y = np.concatenate([block.y for block in blocks])
-    return replace(blocks[-1], X=X, y=y, first=blocks[0].first, weight=weight)

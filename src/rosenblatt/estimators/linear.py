@@ -1,38 +1,57 @@
-"""How every linear perceptron learns from a data set: the loop over passes."""
+"""How every linear perceptron learns: from arrays, from a stream, and from chunks as they come."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import assert_all_finite
+from sklearn.utils.metaestimators import available_if
 
-from rosenblatt.estimators.feeding import fit_from_stream
-from rosenblatt.estimators.parameters import check_parameters
-from rosenblatt.estimators.streams import StreamLearner
-from rosenblatt.estimators.validation import (
-    checked_pair,
-    class_numbers,
-    feature_spread,
-    leading_run,
-    step_sizes,
-    warn_if_sorted,
-)
-from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.progress import Progress
+from rosenblatt.estimators.prediction import TrainedPerceptron
+from rosenblatt.estimators.validation import block_validator, validate_pair, warn_if_sorted
+from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.tables import Table
-from rosenblatt.training.early_stopping import Held, hold_out
-from rosenblatt.training.passes import Trainer
-from rosenblatt.training.rows import as_rows
-from rosenblatt.training.state import Machines
+from rosenblatt.training.batches import InMemory, Streamed, encode_labels, make_batch
+from rosenblatt.training.checkpoint import CheckpointWriter
+from rosenblatt.training.model import EarlyStoppingState, trained_state
+from rosenblatt.training.observers import Callback, Observer
+from rosenblatt.training.options import RunOptions
+from rosenblatt.training.passes import NotFinite
+from rosenblatt.training.run import (
+    Checkpoint,
+    Outcome,
+    Start,
+    TrainingRun,
+    check_read_once,
+    note_leading_run,
+    online_run,
+    train,
+)
+from rosenblatt.training.scoring import stored_hypothesis
+from rosenblatt.user_warnings import warn_user
+
+__all__ = ["LinearPerceptron"]
 
 
-class LinearPerceptron(StreamLearner):
+def _learns_from_chunks(model: LinearPerceptron) -> bool:
+    if model.hypothesis == "pocket":
+        raise AttributeError(
+            'hypothesis="pocket" compares weights on the whole training set, which partial_fit never sees: '
+            'use fit, or hypothesis="average".'
+        )
+    return True
+
+
+class LinearPerceptron(TrainedPerceptron):
     """The family's common part; use `Perceptron`, `AveragedPerceptron` or `VotedPerceptron`."""
 
     def __init__(
@@ -65,7 +84,8 @@ class LinearPerceptron(StreamLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    # learning
+    n_features_in_: int
+    _early_stopping_state: EarlyStoppingState | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
@@ -80,6 +100,19 @@ class LinearPerceptron(StreamLearner):
             Scales the step that an update makes; rows of weight 0 are not visited.
         """
         return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, observers: Sequence[Observer] = ()) -> Self:
+        options = self._options()
+        with _unchanged_on_error(self):
+            warm = self._is_warm()
+            X, y = validate_pair(self, X, y, reset=not warm, finite=warm or self.early_stopping)
+            classes, numbers = encode_labels(y)
+            source = InMemory(make_batch(X, numbers, classes, sample_weight, self.class_weight))
+            try:
+                return self._train(source, options, observers)
+            except NotFinite:
+                assert_all_finite(X, input_name="X")  # raises scikit-learn's error
+                raise
 
     def fit_stream(
         self,
@@ -106,7 +139,8 @@ class LinearPerceptron(StreamLearner):
             All classes. Without them a class that is not in the first block makes the run start again, after a look at
             all labels; a generator cannot start again, so there a third class starts from zero at its first row.
         on_pass : callable, optional
-            Called with the model after each pass, for instance to score it on a test set.
+            Called with the model after each pass, for instance to score it on a test set; the run ends where it returns
+            True.
         checkpoint : path, optional
             A file to write all that the run needs to go on to, ``every`` so many seconds, replaced as a whole.
         resume : bool
@@ -121,170 +155,134 @@ class LinearPerceptron(StreamLearner):
         >>> model.coef_, model.converged_
         (array([[2., 1.]]), True)
         """
-        check_parameters(self)
-        fit_from_stream(self, blocks, classes, on_pass, checkpoint, every, resume)
-        return self
+        options = self._options()
+        options.check_for_stream("fit_stream")
+        if resume and checkpoint is None:
+            raise ParameterError(Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from.")
+        with _unchanged_on_error(self):
+            warm = self._is_warm()
+            width = self.n_features_in_ if warm else 0
+            validate = block_validator(self, reset=not warm)
+            source = Streamed(blocks, classes, class_weight=options.class_weight, validate=validate, width=width)
+            observers: list[Observer] = [] if on_pass is None else [Callback(self._caller(on_pass))]
+            resumed = None
+            if not source.rereadable:
+                check_read_once(options, checkpoint is not None)
+            elif checkpoint is not None:
+                names = lambda: getattr(self, "feature_names_in_", None)  # noqa: E731
+                writer = CheckpointWriter(checkpoint, every, type(self).__name__, options, blocks, names)
+                observers.append(writer)
+                resumed = writer.read() if resume else None
+            if resumed is not None:
+                self.n_features_in_ = source.width = resumed.state.n_features
+                if resumed.names is not None:
+                    self.feature_names_in_ = resumed.names
+            return self._train(source, options, observers, resumed)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, watch: Callable[[Machines], None] | None = None) -> Self:
-        """Do the work of ``fit``, and let ``watch`` see the machines after each pass."""
-        check_parameters(self)
-        going_on = self.warm_start and hasattr(self, "machines_")
-        if going_on:
+    @available_if(_learns_from_chunks)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Visit each row of ``X`` once, in the given order, and go on from what was learned before.
+
+        Any chunking of a data set gives the same bits as one pass of ``fit`` with ``shuffle=False``, as long as
+        ``classes`` is given at first or at most two occur. A class that turns up later is welcome: from the third on
+        it starts from zero at its first row. ``n_iter_`` counts the calls; ``max_updates`` limits the updates of all of
+        them together. Rows are not held out, whatever ``early_stopping`` says.
+
+        Parameters
+        ----------
+        X, y : as for ``fit``; one class is enough.
+        classes : array, optional
+            All classes that may occur. Those in ``y`` need not be among them.
+        sample_weight : array of shape (n,), optional
+            As for ``fit``.
+        """
+        options = self._options()
+        options.check_for_stream("partial_fit")
+        start = None
+        if hasattr(self, "state_"):
             self._check_unchanged()
-        X, y = checked_pair(self, X, y, reset=not going_on, finite=going_on or self.early_stopping)
-        classes, numbers = class_numbers(y)
-        if len(classes) < 2 and not going_on:
-            raise ValueError(
-                f"fit needs at least two classes, got one class: every label is {classes.tolist()[0]!r}. "
-                "Add rows of another class, or use partial_fit where they may come later."
-            )
-        if isinstance(self.class_weight, Mapping) and not going_on:
-            unknown = [label for label in self.class_weight if label not in classes.tolist()]
-            if unknown:
-                raise ValueError(f"class_weight names {unknown[0]!r}, which is none of the classes {classes.tolist()}.")
-        steps = step_sizes(len(y), sample_weight, self.class_weight, classes, numbers)
-        if len(steps) and not (steps > 0).any():
-            raise ValueError("every row has weight zero, so there is nothing to learn: give some a positive weight.")
-        if len(steps) and not going_on and np.ptp(numbers[steps > 0]) == 0:
-            raise ValueError("fit needs at least two classes, got one class among the rows whose weight is not 0.")
-        resumed = None
-        if going_on:
-            machines, resumed = self._resume if self._resume is not None else (self.machines_, None)
-            machines, known = self._admit(machines, self.classes_, classes)
-            numbers = np.searchsorted(known, classes).astype(np.int32)[numbers]
-            resumed = resumed if len(known) == len(self.classes_) else None  # the best pass knew fewer classes
-            classes = known
-        else:
-            machines = self._new_machines(len(classes), X.shape[1])
-        if not self.shuffle:
-            warn_if_sorted(leading_run(numbers), len(numbers), stacklevel=4)
-        rows = as_rows(X)
-        visited = np.arange(rows.n, dtype=np.uint32)
-        held: Held | None = None
-        if self.early_stopping:
-            visited, held = hold_out(self, rows, numbers, steps, machines.seed, resumed)
-        trainer = Trainer(machines, rows, numbers, steps, jobs=effective_n_jobs(self.n_jobs))
-        if going_on:
-            trainer.judge_again(visited)
-        self._run(trainer, classes, visited, held, going_on, watch)
+            start = Start(self.state_, self.classes_)
+        X, y = validate_pair(self, X, y, reset=start is None)
+        labels, numbers = encode_labels(y)
+        batch = make_batch(X, numbers, labels, sample_weight, self.class_weight)
+        run = online_run(batch, options, start, classes, effective_n_jobs(self.n_jobs))
+        if note_leading_run(run.state, y):
+            warn_if_sorted(run.state.leading_run)
+            run.state.leading_run = -1
+        try:
+            run.visit(batch)
+        finally:
+            self.state_, self.classes_, self._early_stopping_state = run.state, run.classes, None
         return self
 
-    def _run(
+    # the run
+
+    def _options(self) -> RunOptions:
+        """Return the parameters, checked."""
+        return RunOptions(**{field.name: getattr(self, field.name) for field in fields(RunOptions)}).check()
+
+    def _is_warm(self) -> bool:
+        """Return whether training goes on from what was learned before; a ValueError where that cannot be."""
+        warm = bool(self.warm_start) and hasattr(self, "state_")
+        if warm:
+            self._check_unchanged()
+        return warm
+
+    def _check_unchanged(self) -> None:
+        """Raise a ValueError where a parameter that decides what the state is has changed since it was made."""
+        state = self.state_
+        if self.hypothesis in ("pocket", "vote"):
+            stored_hypothesis(state, self.hypothesis)
+        direct = len(self.classes_) > 2 and self.multi_class == "direct"
+        for name, then, now in (
+            ("fit_intercept", state.fit_intercept, bool(self.fit_intercept)),
+            ("multi_class", state.direct, direct),
+        ):
+            if then != now:
+                raise ParameterError(
+                    Setting(name),
+                    " has changed since this model was trained, so it cannot go on: set it back, or fit from the "
+                    "start (warm_start=False).",
+                )
+
+    def _train(
         self,
-        trainer: Trainer,
-        classes: np.ndarray,
-        visited: np.ndarray,
-        held: Held | None,
-        going_on: bool,
-        watch: Callable[[Machines], None] | None,
-    ) -> None:
-        """Make up to ``max_iter`` passes and keep what came of them, after an interrupt too."""
-        machines = trainer.machines
-        progress = Progress(self.verbose, self.max_iter)
-        made = 0
-        trainer.on_slice = lambda part, mistakes: progress.within(made, part, mistakes)
-        counters, done = machines.counters, machines.done
-        counters["limit"] = -1 if self.max_updates is None else counters["updates"] + self.max_updates
-        active = np.arange(len(counters)) if going_on else np.flatnonzero(~done)
-        passes = machines.passes
-        under = trainer.under
-        if under.row:  # a pass goes on that was interrupted
-            made, active = under.made, under.active
-        try:
-            while len(active) and made < self.max_iter and not (held and held.stalled):
-                passes = machines.passes
-                if not under.row:
-                    under.made, under.active = made, active
-                    under.was_done, under.visits = done[active], counters["visits"][active]
-                    done[active] = False
-                was_done, visits = under.was_done, under.visits
-                trainer.run_pass(self._order(visited, machines), bool(self.shuffle), active)
-                done[active] = counters["mistakes"][active] == 0
-                idle = was_done & done[active]  # separated before and still: as if this pass had not been
-                counters["visits"][active[idle]] = visits[idle]
-                if not idle.all():
-                    made += 1
-                    self._end_pass(trainer, active[~idle], visited, held, progress)
-                    if watch is not None:
-                        trainer.store_voters()
-                        watch(machines)
-                active = np.flatnonzero(~(done | (counters["updates"] == counters["limit"])))
-        except KeyboardInterrupt:
-            if machines.passes == passes:
-                self._note_pass(machines, active)
-            self._keep(trainer, classes, held)
-            progress.close("interrupted; the model keeps what it has learned")
-            raise
-        self._keep(trainer, classes, held)
-        outcome = f"stopped after {made} pass{'' if made == 1 else 'es'}"
-        outcome += ", as the rows held out are predicted no better" if held and held.stalled else ", with mistakes left"
-        progress.close("separated" if done.all() else outcome)
-        if self.hypothesis == "last" and not done.all() and not (held and held.stalled):
-            self._warn_about_mistakes(machines)
+        source: InMemory | Streamed,
+        options: RunOptions,
+        observers: Sequence[Observer] = (),
+        resumed: Checkpoint | None = None,
+    ) -> Self:
+        """Make the passes, keep what came of them, and warn where mistakes are left."""
+        start = None
+        if self._is_warm():
+            state, best = self._early_stopping_state or (self.state_, None)
+            start = Start(state, self.classes_, best)
+        runs: list[TrainingRun] = []
 
-    def _keep(self, trainer: Trainer, classes: np.ndarray, held: Held | None) -> None:
-        """Make what was learned this model's own: the best pass's where rows were held out."""
-        machines = trainer.machines
-        self._resume = None
-        if held is not None and held.best.machines is not None:
-            self._resume = (machines, held.best)
-            trainer.machines = held.best.machines.snapshot()
-            trainer.machines.passes, trainer.machines.mistakes = machines.passes, list(machines.mistakes)
-            trainer.machines.validation_error = list(machines.validation_error)
-        trainer.store_voters()
-        if trainer.machines.spread is None and trainer.rows is not None:
-            trainer.machines.spread = feature_spread(trainer.rows.matrix)
-        self.machines_, self.classes_ = trainer.machines, classes
+        def keep(run: TrainingRun) -> None:
+            runs.append(run)
+            if run.last_batch is None and not run.resumed:
+                return  # interrupted before the first row
+            self.state_, self._early_stopping_state = trained_state(run)
+            self.classes_, self.n_features_in_ = run.classes, self.state_.n_features
 
-    def _order(self, visited: np.ndarray, machines: Machines) -> np.ndarray:
-        """Return the row numbers that the next pass visits, in order."""
-        if not self.shuffle:
-            return visited
-        pass_number = 0 if self.shuffle == "once" else machines.passes
-        order = visiting_order(len(visited), machines.seed, pass_number)
-        return visited[order] if self.early_stopping else order
+        threads = effective_n_jobs(self.n_jobs)
+        outcome = train(source, options, keep, observers, start=start, resumed=resumed, threads=threads)
+        run = runs[-1]
+        if not options.shuffle and not run.resumed and run.labels.is_sorted:
+            warn_if_sorted(run.labels.leading_run)
+        if options.hypothesis == "last" and outcome in (Outcome.MAX_PASSES, Outcome.MAX_UPDATES):
+            _warn_about_mistakes(run)
+        return self
 
-    def _note_pass(self, machines: Machines, active: np.ndarray) -> None:
-        """Enter the mistakes of the pass just made into the history."""
-        mistakes = np.full(len(machines.counters), -1)
-        mistakes[active] = machines.counters["mistakes"][active]
-        machines.mistakes.append(mistakes)
-        machines.passes += 1
+    def _caller(self, function: Callable[[Self], Any]) -> Callable[[TrainingRun], Any]:
+        """Return what calls ``function`` with this model as it is after a pass."""
 
-    def _end_pass(
-        self,
-        trainer: Trainer,
-        active: np.ndarray,
-        visited: np.ndarray,
-        held: Held | None,
-        progress: Progress,
-    ) -> None:
-        """Judge the pass just made: the history, the pocket, the rows held out."""
-        machines = trainer.machines
-        self._note_pass(machines, active)
-        machines.check_finite()
-        trainer.judge(visited)
-        error = None
-        if held is not None:
-            trainer.store_voters()
-            error = held.judge(machines)
-            machines.validation_error.append(error)
-        progress.after(machines.passes, int(machines.counters["mistakes"][active].sum()), error)
+        def call(run: TrainingRun) -> Any:
+            self.state_, self.classes_ = run.state, run.classes
+            return function(self)
 
-    def _warn_about_mistakes(self, machines: Machines) -> None:
-        counters = machines.counters
-        history = np.array(machines.mistakes)
-        last = [history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~machines.done)]
-        mistakes = int(np.sum(last))
-        limit = "max_updates" if (counters["updates"] == counters["limit"]).any() else "max_iter"
-        warnings.warn(
-            f"{mistakes} mistake{'' if mistakes == 1 else 's'} in pass {machines.passes}, the last that {limit} "
-            f"allows: the data is not separated, as no pass was without a mistake. Raise {limit}; if the data may "
-            'not be separable, use hypothesis="average" or AveragedPerceptron; if its features differ in scale, '
-            "scale them.",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
+        return call
 
     def score_by_pass(self, X: Any, y: Any, X_test: Any = None, y_test: Any = None) -> Table:
         """Train a copy from scratch and return its errors after each pass: CIML figure 4.3.
@@ -301,14 +299,39 @@ class LinearPerceptron(StreamLearner):
             columns["test_error"] = []
             sets.append(("test_error", X_test, y_test))
 
-        def watch(machines: Machines) -> None:
-            model.machines_, model.classes_ = machines, np.unique(np.asarray(y))
-            columns["pass"].append(machines.passes)
+        def score(model: LinearPerceptron) -> None:
+            columns["pass"].append(model.n_iter_)
             columns["mistakes"].append(int(model.history_["mistakes"][-1]))
             for name, rows, labels in sets:
                 columns[name].append(1.0 - model.score(rows, labels))
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model._fit(X, y, watch=watch)
+            model._fit(X, y, observers=[Callback(model._caller(score))])
         return Table(columns, title=f"{type(self).__name__}: errors by pass")
+
+
+@contextmanager
+def _unchanged_on_error(model: LinearPerceptron) -> Iterator[None]:
+    """Leave ``model`` as it was where training fails, but not where it is interrupted."""
+    before = dict(model.__dict__)
+    try:
+        yield
+    except Exception:
+        model.__dict__.clear()
+        model.__dict__.update(before)
+        raise
+
+
+def _warn_about_mistakes(run: TrainingRun) -> None:
+    state = run.state
+    history = np.array(state.mistakes)
+    mistakes = int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~state.done)))
+    limit = "max_updates" if (state.counters["updates"] == state.counters["limit"]).any() else "max_iter"
+    warn_user(
+        f"{mistakes} mistake{'' if mistakes == 1 else 's'} in pass {state.passes}, the last that {limit} "
+        f"allows: the data is not separated, as no pass was without a mistake. Raise {limit}; if the data may "
+        'not be separable, use hypothesis="average" or AveragedPerceptron; if its features differ in scale, '
+        "scale them.",
+        ConvergenceWarning,
+    )

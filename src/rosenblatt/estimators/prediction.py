@@ -1,100 +1,129 @@
-"""What a trained perceptron answers and what it says of itself."""
+"""What a trained perceptron answers, and what it says of itself."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.estimators.validation import checked_matrix
+from rosenblatt.estimators.validation import validate_matrix
+from rosenblatt.training.model import history
 from rosenblatt.training.report import Report, report
-from rosenblatt.training.rows import as_rows
-from rosenblatt.training.scoring import answers, chosen_classes, weights
-from rosenblatt.training.state import Machines
+from rosenblatt.training.rows import RowMatrix, as_rows
+from rosenblatt.training.scoring import decision_scores, predicted_classes, weights
+from rosenblatt.training.state import LinearState
+
+__all__ = ["ExactLinearClassifier", "TrainedPerceptron"]
+
+Floats = NDArray[np.float64]
 
 
-class Learned(ClassifierMixin, BaseEstimator):
-    """A classifier whose knowledge is a set of linear machines: predictions, weights, history, report."""
+class ExactLinearClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are."""
 
-    hypothesis: str
-    machines_: Machines
-    classes_: np.ndarray
+    classes_: NDArray[Any]
 
-    @property
-    def _learned(self) -> Machines:
-        """The machines, or scikit-learn's error if there are none yet."""
+    def _scores(self, rows: RowMatrix) -> Floats:
+        """Return the score of each row for each classifier."""
+        raise NotImplementedError
+
+    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the class number of each row, and whether it is tied."""
+        raise NotImplementedError
+
+    def _rows(self, X: Any) -> RowMatrix:
         check_is_fitted(self)
-        return self.machines_
+        return as_rows(validate_matrix(self, X, reset=False))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
-        numbers, _ = self._decide(X)
+        numbers, _ = self._decisions(self._rows(X))
         return self.classes_[numbers]
 
-    def on_boundary(self, X: Any) -> np.ndarray:
+    def on_boundary(self, X: Any) -> NDArray[np.bool_]:
         """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
-        return self._decide(X)[1]
+        return self._decisions(self._rows(X))[1]
 
-    def _decide(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        machines = self._learned
-        rows = as_rows(checked_matrix(self, X, reset=False))
-        numbers, tied = chosen_classes(machines, self.hypothesis, rows)
-        if len(self.classes_) == 1:
-            return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
-        return numbers, tied
-
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> Floats:
         """Return the activation of each row, for each class if there are more than two; signs are exact.
 
         For votes it is the share of all visits by which those in favour outnumber those against. Where two
         classes are within rounding of each other, ``predict`` compares them exactly and these numbers may not.
         """
-        machines = self._learned
-        rows = as_rows(checked_matrix(self, X, reset=False))
-        scores = answers(machines, self.hypothesis, rows)
+        scores = self._scores(self._rows(X))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class TrainedPerceptron(ExactLinearClassifier):
+    """A classifier whose knowledge is the state of a training run: predictions, weights, history, report."""
+
+    hypothesis: str
+    state_: LinearState
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "state_")
+
     @property
-    def coef_(self) -> np.ndarray:
+    def _trained(self) -> LinearState:
+        """The state, or scikit-learn's error if there is none yet."""
+        check_is_fitted(self)
+        return self.state_
+
+    def _scores(self, rows: RowMatrix) -> Floats:
+        return decision_scores(self.state_, self.hypothesis, rows)
+
+    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        if len(self.classes_) == 1:
+            return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
+        return predicted_classes(self.state_, self.hypothesis, rows)
+
+    @property
+    def coef_(self) -> Floats:
         """The weights that predict, one line a class (one line in all for two classes)."""
         return self._weights(self.hypothesis)[0]
 
     @property
-    def intercept_(self) -> np.ndarray:
+    def intercept_(self) -> Floats:
         """The bias that predicts, one a class (one in all for two classes)."""
         return self._weights(self.hypothesis)[1]
 
     @property
-    def last_coef_(self) -> np.ndarray:
+    def last_coef_(self) -> Floats:
         """The weights after the last visit."""
         return self._weights("last")[0]
 
     @property
-    def last_intercept_(self) -> np.ndarray:
+    def last_intercept_(self) -> Floats:
         """The bias after the last visit."""
         return self._weights("last")[1]
 
     @property
-    def average_coef_(self) -> np.ndarray:
+    def average_coef_(self) -> Floats:
         """The mean of the weights after each visit."""
         return self._weights("average")[0]
 
     @property
-    def average_intercept_(self) -> np.ndarray:
+    def average_intercept_(self) -> Floats:
         """The mean of the bias after each visit."""
         return self._weights("average")[1]
 
-    def _weights(self, hypothesis: str) -> tuple[np.ndarray, np.ndarray]:
+    def _weights(self, hypothesis: str) -> tuple[Floats, Floats]:
         if hypothesis == "vote":
             raise AttributeError(
                 "a vote is cast by many weight vectors, so there is no single coef_ or intercept_: "
                 "use average_coef_ or last_coef_."
             )
-        machines = self._learned
+        state = self._trained
         try:
-            w, b = weights(machines, hypothesis)
+            w, b = weights(state, hypothesis)
         except ValueError as not_kept:
             raise AttributeError(str(not_kept)) from not_kept
         return w.copy(), b.copy()
@@ -102,40 +131,29 @@ class Learned(ClassifierMixin, BaseEstimator):
     @property
     def n_iter_(self) -> int:
         """Passes made in all; each call of ``partial_fit`` counts as one."""
-        return self._learned.passes
+        return self._trained.passes
 
     @property
     def n_updates_(self) -> int:
-        """Updates made in all, over all machines."""
+        """Updates made in all, over all classifiers."""
         return int(self.history_["mistakes"].sum())
 
     @property
     def seed_(self) -> int:
         """What the visiting orders are drawn from."""
-        return self._learned.seed
+        return self._trained.seed
 
     @property
     def converged_(self) -> bool:
-        """Whether each machine made a whole pass without a mistake."""
-        return bool(self._learned.done.all())
+        """Whether each classifier made a whole pass without a mistake."""
+        return bool(self._trained.done.all())
 
     @property
-    def history_(self) -> np.ndarray:
+    def history_(self) -> NDArray[np.void]:
         """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one."""
-        machines = self._learned
-        mistakes = [int(np.maximum(counts, 0).sum()) for counts in machines.mistakes]
-        if not machines.validation_error:
-            return np.array([(count,) for count in mistakes], dtype=[("mistakes", "i8")])
-        errors = [np.nan] * (len(mistakes) - len(machines.validation_error)) + machines.validation_error
-        kind = [("mistakes", "i8"), ("validation_error", "f8")]
-        return np.array(list(zip(mistakes, errors, strict=True)), dtype=kind)
+        return history(self._trained)
 
     @property
     def report_(self) -> Report:
         """What the run proves about the data: see `Report`."""
-        return report(self._learned, self.classes_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return report(self._trained, self.classes_)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import warnings
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.estimators.parameters import seed_from
-from rosenblatt.estimators.validation import checked_matrix, checked_pair, class_numbers
+from rosenblatt.estimators.prediction import ExactLinearClassifier
+from rosenblatt.estimators.validation import validate_pair
+from rosenblatt.parameters import check_boolean
 from rosenblatt.theory.claims import margin_of, most_margin
 from rosenblatt.theory.exact import smallest
 from rosenblatt.theory.margins import dataset_margin
@@ -22,15 +21,18 @@ from rosenblatt.theory.search.hulls import longest_row
 from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Verdicts
-from rosenblatt.training.rows import as_rows
-from rosenblatt.training.scoring import activations, best_classes
+from rosenblatt.training.activations import activations, best_classes
+from rosenblatt.training.batches import encode_labels
+from rosenblatt.training.options import draw_seed
+from rosenblatt.training.rows import RowMatrix
+from rosenblatt.user_warnings import warn_user
 
 __all__ = ["RescaledPerceptron"]
 
 Verdict = Any  # Separable, Inseparable, Undecided or MarginBracket
 
 
-class RescaledPerceptron(ClassifierMixin, BaseEstimator):
+class RescaledPerceptron(ExactLinearClassifier):
     """The perceptron that hardly minds how small the margin is, and that ends in a verdict.
 
     A perceptron takes up to (R / margin)^2 updates. This one is stopped after m^2 / 4 of them (m weights), stretches
@@ -41,14 +43,14 @@ class RescaledPerceptron(ClassifierMixin, BaseEstimator):
     phase.
 
     It is for data that separates, if only just; for noisy data `AveragedPerceptron` predicts better. It keeps a dense
-    copy of the data while it learns. More than two classes: a machine for each against the rest.
+    copy of the data while it learns. More than two classes: a classifier for each against the rest.
 
     Parameters
     ----------
     fit_intercept : bool
         Whether to learn a bias.
     max_rescalings : int
-        The most rescalings before `separability` is asked, for each machine.
+        The most rescalings before `separability` is asked, for each classifier.
     random_state : int, RandomState, Generator or None
         Where the order of visits comes from.
     verbose : int
@@ -61,13 +63,13 @@ class RescaledPerceptron(ClassifierMixin, BaseEstimator):
     classes_, n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
     converged_ : bool
-        Whether every machine has every training row on its side, proved exactly; it implies a training score of 1.
+        Whether every classifier has every training row on its side, proved exactly; it implies a training score of 1.
     verdict_ : Separable, Inseparable or Undecided; a dictionary of them by class where there are more than two
         What is proved about the data; ``verdict_.check(X, y)`` recomputes it. The upper end of a margin found by this
         perceptron is rough; `dataset_margin` has the digits. Without an intercept it is a `MarginBracket` of the kind
         "homogeneous", as hyperplanes through the origin are another question.
     n_iter_, n_updates_, n_rescalings_ : int
-        Passes (the most that a machine made), and updates and rescalings of all machines.
+        Passes (the most that a classifier made), and updates and rescalings of all classifiers.
     seed_ : int
         What the visiting orders are drawn from.
 
@@ -100,83 +102,62 @@ class RescaledPerceptron(ClassifierMixin, BaseEstimator):
         y : array of shape (n,)
             Labels of any type, at least two different ones.
         """
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
-        X, y = checked_pair(self, X, y, reset=True)
-        classes, numbers = class_numbers(y)
+        check_boolean("fit_intercept", self.fit_intercept)
+        X, y = validate_pair(self, X, y, reset=True)
+        classes, numbers = encode_labels(y)
         if len(classes) < 2:
             raise ValueError(
                 f"fit needs at least two classes, got one class: every label is {classes.tolist()[0]!r}. "
                 "Add rows of another class."
             )
-        seed = seed_from(self.random_state)
+        seed = draw_seed(self.random_state)
         X = X.astype(np.float64, copy=False)
         targets = range(len(classes)) if len(classes) > 2 else [1]
-        machines = [_Machine(self, X, numbers == k, classes.tolist()[k], seed) for k in targets]
+        classifiers = [_Classifier(self, X, numbers == k, classes.tolist()[k], seed) for k in targets]
         self.classes_, self.seed_ = classes, seed
-        self.coef_ = np.array([machine.w for machine in machines])
-        self.intercept_ = np.array([machine.b for machine in machines])
-        self.converged_ = all(machine.separates for machine in machines)
-        self.n_iter_ = max(machine.run.passes for machine in machines)
-        self.n_updates_ = sum(machine.run.updates for machine in machines)
-        self.n_rescalings_ = sum(machine.run.rescalings for machine in machines)
-        verdicts = Verdicts({machine.label: machine.verdict for machine in machines})
-        self.verdict_ = verdicts if len(machines) > 1 else machines[0].verdict
+        self.coef_ = np.array([classifier.w for classifier in classifiers])
+        self.intercept_ = np.array([classifier.b for classifier in classifiers])
+        self.converged_ = all(classifier.separates for classifier in classifiers)
+        self.n_iter_ = max(classifier.run.passes for classifier in classifiers)
+        self.n_updates_ = sum(classifier.run.updates for classifier in classifiers)
+        self.n_rescalings_ = sum(classifier.run.rescalings for classifier in classifiers)
+        verdicts = Verdicts({classifier.label: classifier.verdict for classifier in classifiers})
+        self.verdict_ = verdicts if len(classifiers) > 1 else classifiers[0].verdict
         if not self.converged_:
-            self._warn([machine for machine in machines if not machine.separates], X.shape[0])
+            self._warn([classifier for classifier in classifiers if not classifier.separates], X.shape[0])
         return self
 
-    def _warn(self, failed: list[_Machine], n: int) -> None:
+    def _warn(self, failed: list[_Classifier], n: int) -> None:
         through = "" if self.fit_intercept else " through the origin"
-        names = ", ".join(repr(machine.label) for machine in failed)
+        names = ", ".join(repr(classifier.label) for classifier in failed)
         what = f"class {names} from the rest" if len(failed) == 1 else f"any of the classes {names} from the rest"
         if len(self.classes_) == 2:
             what = "the two classes"
         where = "verdict_" if len(self.classes_) == 2 else "verdict_[class]"
-        wrong = sum(machine.wrong for machine in failed)
-        if all(_is_no(machine.verdict) for machine in failed):
-            most = max(len(machine.verdict.support) for machine in failed)
+        wrong = sum(classifier.wrong for classifier in failed)
+        if all(_is_no(classifier.verdict) for classifier in failed):
+            most = max(len(classifier.verdict.support) for classifier in failed)
             proof = "one row" if most == 1 else f"{most:,} rows" if len(failed) == 1 else f"at most {most:,} rows"
             text = f"no hyperplane{through} separates {what}, as {where} proves with {proof}"
         else:
             text = f"no separator{through} in floating point was found for {what}, and {where} says what is proved"
-        warnings.warn(
+        warn_user(
             f"{text}: the weights kept leave {wrong:,} of {n:,} rows on the wrong side; use AveragedPerceptron for "
             "noisy data, or features that separate it.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
-        numbers, _ = self._decide(X)
-        return self.classes_[numbers]
+    def _scores(self, rows: RowMatrix) -> NDArray[np.float64]:
+        return activations(rows, self.coef_, self.intercept_)
 
-    def on_boundary(self, X: Any) -> np.ndarray:
-        """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
-        return self._decide(X)[1]
-
-    def _decide(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        check_is_fitted(self)
-        rows = as_rows(checked_matrix(self, X, reset=False))
+    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if len(self.classes_) > 2:
             return best_classes(rows, self.coef_, self.intercept_)
         a = activations(rows, self.coef_, self.intercept_)[:, 0]
         return (a > 0).astype(np.int64), a == 0
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the activation of each row, for each class if there are more than two; signs are exact."""
-        check_is_fitted(self)
-        a = activations(as_rows(checked_matrix(self, X, reset=False)), self.coef_, self.intercept_)
-        return a[:, 0] if a.shape[1] == 1 else a
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-class _Machine:
+class _Classifier:
     """One class against the rest: the run, the weights that came of it, and the verdict."""
 
     w: np.ndarray

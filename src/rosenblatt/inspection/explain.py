@@ -210,7 +210,7 @@ def _bias_note(rule: LinearRule) -> str:
 
 def _scale_warning(learner: Any, names: list[str]) -> str:
     """Return a sentence where features ranged over so different values in training that weights mislead."""
-    spread = getattr(getattr(learner, "machines_", None), "spread", None)
+    spread = getattr(getattr(learner, "state_", None), "feature_ranges", None)
     if spread is None or len(spread) != len(names):
         return ""
     spread = np.asarray(spread, dtype=np.float64)

@@ -8,6 +8,7 @@ be drawn by itself. An index below m is taken from the upper 32 bits z as ``z * 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.kernels.compiler import inline, kernel
 
@@ -15,12 +16,19 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-@inline
-def _mix(z):
+def _splitmix64(z):
     """Return splitmix64's output for the state ``z`` (Steele, Lea and Flood 2014)."""
     z = (z ^ (z >> np.uint64(30))) * _FIRST
     z = (z ^ (z >> np.uint64(27))) * _SECOND
     return z ^ (z >> np.uint64(31))
+
+
+_mix = inline(_splitmix64)
+
+
+def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers that look random but depend on ``numbers`` alone: splitmix64 of each times its odd constant."""
+    return _splitmix64(numbers * GOLDEN)
 
 
 @kernel

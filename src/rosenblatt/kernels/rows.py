@@ -2,7 +2,8 @@
 
 ``rows`` is a tuple: ``(values, d)`` for a C-ordered matrix laid flat, ``(values, indices, indptr)`` for CSR
 with unsigned indices, none twice in a row. Values are float32 or float64; arithmetic is float64. Sums
-may be taken in any order (their rounding is bounded by whoever asks); updates may not.
+may be taken in any order (the caller bounds their rounding); updates may not. ``classes`` has the same functions
+for the weights of several classes.
 """
 
 from __future__ import annotations
@@ -39,36 +40,6 @@ def _csr_dot(rows, i, w):
 
 dot = by_layout(_dense_dot, _csr_dot, fastmath=REORDERED)
 """``dot(rows, i, w)``: the dot product of row ``i`` and ``w``, summed in any order."""
-
-
-def _dense_four_dots(rows, i, w, k0, k1, k2, k3):
-    values = rows[0]
-    d = w.shape[1]
-    first = i * d
-    a, b, c, e = 0.0, 0.0, 0.0, 0.0
-    for j in range(d):
-        v = np.float64(at(values, first + j))
-        a += w[k0, j] * v
-        b += w[k1, j] * v
-        c += w[k2, j] * v
-        e += w[k3, j] * v
-    return a, b, c, e
-
-
-def _csr_four_dots(rows, i, w, k0, k1, k2, k3):
-    values, indices, indptr = rows
-    a, b, c, e = 0.0, 0.0, 0.0, 0.0
-    for p in range(at(indptr, i), at(indptr, i + 1)):
-        v, j = np.float64(at(values, p)), at(indices, p)
-        a += w[k0, j] * v
-        b += w[k1, j] * v
-        c += w[k2, j] * v
-        e += w[k3, j] * v
-    return a, b, c, e
-
-
-four_dots = by_layout(_dense_four_dots, _csr_four_dots, fastmath=REORDERED)
-"""``four_dots(rows, i, w, k0, k1, k2, k3)``: the dot products of row ``i`` with four lines of ``w``, in one reading."""
 
 
 def _dense_dot_and_square(rows, i, w):

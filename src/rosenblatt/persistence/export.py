@@ -15,9 +15,9 @@ from rosenblatt.inspection.explain import feature_labels
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.persistence.codecs import LEARNERS
 from rosenblatt.persistence.exact_onnx import Graph, decide
-from rosenblatt.persistence.files import library_version
 from rosenblatt.storage.atomic import replace_file
 from rosenblatt.storage.json_fields import plain_label
+from rosenblatt.version import __version__
 
 __all__ = ["export_json", "export_onnx"]
 
@@ -77,7 +77,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     proto = graph.model(
         inputs=[("X", "DOUBLE", ["rows", rule.w.shape[1]])],
         outputs=[("label", kind, ["rows"]), ("scores", "DOUBLE", ["rows", len(rule.w)])],
-        version=library_version(),
+        version=__version__,
         notes={
             "learner": type(model).__name__,
             "hypothesis": getattr(model, "hypothesis", "last"),
@@ -112,7 +112,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     labels = [plain_label(label) for label in rule.classes]
     out: dict[str, Any] = {
         "model": type(model).__name__,
-        "library": f"rosenblatt {library_version()}",
+        "library": f"rosenblatt {__version__}",
         "hypothesis": getattr(model, "hypothesis", "last"),
     }
     if rule.averaged:

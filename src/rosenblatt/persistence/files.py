@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.estimators.linear import LinearPerceptron
+from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.persistence.codecs import (
     LEARNERS,
-    learned_to_plain,
-    parameters_from_plain,
-    parameters_to_plain,
-    read_learned,
+    from_linear_model,
+    rescaled_from_plain,
+    rescaled_to_plain,
+    to_linear_model,
 )
-from rosenblatt.storage.container import check_version, read_container, write_container
-from rosenblatt.storage.json_fields import Fields, brief, labels_from_plain, labels_to_plain, to_text
+from rosenblatt.storage.json_fields import Fields
+from rosenblatt.training.model import LinearModel, ModelInfo, read_file, write_file
 from rosenblatt.training.serialization import Arrays
 
-__all__ = ["FORMAT", "load", "save"]
-
-FORMAT = 1
-"""Version of what a model file says; one more for every change that an older `load` would not understand."""
+__all__ = ["load", "save"]
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -39,8 +35,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : Perceptron, AveragedPerceptron, VotedPerceptron or RescaledPerceptron
-        After ``fit`` or ``partial_fit``. Labels must be whole numbers, floats, truth values or words. A
-        ``random_state`` that is neither None nor a whole number is saved as ``seed_``, the seed in use.
+        After ``fit`` or ``partial_fit``. Labels must be integers, floats, booleans or words. A
+        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use.
     path : str or path
         Where to, for instance "model.safetensors".
 
@@ -60,18 +56,16 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"only {', '.join(LEARNERS)} can be saved, got {type(model).__name__}: of a pipeline, save the last step."
         )
     check_is_fitted(model)
-    header, arrays = _to_plain(model)
-    try:
-        _from_plain(header, arrays)  # nothing is written that could not be read
-    except ValueError as fault:
-        raise ValueError(f"this model cannot be saved: {fault}") from fault
-    write_container(path, header, arrays)
+    if isinstance(model, LinearPerceptron):
+        to_linear_model(model).save(path)
+    elif isinstance(model, RescaledPerceptron):
+        write_file(path, *rescaled_to_plain(model), rescaled_from_plain)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the model that `save` wrote to a file; it predicts and goes on training with the same bits.
 
-    No code is run, so a file from a stranger can do no harm. One that is cut short, altered, not sound, or written by
+    No code is run, so a file from a stranger can do no harm. One that is cut short, altered, not valid, or written by
     a newer version of this library is refused with a ValueError that says so; one that cannot be read, with an
     OSError.
 
@@ -88,62 +82,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     Traceback (most recent call last):
     ValueError: ... is cut short: 161 bytes of arrays should follow its head, and 160 do.
     """
-    header, arrays = read_container(path)
-    if header.get("kind") != "model":
-        raise ValueError(f"{os.fspath(path)} holds no model: it says {brief(header.get('kind'))}.")
-    check_version(path, header.get("version"), FORMAT)
-    try:
-        return _from_plain(header, arrays)
-    except ValueError as fault:
-        raise ValueError(f"{os.fspath(path)} holds no sound model: {fault}") from fault
+    return read_file(path, _from_plain)
 
 
-def library_version() -> str:
-    """Return the version of this library."""
-    return importlib.import_module("rosenblatt").__version__
-
-
-def _to_plain(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the header and the arrays of a model's file."""
-    names = getattr(model, "feature_names_in_", None)
-    header: dict[str, Any] = {
-        "kind": "model",
-        "version": FORMAT,
-        "library": library_version(),
-        "learner": type(model).__name__,
-        "parameters": parameters_to_plain(model),
-        "classes": labels_to_plain(model.classes_),
-        "feature_names": None if names is None else [str(name) for name in names],
-    }
-    for name in ("preparation", "fingerprint"):
-        header[name] = getattr(model, name + "_", None)
-        to_text(header[name], f"{name}_")
-    learned, arrays = learned_to_plain(model)
-    return header | learned, arrays
-
-
-def _from_plain(header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Any:
-    """Return the model that ``_to_plain`` described, or raise a ValueError."""
-    fields = Fields(header, "the header")
-    fields.word("kind", ("model",))
-    fields.whole("version", 1, FORMAT)
-    fields.word("library")
-    learner = LEARNERS[fields.word("learner", tuple(LEARNERS))]
-    parameters = parameters_from_plain(fields.part("parameters"), learner)
-    model = learner(**parameters)
-    model.classes_ = labels_from_plain(fields.take("classes"))
-    source = Arrays(arrays)
-    d = read_learned(model, fields, source)
-    model.n_features_in_ = d
-    names = fields.words("feature_names", d)
-    if names is not None:
-        model.feature_names_in_ = np.array(names, object)
-    for name in ("preparation", "fingerprint"):
-        value = fields.take(name)
-        if name == "preparation" and value is not None and type(value) is not dict:
-            raise ValueError(f"preparation_ must be a dictionary, got {brief(value)}.")
-        if value is not None:
-            setattr(model, name + "_", value)
-    fields.end()
-    source.end()
-    return model
+def _from_plain(info: ModelInfo, fields: Fields, arrays: Arrays) -> Any:
+    if info.learner == RescaledPerceptron.__name__:
+        return rescaled_from_plain(info, fields, arrays)
+    return from_linear_model(LinearModel.from_plain(info, fields, arrays))

@@ -1,64 +1,216 @@
-"""A stream of blocks as the windows that training visits: they do not depend on how the stream was cut.
+"""What a run visits: rows with class numbers and step sizes, from memory or from a stream.
 
-Rows are counted from 0 as they come. A window is ``WINDOW`` rows whose numbers follow each other, the last one perhaps
-fewer; shuffling happens inside a window, by an order drawn from the seed, the pass and the window's number.
+Rows of a stream are counted from 0 as they come. A window is ``WINDOW`` rows whose numbers follow each other, the last
+one perhaps fewer; shuffling happens inside a window, by an order drawn from the seed, the pass and the window's number.
+So windows do not depend on how the stream was cut into blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from rosenblatt.blocks import stacked
-from rosenblatt.kernels.orders import visiting_order
+from rosenblatt.blocks import Block, rebatch, slice_block
+from rosenblatt.kernels.orders import mix, visiting_order
+from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.training.rows import RowMatrix, as_rows, pad_columns
 
 __all__ = [
     "WINDOW",
-    "Part",
-    "after",
-    "can_be_read_again",
+    "Batch",
+    "BatchSource",
+    "InMemory",
+    "NewClass",
+    "Streamed",
+    "as_blocks",
+    "encode_labels",
     "held_out",
-    "joined",
-    "parts",
-    "widened",
+    "make_batch",
+    "step_sizes",
     "window_order",
-    "windows",
 ]
 
 WINDOW = 1 << 16
-_GOLDEN, _FIRST, _SECOND = (np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+
+Labels = NDArray[Any]
+Validate = Callable[[Block], tuple[Any, Labels]]
+"""Returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels, or raises a ValueError."""
 
 
-class Part(NamedTuple):
-    """Rows that follow each other in a stream."""
+class Batch(NamedTuple):
+    """Some rows as a pass visits them."""
 
-    X: Any
-    y: np.ndarray
-    weights: np.ndarray | None
+    rows: RowMatrix
+    labels: NDArray[np.int32]
+    """Numbers of ``classes``."""
+    steps: NDArray[np.float64]
+    """A step size for each row; empty where all are 1."""
     first: int
-    """The number of the first row."""
-    checked: bool = False
-    """Whether it is as a reader of `data` made it, so that there is nothing to check."""
+    """The number of the first row in its source."""
+    classes: Labels
 
 
-def can_be_read_again(blocks: Any) -> bool:
-    """Say whether the blocks can be iterated more than once: a list or a file, not a generator."""
-    return iter(blocks) is not blocks
+class BatchSource(Protocol):
+    """Where a run's batches come from."""
+
+    classes: Labels
+    """All classes known so far, sorted."""
+    rereadable: bool
+    """Whether batches can be had again, for another pass."""
+    in_memory: bool
+    """Whether there is one batch, which costs nothing to read."""
+    width: int
+    """Columns known so far."""
+
+    def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
+        """Yield the rows from number ``from_row`` on, in windows of ``window`` rows if given."""
+
+    def share(self, batch: Batch, visited: int) -> float:
+        """Return how much of the source a pass has visited, with so many rows of this batch."""
 
 
-def parts(blocks: Iterable[Any]) -> Iterator[Part]:
-    """Yield the blocks that are not empty, each of which is (X, y), (X, y, weights) or a Block of `data`."""
+class InMemory:
+    """A data set as one batch."""
+
+    rereadable = in_memory = True
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch, self.classes, self.width = batch, batch.classes, batch.rows.d
+
+    def set_classes(self, classes: Labels) -> None:
+        """Number the labels by ``classes``, which have those of the batch among them."""
+        places = np.searchsorted(classes, self.batch.classes).astype(np.int32)
+        self.batch, self.classes = self.batch._replace(labels=places[self.batch.labels], classes=classes), classes
+
+    def read_classes(self) -> None:
+        """All classes are known already."""
+
+    def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
+        """Yield the one batch; a data set in memory is one window, however large."""
+        yield self.batch
+
+    def share(self, batch: Batch, visited: int) -> float:
+        """Return the share of rows visited."""
+        return visited / max(1, batch.rows.n)
+
+
+class NewClass(Exception):
+    """A label that is none of the classes known; the run has to start again with all of them."""
+
+
+class Streamed:
+    """Blocks of rows as batches; sparse ones may get more columns on the way.
+
+    Parameters
+    ----------
+    blocks : iterable
+        Of (X, y), (X, y, sample_weight) or `Block`.
+    classes : array, optional
+        All classes; without them those of the first block. A label that is none of them raises `NewClass`, unless the
+        blocks can be read only once: there it is one of the batch's classes from then on.
+    class_weight : mapping, optional
+        Step sizes by class.
+    validate : callable
+        Checks the blocks that no reader has checked.
+    width : int
+        Columns that are known already.
+    """
+
+    in_memory = False
+
+    def __init__(
+        self,
+        blocks: Iterable[Any],
+        classes: Any = None,
+        *,
+        class_weight: Mapping[Any, float] | str | None = None,
+        validate: Validate | None = None,
+        width: int = 0,
+    ) -> None:
+        if not hasattr(blocks, "__iter__"):
+            call = " (call it first)" if callable(blocks) else ""
+            raise ValueError(
+                f"expected an iterable of blocks (X, y) or what data.open returns, got a {type(blocks).__name__}{call}."
+            )
+        iterator = iter(blocks)
+        self.blocks, self.rereadable = blocks, iterator is not blocks
+        self.class_weight, self.validate, self.width = class_weight, validate or _as_read, width
+        self._peeked: Iterator[Block] | None = None
+        if classes is not None:
+            self.classes = np.unique(classes)
+        else:
+            self._peek(as_blocks(iterator))
+
+    def _peek(self, stream: Iterator[Block]) -> None:
+        """Take the classes of the first block, which is kept for the first pass."""
+        first = next(stream, None)
+        if first is None:
+            raise ValueError("expected rows to learn from, got an empty stream.")
+        self.classes, self._peeked = np.unique(first.y), chain([first], stream)
+
+    def set_classes(self, classes: Labels) -> None:
+        """Number the labels by ``classes``; others may still turn up."""
+        self.classes = classes
+
+    def read_classes(self) -> None:
+        """Look at all labels for classes that are not known yet."""
+        self._peeked = None
+        known = self.classes
+        for block in as_blocks(self.blocks):
+            known = np.union1d(known, block.y)
+        self.classes = known
+
+    def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
+        """Yield the rows from number ``from_row`` on, as they come or in windows."""
+        stream, self._peeked = self._peeked or as_blocks(self.blocks), None
+        if from_row:
+            stream = _skip_rows(stream, from_row)
+        for block in rebatch(stream, window) if window else stream:
+            yield self._batch(block)
+
+    def _batch(self, block: Block) -> Batch:
+        X = block.X
+        if sp.issparse(X) and self.width:
+            X = pad_columns(sp.csr_array(X), self.width)
+        if X is not block.X:
+            block = Block(X, block.y, block.first, block.weight, checked=block.checked)
+        X, y = self.validate(block)
+        self.width = X.shape[1]
+        numbers, known = _numbers(y, self.classes)
+        if not known:
+            if self.rereadable:
+                raise NewClass
+            self.classes = np.union1d(self.classes, y)
+            numbers, _ = _numbers(y, self.classes)
+        return make_batch(X, numbers, self.classes, block.weight, self.class_weight, block.first)
+
+    def share(self, batch: Batch, visited: int) -> float:
+        """Return how much of the files has been read, where that is known."""
+        return float(getattr(self.blocks, "share_read", 0.0))
+
+
+def make_batch(
+    X: Any, labels: NDArray[np.int32], classes: Labels, sample_weight: Any, class_weight: Any, first: int = 0
+) -> Batch:
+    """Return a batch of valid rows and class numbers; a ValueError where a weight is not valid."""
+    return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
+
+
+def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
+    """Yield the blocks that are not empty, each of which is (X, y), (X, y, weights) or a `Block`."""
     first = 0
     for block in blocks:
+        checked = False
         if hasattr(block, "X"):
             X, y, weights = block.X, block.y, getattr(block, "weight", None)
             checked = getattr(block, "checked", False)
         elif isinstance(block, tuple | list) and len(block) in (2, 3):
             X, y, weights = (*block, None)[:3]
-            checked = False
         else:
             raise ValueError(
                 f"expected blocks of the form (X, y) or (X, y, sample_weight), got {type(block).__name__}: "
@@ -66,37 +218,99 @@ def parts(blocks: Iterable[Any]) -> Iterator[Part]:
             )
         X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
         if X.shape[0]:
-            yield Part(X, y, weights, first, checked)
+            yield Block(X, y, first, weights, checked=checked)
         first += X.shape[0]
 
 
-def after(stream: Iterable[Part], row: int) -> Iterator[Part]:
+def _skip_rows(stream: Iterable[Block], row: int) -> Iterator[Block]:
     """Yield the rows from number ``row`` on."""
-    for part in stream:
-        n = part.X.shape[0]
-        if part.first + n > row:
-            yield _cut(part, max(0, row - part.first), n)
+    for block in stream:
+        n = block.X.shape[0]
+        if block.first + n > row:
+            yield slice_block(block, max(0, row - block.first), n)
 
 
-def windows(stream: Iterable[Part], size: int) -> Iterator[Part]:
-    """Yield the same rows in parts of ``size``, the last perhaps smaller."""
-    waiting: list[Part] = []
-    count = 0
-    for part in stream:
-        start = 0
-        n = part.X.shape[0]
-        while count + n - start >= size:
-            stop = start + size - count
-            yield joined([*waiting, _cut(part, start, stop)])
-            waiting, count, start = [], 0, stop
-        if start < n:
-            waiting.append(_cut(part, start, n))
-            count += n - start
-    if waiting:
-        yield joined(waiting)
+def _as_read(block: Block) -> tuple[Any, Labels]:
+    """Return rows and labels of a block that a reader has checked; labels that are no classes are refused."""
+    y = block.y
+    if not block.checked:
+        raise ValueError(f"expected labels that are integers, words or booleans, got an array of type {y.dtype}.")
+    if y.dtype.kind == "f" and not np.array_equal(y, np.trunc(y)):
+        value = float(y[y != np.trunc(y)][0])
+        raise ParameterError(
+            f"expected labels that are classes, got the number {value!r}, as for a regression: name a column of "
+            "classes by ",
+            Setting("target"),
+            ", or make classes of the numbers first.",
+        )
+    return block.X, y
 
 
-def window_order(n: int, seed: int, pass_number: int, window: int) -> np.ndarray:
+# labels and weights
+
+
+def encode_labels(y: Labels) -> tuple[Labels, NDArray[np.int32]]:
+    """Return the sorted classes of ``y`` and the class number of each label."""
+    if y.dtype.kind in "biuf" and len(y):
+        low, high = y.min(), y.max()
+        positive = y == high
+        if np.all(positive | (y == low)):  # two numbers: no need to sort
+            classes = np.array([low, high] if low != high else [low], dtype=y.dtype)
+            return classes, (positive & (low != high)).astype(np.int32)
+    classes, numbers = np.unique(y, return_inverse=True)
+    return classes, numbers.astype(np.int32)
+
+
+def _numbers(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
+    """Return the number of each label among sorted ``classes``, and whether all labels are among them."""
+    places = np.searchsorted(classes, y)
+    places[places == len(classes)] = 0
+    return places.astype(np.int32), np.array_equal(classes[places], y)
+
+
+def step_sizes(
+    sample_weight: Any, class_weight: Any, classes: Labels, numbers: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Return the step size of each row: sample weight times class weight. Empty where all are 1."""
+    n, steps = len(numbers), np.empty(0)
+    if sample_weight is not None:
+        steps = np.array(sample_weight, dtype=np.float64)
+        if steps.ndim == 0:
+            steps = np.full(n, float(steps))
+        if steps.shape != (n,):
+            raise ValueError(
+                f"expected one sample weight for each of the {n} rows, got an array of shape {steps.shape}."
+            )
+        valid = np.isfinite(steps) & (steps >= 0)
+        if not valid.all():
+            raise ValueError(
+                "sample weights must be finite and not negative, since a weight scales a step: "
+                f"got {float(steps[~valid][0])}."
+            )
+    if class_weight is not None:
+        weights = _class_weights(class_weight, classes, numbers)
+        steps = weights[numbers] if len(steps) == 0 else steps * weights[numbers]
+    return np.ascontiguousarray(steps)
+
+
+def _class_weights(class_weight: Any, classes: Labels, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return len(numbers) / (len(classes) * np.bincount(numbers, minlength=len(classes)).astype(np.float64))
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(
+            Setting("class_weight"),
+            f' must be a dictionary from class to weight, "balanced" or None, got {class_weight!r}.',
+        )
+    weights = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError(f"class weights must be finite and not negative, got {dict(class_weight)!r}.")
+    return weights
+
+
+# orders
+
+
+def window_order(n: int, seed: int, pass_number: int, window: int) -> NDArray[np.uint32]:
     """Return the order in which a shuffled pass visits the n rows of a window.
 
     That of window 0 is the order of ``fit``: a stream of one window is visited as if it were in memory.
@@ -104,51 +318,7 @@ def window_order(n: int, seed: int, pass_number: int, window: int) -> np.ndarray
     return visiting_order(n, seed + window * 0x632BE59BD9B4E019, pass_number)
 
 
-def held_out(first: int, n: int, seed: int, share: float) -> np.ndarray:
-    """Say which of n rows, from number ``first`` on, are held out: each with the chance ``share``, by its number."""
-    with np.errstate(over="ignore"):
-        z = (np.arange(first, first + n, dtype=np.uint64) + np.uint64(seed % 2**64)) * _GOLDEN
-        z = (z ^ (z >> np.uint64(30))) * _FIRST
-        z = (z ^ (z >> np.uint64(27))) * _SECOND
-        return (z ^ (z >> np.uint64(31))) < np.uint64(int(share * 2.0**64))
-
-
-def _cut(part: Part, start: int, stop: int) -> Part:
-    if start == 0 and stop == part.X.shape[0]:
-        return part
-    weights = None if part.weights is None else part.weights[start:stop]
-    return Part(part.X[start:stop], part.y[start:stop], weights, part.first + start, part.checked)
-
-
-def joined(pieces: list[Part]) -> Part:
-    """Return parts that follow each other as one."""
-    if len(pieces) == 1:
-        return pieces[0]
-    matrices = [piece.X for piece in pieces]
-    if any(sp.issparse(X) for X in matrices):
-        X = stacked([sp.csr_array(X) for X in matrices])
-    else:
-        widths = [X.shape[1:] for X in matrices]
-        for width in widths:
-            if width != widths[0]:
-                raise ValueError(
-                    f"expected blocks of the same width, got {width[0]} features after {widths[0][0]}: "
-                    "only sparse blocks may get more columns on the way."
-                )
-        X = np.concatenate(matrices)
-    weights = None
-    if any(piece.weights is not None for piece in pieces):
-        weights = np.concatenate(
-            [np.ones(len(piece.y)) if piece.weights is None else piece.weights for piece in pieces]
-        )
-    y = np.concatenate([piece.y for piece in pieces])
-    return Part(X, y, weights, pieces[0].first, all(piece.checked for piece in pieces))
-
-
-def widened(X: Any, width: int) -> Any:
-    """Return a CSR matrix with at least ``width`` columns, without a copy of its numbers."""
-    if X.shape[1] >= width:
-        return X
-    wider = type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], width), copy=False)
-    wider.has_canonical_format = X.has_canonical_format
-    return wider
+def held_out(first: int, n: int, seed: int, share: float) -> NDArray[np.bool_]:
+    """Return which of n rows, from number ``first`` on, are held out: each with the chance ``share``, by its number."""
+    numbers = np.arange(first, first + n, dtype=np.uint64) + np.uint64(seed % 2**64)
+    return mix(numbers) < np.uint64(int(share * 2.0**64))

@@ -1,7 +1,7 @@
 """Checkpoints of a run on a stream: after a crash it goes on, and ends with the same bits.
 
-A checkpoint is written between two windows, and writing it changes nothing about the run. It holds the machines, how
-far the pass under way has come, and what tells whether it is the same run on the same data.
+A checkpoint is written between two batches, and writing it changes nothing about the run. It holds the state, how
+far the pass in progress has come, and what tells whether it is the same run on the same data.
 """
 
 from __future__ import annotations
@@ -9,78 +9,82 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.storage.container import check_version, read_container, write_container
 from rosenblatt.storage.json_fields import Fields, labels_from_plain, labels_to_plain
-from rosenblatt.training.batches import parts
-from rosenblatt.training.early_stopping import Best
-from rosenblatt.training.passes import Under
-from rosenblatt.training.serialization import Arrays, machines_from_state, machines_to_state
-from rosenblatt.training.state import Machines
+from rosenblatt.training.batches import Batch, as_blocks
+from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.training.observers import Observer
+from rosenblatt.training.options import RunOptions
+from rosenblatt.training.run import Checkpoint, PassState, TrainingRun
+from rosenblatt.training.serialization import Arrays, state_from_plain, state_to_plain
 
-__all__ = ["Checkpoints", "Resumed"]
+__all__ = ["CheckpointWriter", "fingerprint"]
 
 VERSION = 1
 _FREE = ("verbose", "n_jobs")  # parameters that may differ when a run goes on
-_UNDER = {"active": "i8", "was_done": "b1", "visits": "f8", "mistakes": "i8", "lowest": "f8", "lowest_step": "f8"}
+_PASS_ARRAYS = {"active": "i8", "was_done": "b1", "visits": "f8"}
+_PASS_COUNTERS = {"mistakes": "i8", "lowest": "f8", "lowest_step": "f8", "changed": "f8"}
+"""What the pass in progress has counted, under the names that files have for it."""
 
 
-@dataclass(frozen=True)
-class Resumed:
-    """What a checkpoint holds."""
-
-    machines: Machines
-    classes: np.ndarray
-    names: np.ndarray | None
-    under: Under
-    best: Best
-
-
-class Checkpoints:
+class CheckpointWriter(Observer):
     """Writes a checkpoint to ``path`` every so many seconds, and reads it back."""
 
-    def __init__(self, path: str | os.PathLike[str], every: float, model: Any, blocks: Iterable[Any]) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        every: float,
+        learner: str,
+        options: RunOptions,
+        blocks: Iterable[Any],
+        feature_names: Callable[[], Any] = lambda: None,
+    ) -> None:
         if not every >= 0:
-            raise ValueError(f"every must be a number of seconds, at least 0, got {every!r}.")
-        self.path, self.every, self.model = path, every, model
-        self.data = fingerprint(blocks)
+            raise ParameterError(Setting("every"), f" must be a number of seconds, at least 0, got {every!r}.")
+        self.path, self.every, self.learner, self.options = path, every, learner, options
+        self.data, self.feature_names = fingerprint(blocks), feature_names
         self.written = time.monotonic()
 
-    def offer(self, machines: Machines, classes: np.ndarray, under: Under, best: Best | None) -> None:
+    def on_batch(self, run: TrainingRun, batch: Batch) -> None:
         """Write a checkpoint if it is time for one."""
-        if time.monotonic() - self.written < self.every:
-            return
-        model = self.model
-        state, arrays = machines_to_state(machines)
-        names = getattr(model, "feature_names_in_", None)
-        header: dict[str, Any] = {
+        if time.monotonic() - self.written >= self.every:
+            self.write(run)
+            self.written = time.monotonic()
+
+    def write(self, run: TrainingRun) -> None:
+        """Write a checkpoint of a run between two batches."""
+        state, current, names = run.state, run.current, self.feature_names()
+        header, arrays = state_to_plain(state)
+        counters = state.counters[current.active]
+        out: dict[str, Any] = {
             "kind": "checkpoint",
             "version": VERSION,
-            "run": self._run(machines),
-            "classes": labels_to_plain(classes),
+            "run": self._identity(state.seed),
+            "classes": labels_to_plain(run.classes),
             "feature_names": None if names is None else [str(name) for name in names],
-            "row": under.row,
-            "made": under.made,
-            "state": state,
+            "row": current.row,
+            "made": current.passes_done,
+            "state": header,
             "best": None,
         }
-        arrays |= {f"under.{name}": getattr(under, name) for name in (*_UNDER, "changed")}
-        if best is not None and best.machines is not None:
-            known, more = machines_to_state(best.machines)
-            header["best"] = {"state": known, "error": float(best.error), "passes_since": int(best.passes_since)}
+        arrays |= {f"under.{name}": getattr(current, name) for name in _PASS_ARRAYS}
+        arrays |= {f"under.{name}": counters[_counter(name)] for name in _PASS_COUNTERS}
+        best = None if run.early_stopping is None else run.early_stopping.best
+        if best is not None and best.state is not None:
+            known, more = state_to_plain(best.state)
+            out["best"] = {"state": known, "error": float(best.error), "passes_since": int(best.passes_since)}
             arrays |= {f"best.{name}": array for name, array in more.items()}
-        write_container(self.path, header, arrays)
-        self.written = time.monotonic()
+        write_container(self.path, out, arrays)
 
-    def read(self) -> Resumed | None:
-        """Return what the checkpoint holds, None if there is none; a ValueError if it is broken or of another run."""
+    def read(self) -> Checkpoint | None:
+        """Return the checkpoint, None if there is none; a ValueError if it is broken or of another run."""
         if not os.path.exists(self.path):
             return None
         header, arrays = read_container(self.path)
@@ -89,72 +93,85 @@ class Checkpoints:
             raise ValueError(f"{name} is no checkpoint: it says {str(header.get('kind'))[:60]!r}.")
         check_version(self.path, header.get("version"), VERSION)
         try:
-            found, run = self._read(header, Arrays(arrays))
+            found, run = _from_plain(header, Arrays(arrays))
         except (ValueError, KeyError, TypeError) as fault:
-            raise ValueError(f"{name} holds no sound checkpoint: {fault}") from None
-        mine = self._run(found.machines)
+            raise ValueError(f"{name} holds no valid checkpoint: {fault}") from None
+        mine = self._identity(found.state.seed)
         for what in mine:
             if run.get(what) != mine[what]:
-                raise ValueError(
-                    f"{name} is of a run with another {what}, so this one cannot go on from it: "
-                    "give the same data and parameters, or start from the beginning without resume."
+                raise ParameterError(
+                    f"{name} is a checkpoint of a run with other {'data' if what == 'data' else what}, so this one "
+                    "cannot go on from it: give the same data and parameters, or start from the beginning without ",
+                    Setting("resume"),
+                    ".",
                 )
         return found
 
-    def _run(self, machines: Machines) -> dict[str, Any]:
+    def _identity(self, seed: int) -> dict[str, Any]:
         """Return what tells one run from another."""
-        from rosenblatt.persistence.codecs import parameters_to_plain  # it knows the learners, and they know this
+        parameters = self.options.to_plain(self.learner, seed)
+        return {
+            "data": self.data,
+            "learner": self.learner,
+            **{name: value for name, value in parameters.items() if name not in _FREE},
+        }
 
-        fitted = copy(self.model)
-        fitted.machines_ = machines
-        parameters = {name: value for name, value in parameters_to_plain(fitted).items() if name not in _FREE}
-        return {"data": self.data, "learner": type(self.model).__name__, **parameters}
 
-    def _read(self, header: dict[str, Any], arrays: Arrays) -> tuple[Resumed, dict[str, Any]]:
-        fields = Fields(header, "the header")
-        fields.word("kind", ("checkpoint",))
-        fields.whole("version", 1, VERSION)
-        run = fields.take("run")
-        if type(run) is not dict:
-            raise ValueError("it does not say of which run it is.")
-        classes = labels_from_plain(fields.take("classes"))
-        machines = machines_from_state(fields.take("state"), arrays, len(classes))
-        names = fields.words("feature_names", machines.w.shape[1])
-        under = Under(row=fields.whole("row"), made=fields.whole("made"))
-        count: int | None = None
-        for name, kind in (*_UNDER.items(), ("changed", "f8")):
-            value = arrays.take(f"under.{name}", kind, (count,))
-            count = len(value)
-            setattr(under, name, value)
-        known = len(machines.counters)
-        if len(set(under.active.tolist())) != count or not ((under.active >= 0) & (under.active < known)).all():
-            raise ValueError("the machines that take part are not sound.")
-        best = Best()
-        told = fields.take("best")
-        if told is not None:
-            more = Fields(told, "the header: 'best'")
-            best.machines = machines_from_state(more.take("state"), arrays.under("best."), len(classes))
-            best.error, best.passes_since = more.number("error", 0.0, 1.0), more.whole("passes_since")
-            more.end()
-        fields.end()
-        arrays.end()
-        return Resumed(machines, classes, None if names is None else np.array(names, object), under, best), run
+def _counter(name: str) -> str:
+    return "last_change" if name == "changed" else name
+
+
+def _from_plain(header: dict[str, Any], arrays: Arrays) -> tuple[Checkpoint, dict[str, Any]]:
+    fields = Fields(header, "the header")
+    fields.word("kind", ("checkpoint",))
+    fields.whole("version", 1, VERSION)
+    run = fields.take("run")
+    if type(run) is not dict:
+        raise ValueError("it does not say of which run it is.")
+    classes = labels_from_plain(fields.take("classes"))
+    state = state_from_plain(fields.take("state"), arrays, len(classes))
+    names = fields.words("feature_names", state.n_features)
+    current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))
+    count: int | None = None
+    counted = {}
+    for name, kind in (_PASS_ARRAYS | _PASS_COUNTERS).items():
+        value = arrays.take(f"under.{name}", kind, (count,))
+        count = len(value)
+        if name in _PASS_ARRAYS:
+            setattr(current, name, value)
+        else:
+            counted[_counter(name)] = value
+    known = len(state.counters)
+    if len(set(current.active.tolist())) != count or not ((current.active >= 0) & (current.active < known)).all():
+        raise ValueError("the classifiers that take part are not valid.")
+    for name, value in counted.items():
+        state.counters[name][current.active] = value
+    best = BestPass()
+    found = fields.take("best")
+    if found is not None:
+        more = Fields(found, "the header: 'best'")
+        best.state = state_from_plain(more.take("state"), arrays.under("best."), len(classes))
+        best.error, best.passes_since = more.number("error", 0.0, 1.0), more.whole("passes_since")
+        more.end()
+    fields.end()
+    arrays.end()
+    return Checkpoint(state, classes, None if names is None else np.array(names, object), current, best), run
 
 
 def fingerprint(blocks: Iterable[Any]) -> str:
-    """Return what tells these blocks from others: their own word for it, or a digest of their first rows."""
-    told = getattr(blocks, "fingerprint", None)
-    if told is not None:
-        return str(told)
+    """Return what tells these blocks from others: their own fingerprint, or a digest of their first rows."""
+    known = getattr(blocks, "fingerprint", None)
+    if known is not None:
+        return str(known)
     digest = hashlib.sha256()
     rows = 0
-    for part in parts(blocks):
-        few = min(part.X.shape[0], 1000 - rows)
-        X = part.X[:few]
+    for block in as_blocks(blocks):
+        few = min(block.X.shape[0], 1000 - rows)
+        X = block.X[:few]
         X = sp.csr_array(X) if sp.issparse(X) else sp.csr_array(np.asarray(X, dtype=np.float64))
         X.sum_duplicates()
         X.eliminate_zeros()
-        labels = part.y[:few].tolist()
+        labels = block.y[:few].tolist()
         for i in range(few):
             row = slice(X.indptr[i], X.indptr[i + 1])
             digest.update(X.indices[row].astype(np.int64).tobytes() + X.data[row].astype(np.float64).tobytes())

@@ -3,85 +3,122 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rosenblatt.training.rows import Rows, as_rows
-from rosenblatt.training.scoring import chosen_classes
-from rosenblatt.training.state import Machines
+from rosenblatt.blocks import Block, join_blocks
+from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.training.batches import Batch, BatchSource, held_out
+from rosenblatt.training.observers import Observer
+from rosenblatt.training.rows import RowMatrix, as_rows
+from rosenblatt.training.scoring import predicted_classes
+from rosenblatt.training.state import LinearState
+
+if TYPE_CHECKING:
+    from rosenblatt.training.run import TrainingRun
+
+__all__ = ["BestPass", "EarlyStopping", "ValidationSet"]
 
 
 @dataclass
-class Best:
-    """The best pass so far, and how many have not been better since."""
+class BestPass:
+    """The best pass so far, and how many passes have not been better since."""
 
-    machines: Machines | None = None
+    state: LinearState | None = None
     error: float = np.inf
     passes_since: int = 0
 
 
-@dataclass
-class Held:
-    """Rows kept out of training, how they are judged, and the pass that predicts them best."""
+class ValidationSet:
+    """Rows held out of training: each with the chance ``share``, by its number and the seed.
 
-    rows: Rows
-    numbers: np.ndarray
-    weights: np.ndarray | None
-    hypothesis: str
-    patience: int
-    best: Best
+    Which they are is known when all rows of the source have been seen once; until then it is ``pending``.
+    """
+
+    def __init__(self, share: float, seed: int) -> None:
+        self.share, self.seed = share, seed
+        self.pending = True
+        self._parts: list[Block] = []
+        self._trained = np.zeros(0, np.int64)
+
+    def mask(self, batch: Batch) -> NDArray[np.bool_]:
+        """Return which rows of a batch are held out."""
+        return held_out(batch.first, batch.rows.n, self.seed, self.share)
+
+    def add(self, batch: Batch, mask: NDArray[np.bool_]) -> None:
+        """Keep the rows of a batch that are held out, while it is not known which they are."""
+        steps = batch.steps[mask] if len(batch.steps) else None
+        self._parts.append(Block(batch.rows.matrix[mask], batch.labels[mask], batch.first, steps))
+        counts = np.bincount(batch.labels[~mask], minlength=len(batch.classes))
+        self._trained = np.pad(self._trained, (0, len(counts) - len(self._trained))) + counts
+
+    def complete(self) -> None:
+        """Make the rows kept those that passes are judged by; each class has to be there, and among the others."""
+        block = join_blocks(self._parts)
+        n, trained = int(self._trained.sum()) + len(block.y), np.flatnonzero(self._trained)
+        if not np.array_equal(trained, np.unique(block.y)):
+            raise ParameterError(
+                f"early stopping cannot hold out {self.share} of these {n} rows with every class in both parts: "
+                "give more rows, or another ",
+                Setting("validation_fraction"),
+                ".",
+            )
+        self.pending, self._parts = False, []
+        self.rows: RowMatrix = as_rows(block.X)
+        self.labels, weights = block.y, block.weight
+        self.weights = weights if weights is not None and weights.any() else None
+
+    def collect(self, source: BatchSource) -> None:
+        """Read all rows of a source to find those that are held out."""
+        for batch in source.batches():
+            self.add(batch, self.mask(batch))
+        self.complete()
+
+    def error(self, state: LinearState, hypothesis: str) -> float:
+        """Return the share of these rows that the hypothesis gets wrong."""
+        predicted, _ = predicted_classes(state, hypothesis, self.rows)
+        return float(np.average(predicted != self.labels, weights=self.weights))
+
+
+class EarlyStopping(Observer):
+    """Judges each pass by the rows held out; the run ends when ``patience`` passes have not been better."""
+
+    def __init__(self, validation: ValidationSet, hypothesis: str, patience: int, best: BestPass | None = None) -> None:
+        self.validation, self.hypothesis, self.patience = validation, hypothesis, patience
+        self.best = BestPass() if best is None else best
+        self._judged_again = best is None or best.state is None
 
     @property
-    def stalled(self) -> bool:
+    def should_stop(self) -> bool:  # type: ignore[override]
         """Whether it has been long enough since the best pass."""
         return self.best.passes_since >= self.patience
 
-    def error(self, machines: Machines) -> float:
-        """Return the share of these rows that the hypothesis gets wrong."""
-        predicted, _ = chosen_classes(machines, self.hypothesis, self.rows)
-        return float(np.average(predicted != self.numbers, weights=self.weights))
+    def on_start(self, run: TrainingRun) -> None:
+        """Find the rows held out at once where that costs nothing, or where the first pass is past."""
+        if run.source.in_memory or run.resumed:
+            self.validation.collect(run.source)
+            self._judge_again(run)
 
-    def judge(self, machines: Machines) -> float:
-        """Return the error after the pass just made, and remember the machines if it is the least so far.
+    def _judge_again(self, run: TrainingRun) -> None:
+        """Count the error of the best pass of an earlier run on the rows of this one, which may be others."""
+        if not self._judged_again and not run.resumed and self.best.state is not None:
+            self.best.error = self.validation.error(self.best.state, self.hypothesis)
+        self._judged_again = True
+
+    def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
+        """Remember the state if its error is the least so far.
 
         A clean pass that is as good as the best takes its place: it changes no weights, but is known to be clean.
         """
-        error, best = self.error(machines), self.best
-        if error < best.error or (machines.done.all() and error == best.error):
-            best.machines, best.error, best.passes_since = machines.snapshot(), error, 0
+        state, best = run.state, self.best
+        if self.validation.pending:
+            self.validation.complete()
+            self._judge_again(run)
+        error = self.validation.error(state, self.hypothesis)
+        if error < best.error or (state.done.all() and error == best.error):
+            best.state, best.error, best.passes_since = state.snapshot(), error, 0
         else:
             best.passes_since += 1
-        return error
-
-
-def hold_out(
-    model: Any, rows: Rows, numbers: np.ndarray, steps: np.ndarray, seed: int, resumed: Best | None
-) -> tuple[np.ndarray, Held]:
-    """Return the rows to train on, in ascending order, and those that ``model`` is to be judged by."""
-    from sklearn.model_selection import train_test_split  # takes longer to import than all of this package
-
-    try:
-        kept, held = train_test_split(
-            np.arange(rows.n, dtype=np.uint32),
-            test_size=model.validation_fraction,
-            stratify=numbers,
-            random_state=seed % 2**32,
-        )
-    except ValueError as fault:
-        raise ValueError(
-            f"early stopping cannot hold out {model.validation_fraction} of these {rows.n} rows with every class in "
-            "both parts: give more rows, or another validation_fraction."
-        ) from fault
-    held.sort()
-    out = Held(
-        rows=as_rows(rows.matrix[held]),
-        numbers=numbers[held],
-        weights=steps[held] if len(steps) and steps[held].any() else None,
-        hypothesis=model.hypothesis,
-        patience=model.n_iter_no_change,
-        best=Best() if resumed is None else resumed,
-    )
-    if out.best.machines is not None:
-        out.best.error = out.error(out.best.machines)  # the rows may be other ones
-    return np.sort(kept), out
+        state.validation_error.append(error)

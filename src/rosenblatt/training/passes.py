@@ -1,224 +1,170 @@
-"""Leading machines through passes: slices, threads, the pocket, the log of voters, interrupts."""
+"""Visits of a batch by the compiled passes: slices, threads, the log of updates."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.utils import assert_all_finite
+from numpy.typing import NDArray
 
 from rosenblatt.kernels.exact import LIMBS
-from rosenblatt.kernels.passes import direct_pass, one_vs_rest_pass
-from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, Rows
-from rosenblatt.training.scoring import activations, best_classes
-from rosenblatt.training.state import Machines
-from rosenblatt.training.updates import Updates, join
+from rosenblatt.kernels.passes import Candidate, Examples, Log, Visits, Weights, direct_pass, one_vs_rest_pass
+from rosenblatt.training.batches import Batch
+from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES
+from rosenblatt.training.state import LinearState
+from rosenblatt.training.updates import Updates
+
+__all__ = ["NotFinite", "PassRunner"]
+
+SPARSE_BLOCK = 8
+"""Sparse rows that one-vs-rest classifiers visit in turn: few, as one that has changed is slow until their end."""
 
 
-@dataclass
-class Under:
-    """The pass under way: who takes part, how they stood before, and what was counted so far."""
-
-    row: int = 0
-    """The rows before this one have been visited."""
-    made: int = 0
-    """Passes of this run before this one."""
-    active: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    was_done: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
-    visits: np.ndarray = field(default_factory=lambda: np.empty(0))
-    mistakes: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    lowest: np.ndarray = field(default_factory=lambda: np.empty(0))
-    lowest_step: np.ndarray = field(default_factory=lambda: np.empty(0))
-    changed: np.ndarray = field(default_factory=lambda: np.empty(0))
+class NotFinite(ValueError):
+    """A row that was visited holds NaN or infinity."""
 
 
-class Trainer:
-    """Leads ``machines`` over one data set, a pass at a time.
+class PassRunner:
+    """Lets classifiers visit batches.
 
     The rows are visited in slices, so that an interrupt is heard between two of them; what was learned
     until then stays.
     """
 
-    def __init__(
-        self,
-        machines: Machines,
-        rows: Rows,
-        labels: np.ndarray,
-        steps: np.ndarray,
-        *,
-        jobs: int = 1,
-        on_slice: Callable[[float, int], None] = lambda part, mistakes: None,
-    ) -> None:
-        self.machines, self.rows, self.labels, self.steps = machines, rows, labels, steps
-        self.on_slice = on_slice
-        self.jobs = 1 if machines.direct else max(1, min(jobs, len(machines.w)))
-        self.seen = False
-        self.under = Under()
-        self.updates: list[list[Updates]] = [[] for _ in machines.counters]
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
 
-    def run_pass(self, order: np.ndarray, shuffled: bool, active: np.ndarray) -> np.ndarray:
-        """Visit the rows in ``order`` once with the machines numbered ``active``; return each one's mistakes."""
-        machines = self.machines
-        started = machines.tally[active]
-        started["mistakes"], started["longest"] = 0, 0.0
-        started["lowest"] = started["lowest_step"] = math.inf
-        started["last_change"] = started["visits"]
-        machines.tally[active] = started
-        log = self._room_for_log(len(order))
-        slice_rows = max(1024, SLICE_BYTES // self.rows.row_bytes)
-        try:
-            with ThreadPoolExecutor(self.jobs) if self.jobs > 1 else nullcontext() as threads:
+    def visit(
+        self,
+        state: LinearState,
+        batch: Batch,
+        order: NDArray[np.uint32],
+        active: NDArray[np.int64],
+        *,
+        shuffled: bool,
+        first: bool,
+        logged: bool,
+        on_slice: Callable[[int], None],
+    ) -> list[Updates]:
+        """Visit ``order`` with the classifiers ``active``; return the updates of each classifier if they are logged.
+
+        ``first`` says that these rows are new to the state: their lengths are looked at. ``on_slice`` is called with
+        the number of rows visited after each slice.
+        """
+        rows, several = batch.rows, len(state.w) > 1
+        sparse = len(rows.parts) == 3
+        state.set_layout("F" if sparse and several else "C")
+        log = _log(state, len(order) if logged else 0)
+        slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
+        threads = 1 if state.direct else max(1, min(self.threads, len(active)))
+        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+            try:
                 for start in range(0, len(order), slice_rows):
                     stop = min(start + slice_rows, len(order))
-                    self._visit(threads, order, start, stop, shuffled, active, log)
-                    if not self.seen:
-                        self._check_finite()
-                    counts = machines.tally[active]
-                    self.on_slice(stop / len(order), int(counts["mistakes"].sum()))
+                    visits = Visits(order, start, stop, rows.ahead if shuffled else 0, 0, first)
+                    self._visit_slice(state, batch, visits, active, log, pool, threads)
+                    if first and not np.isfinite(state.counters["radius2"]).all():
+                        _check_finite(batch)
+                    on_slice(stop)
+                    counts = state.counters[active]
                     if np.all(counts["updates"] == counts["limit"]):
                         break
-        finally:
-            self._keep_log(log, active)
-        if not self.seen:
-            self._measure(order)
-            self.seen = True
-        return machines.tally["mistakes"][active].copy()
+            finally:
+                updates = _updates(state, batch, log) if logged else []
+        if first:
+            _measure(state, batch, order)
+        return updates
 
-    def _visit(
+    def _visit_slice(
         self,
-        threads: ThreadPoolExecutor | None,
-        order: np.ndarray,
-        start: int,
-        stop: int,
-        shuffled: bool,
-        active: np.ndarray,
-        log: tuple[np.ndarray, np.ndarray],
+        state: LinearState,
+        batch: Batch,
+        visits: Visits,
+        active: NDArray[np.int64],
+        log: Log,
+        pool: ThreadPoolExecutor | None,
+        threads: int,
     ) -> None:
-        machines, rows = self.machines, self.rows
-        examples = (rows.parts, self.labels, self.steps)
-        one, first = float(machines.fit_intercept), not self.seen
-        ahead = rows.ahead if shuffled else 0
-        pocket = (np.empty((0, 0)), np.empty(0))
-        if machines.pocket is not None:
-            pocket = (machines.pocket.candidate_w, machines.pocket.candidate_b)
-        arrays = (machines.w, machines.u, machines.tally)
-        if machines.direct:
-            state, scores = (*arrays, np.zeros(LIMBS, np.int64)), np.empty(len(machines.w))
-            direct_pass(examples, order, start, stop, state, scores, one, rows.terms, ahead, first, log, pocket)
+        rows = batch.rows
+        examples = Examples(rows.parts, batch.labels, batch.steps, float(state.fit_intercept), rows.terms)
+        sparse, several = len(rows.parts) == 3, len(state.w) > 1
+        block = SPARSE_BLOCK if sparse else max(1, CACHE_BYTES // rows.row_bytes)
+        visits = visits._replace(block=block if several else max(1, visits.stop - visits.start))
+        w, u = state.w, state.u
+        candidate = Candidate(np.empty((0, 0)) if several else np.empty(0), np.empty(0))
+        if state.pocket is not None:
+            candidate = Candidate(state.pocket.candidate_w, state.pocket.candidate_b)
+        if not several:
+            w, u, candidate = w.reshape(-1), u.reshape(-1), candidate._replace(w=candidate.w.reshape(-1))
+        elif sparse:
+            w, u, candidate = w.T, u.T, candidate._replace(w=candidate.w.T)
+
+        def visit(group: NDArray[np.int64]) -> None:
+            weights = Weights(w, u, state.b, state.beta, state.counters, np.zeros(LIMBS, np.int64))
+            if state.direct:
+                direct_pass(examples, visits, weights, group, np.empty(len(state.w)), log, candidate)
+                return
+            scores = np.empty((visits.block, len(state.w))) if several else None
+            one_vs_rest_pass(examples, visits, weights, group, scores, log, candidate)
+
+        if state.direct:
+            visit(np.arange(len(state.w)))
             return
-        groups = [group for group in np.array_split(active, self.jobs) if len(group)] if threads else [active]
-
-        def visit(group: np.ndarray) -> None:
-            alone = len(group) == 1
-            block = stop - start if alone else max(1, CACHE_BYTES // rows.row_bytes)
-            scores = None if alone else np.empty((block, len(group)))
-            state = (*arrays, np.zeros(LIMBS, np.int64))
-            what = (examples, order, start, stop, state, group, scores)
-            one_vs_rest_pass(*what, one, rows.terms, ahead, block, first, log, pocket)
-
-        others: list[Future[None]] = [threads.submit(visit, group) for group in groups[1:]] if threads else []
-        visit(groups[0])
+        groups = np.array_split(active, threads)
+        others: list[Future[None]] = []
+        try:
+            if pool is not None:
+                others += [pool.submit(visit, group) for group in groups[1:]]
+            visit(groups[0])
+        finally:
+            wait(others)
         for other in others:
             other.result()
 
-    def _check_finite(self) -> None:
-        """Raise scikit-learn's error if a number that has been visited is not finite."""
-        if not np.isfinite(self.machines.counters["radius2"]).all():
-            assert_all_finite(self.rows.matrix, input_name="X")
 
-    def _measure(self, order: np.ndarray) -> None:
-        """Note the length of the longest example; the squares that kernels see may have left the range of floats."""
-        machines = self.machines
-        radius2 = float(machines.counters["radius2"].max())
-        if 1e-280 < radius2 < 1e300:
-            radius = math.sqrt(radius2)
-        else:
-            visited = order[self.steps[order] > 0] if len(self.steps) else order
-            radius = math.hypot(self.rows.longest(visited), float(machines.fit_intercept))
-        machines.radius = max(machines.radius, radius)
+def _log(state: LinearState, visits: int) -> Log:
+    """Return space for the updates of so many visits."""
+    lines = 2 if state.direct else len(state.counters)
+    if not visits:
+        lines = 0
+    return Log(np.empty((lines, visits), np.uint32), np.empty((lines, visits)), np.zeros(lines, np.int64))
 
-    # the pocket
 
-    def judge_again(self, visited: np.ndarray) -> None:
-        """Count the mistakes of the weights in the pocket on the rows ``visited``, which may be new ones."""
-        pocket = self.machines.pocket
-        if pocket is not None and np.isfinite(pocket.mistakes).all():
-            pocket.mistakes[:] = self._training_mistakes(pocket.w, pocket.b, visited)
+def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
+    """Return what was written to the log, for each classifier."""
+    out = []
+    for k in range(len(state.counters)):
+        made = int(log.counts[k]) if len(log.counts) else 0
+        members = log.rows[k, :made].astype(np.int64) if made else np.empty(0, np.int64)
+        steps = np.ones(made) if len(batch.steps) == 0 else batch.steps[members]
+        classes = batch.labels[members].astype(np.int64)
+        rivals = np.zeros(made, np.int64)
+        if state.direct and made:
+            rivals = log.rows[1, :made].astype(np.int64)
+        elif not state.direct:
+            steps = np.where(classes == state.counters["target"][k], steps, -steps)
+        visits = log.visits[k, :made].copy() if made else np.empty(0)
+        out.append(Updates(members, steps, visits, classes, rivals))
+    return out
 
-    def judge(self, visited: np.ndarray) -> None:
-        """Put the weights with the fewest mistakes on the rows ``visited`` into the pocket.
 
-        They are chosen among those at the end of this pass, those that survived the most visits in it, and those in the
-        pocket so far.
-        """
-        machines = self.machines
-        pocket = machines.pocket
-        if pocket is None:
-            return
-        for w, b in ((pocket.candidate_w, pocket.candidate_b), (machines.w, machines.b)):
-            mistakes = self._training_mistakes(w, b, visited)
-            better = mistakes < pocket.mistakes
-            pocket.mistakes[better] = mistakes[better]
-            if machines.direct:
-                better = np.broadcast_to(better, len(w))
-            pocket.w[better], pocket.b[better] = w[better], b[better]
+def _check_finite(batch: Batch) -> None:
+    """Raise NotFinite if a number of the batch is not finite; squares may overflow where all numbers are."""
+    matrix = batch.rows.matrix
+    values = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    if not np.isfinite(values).all():
+        raise NotFinite("X holds NaN or infinity, expected finite numbers: replace or leave out such rows.")
 
-    def _training_mistakes(self, w: np.ndarray, b: np.ndarray, visited: np.ndarray) -> np.ndarray:
-        """Return the weight of the rows ``visited`` that each machine gets wrong."""
-        machines, rows = self.machines, self.rows
-        weights = np.zeros(rows.n)
-        weights[visited] = 1.0 if len(self.steps) == 0 else self.steps[visited]
-        wrong = np.zeros(len(machines.counters))
-        for start in range(0, rows.n, 65536):
-            stop = min(start + 65536, rows.n)
-            labels = self.labels[start:stop]
-            if machines.direct:
-                best, tied = best_classes(rows, w, b, start, stop)
-                wrong += weights[start:stop] @ ((best != labels) | tied)
-            else:
-                a = activations(rows, w, b, start, stop)
-                positive = labels[:, None] == machines.tally["target"]
-                wrong += weights[start:stop] @ ~np.where(positive, a > 0, a < 0)
-        return wrong
 
-    # the log of voters
-
-    def _room_for_log(self, visits: int) -> tuple[np.ndarray, np.ndarray]:
-        if self.machines.ballots is None:
-            return np.empty((0, 0), np.uint32), np.empty((0, 0))
-        lines = 2 if self.machines.direct else len(self.machines.tally)
-        return np.empty((lines, visits), np.uint32), np.empty((lines, visits))
-
-    def _keep_log(self, log: tuple[np.ndarray, np.ndarray], active: np.ndarray) -> None:
-        machines = self.machines
-        if machines.ballots is None:
-            return
-        rows, visits = log
-        for k in [0] if machines.direct else active:
-            made = int(machines.tally["mistakes"][k])
-            members = rows[k, :made].astype(np.int64)
-            steps = np.ones(made) if len(self.steps) == 0 else self.steps[members]
-            classes = self.labels[members].astype(np.int64)
-            rivals = np.zeros(made, np.int64)
-            if machines.direct:
-                rivals = rows[1, :made].astype(np.int64)
-            else:
-                steps = np.where(classes == machines.tally["target"][k], steps, -steps)
-            self.updates[k].append(Updates(members, steps, visits[k, :made].copy(), classes, rivals))
-
-    def store_voters(self) -> None:
-        """Hand the mistakes that made the machines what they are over to the ballots, with their rows."""
-        machines = self.machines
-        if machines.ballots is None:
-            return
-        joined = []
-        for k, chunks in enumerate(self.updates):
-            made = join(chunks)
-            kept = made.visits < machines.tally["visits"][k]  # a later pass may have been given up
-            joined.append(Updates(*(part[kept] for part in made)))
-        machines.ballots.extend(self.rows.matrix, joined)
-        self.updates = [[] for _ in self.updates]
+def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> None:
+    """Note the length of the longest example; the squares that kernels see may have left the range of floats."""
+    radius2 = float(state.counters["radius2"].max())
+    if 1e-280 < radius2 < 1e300:
+        radius = math.sqrt(radius2)
+    else:
+        visited = order[batch.steps[order] > 0] if len(batch.steps) else order
+        radius = math.hypot(batch.rows.longest(visited), float(state.fit_intercept))
+    state.radius = max(state.radius, radius)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.kernels.rows import HALF_ULP
 from rosenblatt.storage.json_fields import plain_label
-from rosenblatt.training.state import Machines
+from rosenblatt.training.state import LinearState
 
-_HALF_ULP = 2.0**-53
 _TINY = 1e-290
 
 
@@ -21,7 +21,7 @@ class Report:
     """What a run proves about its data, in the space that was trained.
 
     That space is (x, 1) with an intercept and x without. Margins are those of the last weights, whichever
-    hypothesis predicts. With more than two classes this sums up all machines (the smallest margins, the sum
+    hypothesis predicts. With more than two classes this sums up all state (the smallest margins, the sum
     of the updates and of the bounds), and ``by_class`` has each of them.
 
     Attributes
@@ -98,51 +98,47 @@ def _count(n: int, one: str, many: str) -> str:
     return f"{n:,} {one if n == 1 else many}"
 
 
-def report(machines: Machines, classes: np.ndarray) -> Report:
+def report(state: LinearState, classes: np.ndarray) -> Report:
     """Return the report of a run; of each class too where there are more than two."""
-    if len(machines.tally) == 1:
-        return _single(machines, 0, machines.w[0], machines.tally["b"][0])
-    if machines.direct:
-        return _single(machines, 0, machines.w.ravel(), machines.b)
-    parts = {
-        label: _single(machines, k, machines.w[k], machines.tally["b"][k]) for k, label in enumerate(classes.tolist())
-    }
+    if len(state.counters) == 1:
+        return _single(state, 0, state.w.ravel(), state.b)
+    parts = {label: _single(state, k, state.w[k], state.b[k : k + 1]) for k, label in enumerate(classes.tolist())}
     reports = list(parts.values())
     return Report(
-        passes=machines.passes,
+        passes=state.passes,
         updates=sum(part.updates for part in reports),
-        mistakes_by_pass=[int(np.maximum(counts, 0).sum()) for counts in machines.mistakes],
+        mistakes_by_pass=[int(np.maximum(counts, 0).sum()) for counts in state.mistakes],
         converged=all(part.converged for part in reports),
         radius=max(part.radius for part in reports),
         margin_low=min(part.margin_low for part in reports),
         margin_high=min(part.margin_high for part in reports),
         bound=sum(part.bound for part in reports),
-        fit_intercept=machines.fit_intercept,
+        fit_intercept=state.fit_intercept,
         by_class=parts,
     )
 
 
-def _single(machines: Machines, k: int, w: np.ndarray, b: np.ndarray | float) -> Report:
-    """Return the report of machine ``k``, or of all classes side by side."""
-    tally = machines.tally[k]
-    mistakes = [int(counts[k]) for counts in machines.mistakes if counts[k] >= 0]
-    kesler = 2.0 if machines.direct else 1.0  # an update moves two classes
-    radius, energy = machines.radius, float(tally["energy"])
-    slack = 1.0 + 8.0 * (w.size + 8) * _HALF_ULP
-    length = math.hypot(_length(w), _length(np.atleast_1d(b))) * slack
-    converged = bool(machines.done[k])
+def _single(state: LinearState, k: int, w: np.ndarray, b: np.ndarray) -> Report:
+    """Return the report of classifier ``k``, or of all classes side by side."""
+    counters = state.counters[k]
+    mistakes = [int(counts[k]) for counts in state.mistakes if counts[k] >= 0]
+    kesler = 2.0 if state.direct else 1.0  # an update moves two classes
+    radius, steps = state.radius, math.sqrt(float(counters["step_square_sum"]))
+    slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP
+    length = math.hypot(_length(w), _length(b)) * slack
+    converged = bool(state.done[k])
     low, bound, high = -math.inf, math.inf, math.inf
-    if tally["step_sum"] > 0:
-        drift = 4.0 * _HALF_ULP * float(tally["updates"]) * radius * math.sqrt(kesler * energy)
-        high = (length + drift) / float(tally["step_sum"]) * slack
-    if converged and tally["lowest"] > _TINY and tally["lowest_step"] > _TINY:
+    if counters["step_sum"] > 0:
+        drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
+        high = (length + drift) / float(counters["step_sum"]) * slack
+    if converged and counters["lowest"] > _TINY and counters["lowest_step"] > _TINY:
         # an activation above its rounding bound keeps half of its size; most keep all but the bound
-        rounding = kesler * 1.01 * (w.size + 4) * _HALF_ULP * radius * radius * math.sqrt(energy)
-        proved = max(0.5, 1.0 - rounding / float(tally["lowest"])) / slack
-        low = proved * float(tally["lowest"]) / length
-        low_step = proved * float(tally["lowest_step"]) / length
-        reach2 = float(tally["reach2"])
-        bound = kesler * reach2 / low_step / low_step if math.isfinite(reach2) else math.inf
+        rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * radius * steps
+        proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
+        low = proved * float(counters["lowest"]) / length
+        low_step = proved * float(counters["lowest_step"]) / length
+        max_step_norm2 = float(counters["max_step_norm2"])
+        bound = kesler * max_step_norm2 / low_step / low_step if math.isfinite(max_step_norm2) else math.inf
     elif converged:
         low = 0.0  # positive, but too small to be told from zero
     return Report(
@@ -150,11 +146,11 @@ def _single(machines: Machines, k: int, w: np.ndarray, b: np.ndarray | float) ->
         updates=sum(mistakes),
         mistakes_by_pass=mistakes,
         converged=converged,
-        radius=machines.radius,
+        radius=state.radius,
         margin_low=low,
         margin_high=high if high >= low else math.inf,  # the weights come from other data as well
         bound=bound,
-        fit_intercept=machines.fit_intercept,
+        fit_intercept=state.fit_intercept,
     )
 
 

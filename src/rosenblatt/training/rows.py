@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
+__all__ = ["CACHE_BYTES", "SLICE_BYTES", "Matrix", "RowMatrix", "as_rows", "feature_ranges", "pad_columns"]
+
+Matrix: TypeAlias = Any
+"""A numpy array, or a CSR array or matrix of SciPy."""
 CACHE_BYTES = 64 * 1024
-"""Rows that one-vs-rest machines visit in turn while they stay in the cache."""
+"""Dense rows that one-vs-rest classifiers visit in turn while they stay in the cache."""
 SLICE_BYTES = 64 * 1024 * 1024
 """Rows visited in one call of a kernel: short enough to hear Ctrl-C and to move the progress bar."""
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowMatrix:
     """A matrix as kernels take it; ``matrix`` is the same numbers as numpy or SciPy hold them."""
 
-    matrix: Any
+    matrix: Matrix
     parts: tuple[Any, ...]
     n: int
     d: int
@@ -46,16 +51,23 @@ class Rows:
         largest = float(np.max(np.abs(values), initial=0.0))
         if largest == 0.0:
             return 0.0
-        scaled = matrix * (1.0 / 2.0 ** min(math.frexp(largest)[1], 1023))
-        squares = scaled.multiply(scaled) if sp.issparse(scaled) else scaled * scaled
-        return math.ldexp(math.sqrt(float(np.max(squares.sum(axis=1)))), min(math.frexp(largest)[1], 1023))
+        exponent = math.frexp(largest)[1]
+        scaled = np.ldexp(values, -exponent)
+        if sp.issparse(matrix):
+            squares = type(matrix)((scaled * scaled, matrix.indices, matrix.indptr), shape=matrix.shape).sum(axis=1)
+        else:
+            squares = (scaled * scaled).sum(axis=1)
+        try:
+            return math.ldexp(math.sqrt(float(np.max(squares))), exponent)
+        except OverflowError:
+            return math.inf
 
 
-def as_rows(X: Any) -> Rows:
+def as_rows(X: Matrix) -> RowMatrix:
     """Return ``X`` (float32 or float64; C-ordered, or CSR) as rows for kernels, without a copy if it can be."""
     n, d = X.shape
     if not sp.issparse(X):
-        return Rows(X, (_read_only(X.reshape(-1)), d), n, d, d)
+        return RowMatrix(X, (_read_only(X.reshape(-1)), d), n, d, d)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -70,11 +82,11 @@ def as_rows(X: Any) -> Rows:
         or np.max(indices, initial=0) >= max(d, 1)
     ):
         raise ValueError(
-            f"X is not a sound CSR matrix of {d} columns: an index or a row pointer lies outside. "
+            f"X is not a valid CSR matrix of {d} columns: an index or a row pointer lies outside. "
             "Build it again from its coordinates, or find the fault with X.check_format()."
         )
     parts = tuple(_read_only(np.ascontiguousarray(part)) for part in (X.data, indices, indptr))
-    return Rows(X, parts, n, d, int(np.max(sizes, initial=0)))
+    return RowMatrix(X, parts, n, d, int(np.max(sizes, initial=0)))
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
@@ -82,3 +94,22 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def feature_ranges(X: Matrix) -> NDArray[np.float64]:
+    """Return the range of each feature over at most some thousand rows spread over ``X``: its scale, cheaply."""
+    sample = X[:: max(1, X.shape[0] // 1000)]
+    high, low = sample.max(axis=0), sample.min(axis=0)
+    if sp.issparse(X):
+        high, low = high.toarray(), low.toarray()
+    with np.errstate(over="ignore"):
+        return (high.astype(np.float64) - low).ravel()
+
+
+def pad_columns(X: sp.csr_array, width: int) -> sp.csr_array:
+    """Return a CSR matrix with at least ``width`` columns, without a copy of its numbers."""
+    if X.shape[1] >= width:
+        return X
+    wider = type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], width), copy=False)
+    wider.has_canonical_format = X.has_canonical_format
+    return wider

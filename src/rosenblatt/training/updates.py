@@ -1,34 +1,41 @@
-"""The voters of a voted perceptron, stored as the mistakes that made them."""
+"""Every update of a run with its row, from which the weights at any moment can be had again."""
 
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["UpdateLog", "Updates", "join_updates"]
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class Updates(NamedTuple):
-    """Updates in the order in which they were made.
+    """Updates of one classifier in the order in which they were made."""
 
-    ``members`` number the stored rows, ``steps`` are the signed step sizes, ``visits`` the visits before each update.
-    Where classes compete directly, ``trues`` and ``rivals`` are the two classes that each update moved.
-    """
+    members: Integers
+    """Which row each was made on: a row number of a batch, or the place of a stored row."""
+    steps: Floats
+    """Step sizes, with the sign of the label; where classes compete directly they are positive."""
+    visits: Floats
+    """The visits before each."""
+    trues: Integers
+    """Where classes compete directly, the class that was moved towards the row ..."""
+    rivals: Integers
+    """... and the one that was moved away."""
 
-    members: np.ndarray
-    steps: np.ndarray
-    visits: np.ndarray
-    trues: np.ndarray
-    rivals: np.ndarray
-
-    def survival(self, visits: float) -> np.ndarray:
-        """Return how many of all ``visits`` each voter survived: 1 for the visit that made it, and so on."""
+    def survival(self, visits: float) -> Floats:
+        """Return how many of all ``visits`` the weights made by each update survived."""
         return np.diff(self.visits, append=visits)
 
 
-def join(chunks: list[Updates]) -> Updates:
+def join_updates(chunks: list[Updates]) -> Updates:
     """Return the updates of all ``chunks`` as one."""
     none, nothing = np.empty(0, np.int64), np.empty(0)
     start = Updates(none, nothing, nothing, none, none)
@@ -36,32 +43,39 @@ def join(chunks: list[Updates]) -> Updates:
 
 
 @dataclass
-class Ballots:
-    """Every update of a run with its row, so that each weight vector on the way can be had again.
+class UpdateLog:
+    """The updates of all classifiers with their rows.
 
-    Freund and Schapire's representation: the voters are never stored as vectors, and their activations on a
-    new row are running sums over products with the stored rows.
+    Freund and Schapire's representation of a voted perceptron: the voters are never stored as vectors, and their
+    activations on a new row are running sums over its products with the stored rows.
     """
 
     blocks: list[Any]
     chunks: list[list[Updates]]
     n_classes: int
     """Number of classes where they compete directly, else 0."""
+    _pending: tuple[Any, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
+    """A matrix and updates on its rows that are not stored yet: a further pass may need the same rows."""
 
     @classmethod
-    def empty(cls, n_machines: int, n_classes: int) -> Ballots:
-        """Return ballots without votes."""
-        return cls(blocks=[], chunks=[[] for _ in range(n_machines)], n_classes=n_classes)
+    def empty(cls, n_classifiers: int, n_classes: int) -> UpdateLog:
+        """Return a log without updates."""
+        return cls(blocks=[], chunks=[[] for _ in range(n_classifiers)], n_classes=n_classes)
 
-    def snapshot(self) -> Ballots:
-        """Return a copy that further training leaves alone (the arrays themselves never change)."""
-        other = copy(self)
-        other.blocks = list(self.blocks)
-        other.chunks = [list(chunk) for chunk in self.chunks]
-        return other
+    def append(self, X: Any, updates: list[Updates]) -> None:
+        """Append updates, some for each classifier; their members are row numbers of ``X``."""
+        if self._pending is None or self._pending[0] is not X:
+            self.store()
+            self._pending = X, [[] for _ in self.chunks]
+        for chunk, update in zip(self._pending[1], updates, strict=True):
+            chunk.append(update)
 
-    def extend(self, X: Any, updates: list[Updates]) -> None:
-        """Append one batch of updates for each machine; their members are row numbers of ``X``."""
+    def store(self) -> None:
+        """Copy the rows of all updates so far, each once for all passes over one matrix."""
+        if self._pending is None:
+            return
+        X, updates = self._pending[0], [join_updates(chunk) for chunk in self._pending[1]]
+        self._pending = None
         wanted = np.unique(np.concatenate([update.members for update in updates]))
         if len(wanted) == 0:
             return
@@ -70,8 +84,21 @@ class Ballots:
         for chunk, update in zip(self.chunks, updates, strict=True):
             chunk.append(update._replace(members=before + np.searchsorted(wanted, update.members)))
 
+    def snapshot(self) -> UpdateLog:
+        """Return a copy that further training leaves alone (the arrays themselves never change)."""
+        self.store()
+        other = copy(self)
+        other.blocks, other.chunks = list(self.blocks), [list(chunk) for chunk in self.chunks]
+        return other
+
+    def with_classifiers(self, n_classifiers: int, n_classes: int) -> UpdateLog:
+        """Return a log with the same rows and no updates."""
+        self.store()
+        return UpdateLog(list(self.blocks), [[] for _ in range(n_classifiers)], n_classes)
+
     def rows(self) -> Any:
         """Return all stored rows as one float64 matrix, dense or CSR."""
+        self.store()
         if any(sp.issparse(block) for block in self.blocks):
             blocks = [sp.csr_array(block) for block in self.blocks]
             width = max(block.shape[1] for block in blocks)
@@ -81,18 +108,21 @@ class Ballots:
         return np.concatenate(self.blocks, dtype=np.float64)
 
     def updates(self, k: int) -> Updates:
-        """Return all updates of machine ``k``."""
-        return join(self.chunks[k])
+        """Return all updates of classifier ``k``."""
+        self.store()
+        return join_updates(self.chunks[k])
 
     def mirrored(self, k: int, sign: int) -> list[Updates]:
-        """Return machine ``k``'s updates, or those of its mirror image for ``sign`` -1."""
+        """Return the updates of classifier ``k``, or those of its mirror image for ``sign`` -1."""
+        self.store()
         return [update._replace(steps=sign * update.steps) for update in self.chunks[k]]
 
-    def competing(self, places: np.ndarray) -> list[Updates]:
+    def competing(self, places: Integers) -> list[Updates]:
         """Return the updates as those of directly competing classes, now numbered by ``places``."""
+        self.store()
         if self.n_classes:
             return [u._replace(trues=places[u.trues], rivals=places[u.rivals]) for u in self.chunks[0]]
-        # one machine for two classes: it moved the second class by its steps, the first one the other way
+        # one classifier for two classes: it moved the second class by its steps, the first one the other way
         return [
             u._replace(
                 steps=np.abs(u.steps),

@@ -37,8 +37,8 @@ def test_rows_counts_and_bits_are_those_without(tmp_path, monkeypatch, kind, roo
             assert told(stream) == expected
             assert stream._kept.full
         again = AveragedPerceptron(max_iter=3, random_state=0).fit_stream(stream)
-        assert np.array_equal(again.machines_.w, model.machines_.w)
-        assert np.array_equal(again.machines_.u, model.machines_.u)
+        assert np.array_equal(again.state_.w, model.state_.w)
+        assert np.array_equal(again.state_.u, model.state_.u)
     assert sorted(os.listdir(tmp_path)) == sorted([kind, "rows"])
 
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, data
-from rosenblatt.blocks import stacked
+from rosenblatt.blocks import stack
 from rosenblatt.data import opening
 from rosenblatt.data.tables import arrow as arrow_files
 
@@ -55,7 +55,7 @@ def write_text(path, X, y):
 def assert_rows(stream, X, y):
     """The rows are these, bit for bit, as canonical CSR; return the number of blocks."""
     blocks = list(stream)
-    got = stacked([block.X for block in blocks])
+    got = stack([block.X for block in blocks])
     assert all(block.X.has_canonical_format and block.X.indices.dtype == np.int32 for block in blocks)
     assert got.indptr.tolist() == X.indptr.tolist()
     assert got.indices.tolist() == X.indices.tolist()
@@ -85,9 +85,9 @@ def test_the_rows_are_those_of_text(tmp_path, monkeypatch, name, large, nullable
             assert_rows(data.open(tmp_path / name, "y", threads=threads, block_rows=block_rows), X, y)
     for shuffle in (True, False):
         options = {"max_iter": 3, "random_state": 0, "shuffle": shuffle}
-        expected = AveragedPerceptron(**options).fit_stream(svmlight).machines_
+        expected = AveragedPerceptron(**options).fit_stream(svmlight).state_
         for blocks in (stream, data.open(tmp_path / name, "y", block_rows=11)):
-            machines = AveragedPerceptron(**options).fit_stream(blocks).machines_
+            machines = AveragedPerceptron(**options).fit_stream(blocks).state_
             for what in ("w", "u", "tally"):
                 assert np.array_equal(getattr(machines, what), getattr(expected, what))
 

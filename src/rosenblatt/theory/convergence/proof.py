@@ -14,10 +14,14 @@ from rosenblatt.tables import Table
 from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
-from rosenblatt.theory.convergence.runs import check_run, run, seed_of
 from rosenblatt.theory.exact import round_root, smallest, squared_length
-from rosenblatt.theory.inputs import two_classes
+from rosenblatt.theory.inputs import Matrix, Signs, two_classes
 from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.training.batches import InMemory, make_batch
+from rosenblatt.training.observers import UpdateTrace
+from rosenblatt.training.options import RunOptions
+from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.state import LinearState
 
 __all__ = ["Proof", "Update", "proof"]
 
@@ -221,7 +225,13 @@ def proof(
     >>> [(update.rise, update.square) for update in run]  # the same, at each
     [(2.0, 2.0), (1.0, 1.0), (1.0, 1.0), (2.0, 2.0), (1.0, 1.0)]
     """
-    check_run(shuffle, random_state, max_iter, max_updates)
+    options = RunOptions(
+        max_iter=max_iter,
+        max_updates=max_updates,
+        shuffle=shuffle,
+        random_state=random_state,
+        fit_intercept=bool(fit_intercept),
+    ).check()
     matrix, signs, _ = two_classes(X, y)
     bias = bool(fit_intercept)
     kind = "augmented" if bias else "homogeneous"
@@ -239,24 +249,33 @@ def proof(
                 "leave it out to have one found; separability(X, y) tells whether there is one."
             )
         raise ValueError(_OUT_OF_RANGE)
-    seed = seed_of(shuffle, random_state)
-    made = run(matrix, signs, bias, shuffle, seed, max_iter, max_updates)
+    state, rows = _run(matrix, signs, options)
+    w, b, converged = state.w[0], float(state.b[0]), bool(state.done[0])
     length = round_root(squared_length([*v.tolist(), c]), up=False)
     return Proof(
-        **inequalities(matrix, signs, made.rows, bias, np.append(v, c) / length, R, gamma),
+        **inequalities(matrix, signs, rows, bias, np.append(v, c) / length, R, gamma),
         R=R,
         gamma=gamma,
         bound=novikoff(squared, gamma),
         w_star=v / length,
         b_star=c / length,
-        w=made.w,
-        b=made.b,
-        margin=margin_of(matrix, signs, made.w, made.b, kind) if made.converged else -math.inf,
-        passes=made.passes,
-        converged=made.converged,
+        w=w,
+        b=b,
+        margin=margin_of(matrix, signs, w, b, kind) if converged else -math.inf,
+        passes=state.passes,
+        converged=converged,
         fit_intercept=bias,
-        seed=seed,
+        seed=state.seed if shuffle else None,
     )
+
+
+def _run(X: Matrix, signs: Signs, options: RunOptions) -> tuple[LinearState, NDArray[np.int64]]:
+    """Run the perceptron as ``Perceptron`` does; return its state, and the row of each update."""
+    trace = UpdateTrace()
+    batch = make_batch(X, (signs > 0).astype(np.int32), np.array([-1, 1]), None, None)
+    run = TrainingRun(new_state(options, 2, X.shape[1]), InMemory(batch), options, [trace])
+    run.run()
+    return run.state, trace.updates().rows
 
 
 def _best_separator(X: Any, y: Any, kind: str) -> tuple[Floats, float]:

@@ -18,7 +18,6 @@ coordinates, exactly, and a system without a solution ends at the limit.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -28,12 +27,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 
-from rosenblatt.kernels.exact import LIMBS
-from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.kernels.passes import TALLY, one_vs_rest_pass
 from rosenblatt.theory.exact import smallest
 from rosenblatt.theory.inputs import Matrix, check_matrix
 from rosenblatt.theory.search.cones import balanced
+from rosenblatt.training.batches import InMemory, make_batch
+from rosenblatt.training.observers import UpdateTrace
+from rosenblatt.training.options import RunOptions
+from rosenblatt.training.run import Outcome, TrainingRun, new_state
 
 __all__ = ["RescaledRun", "rescaled_perceptron"]
 
@@ -166,27 +166,16 @@ class _Search:
     def phase(self) -> bool:
         """Run the perceptron on A from zero, until a clean pass or the limit; say whether that solves the system."""
         n, m = self.Z.shape
-        rows = _rows(self.A)
-        labels, active, no_steps = np.zeros(n, np.int32), np.zeros(1, np.int64), np.empty(0)
-        tally = np.zeros(1, TALLY)
-        tally["limit"] = self.limit
-        w = np.zeros((1, m))
-        machines = (w, np.zeros((1, m)), tally, np.zeros(LIMBS, np.int64))
-        self.counts = np.zeros(n, np.int64)
-        mistakes, first = -1, True
-        while mistakes != 0 and tally["updates"][0] < self.limit:
-            tally["mistakes"], tally["lowest"], tally["lowest_step"] = 0, math.inf, math.inf
-            order = visiting_order(n, self.seed, self.passes)
-            log = np.empty((1, n), np.uint32), np.empty((1, n))
-            no_pocket = np.empty((0, 0)), np.empty(0)
-            what = ((rows, labels, no_steps), order, 0, n, machines, active, None)
-            one_vs_rest_pass(*what, 0.0, m, 0, n, first, log, no_pocket)
-            mistakes, first = int(tally["mistakes"][0]), False
-            self.counts += np.bincount(log[0][0, :mistakes], minlength=n)
-            self.passes += 1
-        self.updates += int(tally["updates"][0])
+        options = RunOptions(max_iter=2**62, max_updates=self.limit, fit_intercept=False, random_state=self.seed)
+        state, trace = new_state(options, 2, m), UpdateTrace()
+        state.passes = self.passes
+        batch = make_batch(self.A, np.ones(n, np.int32), np.array([0, 1]), None, None)
+        outcome = TrainingRun(state, InMemory(batch), options, [trace]).run()
+        self.counts = np.bincount(trace.updates().rows, minlength=n)
+        self.passes = state.passes
+        self.updates += int(state.counters["updates"][0])
         self.alpha += self.counts
-        return self._judge(w[0], clean=mistakes == 0)
+        return self._judge(state.w[0], clean=outcome is Outcome.CLEAN_PASS)
 
     def _judge(self, w: Floats, clean: bool) -> bool:
         """Look at B w in the original coordinates, and keep it if fewer rows are wrong than ever before."""
@@ -241,19 +230,6 @@ def _unit_rows(A: Matrix) -> Matrix:
         data = A.data / np.repeat(lengths, np.diff(A.indptr))
         return sp.csr_array((data, A.indices, A.indptr), shape=A.shape)
     return A / lengths[:, None]
-
-
-def _rows(A: Matrix) -> tuple[Any, ...]:
-    """Return A as kernels take it: flat and read-only, indices without a sign."""
-    parts = [A.reshape(-1)]
-    if sp.issparse(A):
-        wide = A.indices.dtype.itemsize == 8 or A.indptr.dtype.itemsize == 8
-        signed, unsigned = (np.int64, np.uint64) if wide else (np.int32, np.uint32)
-        parts = [A.data, *(np.ascontiguousarray(part, signed).view(unsigned) for part in (A.indices, A.indptr))]
-    views = [part.view() for part in parts]
-    for view in views:
-        view.flags.writeable = False
-    return tuple(views) if sp.issparse(A) else (views[0], A.shape[1])
 
 
 def _counted(n: int, word: str) -> str:

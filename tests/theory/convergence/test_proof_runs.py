@@ -8,8 +8,6 @@ from helpers.examples import small_set
 from helpers.naive import activation
 from rosenblatt import Perceptron
 from rosenblatt.theory.convergence.proof import proof
-from rosenblatt.theory.convergence.runs import run
-from rosenblatt.theory.inputs import check_matrix
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -43,28 +41,28 @@ def test_the_run_is_the_perceptrons_bit_for_bit(kind, bias, scale, shuffle):
 
 
 def test_the_rows_of_the_updates_add_up_to_the_weights():
-    X, y, _, _ = planted("integers", 5, True)
+    X, y, w, b = planted("integers", 5, True)
     for rows in (X, sp.csr_array(X)):
-        made = run(check_matrix(rows), y.astype(float), True, max_iter=1000)
+        made = proof(rows, y, max_iter=1000, w_star=w, b_star=b)
         assert made.converged
-        assert made.w.tolist() == (y[made.rows] @ X[made.rows]).tolist()
-        assert made.b == y[made.rows].sum()
+        assert made.w.tolist() == (y[made.row] @ X[made.row]).tolist()
+        assert made.b == y[made.row].sum()
 
 
 def test_weights_beyond_the_floats_are_an_error():
     X = np.array([[1.7e308, 1e308], [1e308, -1.7e308]])
     with pytest.raises(ValueError, match="beyond the range of floats: scale the features"):
-        run(X, np.ones(2), bias=False)
+        Perceptron(fit_intercept=False, shuffle=False).fit(np.vstack([X, -X]), [1, 1, -1, -1])
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"shuffle": "twice"}, "shuffle must be True, False or 'once', got 'twice'"),
-        ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),
-        ({"max_updates": 0}, "max_updates must be a whole number of at least 1 or None, got 0"),
-        ({"random_state": -1}, "random_state must be a whole number of at least 0 or None, got -1"),
-        ({"shuffle": math.nan}, "shuffle must be True, False or 'once', got nan"),
+        ({"shuffle": "twice"}, "shuffle must be True or False or 'once', got 'twice'"),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
+        ({"max_updates": 0}, "max_updates must be an integer of at least 1 or None, got 0"),
+        ({"random_state": -1}, "random_state must be an integer of at least 0, got -1"),
+        ({"shuffle": math.nan}, "shuffle must be True or False or 'once', got nan"),
     ],
 )
 def test_bad_parameters_of_a_run_get_a_sentence(given, words):

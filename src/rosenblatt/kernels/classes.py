@@ -1,0 +1,187 @@
+"""What a pass does with one example and the weights of one class or of several, laid out as is fastest for the rows.
+
+A single class has ``w`` of shape (d,). Several have a line each where rows are dense, shape (classes, d): a line is
+read as fast as the row. Where rows are CSR, the weights of all classes stand side by side for each column, shape
+(d, classes): a stored number brings the weights of all classes in one or two cache lines. The bits of every update are
+the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rosenblatt.kernels.compiler import REORDERED, at, by_layout, by_weights, plain
+from rosenblatt.kernels.exact import add_product, rounded
+from rosenblatt.kernels.rows import add, add_exactly, dot, dot_and_square, doubt, magnitude, square
+
+
+def _dense_dots(rows, i, w, active, out):
+    values = rows[0]
+    d = w.shape[1]
+    first = i * d
+    fours = active.shape[0] & -4
+    for turn in range(0, fours, 4):  # four classes in one reading of the row
+        k0, k1, k2, k3 = active[turn], active[turn + 1], active[turn + 2], active[turn + 3]
+        a, b, c, e = 0.0, 0.0, 0.0, 0.0
+        for j in range(d):
+            v = np.float64(at(values, first + j))
+            a += w[k0, j] * v
+            b += w[k1, j] * v
+            c += w[k2, j] * v
+            e += w[k3, j] * v
+        out[k0], out[k1], out[k2], out[k3] = a, b, c, e
+    for turn in range(fours, active.shape[0]):
+        out[active[turn]] = dot(rows, i, w[active[turn]])
+
+
+def _csr_dots(rows, i, w, active, out):
+    values, indices, indptr = rows
+    low, high = active[0], active[active.shape[0] - 1] + 1
+    for k in range(low, high):
+        out[k] = 0.0
+    for p in range(at(indptr, i), at(indptr, i + 1)):
+        v, j = np.float64(at(values, p)), at(indices, p)
+        for k in range(low, high):
+            out[k] += w[j, k] * v
+
+
+class_dots = by_layout(_dense_dots, _csr_dots, fastmath=REORDERED)
+"""``class_dots(rows, i, w, active, out)``: the dot products of row ``i`` with the weights of the classes ``active``,
+numbers in ascending order, each to its place in ``out``."""
+
+
+def _single_dot(rows, w, k, i):
+    return dot(rows, i, w)
+
+
+def _dense_dot(rows, w, k, i):
+    return dot(rows, i, w[k])
+
+
+def _csr_dot(rows, w, k, i):
+    values, indices, indptr = rows
+    a = 0.0
+    for p in range(at(indptr, i), at(indptr, i + 1)):
+        a += w[at(indices, p), k] * at(values, p)
+    return a
+
+
+class_dot = by_weights(_single_dot, _dense_dot, _csr_dot, fastmath=REORDERED)
+"""``class_dot(rows, w, k, i)``: the dot product of row ``i`` with the weights of class ``k``."""
+
+
+def _single_dot_and_square(rows, w, k, i):
+    return dot_and_square(rows, i, w)
+
+
+def _dense_dot_and_square(rows, w, k, i):
+    return dot_and_square(rows, i, w[k])
+
+
+def _csr_dot_and_square(rows, w, k, i):
+    return class_dot(rows, w, k, i), square(rows, i)
+
+
+class_dot_and_square = by_weights(_single_dot_and_square, _dense_dot_and_square, _csr_dot_and_square)
+"""``class_dot_and_square(rows, w, k, i)``: the dot product, and the squared length of row ``i``."""
+
+
+def _single_add(rows, w, u, k, i, step, late_step):
+    add(rows, i, step, w, late_step, u)
+
+
+def _dense_add(rows, w, u, k, i, step, late_step):
+    add(rows, i, step, w[k], late_step, u[k])
+
+
+def _csr_add(rows, w, u, k, i, step, late_step):
+    values, indices, indptr = rows
+    for p in range(at(indptr, i), at(indptr, i + 1)):
+        j = at(indices, p)
+        v = np.float64(at(values, p))
+        w[j, k] += step * v
+        u[j, k] += late_step * v
+
+
+class_add = by_weights(_single_add, _dense_add, _csr_add)
+"""``class_add(rows, w, u, k, i, step, late_step)``: ``add`` for the weights of class ``k``."""
+
+
+def _single_magnitude(rows, w, k, i):
+    return magnitude(rows, i, w)
+
+
+def _dense_magnitude(rows, w, k, i):
+    return magnitude(rows, i, w[k])
+
+
+def _csr_magnitude(rows, w, k, i):
+    values, indices, indptr = rows
+    total = 0.0
+    for p in range(at(indptr, i), at(indptr, i + 1)):
+        total += abs(w[at(indices, p), k] * at(values, p))
+    return total
+
+
+class_magnitude = by_weights(_single_magnitude, _dense_magnitude, _csr_magnitude, fastmath=REORDERED)
+"""``class_magnitude(rows, w, k, i)``: ``magnitude`` for the weights of class ``k``."""
+
+
+def _single_exact(rows, w, k, i, sign, total):
+    add_exactly(rows, i, w, sign, total)
+
+
+def _dense_exact(rows, w, k, i, sign, total):
+    add_exactly(rows, i, w[k], sign, total)
+
+
+def _csr_exact(rows, w, k, i, sign, total):
+    values, indices, indptr = rows
+    for p in range(indptr[i], indptr[i + 1]):
+        add_product(total, w[indices[p], k], sign * np.float64(values[p]))
+
+
+add_class_exactly = by_weights(_single_exact, _dense_exact, _csr_exact)
+"""``add_class_exactly(rows, w, k, i, sign, total)``: ``add_exactly`` for the weights of class ``k``."""
+
+
+def _single_copy(rows, w, k, out):
+    for j in range(w.shape[0]):  # a slice's error message would take seconds to compile
+        out[j] = w[j]
+
+
+def _dense_copy(rows, w, k, out):
+    for j in range(w.shape[1]):
+        out[k, j] = w[k, j]
+
+
+def _csr_copy(rows, w, k, out):
+    for j in range(w.shape[0]):
+        out[j, k] = w[j, k]
+
+
+copy_class = by_weights(_single_copy, _dense_copy, _csr_copy)
+"""``copy_class(rows, w, k, out)``: copy the weights of class ``k`` to ``out``, which is laid out as ``w`` is."""
+
+
+@plain
+def settled_class(rows, w, b, k, i, a, terms, total):
+    """Return ``a``, the activation of class ``k`` on row ``i``, with its sign beyond doubt (zero only if it is zero).
+
+    ``b`` is the bias of the class, and ``total`` an exact total at zero, which is left so.
+    """
+    if abs(a) > doubt(terms, class_magnitude(rows, w, k, i) + abs(b)):
+        return a
+    add_product(total, b, 1.0)
+    add_class_exactly(rows, w, k, i, 1.0, total)
+    return rounded(total)
+
+
+@plain
+def settled_lead(rows, w, b, k, other, i, total):
+    """Return the activation of class ``k`` less that of class ``other`` on row ``i``, its sign beyond doubt."""
+    add_product(total, b[k], 1.0)
+    add_product(total, b[other], -1.0)
+    add_class_exactly(rows, w, k, i, 1.0, total)
+    add_class_exactly(rows, w, other, i, -1.0, total)
+    return rounded(total)

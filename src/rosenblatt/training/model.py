@@ -1,0 +1,263 @@
+"""A trained perceptron as plain data, and its file: what the command works with, and estimators are wrapped around."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.storage.container import check_version, read_container, write_container
+from rosenblatt.storage.json_fields import Fields, brief, labels_from_plain, labels_to_plain, to_text
+from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.training.options import LEARNERS, RunOptions
+from rosenblatt.training.report import Report, report
+from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, feature_ranges
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.scoring import decision_scores, predicted_classes, stored_hypothesis
+from rosenblatt.training.serialization import Arrays, state_from_plain, state_to_plain
+from rosenblatt.training.state import LinearState
+from rosenblatt.version import __version__
+
+__all__ = ["FORMAT", "LinearModel", "ModelInfo", "history", "read_file", "trained_state", "write_file"]
+
+FORMAT = 1
+"""Version of what a model file says; one more for every change that an older `load` would not understand."""
+
+Model = TypeVar("Model")
+EarlyStoppingState = tuple[LinearState, BestPass]
+"""Where a run with early stopping stands, to go on: its last state, and its best pass."""
+
+
+@dataclass
+class ModelInfo:
+    """What every model file says, whatever the learner."""
+
+    learner: str
+    parameters: dict[str, Any]
+    """Plain data."""
+    classes: NDArray[Any]
+    feature_names: Sequence[str] | None = None
+    preparation: dict[str, Any] | None = None
+    """How rows of files become features."""
+    fingerprint: Any = None
+    """What tells the data that it was trained on."""
+
+    def names(self, n_features: int) -> NDArray[Any] | None:
+        """Return the names of features as an array; a ValueError where they are not that many words."""
+        names = Fields({"feature_names": self.feature_names}, "the header").words("feature_names", n_features)
+        return None if names is None else np.array(names, object)
+
+
+@dataclass
+class LinearModel:
+    """A trained linear learner."""
+
+    learner: str
+    options: RunOptions
+    classes: NDArray[Any]
+    state: LinearState
+    early_stopping_state: EarlyStoppingState | None = None
+    feature_names: NDArray[Any] | None = None
+    preparation: dict[str, Any] | None = None
+    fingerprint: Any = None
+
+    def _rows(self, X: Matrix) -> RowMatrix:
+        if X.shape[1] != self.state.n_features:
+            raise ValueError(f"expected rows of {self.state.n_features} features, got {X.shape[1]}.")
+        return as_rows(X)
+
+    def predict(self, X: Matrix) -> NDArray[Any]:
+        """Return the class of each row of a valid matrix; the first of those tied on a boundary."""
+        rows = self._rows(X)
+        if len(self.classes) == 1:
+            return self.classes[np.zeros(rows.n, np.int64)]
+        return self.classes[predicted_classes(self.state, self.options.hypothesis, rows)[0]]
+
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the scores of each row of a valid matrix, a column for each classifier."""
+        return decision_scores(self.state, self.options.hypothesis, self._rows(X))
+
+    @property
+    def report(self) -> Report:
+        """What the run proves about the data."""
+        return report(self.state, self.classes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, from which `load` and `LinearModel.load` bring it back."""
+        parameters = self.options.to_plain(self.learner, self.state.seed)
+        names = None if self.feature_names is None else [str(name) for name in self.feature_names]
+        info = ModelInfo(self.learner, parameters, self.classes, names, self.preparation, self.fingerprint)
+        write_file(path, info, *self._to_plain(), LinearModel.from_plain)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> LinearModel:
+        """Return the model of a file; a ValueError where the file is not valid, or holds no linear learner."""
+        return read_file(path, cls.from_plain)
+
+    def _to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        header, arrays = state_to_plain(self.state)
+        out: dict[str, Any] = {"report": self.report.to_plain(), "state": header, "resume": None}
+        if self.early_stopping_state is not None:
+            last, best = self.early_stopping_state
+            out["resume"] = {"error": float(best.error), "passes_since": int(best.passes_since)}
+            for part, state in (("last", last), ("best", best.state)):
+                if state is not None:
+                    out["resume"][part], more = state_to_plain(state)
+                    arrays |= {f"{part}.{name}": a for name, a in more.items() if not _same_bits(a, arrays.get(name))}
+        return out, arrays
+
+    @classmethod
+    def from_plain(cls, info: ModelInfo, fields: Fields, arrays: Arrays) -> LinearModel:
+        """Return the model that a file describes, or raise a ValueError."""
+        if info.learner not in LEARNERS:
+            raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {brief(info.learner)}.")
+        options = RunOptions.from_plain(Fields(info.parameters, "the header: 'parameters'"), info.learner)
+        n_classes, labels = len(info.classes), info.classes.tolist()
+        state = state_from_plain(fields.take("state"), arrays, n_classes)
+        model = cls(info.learner, options, info.classes, state, None, info.names(state.n_features))
+        model.preparation, model.fingerprint = info.preparation, info.fingerprint
+        states = [state]
+        resume = fields.take("resume")
+        if resume is not None:
+            more = Fields(resume, "the header: 'resume'")
+            last, best = (
+                state_from_plain(more.take(part), arrays.under(part + "."), n_classes) for part in ("last", "best")
+            )
+            model.early_stopping_state = (
+                last,
+                BestPass(best, more.number("error", 0.0, 1.0), more.whole("passes_since")),
+            )
+            more.end()
+            states += [last, best]
+        for each in states:
+            if _kind(each) != _kind(state):
+                raise ValueError("the state of early stopping is that of another model.")
+            if each.leading_label is not None and each.leading_label not in labels:
+                raise ValueError("the first label of the stream is none of the classes.")
+        if options.hypothesis in ("pocket", "vote"):
+            stored_hypothesis(state, options.hypothesis)
+        if not _same_report(fields.take("report"), model.report.to_plain()):
+            raise ValueError("its report is not that of its counters.")
+        return model
+
+
+def trained_state(run: TrainingRun) -> tuple[LinearState, EarlyStoppingState | None]:
+    """Return the state to predict with, that of the best pass where rows were held out, and what to go on from."""
+    state, more = run.state, None
+    best = None if run.early_stopping is None else run.early_stopping.best
+    if best is not None and best.state is not None:
+        more = (state, best)
+        state = best.state.snapshot()
+        state.set_layout("C")
+        state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
+        state.validation_error = list(run.state.validation_error)
+    if state.feature_ranges is None and run.last_batch is not None:
+        state.feature_ranges = feature_ranges(run.last_batch.rows.matrix)
+    return state, more
+
+
+def history(state: LinearState) -> NDArray[np.void]:
+    """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one."""
+    mistakes = [int(np.maximum(counts, 0).sum()) for counts in state.mistakes]
+    if not state.validation_error:
+        return np.array([(count,) for count in mistakes], dtype=[("mistakes", "i8")])
+    errors = [np.nan] * (len(mistakes) - len(state.validation_error)) + state.validation_error
+    kind = [("mistakes", "i8"), ("validation_error", "f8")]
+    return np.array(list(zip(mistakes, errors, strict=True)), dtype=kind)
+
+
+def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
+    """Return whether two arrays are the same bits, so that one of them need not be stored."""
+    return (
+        other is not None and one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    )
+
+
+def _kind(state: LinearState) -> tuple[Any, ...]:
+    """Return what all states of one model have in common."""
+    return state.w.shape, state.direct, state.fit_intercept, state.seed, state.pocket is None, state.log is None
+
+
+def _same_report(told: Any, true: Any) -> bool:
+    """Return whether two reports have the same fields and counts; another version may round a margin otherwise."""
+    if type(true) is float or true in ("inf", "-inf"):
+        return type(told) is float or told in ("inf", "-inf")
+    if type(told) is not type(true):
+        return False
+    if type(true) is dict:
+        return told.keys() == true.keys() and all(_same_report(told[name], true[name]) for name in true)
+    if type(true) is list:
+        return len(told) == len(true) and all(map(_same_report, told, true))
+    return told == true
+
+
+# the file
+
+
+Reader = Callable[[ModelInfo, Fields, Arrays], Model]
+"""Makes a model of what every file says and of the fields and arrays of its learner, or raises a ValueError."""
+
+
+def write_file(
+    path: str | os.PathLike[str],
+    info: ModelInfo,
+    learned: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    read: Reader[Any],
+) -> None:
+    """Write a model file: what every model says, then the fields and arrays of its learner, as ``read`` takes them."""
+    header: dict[str, Any] = {
+        "kind": "model",
+        "version": FORMAT,
+        "library": __version__,
+        "learner": info.learner,
+        "parameters": info.parameters,
+        "classes": labels_to_plain(info.classes),
+        "feature_names": info.feature_names,
+    }
+    for name in ("preparation", "fingerprint"):
+        header[name] = getattr(info, name)
+        to_text(header[name], f"{name}_")
+    header |= learned
+    try:
+        _from_plain(header, arrays, read)  # nothing is written that could not be read
+    except ValueError as fault:
+        raise ValueError(f"this model cannot be saved: {fault}") from fault
+    write_container(path, header, arrays)
+
+
+def read_file(path: str | os.PathLike[str], read: Reader[Model]) -> Model:
+    """Return what ``read`` makes of a model file; a ValueError where the file is not valid."""
+    header, arrays = read_container(path)
+    if header.get("kind") != "model":
+        raise ValueError(f"{os.fspath(path)} holds no model: it says {brief(header.get('kind'))}.")
+    check_version(path, header.get("version"), FORMAT)
+    try:
+        return _from_plain(header, arrays, read)
+    except ValueError as fault:
+        raise ValueError(f"{os.fspath(path)} holds no valid model: {fault}") from fault
+
+
+def _from_plain(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], read: Reader[Model]) -> Model:
+    fields, source = Fields(header, "the header"), Arrays(arrays)
+    fields.word("kind", ("model",))
+    fields.whole("version", 1, FORMAT)
+    fields.word("library")
+    info = ModelInfo(
+        learner=fields.word("learner"),
+        parameters=fields.take("parameters"),
+        classes=labels_from_plain(fields.take("classes")),
+        feature_names=fields.take("feature_names"),
+        preparation=fields.take("preparation"),
+        fingerprint=fields.take("fingerprint"),
+    )
+    if info.preparation is not None and type(info.preparation) is not dict:
+        raise ValueError(f"preparation_ must be a dictionary, got {brief(info.preparation)}.")
+    model = read(info, fields, source)
+    fields.end()
+    source.end()
+    return model

@@ -1,0 +1,163 @@
+"""What a run is asked to do, as plain data: estimators, the command and the lab build it, a checkpoint compares it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.parameters import ParameterError, Setting, check_boolean, check_choice, check_integer, check_share
+from rosenblatt.storage.json_fields import Fields, brief, plain_label, to_text
+
+__all__ = ["LEARNERS", "RunOptions", "draw_seed"]
+
+HYPOTHESES = ("last", "average", "pocket", "vote")
+LEARNERS: dict[str, dict[str, Any]] = {
+    "Perceptron": {"hypothesis": "last", "max_iter": 100},
+    "AveragedPerceptron": {"hypothesis": "average", "max_iter": 10},
+    "VotedPerceptron": {"hypothesis": "vote", "max_iter": 10},
+}
+"""What each linear learner sets; ``hypothesis`` is a parameter of the first only."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The parameters of a linear learner, under the names that they have in its constructor."""
+
+    hypothesis: str = "last"
+    max_iter: int = 100
+    fit_intercept: bool = True
+    shuffle: bool | str = True
+    random_state: Any = None
+    max_updates: int | None = None
+    warm_start: bool = False
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Mapping[Any, float] | str | None = None
+    multi_class: str = "ovr"
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    @classmethod
+    def for_learner(cls, learner: str, **changed: Any) -> RunOptions:
+        """Return the options of a learner, with its defaults for those that are not given."""
+        return cls(**(LEARNERS[learner] | changed))
+
+    @property
+    def direct(self) -> bool:
+        """Whether more than two classes compete in one update."""
+        return self.multi_class == "direct"
+
+    def check(self) -> RunOptions:
+        """Return these options; a ParameterError names the first that is out of its range."""
+        check_choice("hypothesis", self.hypothesis, HYPOTHESES)
+        check_integer("max_iter", self.max_iter, 1)
+        if self.max_updates is not None:
+            check_integer("max_updates", self.max_updates, 1, or_none=True)
+        check_choice("shuffle", self.shuffle, (True, False, "once"))
+        check_choice("multi_class", self.multi_class, ("ovr", "direct"))
+        check_integer("n_iter_no_change", self.n_iter_no_change, 1)
+        check_share("validation_fraction", self.validation_fraction)
+        for name in ("fit_intercept", "warm_start", "early_stopping"):
+            check_boolean(name, getattr(self, name))
+        return self
+
+    def check_for_stream(self, caller: str) -> None:
+        """Raise a ParameterError where an option needs all rows at once, which a stream never has."""
+        if self.hypothesis == "pocket":
+            raise ParameterError(
+                Setting("hypothesis", "pocket"),
+                f" compares weights on all rows at once, which {caller} never has: use fit, or ",
+                Setting("hypothesis", "average"),
+                ".",
+            )
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            raise ParameterError(
+                Setting("class_weight", "balanced"),
+                f" needs the counts of all classes beforehand, which {caller} does not know: "
+                "give the weights as a dictionary, or sample_weight.",
+            )
+
+    # as plain data
+
+    def to_plain(self, learner: str, seed: int) -> dict[str, Any]:
+        """Return the parameters of a learner as data that JSON holds; a source of randomness becomes ``seed``."""
+        return parameters_to_plain({name: getattr(self, name) for name in parameter_names(learner)}, seed)
+
+    @classmethod
+    def from_plain(cls, fields: Fields, learner: str) -> RunOptions:
+        """Return the options that ``to_plain`` wrote, or raise a ValueError."""
+        given = {name: _valid(name, fields.take(name)) for name in parameter_names(learner)}
+        fields.end()
+        return cls.for_learner(learner, **given).check()
+
+
+def parameter_names(learner: str) -> list[str]:
+    """Return the names of a learner's parameters, in the order in which model files have them."""
+    names = sorted(field.name for field in fields(RunOptions))
+    return [name for name in names if name != "hypothesis" or learner == "Perceptron"]
+
+
+def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return any parameters as data that JSON holds; a source of randomness becomes ``seed``."""
+    out = {}
+    for name, value in parameters.items():
+        value = value.item() if isinstance(value, np.generic) else value
+        if name == "random_state" and (isinstance(value, bool) or not isinstance(value, Integral | None)):
+            value = seed
+        if name == "class_weight" and isinstance(value, Mapping):
+            value = [[plain_label(label), float(weight)] for label, weight in value.items()]
+        to_text(value, name)
+        out[name] = value
+    return out
+
+
+def _valid(name: str, value: Any) -> Any:
+    """Return the value of a parameter from a file; a ValueError where its type cannot be that of the parameter."""
+    if name in ("random_state", "n_jobs"):
+        wrong = type(value) is not int or (value < 0 if name == "random_state" else value == 0)
+        if value is not None and wrong:
+            raise ValueError(f"{name} must be an integer or None, got {brief(value)}.")
+    elif type(value) is int and abs(value) >= 2**62:
+        raise ValueError(f"{name} must be below 2**62, got {brief(value)}.")
+    elif name == "class_weight":
+        value = _class_weight(value)
+    elif name == "validation_fraction" and type(value) is not float:
+        raise ValueError(f"validation_fraction must be a number between 0 and 1, got {brief(value)}.")
+    elif name == "verbose" and type(value) not in (int, bool):
+        raise ValueError(f"verbose must be an integer, got {brief(value)}.")
+    return value
+
+
+def _class_weight(value: Any) -> Any:
+    if value is None or value == "balanced":
+        return value
+    pairs: list[Any] = value if type(value) is list else [None]
+    if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
+        raise ValueError(f"class_weight must be pairs of a label and a weight, got {brief(value)}.")
+    weights = {plain_label(label): weight for label, weight in pairs}
+    if len(weights) < len(pairs) or any(type(weight) is not float or weight < 0 for weight in weights.values()):
+        raise ValueError(f"class_weight must be one weight from 0 on for each label, got {brief(value)}.")
+    return weights
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the seed of the visiting orders: an integer is taken as it is, None draws one."""
+    if random_state is None:
+        return secrets.randbits(63)
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return check_integer("random_state", random_state, 0)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if random_state is np.random:
+        random_state = np.random.mtrand._rand  # as scikit-learn takes it
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    raise ParameterError(
+        Setting("random_state"), f" must be an integer, a RandomState, a Generator or None, got {random_state!r}."
+    )

@@ -1,0 +1,156 @@
+"""Votes of all weight vectors of a run, counted from the log of its updates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.kernels import scores as kernels
+from rosenblatt.kernels.rows import HALF_ULP
+from rosenblatt.training.activations import activations, best_classes
+from rosenblatt.training.rows import Matrix, RowMatrix, as_rows
+from rosenblatt.training.state import LinearState
+from rosenblatt.training.updates import UpdateLog, Updates
+
+__all__ = ["votes"]
+
+Floats = NDArray[np.float64]
+_PRODUCT_BYTES = 32 * 1024 * 1024
+
+
+def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
+    """Return each row's votes as shares of all visits, for each classifier from -1 to 1 (or class from 0 to 1).
+
+    Eq 4.17 of CIML. All activations of one row come from its products with the stored mistakes, as running sums.
+    Where one of them is too small for its sign to be certain, the run is gone through once more and the sign
+    is taken from the weights themselves. A voter whose activation is exactly zero abstains.
+    """
+    columns = len(state.w)
+    out = np.zeros((rows.n, columns))
+    log.store()
+    if not log.blocks:
+        return out
+    stored = log.rows()
+    whole = _whole_numbers(stored) and _whole_numbers(rows.matrix)
+    one = float(state.fit_intercept)
+    stored_lengths, row_lengths = _row_lengths(stored, one), _row_lengths(rows.matrix, one)
+    chunk = max(1, _PRODUCT_BYTES // (8 * stored.shape[0]))
+    runs = [log.updates(k) for k in range(len(state.counters))]
+    for start in range(0, rows.n, chunk):
+        part = rows.matrix[start : start + chunk].astype(np.float64)
+        products = np.ascontiguousarray(_products(part, stored))
+        lengths = row_lengths[start : start + chunk]
+        for k, run in enumerate(runs):
+            counts = run.survival(float(state.counters["visits"][k]))
+            slack = _slack(run, stored_lengths, rows.d)
+            exact = whole and _whole_numbers(run.steps) and _exactly_summed(slack, lengths)
+            slack = np.zeros_like(slack) if exact else slack
+            target = out[start : start + chunk] if state.direct else out[start : start + chunk, k]
+            doubts = _count(state, run, counts, products, slack, lengths, one, target, keep=not exact)
+            if len(doubts):
+                _settle_doubts(state, run, counts, stored, part, one, doubts, target)
+    return out / np.maximum(state.visits, 1.0)
+
+
+def _products(X: Matrix, stored: Matrix) -> Floats:
+    """Return the dot product of each row of ``X`` and each stored row."""
+    products = X @ stored.T
+    return products.toarray() if sp.issparse(products) else np.asarray(products)
+
+
+def _slack(run: Updates, lengths: NDArray[Any], d: int) -> NDArray[Any]:
+    """Return, for each voter, twice the rounding error of its activation on a row of length 1.
+
+    Products, running sums and the updates of the weights themselves round at most ``d + 2 v + 6`` times.
+    """
+    sizes = np.cumsum(np.abs(run.steps) * lengths[run.members])
+    roundings = d + 2.0 * np.arange(len(sizes)) + 6.0
+    return 2.02 * HALF_ULP * roundings * sizes + 1e-290
+
+
+def _exactly_summed(slack: NDArray[Any], lengths: NDArray[Any]) -> bool:
+    """Return whether sums of whole numbers of these sizes stay below 2**53, so that none of them rounds."""
+    return len(slack) == 0 or float(slack[-1]) * float(lengths.max(initial=0.0)) < 1.0
+
+
+def _whole_numbers(X: Matrix) -> bool:
+    values = X.data if sp.issparse(X) else X
+    return bool(np.all(values == np.rint(values)))
+
+
+def _row_lengths(X: Matrix, one: float) -> NDArray[Any]:
+    """Return a little more than the length of each row, the bias coordinate included."""
+    with np.errstate(over="ignore"):
+        if sp.issparse(X):
+            squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+        else:
+            squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return np.sqrt(squares + one) * (1 + 1e-9) + 1e-150
+
+
+def _count(
+    state: LinearState,
+    run: Updates,
+    counts: NDArray[Any],
+    products: NDArray[Any],
+    slack: NDArray[Any],
+    lengths: NDArray[Any],
+    one: float,
+    target: NDArray[Any],
+    keep: bool,
+) -> NDArray[Any]:
+    """Add the votes that are certain to ``target``; return the pairs (row, voter) in doubt, ordered by voter."""
+    room = products.size // 64 + 1024 if keep else 0
+    while True:
+        doubts = np.empty((room, 2), np.int64)
+        added = np.zeros_like(target)
+        shared = (run.steps, counts, slack, lengths, one)
+        if state.direct:
+            scores = np.empty(len(state.w))
+            found = kernels.count_direct_votes(
+                products, run.members, run.trues, run.rivals, *shared, scores, added, doubts
+            )
+        else:
+            found = kernels.count_votes(products, run.members, *shared, added, doubts)
+        if not keep or found <= room:
+            target += added
+            doubts = doubts[: min(found, room)]
+            return doubts[np.argsort(doubts[:, 1], kind="stable")]
+        room = found
+
+
+def _settle_doubts(
+    state: LinearState,
+    run: Updates,
+    counts: NDArray[Any],
+    stored: Matrix,
+    part: Matrix,
+    one: float,
+    doubts: NDArray[Any],
+    target: NDArray[Any],
+) -> None:
+    """Add the votes of the pairs in doubt, by going through the run and asking the weights themselves."""
+    w = np.zeros((len(state.w) if state.direct else 1, stored.shape[1]))
+    b = np.zeros(len(w))
+    voters, starts = np.unique(doubts[:, 1], return_index=True)
+    groups = dict(zip(voters.tolist(), np.split(doubts[:, 0], starts[1:]), strict=True))
+    for v in range(int(voters[-1]) + 1):
+        row = stored[[int(run.members[v])]]
+        columns, values = (row.indices, row.data) if sp.issparse(row) else (slice(None), row[0])
+        moves = [(0, run.steps[v])]
+        if state.direct:
+            moves = [(run.trues[v], run.steps[v]), (run.rivals[v], -run.steps[v])]
+        for k, step in moves:
+            w[k, columns] += step * values
+            b[k] += step * one
+        if v in groups:
+            asked = groups[v]
+            some = as_rows(part[asked])
+            if state.direct:
+                best, tied = best_classes(some, w, b)
+                np.add.at(target, (asked[~tied], best[~tied]), counts[v])
+            else:
+                target[asked] += counts[v] * np.sign(activations(some, w, b)[:, 0])

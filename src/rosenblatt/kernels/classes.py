@@ -36,11 +36,11 @@ def _dense_dots(rows, i, w, active, out):
 
 def _csr_dots(rows, i, w, active, out):
     values, indices, indptr = rows
-    low, high = active[0], active[active.shape[0] - 1] + 1
+    low, high = np.uint64(active[0]), np.uint64(active[active.shape[0] - 1] + 1)  # no test for negative indices
     for k in range(low, high):
         out[k] = 0.0
     for p in range(at(indptr, i), at(indptr, i + 1)):
-        v, j = np.float64(at(values, p)), at(indices, p)
+        v, j = np.float64(at(values, p)), np.uint64(at(indices, p))
         for k in range(low, high):
             out[k] += w[j, k] * v
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,11 +136,17 @@ class LinearState:
             self.w, self.u = (np.pad(weights, ((0, 0), (0, more))) for weights in (self.w, self.u))
             self.feature_ranges = None
 
-    def set_layout(self, order: str) -> None:
-        """Lay the weights out in C or Fortran order (``"C"`` or ``"F"``); a single vector is both."""
-        self.w, self.u = (np.asarray(weights, order=order) for weights in (self.w, self.u))  # type: ignore[call-overload]
+    def set_layout(self, order: Literal["C", "F"]) -> None:
+        """Lay the weights out in C or Fortran order; a single vector is both."""
+        if self.w.flags.f_contiguous if order == "F" else self.w.flags.c_contiguous:
+            return
+        new = not self.counters["updates"].any()
+        self.w, self.u = (
+            np.zeros(weights.shape, order=order) if new else np.asarray(weights, order=order)
+            for weights in (self.w, self.u)
+        )
         if self.pocket is not None:
-            self.pocket.candidate_w = np.asarray(self.pocket.candidate_w, order=order)  # type: ignore[call-overload]
+            self.pocket.candidate_w = np.asarray(self.pocket.candidate_w, order=order)
 
     def snapshot(self) -> LinearState:
         """Return a copy that further training leaves alone."""

@@ -98,7 +98,12 @@ def check_boolean(name: str, value: Any) -> None:
 
 def check_share(name: str, value: Any) -> None:
     """Raise a ParameterError unless ``value`` lies between 0 and 1, neither of them included."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or not 0.0 < value < 1.0:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Real)
+        or not math.isfinite(value)
+        or not 0.0 < float(value) < 1.0
+    ):
         raise ParameterError(Setting(name), f" must be a number between 0 and 1, got {shorten(value)}.")
 
 
@@ -108,10 +113,11 @@ def is_boolean(value: Any) -> bool:
 
 
 def shorten(value: Any, most: int = 60) -> str:
-    """Return ``repr(value)``, cut where it is longer than ``most`` characters.
+    """Return ``repr(value)`` in one line, cut where it is longer than ``most`` characters.
 
     >>> shorten("a" * 100, 10)
     "'aaaaaa..."
     """
-    text = repr(value)
+    text = hex(value) if type(value) is int and value.bit_length() > 64 else repr(value)  # decimals have a limit
+    text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else text[: most - 3] + "..."

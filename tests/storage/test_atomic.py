@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rosenblatt.storage import atomic as replacing
-from rosenblatt.storage.atomic import replace_file
+from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.container import read_container, write_container
 
 
@@ -91,10 +91,10 @@ def test_a_process_at_work_is_waited_for(path, monkeypatch):
     assert replacing._lock(file)
     monkeypatch.setattr(replacing, "_PATIENCE", 0.1)
     with pytest.raises(OSError, match="another process is saving"):
-        replace_file(path, [b"new"])
+        write_atomically(path, [b"new"])
     assert temporary.exists()
     monkeypatch.setattr(replacing, "_PATIENCE", 20.0)
-    worker = threading.Thread(target=replace_file, args=(path, [b"new"]))
+    worker = threading.Thread(target=write_atomically, args=(path, [b"new"]))
     worker.start()
     time.sleep(0.05)
     os.close(file)
@@ -142,6 +142,6 @@ def test_a_trap_in_place_of_the_temporary_file_is_not_followed(path):
     victim.write_bytes(b"precious")
     (path.parent / f".{path.name}.tmp").symlink_to(victim)
     with pytest.raises(OSError, match="could not save"):
-        replace_file(path, [b"new"])
+        write_atomically(path, [b"new"])
     assert victim.read_bytes() == b"precious"
     assert not path.exists()

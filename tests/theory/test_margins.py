@@ -13,7 +13,7 @@ from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from helpers.separable_sets import facet, holds, is_separable, least_score, margin_square, noise, planted
+from helpers.separable_sets import facet, holds, is_separable, margin_square, naive_least_score, noise, planted
 from rosenblatt.theory.margins import dataset_margin, margin
 from rosenblatt.theory.search import gordan, watching
 from rosenblatt.theory.verdicts import KINDS
@@ -51,7 +51,7 @@ def test_margin_is_the_nearest_float_to_the_distance(data):
     y = [1 if dot > 0 or (dot == 0 and data.draw(st.booleans())) else -1 for dot in exact]
     if len(set(y)) == 2 and data.draw(st.integers(0, 5)) == 0:
         y[0] = -y[0]
-    least, found = least_score(X, y, w, b), margin(X, y, w, b)
+    least, found = naive_least_score(X, y, w, b), margin(X, y, w, b)
     assert found == margin(sp.csr_array(X), y, [w], [b])
     if least <= 0:
         assert found == -math.inf

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from helpers.examples import small_set
 from helpers.forging import alike
 from rosenblatt import Perceptron
-from rosenblatt.training.serialization import Arrays, machines_from_state, machines_to_state
+from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.training.serialization import machines_from_state, machines_to_state
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -26,7 +27,7 @@ def back(machines, classes, edit=lambda state, arrays: None):
     state, arrays = machines_to_state(machines)
     arrays = {name: array.copy() for name, array in arrays.items()}
     edit(state, arrays)
-    source = Arrays(arrays)
+    source = StrictArrays(arrays)
     out = machines_from_state(json.loads(json.dumps(state)), source, classes)
     source.end()
     return out

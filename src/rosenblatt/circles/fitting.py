@@ -16,7 +16,7 @@ from rosenblatt.estimators.perceptron import AveragedPerceptron
 from rosenblatt.theory.inputs import check_labels, positive_label, signs_of
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search.exact_wolfe import ExactRows, exact_search
-from rosenblatt.theory.search.gordan import No, Unknown, Yes, gordan
+from rosenblatt.theory.search.gordan import Solvable, Unknown, Unsolvable, gordan
 from rosenblatt.theory.vc import BallObstruction
 
 __all__ = ["fit_circle"]
@@ -140,7 +140,7 @@ def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
     if circle is not None:
         return circle
     answer = gordan(lifted.rows)  # about rows that are rounded: it has to be borne out by the points
-    circle = _float_circle(lifted, answer.v if isinstance(answer, Yes) else None)
+    circle = _float_circle(lifted, answer.v if isinstance(answer, Solvable) else None)
     if circle is not None:
         return circle
     plane, weights = _exact_answer(lifted, answer)
@@ -234,12 +234,14 @@ def _gap(lifted: LiftedPoints, center: NDArray[Any]) -> tuple[Fraction, Fraction
     return max(map(distance, inside.tolist())), min(map(distance, outside.tolist()))
 
 
-def _exact_answer(rows: ExactRows, hint: Yes | No | Unknown) -> tuple[list[int] | None, dict[int, int] | None]:
+def _exact_answer(
+    rows: ExactRows, hint: Solvable | Unsolvable | Unknown
+) -> tuple[list[int] | None, dict[int, int] | None]:
     """Return a plane that has z . v > 0 for all rows, or weights under which some add up to zero; one of them exists.
 
     The hint is about rows that are rounded; it only says where to begin.
     """
-    answer = exact_search(rows, hint.support.tolist() if isinstance(hint, No) else [0], most_work=math.inf)
+    answer = exact_search(rows, hint.support.tolist() if isinstance(hint, Unsolvable) else [0], most_work=math.inf)
     assert answer is not None  # there is no limit
     found, weights = answer
     return (found, None) if weights is None else (None, dict(zip(found, weights, strict=True)))

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.estimators.parameters import seed_from
 from rosenblatt.estimators.validation import checked_matrix, checked_pair, class_numbers
 from rosenblatt.theory.claims import margin_of, most_margin
-from rosenblatt.theory.exact import smallest
+from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search.hulls import longest_row
 from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
@@ -203,7 +203,7 @@ class _Machine:
         self.verdict = dataclasses.replace(verdict, positive=label)
         if not _is_no(verdict):
             w, b = _as_floats(verdict.w, verdict.b)
-            if smallest(X, signs, w, b) > 0:
+            if least_score(X, signs, w, b) > 0:
                 self.w, self.b, self.separates = w, b, True
 
     def _take(self, v: np.ndarray, bias: bool) -> None:

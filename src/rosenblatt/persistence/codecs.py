@@ -11,12 +11,14 @@ import numpy as np
 from rosenblatt.estimators.parameters import check_parameters
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
-from rosenblatt.storage.json_fields import Fields, brief, plain_label, to_text
+from rosenblatt.parameters import shorten
+from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.json_fields import StrictFields, label_to_json, to_canonical_json
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 from rosenblatt.training.early_stopping import Best
 from rosenblatt.training.scoring import kept
-from rosenblatt.training.serialization import Arrays, machines_from_state, machines_to_state
+from rosenblatt.training.serialization import machines_from_state, machines_to_state
 from rosenblatt.training.state import Machines
 
 LEARNERS: dict[str, type] = {
@@ -34,7 +36,7 @@ def learned_to_plain(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     return _linear_to_plain(model)
 
 
-def read_learned(model: Any, fields: Fields, arrays: Arrays) -> int:
+def read_learned(model: Any, fields: StrictFields, arrays: StrictArrays) -> int:
     """Give ``model``, which has its parameters and classes, what it has learned; return the number of features."""
     if isinstance(model, RescaledPerceptron):
         return _read_rescaled(model, fields, arrays)
@@ -64,14 +66,14 @@ def _same(one: np.ndarray, other: np.ndarray | None) -> bool:
     )
 
 
-def _read_linear(model: Any, fields: Fields, arrays: Arrays) -> int:
+def _read_linear(model: Any, fields: StrictFields, arrays: StrictArrays) -> int:
     n_classes, labels = len(model.classes_), model.classes_.tolist()
     machines = machines_from_state(fields.take("state"), arrays, n_classes)
     model.machines_, model._resume = machines, None
     everyone = [machines]
     resume = fields.take("resume")
     if resume is not None:
-        more = Fields(resume, "the header: 'resume'")
+        more = StrictFields(resume, "the header: 'resume'")
         last, best = (
             machines_from_state(more.take(part), arrays.under(part + "."), n_classes) for part in ("last", "best")
         )
@@ -124,7 +126,7 @@ def _rescaled_to_plain(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray
     return out, {"coef": model.coef_, "intercept": model.intercept_}
 
 
-def _read_rescaled(model: Any, fields: Fields, arrays: Arrays) -> int:
+def _read_rescaled(model: Any, fields: StrictFields, arrays: StrictArrays) -> int:
     labels = model.classes_.tolist()
     if len(labels) < 2:
         raise ValueError("there are fewer than two classes.")
@@ -159,13 +161,13 @@ def parameters_to_plain(model: Any) -> dict[str, Any]:
         if name == "random_state" and (isinstance(value, bool) or not isinstance(value, Integral | None)):
             value = model.seed_
         if name == "class_weight" and isinstance(value, Mapping):
-            value = [[plain_label(label), float(weight)] for label, weight in value.items()]
-        to_text(value, name)
+            value = [[label_to_json(label), float(weight)] for label, weight in value.items()]
+        to_canonical_json(value, name)
         out[name] = value
     return out
 
 
-def parameters_from_plain(fields: Fields, learner: type) -> dict[str, Any]:
+def parameters_from_plain(fields: StrictFields, learner: type) -> dict[str, Any]:
     """Return the parameters that ``parameters_to_plain`` wrote, or raise a ValueError."""
     out: dict[str, Any] = {}
     for name, default in learner().get_params(deep=False).items():
@@ -173,17 +175,17 @@ def parameters_from_plain(fields: Fields, learner: type) -> dict[str, Any]:
         if name in ("random_state", "n_jobs"):
             wrong = type(value) is not int or (value < 0 if name == "random_state" else value == 0)
             if value is not None and wrong:
-                raise ValueError(f"{name} must be a whole number or None, got {brief(value)}.")
+                raise ValueError(f"{name} must be a whole number or None, got {shorten(value)}.")
         elif type(value) is int and abs(value) >= 2**62:
-            raise ValueError(f"{name} must be below 2**62, got {brief(value)}.")
+            raise ValueError(f"{name} must be below 2**62, got {shorten(value)}.")
         elif name == "class_weight":
             value = _class_weight(value)
         elif name == "validation_fraction" and type(value) is not float:
-            raise ValueError(f"validation_fraction must be a number between 0 and 1, got {brief(value)}.")
+            raise ValueError(f"validation_fraction must be a number between 0 and 1, got {shorten(value)}.")
         elif name == "verbose" and type(value) not in (int, bool):
-            raise ValueError(f"verbose must be a whole number, got {brief(value)}.")
+            raise ValueError(f"verbose must be a whole number, got {shorten(value)}.")
         elif learner is RescaledPerceptron and type(value) is not type(default):
-            raise ValueError(f"{name} must be of type {type(default).__name__}, got {brief(value)}.")
+            raise ValueError(f"{name} must be of type {type(default).__name__}, got {shorten(value)}.")
         out[name] = value
     fields.end()
     return out
@@ -194,8 +196,8 @@ def _class_weight(value: Any) -> Any:
         return value
     pairs: list[Any] = value if type(value) is list else [None]
     if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
-        raise ValueError(f"class_weight must be pairs of a label and a weight, got {brief(value)}.")
-    weights = {plain_label(label): weight for label, weight in pairs}
+        raise ValueError(f"class_weight must be pairs of a label and a weight, got {shorten(value)}.")
+    weights = {label_to_json(label): weight for label, weight in pairs}
     if len(weights) < len(pairs) or any(type(weight) is not float or weight < 0 for weight in weights.values()):
-        raise ValueError(f"class_weight must be one weight from 0 on for each label, got {brief(value)}.")
+        raise ValueError(f"class_weight must be one weight from 0 on for each label, got {shorten(value)}.")
     return weights

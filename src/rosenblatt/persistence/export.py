@@ -16,8 +16,8 @@ from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.persistence.codecs import LEARNERS
 from rosenblatt.persistence.exact_onnx import Graph, decide
 from rosenblatt.persistence.files import library_version
-from rosenblatt.storage.atomic import replace_file
-from rosenblatt.storage.json_fields import plain_label
+from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.storage.json_fields import label_to_json
 
 __all__ = ["export_json", "export_onnx"]
 
@@ -85,7 +85,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         },
     )
     onnx.checker.check_model(proto)
-    replace_file(path, [proto.SerializeToString()])
+    write_atomically(path, [proto.SerializeToString()])
 
 
 def export_json(model: Any, path: str | os.PathLike[str]) -> None:
@@ -109,7 +109,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     check_exportable(model)
     rule = linear_rule(model)
     names = _told_apart(feature_labels(model, rule.w.shape[1]))
-    labels = [plain_label(label) for label in rule.classes]
+    labels = [label_to_json(label) for label in rule.classes]
     out: dict[str, Any] = {
         "model": type(model).__name__,
         "library": f"rosenblatt {library_version()}",
@@ -132,7 +132,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     else:
         out["verdict"] = json.loads(model.verdict_.to_json())
     text = json.dumps(out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    replace_file(path, [text.encode("utf-8", "backslashreplace")])  # half a surrogate pair stays a JSON escape
+    write_atomically(path, [text.encode("utf-8", "backslashreplace")])  # half a surrogate pair stays a JSON escape
 
 
 def check_exportable(model: Any) -> None:
@@ -161,7 +161,7 @@ def _for_onnx(labels: np.ndarray) -> np.ndarray:
         return labels.astype(np.int64)
     if labels.dtype.kind in "fb":
         return labels.astype(np.float64) if labels.dtype.kind == "f" else labels
-    return np.array([str(plain_label(label)) for label in labels.tolist()], object)
+    return np.array([str(label_to_json(label)) for label in labels.tolist()], object)
 
 
 def _told_apart(names: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.parameters import shorten
 from rosenblatt.persistence.codecs import (
     LEARNERS,
     learned_to_plain,
@@ -17,9 +18,9 @@ from rosenblatt.persistence.codecs import (
     parameters_to_plain,
     read_learned,
 )
+from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import check_version, read_container, write_container
-from rosenblatt.storage.json_fields import Fields, brief, labels_from_plain, labels_to_plain, to_text
-from rosenblatt.training.serialization import Arrays
+from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain, to_canonical_json
 
 __all__ = ["FORMAT", "load", "save"]
 
@@ -90,7 +91,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     header, arrays = read_container(path)
     if header.get("kind") != "model":
-        raise ValueError(f"{os.fspath(path)} holds no model: it says {brief(header.get('kind'))}.")
+        raise ValueError(f"{os.fspath(path)} holds no model: it says {shorten(header.get('kind'))}.")
     check_version(path, header.get("version"), FORMAT)
     try:
         return _from_plain(header, arrays)
@@ -117,14 +118,14 @@ def _to_plain(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     }
     for name in ("preparation", "fingerprint"):
         header[name] = getattr(model, name + "_", None)
-        to_text(header[name], f"{name}_")
+        to_canonical_json(header[name], f"{name}_")
     learned, arrays = learned_to_plain(model)
     return header | learned, arrays
 
 
 def _from_plain(header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Any:
     """Return the model that ``_to_plain`` described, or raise a ValueError."""
-    fields = Fields(header, "the header")
+    fields = StrictFields(header, "the header")
     fields.word("kind", ("model",))
     fields.whole("version", 1, FORMAT)
     fields.word("library")
@@ -132,7 +133,7 @@ def _from_plain(header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Any
     parameters = parameters_from_plain(fields.part("parameters"), learner)
     model = learner(**parameters)
     model.classes_ = labels_from_plain(fields.take("classes"))
-    source = Arrays(arrays)
+    source = StrictArrays(arrays)
     d = read_learned(model, fields, source)
     model.n_features_in_ = d
     names = fields.words("feature_names", d)
@@ -141,7 +142,7 @@ def _from_plain(header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Any
     for name in ("preparation", "fingerprint"):
         value = fields.take(name)
         if name == "preparation" and value is not None and type(value) is not dict:
-            raise ValueError(f"preparation_ must be a dictionary, got {brief(value)}.")
+            raise ValueError(f"preparation_ must be a dictionary, got {shorten(value)}.")
         if value is not None:
             setattr(model, name + "_", value)
     fields.end()

@@ -21,7 +21,7 @@ _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EPERM, errno.EBADF, errno.ENOTSUP, errno.EISDIR)
 
 
-def replace_file(path: str | os.PathLike[str], parts: Iterable[Any]) -> None:
+def write_atomically(path: str | os.PathLike[str], parts: Iterable[Any]) -> None:
     """Write the buffers ``parts`` to ``path``: afterwards it holds all of them, or what it held before.
 
     They go to a file beside it, which reaches the disk and then takes its name. That file is called ``.NAME.tmp``;

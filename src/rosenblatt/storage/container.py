@@ -21,8 +21,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from rosenblatt.storage.atomic import replace_file
-from rosenblatt.storage.json_fields import brief, from_text, to_text
+from rosenblatt.parameters import shorten
+from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.storage.json_fields import from_canonical_json, to_canonical_json
 
 __all__ = ["check_version", "read_container", "write_container"]
 
@@ -68,8 +69,8 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
     ({'pass': 3}, {'w': array([1., 2.])})
     """
     if type(header) is not dict:
-        raise ValueError(f"the header must be a dictionary, got {brief(header)}.")
-    text = to_text(header, "the header")
+        raise ValueError(f"the header must be a dictionary, got {shorten(header)}.")
+    text = to_canonical_json(header, "the header")
     shapes: _Shapes = {}
     data = {}
     for name, array in arrays.items():
@@ -89,7 +90,7 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
     digest = hashlib.sha256(head)
     for name in names:
         digest.update(data[name])
-    replace_file(path, [_head(shapes, text, digest.hexdigest()), *(data[name] for name in names)])
+    write_atomically(path, [_head(shapes, text, digest.hexdigest()), *(data[name] for name in names)])
 
 
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -128,10 +129,10 @@ _ALTERED = "has been altered or damaged since it was saved: take another copy, o
 
 def _version_fault(found: Any, known: int) -> str:
     if type(found) is not int or found < 1:
-        return f"names no version of its format: got {brief(found)}."
+        return f"names no version of its format: got {shorten(found)}."
     if found > known:
         return (
-            f"is in format {brief(found)}, newer than format {known}, the latest that this version of rosenblatt "
+            f"is in format {shorten(found)}, newer than format {known}, the latest that this version of rosenblatt "
             "reads: upgrade it with pip install --upgrade rosenblatt."
         )
     return ""
@@ -173,7 +174,7 @@ def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, np.ndarr
     if total.hexdigest() != digest:
         raise _Fault(f"{_ALTERED} (its checksum does not match).")
     try:
-        header = from_text(text, "its header")
+        header = from_canonical_json(text, "its header")
     except ValueError:
         raise _Fault("is no file of rosenblatt's: its header cannot be read.") from None
     if type(header) is not dict:

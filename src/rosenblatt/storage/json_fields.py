@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.parameters import shorten
+
 DEEPEST = 64
 """Lists and dictionaries within each other; deeper ones are refused."""
 LARGEST = 2**53
@@ -24,10 +26,10 @@ _WIDEST = 256
 """Labels are kept in the width of their array up to this many letters, so that no file can ask for much memory."""
 
 
-def to_text(data: Any, what: str) -> str:
+def to_canonical_json(data: Any, what: str) -> str:
     """Return ``data`` as JSON, in the one way in which this library writes it; a ValueError where JSON would change it.
 
-    >>> to_text({"columns": ["age", "sex"], "scale": 0.5}, "this")
+    >>> to_canonical_json({"columns": ["age", "sex"], "scale": 0.5}, "this")
     '{"columns":["age","sex"],"scale":0.5}'
     """
     fault = _stray(data, DEEPEST)
@@ -39,15 +41,15 @@ def to_text(data: Any, what: str) -> str:
     return json.dumps(data, allow_nan=False, separators=(",", ":"))
 
 
-def from_text(text: str, what: str) -> Any:
-    """Return the data that ``to_text`` wrote as ``text``; a ValueError for anything else, however deep or long.
+def from_canonical_json(text: str, what: str) -> Any:
+    """Return the data that ``to_canonical_json`` wrote as ``text``; a ValueError for any other text.
 
-    >>> from_text('{"columns":["age"]}', "this")
+    >>> from_canonical_json('{"columns":["age"]}', "this")
     {'columns': ['age']}
     """
     try:
         data = json.loads(text)
-        if to_text(data, what) == text:
+        if to_canonical_json(data, what) == text:
             return data
     except (ValueError, RecursionError):
         pass
@@ -70,14 +72,14 @@ def _stray(data: Any, depth: int) -> str:
     return f"a {type(data).__name__}"
 
 
-class Fields:
+class StrictFields:
     """A dictionary from a file: each field is taken by its type and range, and none may be missing or left over."""
 
     def __init__(self, data: Any, what: str) -> None:
         self._left = dict(data) if type(data) is dict else None
         self.what = what
         if self._left is None:
-            raise ValueError(f"{what} must be a dictionary, got {brief(data)}.")
+            raise ValueError(f"{what} must be a dictionary, got {shorten(data)}.")
 
     def take(self, name: str) -> Any:
         """Return the field, whatever it is."""
@@ -89,21 +91,21 @@ class Fields:
         """Return a whole number from ``least`` to ``most``."""
         value = self.take(name)
         if type(value) is not int or not least <= value <= most:
-            raise ValueError(f"{self.what}: {name!r} must be a whole number from {least} on, got {brief(value)}.")
+            raise ValueError(f"{self.what}: {name!r} must be a whole number from {least} on, got {shorten(value)}.")
         return value
 
     def number(self, name: str, least: float, most: float) -> float:
         """Return a float from ``least`` to ``most``."""
         value = self.take(name)
         if type(value) is not float or not least <= value <= most:
-            raise ValueError(f"{self.what}: {name!r} must be a number in its range, got {brief(value)}.")
+            raise ValueError(f"{self.what}: {name!r} must be a number in its range, got {shorten(value)}.")
         return value
 
     def flag(self, name: str) -> bool:
         """Return True or False."""
         value = self.take(name)
         if type(value) is not bool:
-            raise ValueError(f"{self.what}: {name!r} must be true or false, got {brief(value)}.")
+            raise ValueError(f"{self.what}: {name!r} must be true or false, got {shorten(value)}.")
         return value
 
     def word(self, name: str, allowed: tuple[str, ...] = ()) -> str:
@@ -111,7 +113,7 @@ class Fields:
         value = self.take(name)
         if type(value) is not str or (allowed and value not in allowed):
             expected = " or ".join(map(repr, allowed)) or "a word"
-            raise ValueError(f"{self.what}: {name!r} must be {expected}, got {brief(value)}.")
+            raise ValueError(f"{self.what}: {name!r} must be {expected}, got {shorten(value)}.")
         return value
 
     def words(self, name: str, length: int) -> list[str] | None:
@@ -120,39 +122,33 @@ class Fields:
         if value is None:
             return None
         if type(value) is not list or len(value) != length or any(type(word) is not str for word in value):
-            raise ValueError(f"{self.what}: {name!r} must be a list of {length} words, got {brief(value)}.")
+            raise ValueError(f"{self.what}: {name!r} must be a list of {length} words, got {shorten(value)}.")
         return value
 
-    def part(self, name: str) -> Fields:
+    def part(self, name: str) -> StrictFields:
         """Return a dictionary, to be read likewise."""
-        return Fields(self.take(name), f"{self.what}: {name!r}")
+        return StrictFields(self.take(name), f"{self.what}: {name!r}")
 
     def end(self) -> None:
         """Raise a ValueError where a field has not been taken."""
         if self._left:
-            raise ValueError(f"{self.what} has an unknown field {brief(min(self._left))}.")
-
-
-def brief(value: Any) -> str:
-    """Return ``value`` in at most some sixty letters."""
-    text = hex(value) if type(value) is int and abs(value) > LARGEST else repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+            raise ValueError(f"{self.what} has an unknown field {shorten(min(self._left))}.")
 
 
 # labels
 
 
-def plain_label(label: Any) -> bool | int | float | str:
+def label_to_json(label: Any) -> bool | int | float | str:
     """Return a class label as plain data, or raise a ValueError where it is no number, truth value or word.
 
-    >>> plain_label(np.float32(0.5)), plain_label("spam")
+    >>> label_to_json(np.float32(0.5)), label_to_json("spam")
     (0.5, 'spam')
     """
     value = label.item() if isinstance(label, np.generic) else label
     if type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
         return value
     raise ValueError(
-        f"only labels that are whole numbers, floats, truth values or words can be saved, got {brief(label)} of type "
+        f"only labels that are whole numbers, floats, truth values or words can be saved, got {shorten(label)} of type "
         f"{type(label).__name__}: train with such labels, for instance through sklearn.preprocessing.LabelEncoder."
     )
 
@@ -163,7 +159,7 @@ def labels_to_plain(labels: np.ndarray) -> dict[str, Any]:
     >>> labels_to_plain(np.array(["no", "yes"]))
     {'type': 'U3', 'values': ['no', 'yes']}
     """
-    values = [plain_label(label) for label in labels.tolist()]
+    values = [label_to_json(label) for label in labels.tolist()]
     if labels.dtype.kind == "U":
         letters = labels.dtype.itemsize // 4
         return {"type": f"U{min(letters, max(_WIDEST, *map(len, map(str, values))))}", "values": values}
@@ -178,25 +174,25 @@ def labels_to_plain(labels: np.ndarray) -> dict[str, Any]:
 
 def labels_from_plain(data: Any) -> np.ndarray:
     """Return the labels that ``labels_to_plain`` wrote; a ValueError for anything else."""
-    fields = Fields(data, "'classes'")
+    fields = StrictFields(data, "'classes'")
     name, values = fields.word("type"), fields.take("values")
     fields.end()
     if type(values) is not list or not values:
-        raise ValueError(f"'classes' must have a list of labels, got {brief(values)}.")
+        raise ValueError(f"'classes' must have a list of labels, got {shorten(values)}.")
     kind = {"b": bool, "i": int, "u": int, "f": float}.get(name[:1], str)
     if any(type(value) is not kind for value in values):
-        raise ValueError(f"'classes' must be of one type, {kind.__name__}, got {brief(values)}.")
+        raise ValueError(f"'classes' must be of one type, {kind.__name__}, got {shorten(values)}.")
     longest = max(len(value) if kind is str else 0 for value in values)
     widths = name[1:].isascii() and name[1:].isdecimal() and len(name) < 12
     if name not in (*_LABEL_TYPES, "object") and not (
         name[:1] == "U" and widths and max(1, longest) <= int(name[1:]) <= max(_WIDEST, longest)
     ):
-        raise ValueError(f"'classes' must be of a known type, got {brief(name)}.")
+        raise ValueError(f"'classes' must be of a known type, got {shorten(name)}.")
     try:
         with np.errstate(over="ignore"):
             labels = np.array(values, dtype=name)
     except OverflowError:
-        raise ValueError(f"'classes' must be labels of type {name}, got {brief(values)}.") from None
+        raise ValueError(f"'classes' must be labels of type {name}, got {shorten(values)}.") from None
     if labels.tolist() != values or any(not low < high for low, high in itertools.pairwise(values)):
-        raise ValueError(f"'classes' must be sorted labels of type {name}, none twice, got {brief(values)}.")
+        raise ValueError(f"'classes' must be sorted labels of type {name}, none twice, got {shorten(values)}.")
     return labels

@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Matrix, Signs, largest_entry
 
-__all__ = ["balances", "encloses", "hull_distance", "round_root", "smallest", "squared_length", "squared_sum"]
+__all__ = [
+    "encloses_zero_combination",
+    "hull_distance",
+    "least_score",
+    "round_root",
+    "squared_length",
+    "squared_sum",
+    "sums_to_zero",
+]
 
 UNIT = 2.0**-53
 TINY = 2.0**-1020
@@ -30,7 +38,7 @@ MANY = 200
 """More dense rows in doubt than this are first looked at with twice the digits."""
 
 
-def smallest(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
+def least_score(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
     """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or whole numbers."""
     values = [*w.tolist(), b]
     exponent = max((_exponent(value) for value in values if value), default=0)
@@ -88,7 +96,7 @@ def hull_distance(X: Matrix, signs: Signs, alpha: NDArray[np.float64]) -> Fracti
     return Fraction(sum(value * value for value in gap), (2 * plus * minus) ** 2 << -2 * place)
 
 
-def balances(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
+def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
     """Say whether the rows z with these whole weights, all positive, add up to exactly zero (Gordan's certificate)."""
     if len(weights) != len(rows) or len(rows) == 0 or min(weights) <= 0:
         return False
@@ -98,7 +106,9 @@ def balances(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[
     return not any(_times(X[rows].T, signed)[0])
 
 
-def encloses(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.float64], bias: bool) -> bool:
+def encloses_zero_combination(
+    X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.float64], bias: bool
+) -> bool:
     """Say whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
 
     The weights solve the square system M a = e: the rows z sum to zero, the weights to one. With an approximate

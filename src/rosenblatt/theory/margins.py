@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.theory.claims import margin_from, most_margin
-from rosenblatt.theory.exact import smallest
+from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Matrix, Signs, check_search, two_classes
-from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
 from rosenblatt.theory.search.hulls import Hull, Vector
 from rosenblatt.theory.search.watching import Watch
 from rosenblatt.theory.search.wolfe import nearest_point
@@ -53,7 +53,7 @@ def margin(X: Any, y: Any, w: Any, b: float = 0.0) -> float:
     b = float(np.asarray(b, dtype=np.float64).reshape(()))
     if not (np.isfinite(w).all() and math.isfinite(b)):
         raise ValueError("the weights and the bias must be finite numbers: got NaN or infinity.")
-    least = smallest(X, signs, w, b)
+    least = least_score(X, signs, w, b)
     return margin_from(least, w, b, "geometric", nearest=True) if least > 0 else -math.inf
 
 
@@ -114,7 +114,7 @@ def dataset_margin(
     n, d = X.shape
     if kind == "geometric" and abs(signs.sum()) == n:
         return MarginBracket(math.inf, math.inf, np.zeros(d), float(signs[0]), np.zeros(n), kind, positive)
-    twins = opposite_twins(X, signs)
+    twins = conflicting_duplicates(X, signs)
     if twins:
         return _none(twins, n, d, kind, positive)
     watch = Watch(verbose)
@@ -122,21 +122,21 @@ def dataset_margin(
     found = nearest_point(hull, rtol, max_iter, watch)
     alpha = hull.spread(found.rows, found.weights)
     w, b = _hyperplane(X, signs, found.u, kind)
-    least = smallest(X, signs, w, b)
+    least = least_score(X, signs, w, b)
     watch.close()
     if least <= 0:
-        answer = settle(X, signs, kind != "homogeneous", alpha, watch)
+        answer = decide_exactly(X, signs, kind != "homogeneous", alpha, watch)
         watch.close()
-        if isinstance(answer, No):
+        if isinstance(answer, Unsolvable):
             return _none(answer, n, d, kind, positive)
-        if isinstance(answer, Yes):
+        if isinstance(answer, Solvable):
             w, b = answer.v[:d], answer.v[d] if kind != "homogeneous" else 0.0
-            least = smallest(X, signs, w, b)
+            least = least_score(X, signs, w, b)
     low = margin_from(least, w, b, kind) if least > 0 else -math.inf
     return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)
 
 
-def _none(proof: No, n: int, d: int, kind: str, positive: Any) -> MarginBracket:
+def _none(proof: Unsolvable, n: int, d: int, kind: str, positive: Any) -> MarginBracket:
     """Return the bracket where nothing separates."""
     return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, proof.spread(n), kind, positive, proof.weights)
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.theory.claims import margin_from, most_margin
-from rosenblatt.theory.exact import smallest
+from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import (
     Matrix,
     Signs,
@@ -21,7 +21,7 @@ from rosenblatt.theory.inputs import (
     positive_label,
     signs_of,
 )
-from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
 from rosenblatt.theory.search.hulls import Hull, Vector
 from rosenblatt.theory.search.watching import Watch
 from rosenblatt.theory.search.wolfe import nearest_point
@@ -93,23 +93,23 @@ def _decide(
     radius = longest_row(X)
     if abs(signs.sum()) == n:
         return Separable(np.zeros(d), float(signs[0]), math.inf, math.inf, np.zeros(n), radius, positive)
-    twins = opposite_twins(X, signs)
+    twins = conflicting_duplicates(X, signs)
     if twins:
         return _inseparable(n, twins, positive)
     watch = Watch(verbose)
     w, alpha = _by_hull(X, signs, rtol, max_iter, watch) if method == "hull" else _by_program(X, signs)
     watch.close()
     b = middle(X, signs, w)
-    least = smallest(X, signs, w, b)
+    least = least_score(X, signs, w, b)
     if least > 0:
         return _separable(X, signs, w, b, least, alpha, radius, positive)
-    answer = settle(X, signs, True, alpha, watch)
+    answer = decide_exactly(X, signs, True, alpha, watch)
     watch.close()
-    if isinstance(answer, No):
+    if isinstance(answer, Unsolvable):
         return _inseparable(n, answer, positive)
-    if isinstance(answer, Yes):
+    if isinstance(answer, Solvable):
         w, b = answer.v[:-1], answer.v[-1] if answer.v.dtype == object else float(answer.v[-1])
-        return _separable(X, signs, w, b, smallest(X, signs, w, b), alpha, radius, positive)
+        return _separable(X, signs, w, b, least_score(X, signs, w, b), alpha, radius, positive)
     low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
     return Undecided(low, high, w, b, alpha, positive)
 
@@ -153,5 +153,5 @@ def _separable(
     return Separable(w, b, low, high, alpha, radius, positive)
 
 
-def _inseparable(n: int, proof: No, positive: Any) -> Inseparable:
+def _inseparable(n: int, proof: Unsolvable, positive: Any) -> Inseparable:
     return Inseparable(proof.spread(n), proof.support, proof.weights, positive)

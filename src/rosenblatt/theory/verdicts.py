@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.theory.certificates import Certificate, Integers, Label, Number, RowNumbers, Sparse, Vector, words
-from rosenblatt.theory.claims import balance_holds, encloses_margin, most_margin
+from rosenblatt.theory.claims import bracket_holds, most_margin, proves_inseparable
 from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, longest_row, signs_of
 
 __all__ = [
@@ -111,7 +111,7 @@ class Separable(_Bracket):
         if not math.isclose(self.radius, longest_row(X), rel_tol=1e-9):
             return False
         bracket = (self.margin_low, self.margin_high)
-        return encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket, separates=True)
+        return bracket_holds(X, signs, self.w, self.b, self.alpha, "geometric", *bracket, separates=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -143,7 +143,7 @@ class Inseparable(_About):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         same = np.array_equal(self.support, np.flatnonzero(self.alpha))
-        return same and balance_holds(X, signs, self.alpha, self.weights, bias=True)
+        return same and proves_inseparable(X, signs, self.alpha, self.weights, bias=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -172,7 +172,7 @@ class Undecided(_Bracket):
         )
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
-        return encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", self.low, self.high)
+        return bracket_holds(X, signs, self.w, self.b, self.alpha, "geometric", self.low, self.high)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -209,13 +209,13 @@ class MarginBracket(_Bracket):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         if self.high == -math.inf:
-            return self.low == -math.inf and balance_holds(
+            return self.low == -math.inf and proves_inseparable(
                 X, signs, self.alpha, self.weights, self.kind != "homogeneous"
             )
         low = self.low
         if low == -math.inf:  # nothing is claimed about (w, b)
             return self.high >= most_margin(X, signs, self.alpha, self.kind)
-        return encloses_margin(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high, separates=True)
+        return bracket_holds(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high, separates=True)
 
 
 class Verdicts(dict[Any, Any]):

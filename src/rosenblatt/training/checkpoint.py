@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import check_version, read_container, write_container
-from rosenblatt.storage.json_fields import Fields, labels_from_plain, labels_to_plain
+from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain
 from rosenblatt.training.batches import parts
 from rosenblatt.training.early_stopping import Best
 from rosenblatt.training.passes import Under
-from rosenblatt.training.serialization import Arrays, machines_from_state, machines_to_state
+from rosenblatt.training.serialization import machines_from_state, machines_to_state
 from rosenblatt.training.state import Machines
 
 __all__ = ["Checkpoints", "Resumed"]
@@ -89,7 +90,7 @@ class Checkpoints:
             raise ValueError(f"{name} is no checkpoint: it says {str(header.get('kind'))[:60]!r}.")
         check_version(self.path, header.get("version"), VERSION)
         try:
-            found, run = self._read(header, Arrays(arrays))
+            found, run = self._read(header, StrictArrays(arrays))
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(f"{name} holds no sound checkpoint: {fault}") from None
         mine = self._run(found.machines)
@@ -110,8 +111,8 @@ class Checkpoints:
         parameters = {name: value for name, value in parameters_to_plain(fitted).items() if name not in _FREE}
         return {"data": self.data, "learner": type(self.model).__name__, **parameters}
 
-    def _read(self, header: dict[str, Any], arrays: Arrays) -> tuple[Resumed, dict[str, Any]]:
-        fields = Fields(header, "the header")
+    def _read(self, header: dict[str, Any], arrays: StrictArrays) -> tuple[Resumed, dict[str, Any]]:
+        fields = StrictFields(header, "the header")
         fields.word("kind", ("checkpoint",))
         fields.whole("version", 1, VERSION)
         run = fields.take("run")
@@ -132,7 +133,7 @@ class Checkpoints:
         best = Best()
         told = fields.take("best")
         if told is not None:
-            more = Fields(told, "the header: 'best'")
+            more = StrictFields(told, "the header: 'best'")
             best.machines = machines_from_state(more.take("state"), arrays.under("best."), len(classes))
             best.error, best.passes_since = more.number("error", 0.0, 1.0), more.whole("passes_since")
             more.end()

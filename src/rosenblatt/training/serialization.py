@@ -3,57 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.kernels.passes import TALLY
-from rosenblatt.storage.json_fields import LARGEST, Fields, plain_label
+from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.json_fields import LARGEST, StrictFields, label_to_json
 from rosenblatt.training.state import Machines, Pocket
 from rosenblatt.training.updates import Ballots, Updates
 
-__all__ = ["Arrays", "machines_from_state", "machines_to_state"]
+__all__ = ["machines_from_state", "machines_to_state"]
 
 _HALF_ULP = 2.0**-53
 _TINY = 1e-280  # smaller squares are not accurate
 _TALLY = TALLY.names or ()
 _POCKET = ("w", "b", "mistakes", "candidate_w", "candidate_b")
 _ROWS = ("none", "dense", "csr")
-
-
-class Arrays:
-    """The arrays of a file: each is taken by its type and shape, and none may be missing or left over.
-
-    Those under ``prefix`` that are the same as the ones without it need not be stored twice.
-    """
-
-    def __init__(self, arrays: Mapping[str, np.ndarray], prefix: str = "", used: set[str] | None = None) -> None:
-        self._arrays, self._prefix = arrays, prefix
-        self._used = set() if used is None else used
-
-    def under(self, prefix: str) -> Arrays:
-        """Return the arrays under ``prefix``."""
-        return Arrays(self._arrays, prefix, self._used)
-
-    def take(self, name: str, types: str, shape: tuple[int | None, ...]) -> np.ndarray:
-        """Return a copy of the array; ``types`` are numpy's letters for its type, None fits any length."""
-        full = self._prefix + name if self._prefix + name in self._arrays else name
-        if full not in self._arrays:
-            raise ValueError(f"there is no array {full!r}.")
-        self._used.add(full)
-        array = self._arrays[full]
-        fits = array.ndim == len(shape) and all(b is None or a == b for a, b in zip(array.shape, shape, strict=True))
-        if array.dtype.kind + str(array.dtype.itemsize) not in types.split() or not fits:
-            raise ValueError(f"the array {full!r} of shape {array.shape} and type {array.dtype} is not as expected.")
-        return array.copy()
-
-    def end(self) -> None:
-        """Raise a ValueError where an array has not been taken."""
-        left = sorted(set(self._arrays) - self._used)
-        if left:
-            raise ValueError(f"there is an unknown array {left[0]!r}.")
 
 
 def machines_to_state(machines: Machines) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -66,7 +33,7 @@ def machines_to_state(machines: Machines) -> tuple[dict[str, Any], dict[str, np.
         "radius": float(machines.radius),
         "passes": int(machines.passes),
         "lead": int(machines.lead),
-        "lead_label": None if label is None else plain_label(label),
+        "lead_label": None if label is None else label_to_json(label),
         "spread": machines.spread is not None,
         "pocket": machines.pocket is not None,
         "ballots": None,
@@ -89,9 +56,9 @@ def machines_to_state(machines: Machines) -> tuple[dict[str, Any], dict[str, np.
     return state, arrays
 
 
-def machines_from_state(state: Any, arrays: Arrays, n_classes: int) -> Machines:
+def machines_from_state(state: Any, arrays: StrictArrays, n_classes: int) -> Machines:
     """Return the machines that ``machines_to_state`` described, or raise a ValueError where they are not sound."""
-    fields = Fields(state, "the state")
+    fields = StrictFields(state, "the state")
     w = arrays.take("w", "f8", (n_classes if n_classes > 2 else 1, None))
     k, d = w.shape
     tally = np.zeros(k, TALLY)
@@ -146,7 +113,7 @@ def _check(machines: Machines, n_classes: int) -> None:
         tally["target"] == (np.arange(len(tally)) if n_classes != 2 else 1), "a machine answers for a wrong class."
     )
     label = machines.lead_label
-    _require(label is None or plain_label(label) == label, "the first label of the stream is no label.")
+    _require(label is None or label_to_json(label) == label, "the first label of the stream is no label.")
     biases = [tally["b"], tally["beta"]]
     weights = [machines.w, machines.u]
     if machines.pocket is not None:
@@ -220,8 +187,8 @@ def _ballots_to_state(ballots: Ballots) -> tuple[dict[str, Any], dict[str, np.nd
     return {"classes": ballots.n_classes, "rows": "csr"}, arrays
 
 
-def _ballots_from_state(state: Any, arrays: Arrays, machines: Machines, n_classes: int) -> Ballots:
-    fields = Fields(state, "the state: 'ballots'")
+def _ballots_from_state(state: Any, arrays: StrictArrays, machines: Machines, n_classes: int) -> Ballots:
+    fields = StrictFields(state, "the state: 'ballots'")
     ballots = Ballots.empty(len(machines.counters), fields.whole("classes"))
     rows = fields.word("rows", _ROWS)
     fields.end()
@@ -278,7 +245,7 @@ def _squares(rows: Any) -> np.ndarray:
         return np.asarray(rows.power(2).sum(axis=1)).ravel() if sp.issparse(rows) else np.einsum("ij,ij->i", rows, rows)
 
 
-def _sparse_rows(arrays: Arrays, d: int) -> sp.csr_array:
+def _sparse_rows(arrays: StrictArrays, d: int) -> sp.csr_array:
     """Return the stored rows of a CSR matrix of ``d`` columns; indices in order, none twice in a row."""
     values = arrays.take("ballots.values", "f4 f8", (None,))
     indices = arrays.take("ballots.indices", "i4 i8", (len(values),))

@@ -15,7 +15,7 @@ from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
 from rosenblatt.theory.convergence.runs import check_run, run, seed_of
-from rosenblatt.theory.exact import round_root, smallest, squared_length
+from rosenblatt.theory.exact import least_score, round_root, squared_length
 from rosenblatt.theory.inputs import two_classes
 from rosenblatt.theory.margins import dataset_margin
 
@@ -233,7 +233,7 @@ def proof(
     squared = squared_radius(matrix, bias)
     R = round_root(squared, up=True)
     if not (gamma > 1e-100 * R and math.isfinite(R)):
-        if smallest(matrix, signs, v, c) <= 0:
+        if least_score(matrix, signs, v, c) <= 0:
             raise ValueError(
                 "the proof needs a separator, and w_star with b_star does not put every row strictly on its side: "
                 "leave it out to have one found; separability(X, y) tells whether there is one."

@@ -38,7 +38,7 @@ from rosenblatt.theory.programs.feasibility_answers import (
 from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded, beyond
 from rosenblatt.theory.programs.rays import recession_ray
 from rosenblatt.theory.search.cones import decide_cone
-from rosenblatt.theory.search.gordan import No
+from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 
 __all__ = ["maximize", "strict_feasibility"]
@@ -108,7 +108,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
     if x is not None:
         return Feasible(x)
     answer = decide_cone(Z)
-    if isinstance(answer, No):
+    if isinstance(answer, Unsolvable):
         proof = sharpened(A, b, _from_cone(A, b, answer))
         return proof if proof.empty else _emptied(A, b, proof)
     if answer is not None:
@@ -141,7 +141,7 @@ def _emptied(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
     scale = np.maximum(np.abs(b), _largest(A))
     wider = b + ROOM * np.where(scale == 0, 1.0, scale)
     answer = decide_cone(cone(A, wider)) if np.isfinite(wider).all() else None
-    if not isinstance(answer, No):
+    if not isinstance(answer, Unsolvable):
         return proof
     other = sharpened(A, wider, _from_cone(A, wider, answer))
     if other.weights is not None:
@@ -158,7 +158,7 @@ def _largest(A: Matrix) -> Floats:
     return np.max(np.abs(A), axis=1, initial=0.0)
 
 
-def _from_cone(A: Matrix, b: Floats, answer: No) -> Infeasible:
+def _from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
     """Return the proof in terms of A and b: the weight of the row (0, 1) follows from the others."""
     own = answer.support < A.shape[0]
     rows = answer.support[own]

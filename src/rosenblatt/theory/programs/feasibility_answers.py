@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, RowNumbers, Sparse
-from rosenblatt.theory.exact import balances, encloses, smallest
+from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
 from rosenblatt.theory.inputs import Matrix, check_matrix
 
 __all__ = ["Feasible", "Infeasible", "Unsettled", "cone", "dot", "is_inside", "read_system", "read_vector"]
@@ -67,7 +67,7 @@ def is_inside(A: Matrix, b: Floats, x: NDArray[Any]) -> bool:
     """Say whether A x < b in every row, exactly; x is of floats or fractions."""
     if x.shape != (A.shape[1],) or not is_finite(x):
         return False
-    return smallest(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
+    return least_score(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
 
 
 def dot(c: Floats, x: NDArray[Any]) -> Fraction:
@@ -176,7 +176,7 @@ class Infeasible(Answer):
             return False
         if self.weights is None:
             return self._encloses(A, b)
-        if len(rows) == 0 or not balances(A, np.ones(len(b)), rows, self.weights, False):
+        if len(rows) == 0 or not sums_to_zero(A, np.ones(len(b)), rows, self.weights, False):
             return False
         short, total = -dot(b[rows], np.array(self.weights, dtype=object)), sum(self.weights)
         unit = sum(map(Fraction, alpha[rows].tolist()), Fraction(0)) / total
@@ -195,7 +195,9 @@ class Infeasible(Answer):
         with np.errstate(all="ignore"):
             scaled, alpha = np.ldexp(Z, -heights[:, None]), np.ldexp(alpha, heights)
             exact = np.array_equal(np.ldexp(scaled, heights[:, None]), Z) and np.isfinite(alpha).all()
-            return bool(exact) and encloses(scaled, np.ones(len(Z)), np.arange(len(Z)), alpha / alpha.sum(), False)
+            return bool(exact) and encloses_zero_combination(
+                scaled, np.ones(len(Z)), np.arange(len(Z)), alpha / alpha.sum(), False
+            )
 
     def __bool__(self) -> bool:
         return False
@@ -248,7 +250,7 @@ class Unsettled(Answer):
 def most_excess(A: Matrix, b: Floats, x: NDArray[Any]) -> Fraction:
     """Return the largest entry of A x - b, exactly; A has rows."""
     whole = proportional([*x.tolist(), 1.0])
-    return -smallest(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
+    return -least_score(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
 
 
 def _near(value: float, exact: Fraction) -> bool:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.certificates import Codec, Number
-from rosenblatt.theory.exact import smallest
+from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Matrix
 from rosenblatt.theory.programs.feasibility_answers import (
     Answer,
@@ -117,4 +117,4 @@ def recedes(c: Floats, A: Matrix, d: NDArray[Any]) -> bool:
     """Say whether A d <= 0 in every row and c . d > 0, exactly."""
     if d.shape != c.shape or not is_finite(d) or dot(c, d) <= 0:
         return False
-    return A.shape[0] == 0 or smallest(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0
+    return A.shape[0] == 0 or least_score(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0

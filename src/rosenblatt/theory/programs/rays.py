@@ -22,7 +22,7 @@ from rosenblatt.theory.inputs import Matrix
 from rosenblatt.theory.programs.duals import null_space
 from rosenblatt.theory.programs.optimum_answers import recedes
 from rosenblatt.theory.search.cones import decide_cone
-from rosenblatt.theory.search.gordan import No
+from rosenblatt.theory.search.gordan import Unsolvable
 
 __all__ = ["recession_ray"]
 
@@ -37,7 +37,7 @@ def recession_ray(c: Floats, A: Matrix) -> NDArray[Any] | None:
     answer = decide_cone(Z)
     if isinstance(answer, list):
         return _proved(c, A, answer)
-    if not isinstance(answer, No) or answer.support[-1] == len(used):  # c takes part: the program is bounded
+    if not isinstance(answer, Unsolvable) or answer.support[-1] == len(used):  # c takes part: the program is bounded
         return None
     dense = A[used].toarray() if sp.issparse(A) else A[used]
     return _within(c, A, [[Fraction(value) for value in row] for row in dense.tolist()], set(answer.support.tolist()))
@@ -63,7 +63,7 @@ def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> NDArray[
                 sum((u * free[j] for u, free in zip(answer, basis, strict=True)), Fraction(0)) for j in range(len(goal))
             ]
             return _proved(c, A, ray)
-        if not isinstance(answer, No) or answer.support[-1] == len(kept):
+        if not isinstance(answer, Unsolvable) or answer.support[-1] == len(kept):
             return None
         equal |= {kept[k] for k in answer.support.tolist()}
 

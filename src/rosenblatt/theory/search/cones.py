@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Matrix
-from rosenblatt.theory.search.gordan import No, Yes, gordan
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
 
 __all__ = ["balanced", "decide_cone"]
 
@@ -49,25 +49,25 @@ def balanced(Z: Matrix) -> tuple[Matrix, Places, Places]:
         return np.ldexp(Z, -heights[:, None] - widths), heights, widths
 
 
-def decide_cone(Z: Matrix) -> list[Fraction] | No | None:
+def decide_cone(Z: Matrix) -> list[Fraction] | Unsolvable | None:
     """Return an exact v with Z v > 0 in every row, or the proof that there is none; None where neither was found."""
     scaled, heights, widths = balanced(Z)
     if not _same(Z, scaled):
         scaled, heights, widths = Z, np.zeros_like(heights), np.zeros_like(widths)
     answer = gordan(scaled)
-    if isinstance(answer, Yes):
+    if isinstance(answer, Solvable):
         return [_shifted(value, -place) for value, place in zip(answer.v.tolist(), widths.tolist(), strict=True)]
-    if not isinstance(answer, No):
+    if not isinstance(answer, Unsolvable):
         return None
     places = heights[answer.support]
     top = int(np.max(places))
     alpha = np.maximum(np.ldexp(answer.alpha, places.min() - places), 5e-324)
     alpha /= alpha.sum()
     if answer.weights is None:
-        return No(answer.support, alpha, None)
+        return Unsolvable(answer.support, alpha, None)
     whole = [weight << (top - place) for weight, place in zip(answer.weights, places.tolist(), strict=True)]
     common = math.gcd(*whole)
-    return No(answer.support, alpha, tuple(weight // common for weight in whole))
+    return Unsolvable(answer.support, alpha, tuple(weight // common for weight in whole))
 
 
 def _same(Z: Matrix, scaled: Matrix) -> bool:

@@ -31,7 +31,7 @@ from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.kernels.orders import visiting_order
 from rosenblatt.kernels.passes import TALLY, one_vs_rest_pass
-from rosenblatt.theory.exact import smallest
+from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Matrix, check_matrix
 from rosenblatt.theory.search.cones import balanced
 
@@ -196,7 +196,7 @@ class _Search:
         if not np.isfinite(v).all():
             return False
         if clean or wrong == 0:
-            solved = smallest(self.Z, np.ones(self.Z.shape[0]), v, 0.0) > 0
+            solved = least_score(self.Z, np.ones(self.Z.shape[0]), v, 0.0) > 0
             wrong = 0 if solved else max(wrong, 1)
         if wrong < self.wrong:
             self.best, self.wrong = v, wrong

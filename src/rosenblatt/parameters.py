@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -98,12 +97,7 @@ def check_boolean(name: str, value: Any) -> None:
 
 def check_share(name: str, value: Any) -> None:
     """Raise a ParameterError unless ``value`` lies between 0 and 1, neither of them included."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Real)
-        or not math.isfinite(value)
-        or not 0.0 < float(value) < 1.0
-    ):
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise ParameterError(Setting(name), f" must be a number between 0 and 1, got {shorten(value)}.")
 
 

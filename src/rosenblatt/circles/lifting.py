@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.features import SphereLift
+from rosenblatt.rounding import HALF_ULP, TINY
 
 __all__ = [
     "Floats",
@@ -30,9 +31,6 @@ __all__ = [
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
-
-UNIT = 2.0**-53
-TINY = 2.0**-1020  # more than a product loses when it underflows
 
 
 class LiftedPoints:
@@ -72,7 +70,7 @@ class LiftedPoints:
     def near(self, v: Floats) -> tuple[Floats, Floats]:
         """Return z . v for every row, and how far each may be off: the rows are off by a few roundings themselves."""
         spread = np.abs(self.rows) @ (np.abs(v) + TINY)
-        return self.rows @ v, 1.01 * (3 * len(v) + 16) * UNIT * spread + TINY
+        return self.rows @ v, 1.01 * (3 * len(v) + 16) * HALF_ULP * spread + TINY
 
     @property
     def bits(self) -> int:
@@ -162,7 +160,7 @@ def to_float(value: Fraction) -> float | Fraction:
 def settled_signs(near: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
     """Return the signs of sums of d terms, ``near`` in floats, ``size`` without signs; those in doubt by ``exact``."""
     with np.errstate(all="ignore"):
-        in_doubt = np.flatnonzero(~(np.abs(near) > (d + 8) * (1.01 * UNIT * size + TINY)))
+        in_doubt = np.flatnonzero(~(np.abs(near) > (d + 8) * (1.01 * HALF_ULP * size + TINY)))
     signs = np.sign(np.nan_to_num(near)).astype(np.int8)
     for i in in_doubt.tolist():
         signs[i] = sign(exact(i))

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.rounding import HALF_ULP
+
 _OPSET, _IR = 17, 8
 _EXACT_BITS = 51
 _ROW_BITS = 96
@@ -112,7 +114,7 @@ def _doubtful(graph: Graph, x: str, rivals: str, w: np.ndarray, b: np.ndarray) -
     """Return the numbers of the rows whose largest score is not certain to be the largest, or not finite."""
     with np.errstate(over="ignore"):
         longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", w, w) + b * b)))
-    rounding = min(2.1 * 2.0**-53 * (w.shape[1] + 8) * longest, sys.float_info.max)
+    rounding = min(2.1 * HALF_ULP * (w.shape[1] + 8) * longest, sys.float_info.max)
     square = graph("ReduceSumSquare", x, axes=[1], keepdims=1)
     length = graph("Sqrt", graph("Add", square, graph.number(1.0)))
     slack = graph("Add", graph("Mul", length, graph.number(rounding)), graph.number(_LEAST))

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Matrix, Signs, largest_entry
 
 __all__ = [
@@ -31,8 +32,6 @@ __all__ = [
     "sums_to_zero",
 ]
 
-UNIT = 2.0**-53
-TINY = 2.0**-1020
 BLOCK_BYTES = 1 << 26
 MANY = 200
 """More dense rows in doubt than this are first looked at with twice the digits."""
@@ -129,7 +128,7 @@ def encloses_zero_combination(
         R = np.linalg.inv(M)
     except np.linalg.LinAlgError:
         return False
-    g = (size + 4) * UNIT * 1.01
+    g = (size + 4) * HALF_ULP * 1.01
     with np.errstate(all="ignore"):
         spread = np.abs(R) @ np.abs(M)
         lost = TINY * (1.0 + np.abs(R).sum(axis=1))  # what vanished when M was scaled
@@ -168,7 +167,7 @@ def round_root(square: Fraction, up: bool | None) -> float:
 def _in_doubt(X: Matrix, signs: Signs, w: NDArray[np.float64], b: float) -> NDArray[np.intp]:
     """Return the rows whose ``y (w . x + b)`` may be the least; ``w`` and ``b`` may be off by one rounding."""
     terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
-    g = (terms + 6) * UNIT * 1.01
+    g = (terms + 6) * HALF_ULP * 1.01
     reach = np.abs(w) + TINY  # what vanished when w was scaled
     s = signs * (X @ w + b)
     error = 1.01 * (g * (1.01 * largest_entry(X) * np.sum(reach) + abs(b)) + (terms + 4) * TINY)  # of any row
@@ -192,7 +191,7 @@ def _sharp_scores(
     at most u |s| + g^2 (|x| . |w| + |b|) (Ogita, Rump and Oishi 2005).
     """
     columns = np.flatnonzero(w)
-    g = (len(columns) + 4) * UNIT * 1.01
+    g = (len(columns) + 4) * HALF_ULP * 1.01
     split = 2.0**27 + 1
     lows, highs = [], []
     with np.errstate(all="ignore"):
@@ -217,7 +216,7 @@ def _sharp_scores(
                 total = new
                 reach += np.abs(product)
             s = signs[which] * (total + rest)
-            error = np.where(safe, 1.01 * (2 * UNIT * np.abs(s) + g * g * reach) + TINY, np.nan)
+            error = np.where(safe, 1.01 * (2 * HALF_ULP * np.abs(s) + g * g * reach) + TINY, np.nan)
             lows.append(s - error)
             highs.append(np.where(safe, s + error, np.inf))
     return np.concatenate(lows), np.concatenate(highs)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.rounding import HALF_ULP
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.training.state import Machines
 
-_HALF_ULP = 2.0**-53
 _TINY = 1e-290
 
 
@@ -128,16 +128,16 @@ def _single(machines: Machines, k: int, w: np.ndarray, b: np.ndarray | float) ->
     mistakes = [int(counts[k]) for counts in machines.mistakes if counts[k] >= 0]
     kesler = 2.0 if machines.direct else 1.0  # an update moves two classes
     radius, energy = machines.radius, float(tally["energy"])
-    slack = 1.0 + 8.0 * (w.size + 8) * _HALF_ULP
+    slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP
     length = math.hypot(_length(w), _length(np.atleast_1d(b))) * slack
     converged = bool(machines.done[k])
     low, bound, high = -math.inf, math.inf, math.inf
     if tally["step_sum"] > 0:
-        drift = 4.0 * _HALF_ULP * float(tally["updates"]) * radius * math.sqrt(kesler * energy)
+        drift = 4.0 * HALF_ULP * float(tally["updates"]) * radius * math.sqrt(kesler * energy)
         high = (length + drift) / float(tally["step_sum"]) * slack
     if converged and tally["lowest"] > _TINY and tally["lowest_step"] > _TINY:
         # an activation above its rounding bound keeps half of its size; most keep all but the bound
-        rounding = kesler * 1.01 * (w.size + 4) * _HALF_ULP * radius * radius * math.sqrt(energy)
+        rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * radius * math.sqrt(energy)
         proved = max(0.5, 1.0 - rounding / float(tally["lowest"])) / slack
         low = proved * float(tally["lowest"]) / length
         low_step = proved * float(tally["lowest_step"]) / length

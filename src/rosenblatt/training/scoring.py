@@ -10,11 +10,11 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from rosenblatt.kernels import scores as kernels
 from rosenblatt.kernels.exact import LIMBS
+from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.rows import Rows, as_rows
 from rosenblatt.training.state import Machines, Pocket
 from rosenblatt.training.updates import Ballots, Updates
 
-_HALF_ULP = 2.0**-53
 _PRODUCT_BYTES = 32 * 1024 * 1024
 
 
@@ -61,7 +61,7 @@ def _lengths(w: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a little more than the length of each ``(w, b)``; infinite where squares overflow."""
     with np.errstate(over="ignore"):
         squares = np.einsum("ij,ij->i", w, w) + b * b
-    return np.sqrt(squares) * (1 + 4 * (w.shape[1] + 8) * _HALF_ULP) + 1e-150
+    return np.sqrt(squares) * (1 + 4 * (w.shape[1] + 8) * HALF_ULP) + 1e-150
 
 
 def activations(rows: Rows, w: np.ndarray, b: np.ndarray, start: int = 0, stop: int | None = None) -> np.ndarray:
@@ -125,7 +125,7 @@ def _slack(run: Updates, lengths: np.ndarray, d: int) -> np.ndarray:
     """
     sizes = np.cumsum(np.abs(run.steps) * lengths[run.members])
     roundings = d + 2.0 * np.arange(len(sizes)) + 6.0
-    return 2.02 * _HALF_ULP * roundings * sizes + 1e-290
+    return 2.02 * HALF_ULP * roundings * sizes + 1e-290
 
 
 def _exactly_summed(slack: np.ndarray, lengths: np.ndarray) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.kernels.passes import TALLY
+from rosenblatt.rounding import HALF_ULP
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import LARGEST, StrictFields, label_to_json
 from rosenblatt.training.state import Machines, Pocket
@@ -16,7 +17,6 @@ from rosenblatt.training.updates import Ballots, Updates
 
 __all__ = ["machines_from_state", "machines_to_state"]
 
-_HALF_ULP = 2.0**-53
 _TINY = 1e-280  # smaller squares are not accurate
 _TALLY = TALLY.names or ()
 _POCKET = ("w", "b", "mistakes", "candidate_w", "candidate_b")
@@ -148,7 +148,7 @@ def _check_lengths(machines: Machines) -> None:
     Exact decisions rest on |w|^2 <= energy R^2 (times 2 where an update moves two classes).
     """
     counters, pocket = machines.counters, machines.pocket
-    slack = 1.0 + 32.0 * _HALF_ULP * (counters["updates"] + machines.w.size + 8.0)
+    slack = 1.0 + 32.0 * HALF_ULP * (counters["updates"] + machines.w.size + 8.0)
     with np.errstate(all="ignore"):
         steps, many = np.sqrt(counters["energy"]), np.sqrt(counters["updates"])
         reach = np.sqrt(np.maximum(counters["radius2"], _TINY)) * (2.0 if machines.direct else 1.0) ** 0.5 * slack
@@ -230,7 +230,7 @@ def _check_updates(update: Updates, squares: np.ndarray, machines: Machines, k: 
         _require((classes >= 0) & (classes < n_classes), wrong)
     _require(not machines.direct or update.trues != update.rivals, wrong)
     sizes = np.abs(update.steps)
-    slack = 1.0 + 32.0 * _HALF_ULP * (len(sizes) + machines.w.shape[1] + 8.0)
+    slack = 1.0 + 32.0 * HALF_ULP * (len(sizes) + machines.w.shape[1] + 8.0)
     with np.errstate(all="ignore"):
         _require(sizes.sum() <= counters["step_sum"] * slack, wrong)
         _require((sizes * sizes).sum() <= counters["energy"] * slack, wrong)

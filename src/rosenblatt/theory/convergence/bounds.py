@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.theory.exact import UNIT, squared_length
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.theory.exact import squared_length
 from rosenblatt.theory.inputs import Matrix, two_classes
 from rosenblatt.theory.margins import dataset_margin
 
@@ -89,7 +90,7 @@ def novikoff(squared: Fraction, gamma: float) -> float:
     if not gamma > 0.0:
         return math.inf
     exact = squared / Fraction(gamma) ** 2
-    exact *= 1 + min(8 * Fraction(UNIT) * exact, Fraction(1, 8))
+    exact *= 1 + min(8 * Fraction(HALF_ULP) * exact, Fraction(1, 8))
     try:
         bound = float(exact)
     except OverflowError:
@@ -118,7 +119,7 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
         squares = np.bincount(rows, weights=scaled * scaled, minlength=X.shape[0])
     else:
         squares = np.einsum("ij,ij->i", scaled, scaled)
-    slack = 4.0 * (X.shape[1] + 4) * UNIT  # twice what the sums are off by, relative to the longest
+    slack = 4.0 * (X.shape[1] + 4) * HALF_ULP  # twice what the sums are off by, relative to the longest
     longest = float(squares.max())
     rows = np.flatnonzero(squares >= longest * (1.0 - slack))
     if len(rows) * X.shape[1] <= _EXACT_TERMS:

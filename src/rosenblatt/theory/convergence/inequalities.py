@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.exact import UNIT
+from rosenblatt.rounding import HALF_ULP
 from rosenblatt.theory.inputs import Matrix, Signs
 
 __all__ = ["Update", "inequalities", "rounding"]
@@ -52,7 +52,7 @@ class Update(NamedTuple):
 
 def rounding(m: int) -> float:
     """Return g: a sum of ``m`` products of floats, and a few operations more, is off by at most g of its size."""
-    return 1.01 * (m + 16) * UNIT
+    return 1.01 * (m + 16) * HALF_ULP
 
 
 def inequalities(
@@ -77,7 +77,7 @@ def inequalities(
             parts.append(_numbers(np.ldexp(W, -exponent), np.ldexp(Z, -exponent), _lost(W, Z, exponent), v, c))
     before, after, square, projection, norm2, alpha, lost = np.concatenate(parts).T
     k, g = np.arange(1, len(rows) + 1), rounding(m)
-    drift = np.cumsum(lost) * (1 + len(rows) * UNIT)
+    drift = np.cumsum(lost) * (1 + len(rows) * HALF_ULP)
     norm, reach, length = np.sqrt(norm2), np.sqrt(k) * R, np.sqrt(square)
     norm_before = np.concatenate([[0.0], norm[:-1]])
     alpha_before = np.concatenate([[c * c], alpha[:-1]])

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Matrix, Signs
 from rosenblatt.theory.search.hulls import Vector
 
@@ -68,10 +69,10 @@ class WholeRows:
         """Return ``z . v`` for every row, and how far each may be off."""
         d = self.X.shape[1]
         s = self.X @ v[:d]
-        spread = abs(self.X) @ (np.abs(v[:d]) + 2.0**-1020)  # so that what vanished in v counts too
+        spread = abs(self.X) @ (np.abs(v[:d]) + TINY)  # so that what vanished in v counts too
         if self.bias:
             s, spread = s + v[d], spread + abs(v[d])
-        return self.signs * s, 1.01 * ((d + 6) * 2.0**-53 * spread + 2.0**-1000)
+        return self.signs * s, 1.01 * ((d + 6) * HALF_ULP * spread + 2.0**-1000)
 
 
 def exact_search(

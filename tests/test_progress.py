@@ -1,14 +1,14 @@
-"""Progress in words, for the float search and the exact one."""
+"""Progress of searches in words, in floats and exact; `tests/estimators/test_fit.py` has that of runs."""
 
 import io
 
 import pytest
 
 from helpers.separable_sets import facet, noise
+from rosenblatt import progress
+from rosenblatt.progress import Progress
 from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.search import watching
 from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
-from rosenblatt.theory.search.watching import Watch
 from rosenblatt.theory.separability import separability
 
 
@@ -21,16 +21,16 @@ class Terminal(io.StringIO):
 def clock(monkeypatch):
     """Six seconds pass between any two looks at the clock."""
     seconds = iter(range(0, 10**6, 6))
-    monkeypatch.setattr(watching.time, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(seconds))
 
 
 def test_lines(clock):
     stream = io.StringIO()
-    watch = Watch(1, stream)
-    watch(1200, -1.0, 0.25)
-    watch(1201, 0.125, 0.25)
-    watch.exact(66, 0.125)
-    watch.close()
+    shown = Progress(1, stream=stream)
+    shown.search(1200, -1.0, 0.25)
+    shown.search(1201, 0.125, 0.25)
+    shown.exact(66, 0.125)
+    shown.close()
     assert stream.getvalue().splitlines() == [
         "step 1,200: margin at least none yet, at most 0.25, 6 s",
         "step 1,201: margin at least 0.125, at most 0.25, 12 s",
@@ -40,18 +40,18 @@ def test_lines(clock):
 
 def test_one_line_on_a_terminal(clock):
     stream = Terminal()
-    watch = Watch(1, stream)
-    watch.exact(5, 0.5)
-    watch.close()
+    shown = Progress(1, stream=stream)
+    shown.exact(5, 0.5)
+    shown.close()
     assert stream.getvalue() == "\r\x1b[Kexact arithmetic with 5 rows: 50% of the work that is allowed, 6 s\r\x1b[K"
 
 
 def test_silence(clock):
     stream = Terminal()
-    watch = Watch(0, stream)
-    watch(1, 0.0, 1.0)
-    watch.exact(5, 0.5)
-    watch.close()
+    shown = Progress(0, stream=stream)
+    shown.search(1, 0.0, 1.0)
+    shown.exact(5, 0.5)
+    shown.close()
     assert stream.getvalue() == ""
 
 

@@ -146,9 +146,9 @@ def test_training_itself_notices_the_scale():
 @pytest.mark.parametrize("top", [0, -1, 2.0, True, "10"])
 def test_top_is_a_whole_number_from_one_up(top):
     model = with_weights([1, 2])
-    with pytest.raises(ValueError, match="whole number from 1 up"):
+    with pytest.raises(ValueError, match="top must be an integer of at least 1, got"):
         explain(model, top=top)
-    with pytest.raises(ValueError, match="whole number from 1 up"):
+    with pytest.raises(ValueError, match="top must be an integer of at least 1, got"):
         contributions(model, [1, 1], top=top)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
+from rosenblatt.parameters import check_integer
 from rosenblatt.tables import Table
 
 _SPREAD_RATIO = 100.0
@@ -56,7 +56,7 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     steps, learner = _split(model)
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
-    check_top(top)
+    check_integer("top", top, 1)
     several = len(rule.w) > 1
     columns: dict[str, list[Any]] = {"class": []} if several else {}
     columns |= {"feature": [], "weight": []}
@@ -111,7 +111,7 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     if top is not None:
-        check_top(top)
+        check_integer("top", top, 1)
     row = _one_row(x, steps)
     answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
     matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
@@ -165,15 +165,6 @@ def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, ste
         except (AttributeError, ValueError):  # some step cannot tell
             found = None
     return [f"x{i}" for i in range(d)] if found is None or len(found) != d else [str(name) for name in found]
-
-
-def check_top(top: Any) -> None:
-    """Raise ValueError unless ``top`` is a whole number from 1 up.
-
-    >>> check_top(10)
-    """
-    if not isinstance(top, Integral) or isinstance(top, bool) or top < 1:
-        raise ValueError(f"top must be a whole number from 1 up, got {top!r}.")
 
 
 def _split(model: Any) -> tuple[Any, Any]:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.explain import check_top, extremes, feature_labels
+from rosenblatt.inspection.explain import extremes, feature_labels
 from rosenblatt.inspection.geometry import distance, linear_rule
+from rosenblatt.parameters import check_integer
 
 # Okabe and Ito's colours, told apart with every kind of colour vision
 BLUE, ORANGE, DARK = "#0072B2", "#E69F00", "#333333"
@@ -188,7 +189,7 @@ def plot_weights(
         negative, positive = map(str, rule.classes)
     kind = "Averaged weights of a vote" if rule.averaged else "Weights"
     if shape is None:
-        check_top(top)
+        check_integer("top", top, 1)
         names = feature_labels(model, len(w), feature_names)
         ax = _axes(ax)
         _bars(ax, w, names, top)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
+
+from rosenblatt.parameters import check_integer, check_share
 
 __all__ = [
     "Matrix",
@@ -95,11 +96,9 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
 
 
 def check_search(rtol: Any, max_iter: Any) -> None:
-    """Say in one sentence what is wrong with the limits of a search, if anything."""
-    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not 0 < float(rtol) < 1:
-        raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}.")
-    if isinstance(max_iter, bool) or not isinstance(max_iter, Integral) or max_iter < 1:
-        raise ValueError(f"max_iter must be a whole number of at least 1, got {max_iter!r}.")
+    """Raise a ParameterError where the limits of a search are not valid."""
+    check_share("rtol", rtol)
+    check_integer("max_iter", max_iter, 1)
 
 
 def positive_label(classes: NDArray[Any]) -> Any:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.parameters import check_choice
+from rosenblatt.progress import Progress
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Matrix, Signs, check_search, two_classes
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
 from rosenblatt.theory.search.hulls import Hull, Vector
-from rosenblatt.theory.search.watching import Watch
 from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.separability import middle
 from rosenblatt.theory.verdicts import KINDS, MarginBracket
@@ -107,8 +108,7 @@ def dataset_margin(
     >>> print(dataset_margin(X, [0, 1, 1, 0]))
     No margin (distance of the nearest point, bias free): nothing separates the 4 points, and 4 of them prove it.
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}.")
+    check_choice("kind", kind, KINDS)
     check_search(rtol, max_iter)
     X, signs, positive = two_classes(X, y)
     n, d = X.shape
@@ -117,16 +117,16 @@ def dataset_margin(
     twins = conflicting_duplicates(X, signs)
     if twins:
         return _none(twins, n, d, kind, positive)
-    watch = Watch(verbose)
+    progress = Progress(verbose)
     hull = Hull(X, signs, kind)
-    found = nearest_point(hull, rtol, max_iter, watch)
+    found = nearest_point(hull, rtol, max_iter, progress.search)
     alpha = hull.spread(found.rows, found.weights)
     w, b = _hyperplane(X, signs, found.u, kind)
     least = least_score(X, signs, w, b)
-    watch.close()
+    progress.close()
     if least <= 0:
-        answer = decide_exactly(X, signs, kind != "homogeneous", alpha, watch)
-        watch.close()
+        answer = decide_exactly(X, signs, kind != "homogeneous", alpha, progress)
+        progress.close()
         if isinstance(answer, Unsolvable):
             return _none(answer, n, d, kind, positive)
         if isinstance(answer, Solvable):

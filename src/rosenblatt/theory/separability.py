@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.parameters import check_choice
+from rosenblatt.progress import Progress
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import (
@@ -23,13 +25,10 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
 from rosenblatt.theory.search.hulls import Hull, Vector
-from rosenblatt.theory.search.watching import Watch
 from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 
 __all__ = ["separability"]
-
-METHODS = ("hull", "lp")
 
 
 def separability(
@@ -73,8 +72,7 @@ def separability(
     >>> xor.alpha, xor.check(X, [0, 1, 1, 0])
     (array([0.25, 0.25, 0.25, 0.25]), True)
     """
-    if method not in METHODS:
-        raise ValueError(f'method must be "hull" or "lp", got {method!r}.')
+    check_choice("method", method, ("hull", "lp"))
     check_search(rtol, max_iter)
     X = check_matrix(X)
     y = check_labels(y, X.shape[0])
@@ -96,15 +94,15 @@ def _decide(
     twins = conflicting_duplicates(X, signs)
     if twins:
         return _inseparable(n, twins, positive)
-    watch = Watch(verbose)
-    w, alpha = _by_hull(X, signs, rtol, max_iter, watch) if method == "hull" else _by_program(X, signs)
-    watch.close()
+    progress = Progress(verbose)
+    w, alpha = _by_hull(X, signs, rtol, max_iter, progress) if method == "hull" else _by_program(X, signs)
+    progress.close()
     b = middle(X, signs, w)
     least = least_score(X, signs, w, b)
     if least > 0:
         return _separable(X, signs, w, b, least, alpha, radius, positive)
-    answer = decide_exactly(X, signs, True, alpha, watch)
-    watch.close()
+    answer = decide_exactly(X, signs, True, alpha, progress)
+    progress.close()
     if isinstance(answer, Unsolvable):
         return _inseparable(n, answer, positive)
     if isinstance(answer, Solvable):
@@ -114,10 +112,10 @@ def _decide(
     return Undecided(low, high, w, b, alpha, positive)
 
 
-def _by_hull(X: Matrix, signs: Signs, rtol: float, max_iter: int, watch: Watch) -> tuple[Vector, Vector]:
+def _by_hull(X: Matrix, signs: Signs, rtol: float, max_iter: int, progress: Progress) -> tuple[Vector, Vector]:
     """Return the direction of largest margin and the weights of the nearest points, as far as floats tell."""
     hull = Hull(X, signs, "geometric")
-    found = nearest_point(hull, rtol, max_iter, watch)
+    found = nearest_point(hull, rtol, max_iter, progress.search)
     return found.u, hull.spread(found.rows, found.weights)
 
 

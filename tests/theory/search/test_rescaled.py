@@ -141,7 +141,7 @@ def test_phases_are_reported():
     "options", [{"max_rescalings": -1}, {"max_rescalings": 1.5}, {"max_updates_per_phase": 0}, {"max_rescalings": True}]
 )
 def test_refuses_what_cannot_be_meant(options):
-    with pytest.raises(ValueError, match="must be a whole number of at least"):
+    with pytest.raises(ValueError, match="must be an integer of at least"):
         rescaled_perceptron([[1.0]], **options)
     with pytest.raises(ValueError, match="NaN"):
         rescaled_perceptron([[np.nan]])

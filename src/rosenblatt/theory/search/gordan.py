@@ -16,11 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import encloses_zero_combination, least_score
 from rosenblatt.theory.inputs import Matrix, Signs, check_matrix, largest_entry
 from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
 from rosenblatt.theory.search.hulls import Hull, Vector
-from rosenblatt.theory.search.watching import Watch
 from rosenblatt.theory.search.wolfe import nearest_point
 
 __all__ = ["Solvable", "Unknown", "Unsolvable", "conflicting_duplicates", "decide_exactly", "gordan"]
@@ -76,7 +76,7 @@ def gordan(Z: Any) -> Solvable | Unsolvable | Unknown:
 
 
 def decide_exactly(
-    X: Matrix, signs: Signs, bias: bool, alpha: Vector, watch: Watch | None = None
+    X: Matrix, signs: Signs, bias: bool, alpha: Vector, progress: Progress | None = None
 ) -> Solvable | Unsolvable | Unknown:
     """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``."""
     place = min(math.frexp(largest_entry(X))[1], 1023)
@@ -94,7 +94,7 @@ def decide_exactly(
         if encloses_zero_combination(X, signs, start, refined, bias):
             order = np.argsort(start)
             return Unsolvable(start[order], refined[order], None)
-    answer = exact_search(WholeRows(X, signs, bias), start.tolist(), watch=watch.exact if watch else None)
+    answer = exact_search(WholeRows(X, signs, bias), start.tolist(), watch=progress.exact if progress else None)
     if answer is None:
         return Unknown()
     v, weights = answer

@@ -31,6 +31,7 @@ from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.kernels.orders import visiting_order
 from rosenblatt.kernels.passes import TALLY, one_vs_rest_pass
+from rosenblatt.parameters import check_integer
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Matrix, check_matrix
 from rosenblatt.theory.search.cones import balanced
@@ -122,10 +123,10 @@ def rescaled_perceptron(
     """
     Z = check_matrix(Z, "Z")
     n, m = Z.shape
-    max_rescalings = _count("max_rescalings", max_rescalings, 0)
+    max_rescalings = check_integer("max_rescalings", max_rescalings, 0)
     limit = max(m * m // 4, FEWEST_UPDATES * m)
     if max_updates_per_phase is not None:
-        limit = _count("max_updates_per_phase", max_updates_per_phase, 1)
+        limit = check_integer("max_updates_per_phase", max_updates_per_phase, 1)
     if m > MOST_COLUMNS or n * m > MOST_ENTRIES:
         max_rescalings = 0
     with np.errstate(all="ignore"):
@@ -258,9 +259,3 @@ def _rows(A: Matrix) -> tuple[Any, ...]:
 
 def _counted(n: int, word: str) -> str:
     return f"{n:,} {word}" if n == 1 else f"{n:,} {word}{'es' if word.endswith('s') else 's'}"
-
-
-def _count(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-    return int(value)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import comb
-from numbers import Integral
 from typing import Any
 
+from rosenblatt.parameters import check_integer
 from rosenblatt.theory.vc.families import check_family, cut, known_vc_dimension
 from rosenblatt.theory.vc.points import read_points, to_integers
 
@@ -122,7 +122,7 @@ def sauer_bound(n: int, vc_dim: int) -> int:
     >>> sauer_bound(10, 3), len(dichotomies([[i, i**3] for i in range(10)], "discs"))
     (176, 176)
     """
-    n, vc_dim = _count("n", n, 0), _count("vc_dim", vc_dim, 0)
+    n, vc_dim = check_integer("n", n, 0), check_integer("vc_dim", vc_dim, 0)
     return sum(comb(n, i) for i in range(min(n, vc_dim) + 1))
 
 
@@ -137,7 +137,7 @@ def cover_count(n: int, d: int) -> int:
     >>> [cover_count(n, 2) for n in (3, 4, 5, 100)]
     [8, 14, 22, 9902]
     """
-    n, d = _count("n", n, 1), _count("d", d, 1)
+    n, d = check_integer("n", n, 1), check_integer("d", d, 1)
     return 2 * sum(comb(n - 1, i) for i in range(min(n - 1, d) + 1))
 
 
@@ -190,9 +190,3 @@ def _deepest(members: list[int], count: int, most: int) -> list[int]:
 
     search([], [(1 << count) - 1], 0)
     return best
-
-
-def _count(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be an integer, at least {least}, got {value!r}: choose a larger whole number.")
-    return int(value)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral
 from typing import Any
 
+from rosenblatt.parameters import check_integer
 from rosenblatt.theory.vc.families import check_family
 from rosenblatt.theory.vc.points import Fractions, Integers, read_points, to_integers
 from rosenblatt.theory.vc.shapes import Directions
@@ -215,10 +215,7 @@ def _read_subset(subset: Any, n: int) -> list[int]:
         rows = list(subset)
     except TypeError:
         rows = [subset]
-    for i in rows:
-        if isinstance(i, bool) or not isinstance(i, Integral) or not 0 <= int(i) < n:
-            raise ValueError(f"subset must hold row numbers from 0 to {n - 1}, got {i!r}: give some, such as {{0}}.")
-    return sorted({int(i) for i in rows})
+    return sorted({check_integer("each row number in subset", i, 0, most=n - 1) for i in rows})
 
 
 def _names(rows: tuple[int, ...]) -> str:

@@ -41,7 +41,7 @@ def test_labels_keep_their_type(labels):
 
 @pytest.mark.parametrize("labels", [[b"a"], [None], [1 + 2j], [np.datetime64("2020")], np.array([(1,)], object)])
 def test_other_labels_cannot_be_saved(labels):
-    with pytest.raises(ValueError, match="only labels that are whole numbers, floats, truth values or words"):
+    with pytest.raises(ValueError, match="only labels that are integers, floats, booleans or strings"):
         labels_to_plain(np.asarray(labels))
 
 

@@ -8,14 +8,22 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.theory.certificates import Certificate, Integers, Label, Number, RowNumbers, Sparse, Vector, words
+from rosenblatt.theory.certificates import (
+    Certificate,
+    Integers,
+    JsonFile,
+    Label,
+    Number,
+    RowNumbers,
+    Sparse,
+    Vector,
+    words,
+)
 from rosenblatt.theory.claims import bracket_holds, most_margin, proves_inseparable
 from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, longest_row, signs_of
 
@@ -36,7 +44,7 @@ _DEFINITIONS = {
 }
 
 
-class _About(Certificate):
+class _AboutRows(Certificate):
     """What certificates about labelled rows have in common."""
 
     alpha: NDArray[np.float64]
@@ -56,7 +64,7 @@ class _About(Certificate):
         return str(self)
 
 
-class _Bracket(_About):
+class _Bracket(_AboutRows):
     """What certificates about a margin have in common."""
 
     @property
@@ -115,7 +123,7 @@ class Separable(_Bracket):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Inseparable(_About):
+class Inseparable(_AboutRows):
     """Proof that no hyperplane separates: a mean of some rows of one class equals a mean of some rows of the other.
 
     ``support`` are the rows, at most d + 2, and ``alpha`` their weights (one for each row of the data, of sum 1), so
@@ -218,7 +226,7 @@ class MarginBracket(_Bracket):
         return bracket_holds(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high, separates=True)
 
 
-class Verdicts(dict[Any, Any]):
+class Verdicts(JsonFile, dict[Any, Any]):
     """The verdicts of each class against the rest, by class; ``check`` looks at all of them."""
 
     def check(self, X: Any, y: Any) -> bool:
@@ -242,17 +250,8 @@ class Verdicts(dict[Any, Any]):
             raise ValueError(f"expected certificates as JSON, got something else: {error}.") from None
         if not isinstance(records, list):
             raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
-        verdicts = [_About.from_json(json.dumps(record)) for record in records]
+        verdicts = [_AboutRows.from_dict(record) for record in records]
         return cls({verdict.positive: verdict for verdict in verdicts})
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all certificates to one JSON file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Verdicts:
-        """Read the verdicts from a JSON file."""
-        return cls.from_json(Path(path).read_bytes())
 
     def __repr__(self) -> str:
         return "\n".join(f"{name!r} against the rest. {verdict}" for name, verdict in self.items())

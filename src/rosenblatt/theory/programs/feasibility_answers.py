@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, RowNumbers, Sparse
 from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
 from rosenblatt.theory.inputs import Matrix, check_matrix
@@ -93,14 +94,14 @@ def _write_point(x: NDArray[Any], _: str) -> list[Any]:
     return [[hex(v.numerator), hex(v.denominator)] if isinstance(v, Fraction) else v for v in x.tolist()]
 
 
-def _read_point(values: Any, name: str) -> NDArray[Any]:
+def _read_point(fields: StrictFields, name: str) -> NDArray[Any]:
+    values = fields.values(name)
     try:
         numbers = [Fraction(*(int(part, 16) for part in v)) if type(v) is list else v for v in values]
     except (TypeError, ValueError, ArithmeticError):
         numbers = [None]
-    finite = all(type(v) is Fraction or (type(v) in (int, float) and abs(v) < math.inf) for v in numbers)
-    if type(values) is not list or not finite:
-        raise ValueError(f"{name!r} of the certificate must be a list of finite numbers.")
+    if not all(type(v) is Fraction or (type(v) in (int, float) and abs(v) < math.inf) for v in numbers):
+        raise fields.wrong(name, "a list of finite numbers", values)
     if Fraction in map(type, numbers):
         return np.array([*map(Fraction, numbers), None], dtype=object)[:-1]
     return np.array(numbers, dtype=np.float64)

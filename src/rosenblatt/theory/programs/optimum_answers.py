@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from fractions import Fraction
 from typing import Annotated, Any, TypeAlias
@@ -34,15 +33,9 @@ __all__ = ["Optimum", "Unbounded", "beyond", "recedes"]
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def _write_proof(proof: Infeasible, _: str) -> Any:
-    return json.loads(proof.to_json())
-
-
-def _read_proof(record: Any, _: str) -> Infeasible:
-    return Infeasible.from_json(json.dumps(record))
-
-
-_Proof: TypeAlias = Annotated[Infeasible, Codec(_write_proof, _read_proof)]
+_Proof: TypeAlias = Annotated[
+    Infeasible, Codec(lambda proof, _: proof.to_dict(), lambda fields, name: Infeasible.from_dict(fields.take(name)))
+]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from helpers.separable_sets import facet, noise
 from rosenblatt import progress
 from rosenblatt.progress import Progress
 from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
+from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.separability import separability
 
 
@@ -67,7 +67,7 @@ def test_the_exact_stage_talks_too(ask, clock, capsys):
 def test_the_exact_search_says_how_far_it_is():
     X, signs = noise(40, 6)
     seen = []
-    exact_search(WholeRows(X, signs, True), [0], watch=lambda rows, share: seen.append((rows, share)))
+    exact_search(IntegerRows(X, signs, True), [0], watch=lambda rows, share: seen.append((rows, share)))
     rows, shares = zip(*seen, strict=True)
     assert rows[0] == 1
     assert max(rows) > 3

@@ -1,6 +1,6 @@
-"""Points lifted to (x, |x|^2, 1), and the balls that planes up there are below: in floats and exactly.
+"""Points lifted to (x, |x|^2, 1), and the balls that planes in that space stand for, in floats and exactly.
 
-Circles stay circles when points are moved and scaled. So points are first moved to around the origin and scaled to
+Circles stay circles when points are moved and scaled. So points are first centred at the origin and scaled to
 length at most 1, where the lift loses no digits.
 """
 
@@ -74,11 +74,11 @@ class LiftedPoints:
 
     @property
     def bits(self) -> int:
-        """The most bits of a whole number in a row."""
+        """The most bits of an integer in a row."""
         return max(value.bit_length() for value in self[len(self.X)]) + 1
 
     def __getitem__(self, i: int) -> list[int]:
-        """Return row i as whole numbers, times a positive factor that all rows have in common."""
+        """Return row i as integers, times a positive factor that all rows have in common."""
         n, d = self.X.shape
         size = self._whole(self.size)
         if i == n:
@@ -94,7 +94,7 @@ class LiftedPoints:
 
     @cached_property
     def _denominator(self) -> int:
-        """A power of two that makes whole numbers of all that rows are made of."""
+        """A power of two that makes integers of all that rows are made of."""
         numbers = (*np.unique(np.abs(self.X)).tolist(), *self.middle.tolist(), self.size)
         return max(value.as_integer_ratio()[1] for value in numbers)
 
@@ -158,7 +158,8 @@ def to_float(value: Fraction) -> float | Fraction:
 
 
 def settled_signs(near: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
-    """Return the signs of sums of d terms, ``near`` in floats, ``size`` without signs; those in doubt by ``exact``."""
+    """Return the signs of sums of d terms: ``near`` are the sums in floats, ``size`` those of absolute values; a sign
+    in doubt is computed by ``exact``."""
     with np.errstate(all="ignore"):
         in_doubt = np.flatnonzero(~(np.abs(near) > (d + 8) * (1.01 * HALF_ULP * size + TINY)))
     signs = np.sign(np.nan_to_num(near)).astype(np.int8)

@@ -1,10 +1,10 @@
-"""What a plane above the points is below: the inside of a circle, its outside, or the side of a line (Har-Peled 30.2).
+"""Shapes in the space of the points: inside of a circle, outside of a circle, side of a line (Har-Peled 30.2).
 
 A plane in the space of (x, |x|^2) is ``a . x - c |x|^2 + b = 0``. With m = a / 2c and r^2 = |m|^2 + b / c, the points
 on its positive side are those with ``c (r^2 - |x - m|^2) > 0``. So it is a circle for c > 0 only: for c < 0 the
 positive points are outside, and for c = 0 the boundary is a line. Har-Peled's theorem needs c > 0 and does not say so.
 
-Every shape decides exactly, for its numbers and the points' as they are stored. A point on the boundary is in no class.
+Every shape decides exactly, for its numbers and the points' as they are stored. A point on the boundary has no class.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ NAMES = {1: "interval", 2: "circle", 3: "sphere"}
 
 
 class Shape:
-    """What all shapes have in common: each says on which side of its boundary a point lies."""
+    """What all shapes have in common: for each point, the side of the boundary on which it lies."""
 
     def contains(self, points: Any) -> NDArray[np.bool_]:
-        """Say for each row of ``points`` whether it is classed positive; a row on the boundary is not."""
+        """Return for each row of ``points`` whether it is classed positive; a row on the boundary is not."""
         return self.sides(points) > 0
 
     def on_boundary(self, points: Any) -> NDArray[np.bool_]:
-        """Say for each row of ``points`` whether it lies exactly on the boundary, where it has no class."""
+        """Return for each row of ``points`` whether it lies exactly on the boundary, where it has no class."""
         return self.sides(points) == 0
 
     def sides(self, points: Any) -> NDArray[np.int8]:
@@ -102,7 +102,7 @@ class Circle(_Ball):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outside(_Ball):
-    """The outside of a circle, sphere or ball: what a plane with c < 0 gives. The positives are around it.
+    """The outside of a circle, sphere or ball: what a plane with c < 0 gives.
 
     ``center`` and ``radius`` are those of `Circle`. ``reason`` proves that no circle holds the positives alone, and has
     ``check(points)``; it is None where that was not asked.
@@ -203,7 +203,7 @@ class NoCircle:
     __repr__ = __str__
 
     def check(self, points: Any, labels: Any) -> bool:
-        """Say whether the points bear this out, recomputed in fractions, with rows of different classes."""
+        """Return whether the points confirm this, recomputed in fractions, with rows of different classes."""
         proof, points, labels = self.proof, np.asarray(points), np.asarray(labels)
         rows = [*proof.inside, *proof.outside]
         if not all(0 <= row < len(points) == len(labels) for row in rows):
@@ -216,7 +216,7 @@ class NoCircle:
 
 
 def circle_from_plane(w: Any, b: float) -> Circle | HalfSpace | Outside:
-    """Return the shape that a plane in the space of (x, |x|^2) has below: where ``w . (x, |x|^2) + b > 0``.
+    """Return the shape of a plane in the space of (x, |x|^2): the points where ``w . (x, |x|^2) + b > 0``.
 
     With the weights of a linear model of lifted points (see `SphereLift`) it is what the model has learned. In
     Har-Peled's letters c is minus the last weight, and his theorem needs c > 0.

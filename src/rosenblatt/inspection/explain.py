@@ -162,14 +162,14 @@ def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, ste
     if found is None and steps is not None:
         try:
             found = steps.get_feature_names_out()
-        except (AttributeError, ValueError):  # some step cannot tell
+        except (AttributeError, ValueError):  # some step has no names
             found = None
     return [f"x{i}" for i in range(d)] if found is None or len(found) != d else [str(name) for name in found]
 
 
 def _split(model: Any) -> tuple[Any, Any]:
     """Return the steps before the learner, None where there are none, and the learner."""
-    model = getattr(model, "best_estimator_", model)  # a search hands over what it has found
+    model = getattr(model, "best_estimator_", model)  # a search over parameters
     if not (hasattr(model, "steps") and hasattr(model, "named_steps")):  # a pipeline, without importing it
         return None, model
     return (model[:-1] if len(model) > 1 else None), model[-1]

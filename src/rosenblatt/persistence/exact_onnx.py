@@ -2,7 +2,7 @@
 
 The sign of w . x is all that matters, and a sum of floating-point products may get it wrong near zero. So rows and
 weights are brought to at most 1 by powers of two and cut into slices of a few bits: slice i is a multiple of
-2^-(i+1)B and below 2^-iB. A product of two slices is a whole number of at most 2B bits in its unit, and as many of
+2^-(i+1)B and below 2^-iB. A product of two slices is an integer of at most 2B bits in its unit, and as many of
 them as there are features add up to less than 2^53, so no runtime rounds them in whatever order it adds (Ozaki, Ogita,
 Oishi and Rump 2012). The sums of equal unit are digits of w . x, and carrying from the last to the first makes them
 unique, so that scores are compared digit by digit.

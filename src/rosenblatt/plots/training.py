@@ -106,9 +106,9 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     labels = np.asarray(y)
     if labels.shape != places.shape:
         raise ValueError(f"expected one label for each of the {len(places)} rows, got shape {labels.shape}.")
-    strangers = np.setdiff1d(labels, model.classes_)
-    if len(strangers):
-        raise ValueError(f"the model does not know the label {strangers.tolist()[0]!r}.")
+    unknown = np.setdiff1d(labels, model.classes_)
+    if len(unknown):
+        raise ValueError(f"expected labels that the model was trained with, got {unknown.tolist()[0]!r}.")
     ax = axes_for(ax)
     bins = _bins_with_an_edge_at_zero(places)
     styles = ((ORANGE, "////", "^"), (BLUE, None, "o"))

@@ -1,11 +1,11 @@
-"""Files of arrays and plain data: safetensors with a checksum, which never run code and notice every altered byte.
+"""Files of arrays and plain data: safetensors with a checksum. Reading one runs no code; an altered file is refused.
 
 The layout is that of safetensors, so that any of its tools can look inside: eight bytes with the length of the head
-(little-endian), the head as JSON padded with spaces, the arrays. The head's ``__metadata__`` has three words:
+(little-endian), the head as JSON padded with spaces, the arrays. The head's ``__metadata__`` has three strings:
 ``rosenblatt``, the version of this layout; ``sha256``, the digest of the whole file with zeros in its own place; and
 ``header``, one JSON text with everything that is not an array. Larger items come first, then names in order, without
 gaps. A file whose head is not byte for byte what `write_container` makes of its content is refused, so that there are
-no two readings of one file.
+no two ways to read one file.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
     header : dict
         Plain data, as JSON has it.
     arrays : mapping from str to array
-        Of floats (4 or 8 bytes), whole numbers or truth values.
+        Of floats (4 or 8 bytes), integers or booleans.
 
     Examples
     --------
@@ -225,6 +225,6 @@ def _shapes(head: dict[str, Any]) -> Iterator[tuple[str, tuple[str, tuple[int, .
         if type(kind) is not str or kind not in _TYPES or type(shape) is not list or len(shape) > _MOST_AXES:
             raise _Fault(f"{_ALTERED}.")
         whole = all(type(length) is int and length >= 0 for length in shape)
-        if not name or not whole or math.prod(filter(None, shape)) >= 2**60:  # numpy minds empty arrays, too
+        if not name or not whole or math.prod(filter(None, shape)) >= 2**60:  # numpy checks empty arrays, too
             raise _Fault(f"{_ALTERED}.")
         yield name, (kind, tuple(shape))

@@ -1,4 +1,4 @@
-"""What certificates about labelled rows claim, as questions that are answered exactly from the data."""
+"""What certificates about labelled rows claim: margins and proofs of inseparability, recomputed exactly."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["bracket_holds", "margin_from", "margin_of", "most_margin", "proves_i
 
 
 def margin_of(X: Matrix, signs: Signs, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b) on these rows, rounded down, or to the nearest; 0 or less where it separates not."""
+    """Return the margin of (w, b) on these rows, rounded down or to the nearest; 0 or less if it does not separate."""
     return margin_from(least_score(X, signs, w, b), w, b, kind, nearest)
 
 
@@ -58,9 +58,9 @@ def bracket_holds(
     high: float,
     separates: bool = False,
 ) -> bool:
-    """Say whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``.
+    """Return whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``.
 
-    Where it ``separates``, it must; its margin may still be below the smallest float, and ``low`` 0.
+    With ``separates`` (w, b) must separate the rows, even if its margin is below the smallest float and ``low`` is 0.
     """
     finite = all(isinstance(value, int) or math.isfinite(value) for value in (*w.tolist(), b))
     if not finite or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
@@ -74,7 +74,7 @@ def bracket_holds(
 def proves_inseparable(
     X: Matrix, signs: Signs, alpha: NDArray[np.float64], weights: tuple[int, ...] | None, bias: bool
 ) -> bool:
-    """Say whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
+    """Return whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
     rows = np.flatnonzero(alpha)
     if weights is None:
         return encloses_zero_combination(X, signs, rows, alpha[rows], bias)

@@ -1,4 +1,4 @@
-"""What a certificate claims, recomputed from the data: nothing here knows how a certificate was found.
+"""What a certificate claims, recomputed from the data, whatever search has found it.
 
 Floating point with error bounds settles almost every row, and exact rational arithmetic the others, so that the
 answers are facts about the numbers as stored and are the same on every machine. Rows stand for z = y (x, 1), or
@@ -38,7 +38,7 @@ MANY = 200
 
 
 def least_score(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
-    """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or whole numbers."""
+    """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or integers."""
     values = [*w.tolist(), b]
     exponent = max((_exponent(value) for value in values if value), default=0)
     with np.errstate(all="ignore"):
@@ -96,7 +96,7 @@ def hull_distance(X: Matrix, signs: Signs, alpha: NDArray[np.float64]) -> Fracti
 
 
 def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
-    """Say whether the rows z with these whole weights, all positive, add up to exactly zero (Gordan's certificate)."""
+    """Return whether the rows z with these integer weights, all positive, add up to exactly zero."""
     if len(weights) != len(rows) or len(rows) == 0 or min(weights) <= 0:
         return False
     signed = [int(sign) * weight for sign, weight in zip(signs[rows].tolist(), weights, strict=True)]
@@ -108,7 +108,7 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
 def encloses_zero_combination(
     X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.float64], bias: bool
 ) -> bool:
-    """Say whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
+    """Return whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
 
     The weights solve the square system M a = e: the rows z sum to zero, the weights to one. With an approximate
     inverse R, ``q = |I - R M| < 1`` proves that M can be inverted, and then the exact solution lies within
@@ -223,13 +223,13 @@ def _sharp_scores(
 
 
 def _moderate(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Say which numbers are zero or have products and halves that neither overflow nor underflow."""
+    """Return which numbers are zero or have products and halves that neither overflow nor underflow."""
     size = np.abs(values)
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
 
 
 def _times(M: Matrix, whole: Sequence[int] | NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return M times whole numbers, exactly, in units of 2**place, and that place, which is not above 0."""
+    """Return M times integers, exactly, in units of 2**place, and that place, which is not above 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
     place = _place(M.data if sp.issparse(M) else M)
     sums = np.zeros(M.shape[0], dtype=object)
@@ -247,13 +247,13 @@ def _times(M: Matrix, whole: Sequence[int] | NDArray[Any]) -> tuple[NDArray[Any]
 
 
 def _place(values: NDArray[np.float64]) -> int:
-    """Return a place, not above 0, such that all the numbers are whole in units of 2**place."""
+    """Return a place, not above 0, such that all the numbers are integers in units of 2**place."""
     exponents = np.frexp(values)[1][values != 0]
     return min(0, int(exponents.min()) - 53) if exponents.size else 0
 
 
 def _units(values: NDArray[np.float64], place: int) -> NDArray[Any]:
-    """Return the numbers as whole ones in units of 2**place."""
+    """Return the numbers as integers in units of 2**place."""
     parts, exponents = np.frexp(values)
     whole = (parts * 2.0**53).astype(np.int64)
     shifts = np.where(whole == 0, 0, exponents - (53 + place))
@@ -290,7 +290,7 @@ def _scaled(value: Any, exponent: int) -> float:
 
 
 def _whole(values: Sequence[Any]) -> tuple[list[int], Fraction]:
-    """Return whole numbers and the unit that they count, so that each value is exactly its number of units."""
+    """Return integers and the unit that they count, so that each value is exactly its number of units."""
     ratios = [value.as_integer_ratio() for value in values]
     scale = max((below for _, below in ratios), default=1)
     return [above * (scale // below) for above, below in ratios], Fraction(1, scale)

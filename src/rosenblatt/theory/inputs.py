@@ -1,4 +1,4 @@
-"""From what users bring to what the theory speaks of: a matrix of finite float64 and a sign for each row."""
+"""Validation of input: a matrix of finite float64 and a sign for each row."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SAFE = 2.0**200  # squares of such numbers neither overflow nor vanish
 def check_matrix(X: Any, name: str = "X") -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least one row.
 
-    Whole numbers that float64 would round are refused.
+    Integers that float64 would round are refused.
     """
     if _is_ready(X):
         return X
@@ -57,7 +57,7 @@ def check_matrix(X: Any, name: str = "X") -> Matrix:
 
 
 def _is_ready(X: Any) -> bool:
-    """Say whether ``X`` is already what ``check_matrix`` returns, as it is in most calls; a doubt is a no."""
+    """Return whether ``X`` is already what ``check_matrix`` returns, as in most calls."""
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) == 0 or not X.flags.c_contiguous:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
@@ -65,7 +65,7 @@ def _is_ready(X: Any) -> bool:
 
 
 def _refuse_rounded(given: Any, X: Matrix, name: str) -> None:
-    """Raise an error where whole numbers were rounded on their way to float64."""
+    """Raise an error where integers were rounded on their way to float64."""
     values = X.data if sp.issparse(X) else X
     if np.max(np.abs(values), initial=0.0) < 2.0**53:
         return
@@ -74,7 +74,7 @@ def _refuse_rounded(given: Any, X: Matrix, name: str) -> None:
     lost = next((a for a, b in pairs if isinstance(a, int) and a != b), None)
     if lost is not None:
         raise ValueError(
-            f"{name} holds the whole number {lost}, which float64 would round: give numbers up to 2**53, "
+            f"{name} holds the integer {lost}, which float64 would round: give numbers up to 2**53, "
             "for instance by taking the mean away first, or give floats."
         )
 

@@ -80,7 +80,7 @@ def dataset_margin(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers; whole ones that float64 would round are refused.
+        Finite numbers; integers that float64 would round are refused.
     y : array of shape (n,)
         Labels of two classes; the second in sorted order counts as +1.
     kind : {"geometric", "augmented", "homogeneous"}

@@ -45,7 +45,7 @@ def separability(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers; whole ones that float64 would round are refused. There may be no columns.
+        Finite numbers; integers that float64 would round are refused. There may be no columns.
     y : array of shape (n,)
         Labels. Of two in sorted order, the second counts as +1.
     method : {"hull", "lp"}

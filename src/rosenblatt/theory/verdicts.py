@@ -1,6 +1,6 @@
 """The answers to "is it separable, and with what margin?", each with the proof that it carries.
 
-All speak of the two classes as signs: +1 for rows that carry the ``positive`` label, -1 for all others.
+All refer to the two classes as signs: +1 for rows that carry the ``positive`` label, -1 for all others.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _AboutRows(Certificate):
     positive: Any
 
     def check(self, X: Any, y: Any) -> bool:
-        """Say whether every claim holds for these rows and labels, recomputed exactly from them."""
+        """Return whether every claim holds for these rows and labels, recomputed exactly from them."""
         X = check_matrix(X)
         signs = signs_of(check_labels(y, X.shape[0]), self.positive)
         alpha = self.alpha
@@ -80,7 +80,7 @@ class Separable(_Bracket):
     ``check`` proves that ``w . x + b`` has the sign of every row, that its margin is at least ``margin_low``, and by
     the weights ``alpha`` (on the points nearest to the other class's hull) that none is above ``margin_high``. Margins
     are geometric: distances, with w scaled to length 1 and b free (CIML Eq 4.8 and 4.9). Where a margin is so thin
-    that no floats separate, w and b are whole numbers. ``radius`` is the length of the longest row, up to rounding.
+    that no floats separate, w and b are integers. ``radius`` is the length of the longest row, up to rounding.
     """
 
     w: Vector
@@ -227,10 +227,10 @@ class MarginBracket(_Bracket):
 
 
 class Verdicts(JsonFile, dict[Any, Any]):
-    """The verdicts of each class against the rest, by class; ``check`` looks at all of them."""
+    """The verdicts of each class against the rest, by class; ``check`` checks all of them."""
 
     def check(self, X: Any, y: Any) -> bool:
-        """Say whether there is a verdict for each class, and every one holds for these rows and labels."""
+        """Return whether there is a verdict for each class, and every one holds for these rows and labels."""
         X = check_matrix(X)
         y = check_labels(y, X.shape[0])
         return set(self) == set(np.unique(y).tolist()) and all(
@@ -264,7 +264,7 @@ def _points(n: int, article: str) -> str:
 
 
 def _bracket(low: float, high: float) -> str:
-    """Say where the margin lies, in as few digits as tell."""
+    """Return where the margin lies, in words."""
     if low == math.inf:
         return "is infinite: all points carry one label, and the bias alone gives it to them"
     gap = (high - low) / high if high > 0 else math.inf

@@ -13,7 +13,7 @@ from helpers.separable_sets import facet, is_separable, margin_square, naive_lea
 from rosenblatt.theory.inputs import largest_entry, longest_row
 from rosenblatt.theory.search import gordan as gordans
 from rosenblatt.theory.search import wolfe as searches
-from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
+from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, gordan
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
@@ -192,13 +192,13 @@ def test_exact_search_decides_from_any_start(X, bias, data):
     signs = np.array(data.draw(st.lists(st.sampled_from([1.0, -1.0]), min_size=len(X), max_size=len(X))))
     start = data.draw(st.lists(st.integers(0, len(X) - 1)))
     for form in (X, sp.csr_array(X)):
-        answer = exact_search(WholeRows(form, signs, bias), start)
+        answer = exact_search(IntegerRows(form, signs, bias), start)
         assert proved(X, signs, bias, answer) == is_separable(X, signs, bias)
 
 
 def test_exact_search_gives_up_in_time():
     X, signs = noise(60, 12)
-    assert exact_search(WholeRows(X, signs, True), range(30), most_work=100) is None
+    assert exact_search(IntegerRows(X, signs, True), range(30), most_work=100) is None
 
 
 @some

@@ -31,7 +31,7 @@ _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compar
 class Proof:
     """A run of the perceptron beside the inequalities that bound it; `proof` makes it.
 
-    It speaks of the space trained: z = (x, 1) with a bias, z = x without. ``len`` counts the updates, iterating
+    It is about the space trained in: z = (x, 1) with a bias, z = x without. ``len`` counts the updates, iterating
     gives an `Update` for each, and the names of its fields are attributes here, as arrays.
 
     Attributes
@@ -52,7 +52,7 @@ class Proof:
     checks : dict of str to array of bool
         By inequality, whether it held at each update, with the rounding of floats allowed for; ``holds`` if all did.
     drift : array
-        What rounding has added to the weights so far, as a length; 0 on whole numbers.
+        What rounding has added to the weights so far, as a length; 0 on integers.
     R, gamma, bound : float
         The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2 (`mistake_bound`).
     w_star, b_star : array and float
@@ -187,7 +187,7 @@ def proof(
     All of it is checked at every update. Which rows are mistakes is decided exactly, gamma is computed exactly from the
     data and rounded down, and R up. The weights are floats, and their additions may round. These errors are computed
     (each is a float itself), and the sum of their lengths, ``drift``, is all the slack that the theorem needs for
-    them; on whole numbers it is 0. The sums that are compared are rounded too, by up to (m + 16) 2^-53 of their size
+    them; on integers it is 0. The sums that are compared are rounded too, by up to (m + 16) 2^-53 of their size
     for m coordinates, and this is allowed for as well (``theory.convergence.inequalities`` has the details).
 
     Parameters
@@ -273,7 +273,7 @@ def _best_separator(X: Any, y: Any, kind: str) -> tuple[Floats, float]:
             "separability(X, y) may tell whether there is one."
         )
     if bracket.w.dtype == object:
-        raise ValueError(_OUT_OF_RANGE)  # whole numbers too large for floats
+        raise ValueError(_OUT_OF_RANGE)  # integers too large for floats
     return bracket.w, float(bracket.b)
 
 

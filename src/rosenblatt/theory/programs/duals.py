@@ -84,7 +84,7 @@ def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Flo
 
 
 def null_space(rows: Sequence[Sequence[Any]]) -> list[list[int]]:
-    """Return whole numbers d that span the solutions of ``row . d = 0`` for every row, by exact elimination.
+    """Return integers d that span the solutions of ``row . d = 0`` for every row, by exact elimination.
 
     (Bareiss's, without fractions: entries stay determinants of the matrix, so that every division is exact.)
 
@@ -117,7 +117,7 @@ def null_space(rows: Sequence[Sequence[Any]]) -> list[list[int]]:
 
 
 def _whole(values: Sequence[Any]) -> list[int]:
-    """Return whole numbers in proportion to the values, exactly."""
+    """Return integers in proportion to the values, exactly."""
     exact = [Fraction(value) for value in values]
     scale = math.lcm(*(value.denominator for value in exact))
     whole = [int(value * scale) for value in exact]

@@ -1,6 +1,6 @@
 """The answers to "does A x < b have a solution, and how large can c . x get?", each with the proof that it carries.
 
-Nothing here knows how an answer was found. A x < b is asked of the numbers exactly as stored.
+Answers are checked whatever search has found them. A x < b is about the numbers exactly as stored.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def cone(A: Matrix, b: Floats) -> Matrix:
 
 
 def is_inside(A: Matrix, b: Floats, x: NDArray[Any]) -> bool:
-    """Say whether A x < b in every row, exactly; x is of floats or fractions."""
+    """Return whether A x < b in every row, exactly; x holds floats or fractions."""
     if x.shape != (A.shape[1],) or not is_finite(x):
         return False
     return least_score(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
@@ -77,12 +77,12 @@ def dot(c: Floats, x: NDArray[Any]) -> Fraction:
 
 
 def is_finite(x: NDArray[Any]) -> bool:
-    """Say whether all numbers are finite; fractions are."""
+    """Return whether all numbers are finite; fractions are."""
     return all(isinstance(value, Fraction) or math.isfinite(value) for value in x.tolist())
 
 
 def proportional(values: list[Any]) -> NDArray[Any]:
-    """Return floats as they are; where there are fractions, whole numbers in proportion to them."""
+    """Return floats as they are; where there are fractions, integers in proportion to them."""
     if not any(isinstance(value, Fraction) for value in values):
         return np.array(values)
     exact = [Fraction(value) for value in values]
@@ -127,7 +127,7 @@ class Feasible(Answer):
     x: Point
 
     def check(self, A: Any, b: Any) -> bool:
-        """Say whether A x < b in every row, recomputed exactly."""
+        """Return whether A x < b in every row, recomputed exactly."""
         return is_inside(*read_system(A, b), self.x)
 
     def __bool__(self) -> bool:
@@ -145,7 +145,7 @@ class Infeasible(Answer):
     ``b . alpha`` to ``-deficit``. Where ``deficit`` is positive not even A x <= b has a solution. Where it is 0 that
     system has no interior: each of its solutions, if there are any, has equality in the rows of ``support``.
 
-    ``weights`` are whole numbers in proportion to ``alpha`` for which this is exact, one for each row of ``support``.
+    ``weights`` are integers in proportion to ``alpha`` for which this is exact, one for each row of ``support``.
     For large systems they are None, and ``check`` proves instead that exact weights exist within rounding of ``alpha``.
     """
 
@@ -156,7 +156,7 @@ class Infeasible(Answer):
 
     @classmethod
     def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
-        """Return the claim of these whole weights on these rows, with ``alpha`` of sum 1."""
+        """Return the claim of these integer weights on these rows, with ``alpha`` of sum 1."""
         total = sum(weights)
         alpha = np.zeros(A.shape[0])
         alpha[rows] = [max(float(Fraction(weight, total)), 5e-324) for weight in weights]
@@ -169,7 +169,7 @@ class Infeasible(Answer):
         return self.deficit > 0
 
     def check(self, A: Any, b: Any) -> bool:
-        """Say whether the proof holds for this system, recomputed from it."""
+        """Return whether the proof holds for this system, recomputed from it."""
         A, b = read_system(A, b)
         alpha, deficit, rows = self.alpha, self.deficit, self.support
         known = alpha.shape == b.shape and bool((np.isfinite(alpha) & (alpha >= 0)).all())
@@ -227,7 +227,7 @@ class Unsettled(Answer):
     excess: Number
 
     def check(self, A: Any, b: Any) -> bool:
-        """Say whether no row of A x - b is above ``excess``."""
+        """Return whether no row of A x - b is above ``excess``."""
         A, b = read_system(A, b)
         if self.x.shape != (A.shape[1],) or not is_finite(self.x):
             return False

@@ -62,7 +62,7 @@ class Optimum(Answer):
         return self.proof.alpha[:-1] / self.proof.alpha[-1]
 
     def check(self, c: Any, A: Any, b: Any) -> bool:
-        """Say whether both ends of the bracket hold for this program, recomputed exactly."""
+        """Return whether both ends of the bracket hold for this program, recomputed exactly."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
         floats = isinstance(self.low, float) and isinstance(self.high, float)
@@ -90,7 +90,7 @@ class Unbounded(Answer):
     direction: Point
 
     def check(self, c: Any, A: Any, b: Any) -> bool:
-        """Say whether the ray stays feasible and c . x grows along it, recomputed exactly."""
+        """Return whether the ray stays feasible and c . x grows along it, recomputed exactly."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
         return is_inside(A, b, self.x) and recedes(c, A, self.direction)
@@ -107,7 +107,7 @@ def beyond(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
 
 
 def recedes(c: Floats, A: Matrix, d: NDArray[Any]) -> bool:
-    """Say whether A d <= 0 in every row and c . d > 0, exactly."""
+    """Return whether A d <= 0 in every row and c . d > 0, exactly."""
     if d.shape != c.shape or not is_finite(d) or dot(c, d) <= 0:
         return False
     return A.shape[0] == 0 or least_score(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0

@@ -73,7 +73,7 @@ def _dot(row: Line, other: list[int]) -> Fraction:
 
 
 def _floats(line: Line) -> list[float]:
-    """Return floats in proportion to the fractions: exactly where these are whole numbers of a common unit."""
+    """Return floats in proportion to the fractions: exactly where these are integers of a common unit."""
     scale = math.lcm(*(value.denominator for value in line))
     whole = [int(value * scale) for value in line]
     common = math.gcd(*whole) or 1

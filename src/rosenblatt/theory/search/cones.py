@@ -71,7 +71,7 @@ def decide_cone(Z: Matrix) -> list[Fraction] | Unsolvable | None:
 
 
 def _same(Z: Matrix, scaled: Matrix) -> bool:
-    """Say whether scaling by powers of two has lost nothing: no number vanished or became subnormal."""
+    """Return whether scaling by powers of two has lost nothing: no number vanished or became subnormal."""
     before, after = (M.data if sp.issparse(M) else M for M in (Z, scaled))
     small = np.abs(after) < _NORMAL
     return not np.any(small & (before != 0))

@@ -1,6 +1,6 @@
 """Wolfe's algorithm in exact arithmetic, to decide what floating point leaves open.
 
-Rows are taken as whole numbers in a common unit, so nothing is rounded and every step is a fact about the numbers as
+Rows are taken as integers in a common unit, so nothing is rounded and every step is a fact about the numbers as
 stored. The search starts from the corral that floating point ended with, so it is short, and it always ends: each
 corral gives a strictly shorter mean. Either some corral holds the origin, and its weights prove that nothing separates
 (Gordan), or its mean is a separator.
@@ -20,7 +20,7 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Matrix, Signs
 from rosenblatt.theory.search.hulls import Vector
 
-__all__ = ["ExactRows", "WholeRows", "exact_search"]
+__all__ = ["ExactRows", "IntegerRows", "exact_search"]
 
 MOST_WORK = 1 << 28
 """What a search may cost, in products of words: about a minute."""
@@ -29,7 +29,7 @@ BLOCK = 1 << 20
 
 
 class ExactRows(Protocol):
-    """Rows of whole numbers, which floats are near to."""
+    """Rows of integers, which floats are near to."""
 
     @property
     def width(self) -> int:
@@ -46,8 +46,8 @@ class ExactRows(Protocol):
         """Return ``z . v`` for every row, in some common unit, and how far each may be off."""
 
 
-class WholeRows:
-    """The rows z = y (x, 1), or z = y x without a bias, in the largest unit that makes them whole."""
+class IntegerRows:
+    """The rows z = y (x, 1), or z = y x without a bias, as integers in the largest unit that allows it."""
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
         self.X, self.signs, self.bias = X, signs, bias
@@ -83,9 +83,9 @@ def exact_search(
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
     """Return ``(v, None)`` with v . z > 0 for all rows z, or ``(numbers, weights)`` of rows that add up to zero.
 
-    All numbers are whole, and the rows that add up to zero are affinely independent, so at most one more than there
-    are columns. ``start`` are rows to begin with. None where it would be too much work. ``watch`` is told before each
-    step how many rows are in use, and what share of the work that is allowed was done.
+    All numbers are integers, and the rows that add up to zero are affinely independent, so at most one more than there
+    are columns. ``start`` are rows to begin with. None where it would be too much work. ``watch`` is called before
+    each step with the number of rows in use and the share of the allowed work that is done.
     """
     keys = list(dict.fromkeys(int(i) for i in start)) or [0]
     shares = [Fraction(1, len(keys))] * len(keys)
@@ -124,7 +124,7 @@ def _nearest(points: list[list[int]]) -> list[Fraction] | None:
     """Return the weights of the affine hull's point nearest to the origin; None where the points are dependent.
 
     They are in proportion to the solution of (P P' + 1 1') a = 1, which is found by Bareiss's elimination: only
-    whole numbers, and every division is exact. The matrix is positive definite, so no pivot is zero unless the
+    integers, and every division is exact. The matrix is positive definite, so no pivot is zero unless the
     points are affinely dependent.
     """
     P = np.array(points, dtype=object).reshape(len(points), -1)
@@ -160,7 +160,7 @@ def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
 
 
 def _proportional(shares: list[Fraction]) -> list[int]:
-    """Return whole numbers in proportion to the shares, without a common factor."""
+    """Return integers in proportion to the shares, without a common factor."""
     scale = math.lcm(*(share.denominator for share in shares))
     whole = [int(share * scale) for share in shares]
     common = math.gcd(*whole)
@@ -181,6 +181,6 @@ def _places(values: Vector) -> tuple[int, int]:
 
 
 def _in_units(value: float, place: int) -> int:
-    """Return ``value / 2**place``, a whole number."""
+    """Return ``value / 2**place``, an integer."""
     above, below = value.as_integer_ratio()
     return (above << -place) // below if place < 0 else above // (below << place)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import encloses_zero_combination, least_score
 from rosenblatt.theory.inputs import Matrix, Signs, check_matrix, largest_entry
-from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
+from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.hulls import Hull, Vector
 from rosenblatt.theory.search.wolfe import nearest_point
 
@@ -31,7 +31,7 @@ FEW = 24
 
 @dataclass(frozen=True)
 class Solvable:
-    """Every row has ``z . v > 0``, proved; v is of floats, or of whole numbers where no floats do."""
+    """Every row has ``z . v > 0``, proved; v is of floats, or of integers where no floats solve it."""
 
     v: NDArray[Any]
 
@@ -94,7 +94,7 @@ def decide_exactly(
         if encloses_zero_combination(X, signs, start, refined, bias):
             order = np.argsort(start)
             return Unsolvable(start[order], refined[order], None)
-    answer = exact_search(WholeRows(X, signs, bias), start.tolist(), watch=progress.exact if progress else None)
+    answer = exact_search(IntegerRows(X, signs, bias), start.tolist(), watch=progress.exact if progress else None)
     if answer is None:
         return Unknown()
     v, weights = answer
@@ -107,7 +107,7 @@ def decide_exactly(
 
 
 def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
-    """Return the proof by two equal rows of different signs, if there are any: common, and quick to see."""
+    """Return the proof by two equal rows of different signs, if there are any: a common case that is quick to find."""
     marks = _row_hashes(X)
     order = np.argsort(marks, kind="stable")
     alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))
@@ -119,7 +119,7 @@ def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
 
 
 def _row_hashes(X: Matrix) -> NDArray[np.uint64]:
-    """Return a number for each row, the same for equal rows: the bits of its entries times odd numbers, added up."""
+    """Return a hash of each row: the sum of the bits of its entries times odd numbers."""
     n, d = X.shape
     odd = _odd_numbers(d)
     if sp.issparse(X):
@@ -138,7 +138,7 @@ def _odd_numbers(count: int) -> NDArray[np.uint64]:
 
 
 def _rotated(values: Vector) -> NDArray[np.uint64]:
-    """Return the bits of the floats, those that round numbers have set moved to the low end, and -0 like 0."""
+    """Return the bits of the floats, rotated so that sign and exponent are the low bits; -0 counts as 0."""
     bits = (values + 0.0).view(np.uint64)
     return (bits << np.uint64(12)) | (bits >> np.uint64(52))
 
@@ -163,7 +163,7 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Vector, bia
 
 
 def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> NDArray[Any]:
-    """Return v rounded to floats where that still separates, else as whole numbers."""
+    """Return v rounded to floats where that still separates, else as integers."""
     unit = 1 << max(abs(value) for value in v).bit_length()
     near = np.array([float(Fraction(value, unit)) for value in v])
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)

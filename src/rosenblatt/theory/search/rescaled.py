@@ -1,4 +1,4 @@
-"""The rescaled perceptron: it finds v with Z v > 0, and hardly minds how small the margin is.
+"""The rescaled perceptron: it finds v with Z v > 0, in hardly more time for small margins.
 
 The perceptron needs up to (R / margin)^2 updates. So it is stopped early, space is stretched across the directions
 in which the rows that were wrong most often lie, and it starts again:
@@ -9,9 +9,9 @@ in which the rows that were wrong most often lie, and it starts again:
              if Z (B w) > 0 in every row: return B w
              S = I + 10 m A^T diag(cnt / sum cnt) A;   B = B F with F F^T = S^(-1)
 
-(F comes from Cholesky's factor of S. The root of S^(-1) would differ by a rotation, which no perceptron notices.)
+(F comes from Cholesky's factor of S. The root of S^(-1) would differ by a rotation, which changes no decision.)
 
-This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice, and close kin to
+This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice, and close to
 the second-order perceptron. No proof is claimed for these constants: whatever comes out is checked in the original
 coordinates, exactly, and a system without a solution ends at the limit.
 """
@@ -165,7 +165,7 @@ class _Search:
         self.best, self.wrong = np.zeros(m), n
 
     def phase(self) -> bool:
-        """Run the perceptron on A from zero, until a clean pass or the limit; say whether that solves the system."""
+        """Run the perceptron on A from zero, until a clean pass or the limit; return whether that solves the system."""
         n, m = self.Z.shape
         rows = _rows(self.A)
         labels, active, no_steps = np.zeros(n, np.int32), np.zeros(1, np.int64), np.empty(0)
@@ -204,7 +204,7 @@ class _Search:
         return wrong == 0
 
     def rescale(self) -> bool:
-        """Stretch space by what the last phase counted; say whether that can be trusted."""
+        """Stretch space by what the last phase counted; return whether that can be trusted."""
         m = self.Z.shape[1]
         used = np.flatnonzero(self.counts)
         A = self.A[used].toarray() if sp.issparse(self.A) else self.A[used]

@@ -63,7 +63,7 @@ class Nearest:
 def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch: Watcher | None = None) -> Nearest:
     """Return the nearest point once ``high - low <= rtol * high``, or the best when no step helps any more.
 
-    ``watch`` is told the steps and the bracket after each batch of steps.
+    ``watch`` is called with the steps and the bracket after each batch of steps.
     """
     return (_search_products if hull.size >= WIDE else _search)(hull, rtol, max_steps, watch)
 
@@ -166,7 +166,7 @@ class _Working:
         return self.which[self.best_places[:count]], weights / weights.sum()
 
     def add(self, s: Vector) -> bool:
-        """Add the rows of least score, where ``s`` are the scores of all; say whether any was new."""
+        """Add the rows of least score, where ``s`` are the scores of all; return whether any was new."""
         new = np.setdiff1d(self.hull.lowest_rows(s, self.few), self.which)
         if len(new) == 0:
             return False

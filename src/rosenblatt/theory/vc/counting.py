@@ -30,7 +30,7 @@ def dichotomies(points: Any, family: str, k: int | None = None) -> frozenset[fro
         count, nor does a halfspace. Rectangles: boxes with sides along the axes, in any dimension. Convex k-gons:
         bounded polygons in the plane with at most k vertices.
     k : int
-        Vertices of the polygons, at least 3. The other families do not look at it.
+        Vertices of the polygons, at least 3. Other families ignore it.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def dichotomies(points: Any, family: str, k: int | None = None) -> frozenset[fro
 
 
 def shatters(points: Any, family: str, k: int | None = None) -> bool:
-    """Say whether the family cuts all 2^n subsets of the n points.
+    """Return whether the family cuts all 2^n subsets of the n points.
 
     Parameters are those of `dichotomies`.
 

@@ -1,4 +1,4 @@
-"""The four families: what each asks of its input, which subsets it cuts, and its VC dimension."""
+"""The four families: what input each takes, which subsets it cuts, and its VC dimension."""
 
 from __future__ import annotations
 

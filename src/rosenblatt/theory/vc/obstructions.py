@@ -37,7 +37,7 @@ class RadonPartition:
         )
 
     def check(self, points: Any) -> bool:
-        """Say whether the points bear this out, recomputed in fractions from the points themselves."""
+        """Return whether the points confirm this, recomputed in fractions from the points themselves."""
         return self._means(read_points(points)) == (self.point, self.point)
 
     def _means(self, rows: Fractions) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]] | None:
@@ -80,7 +80,7 @@ class BallObstruction(RadonPartition):
         )
 
     def check(self, points: Any) -> bool:
-        """Say whether the points bear this out, recomputed in fractions from the points themselves."""
+        """Return whether the points confirm this, recomputed in fractions from the points themselves."""
         rows = read_points(points)
         lifted = [(*row, sum((value * value for value in row), Fraction(0))) for row in rows]
         heights = self.inside_height, self.outside_height

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.programs.feasibility_answers import Infeasible
 
 __all__ = ["null_space", "sharpened"]
@@ -83,7 +83,7 @@ def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Flo
     return Infeasible.from_weights(A, b, rows, weights) if min(weights) > 0 else None
 
 
-def null_space(rows: Sequence[Sequence[Any]]) -> list[list[int]]:
+def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
     """Return integers d that span the solutions of ``row . d = 0`` for every row, by exact elimination.
 
     (Bareiss's, without fractions: entries stay determinants of the matrix, so that every division is exact.)
@@ -91,7 +91,7 @@ def null_space(rows: Sequence[Sequence[Any]]) -> list[list[int]]:
     >>> null_space([[1, 2, 0.0]])
     [[-2, 1, 0], [0, 0, 1]]
     """
-    M = np.array([_whole(row) for row in rows], dtype=object)
+    M = np.array([proportional_integers(row) for row in rows], dtype=object)
     pivots: list[int] = []
     last = 1
     for j in range(M.shape[1]):
@@ -114,12 +114,3 @@ def null_space(rows: Sequence[Sequence[Any]]) -> list[list[int]]:
         common = math.gcd(*free) * (1 if last > 0 else -1)
         spanning.append([value // common for value in free])
     return spanning
-
-
-def _whole(values: Sequence[Any]) -> list[int]:
-    """Return integers in proportion to the values, exactly."""
-    exact = [Fraction(value) for value in values]
-    scale = math.lcm(*(value.denominator for value in exact))
-    whole = [int(value * scale) for value in exact]
-    common = math.gcd(*whole) or 1
-    return [value // common for value in whole]

@@ -19,6 +19,7 @@ from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, RowNumbers, Sparse
 from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
 from rosenblatt.theory.inputs import Matrix, check_matrix
+from rosenblatt.theory.integers import proportional_integers
 
 __all__ = ["Feasible", "Infeasible", "Unsettled", "cone", "dot", "is_inside", "read_system", "read_vector"]
 
@@ -85,9 +86,7 @@ def proportional(values: list[Any]) -> NDArray[Any]:
     """Return floats as they are; where there are fractions, integers in proportion to them."""
     if not any(isinstance(value, Fraction) for value in values):
         return np.array(values)
-    exact = [Fraction(value) for value in values]
-    scale = math.lcm(*(value.denominator for value in exact))
-    return np.array([int(value * scale) for value in exact], dtype=object)
+    return np.array(proportional_integers(values), dtype=object)
 
 
 def _write_point(x: NDArray[Any], _: str) -> list[Any]:

@@ -5,12 +5,11 @@ a combination of rows of A with weights >= 0: the program is bounded. A no witho
 equalities, a . d = 0, for every direction. They are eliminated exactly and the question is asked again, at most d
 times.
 
-What comes out is checked by `optima.recedes`, so nothing rests on this search.
+What comes out is checked by `optimum_answers.recedes`, so nothing rests on this search.
 """
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.programs.duals import null_space
 from rosenblatt.theory.programs.optimum_answers import recedes
 from rosenblatt.theory.search.cones import decide_cone
@@ -74,12 +74,9 @@ def _dot(row: Line, other: list[int]) -> Fraction:
 
 def _floats(line: Line) -> list[float]:
     """Return floats in proportion to the fractions: exactly where these are integers of a common unit."""
-    scale = math.lcm(*(value.denominator for value in line))
-    whole = [int(value * scale) for value in line]
-    common = math.gcd(*whole) or 1
-    whole = [value // common for value in whole]
-    shift = max(0, max(abs(value) for value in whole).bit_length() - 53)
-    return [float(Fraction(value, 1 << shift)) for value in whole]
+    integers = proportional_integers(line)
+    shift = max(0, max(abs(value) for value in integers).bit_length() - 53)
+    return [float(Fraction(value, 1 << shift)) for value in integers]
 
 
 def _proved(c: Floats, A: Matrix, ray: Line) -> NDArray[Any] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
 
 __all__ = ["balanced", "decide_cone"]
@@ -66,8 +66,7 @@ def decide_cone(Z: Matrix) -> list[Fraction] | Unsolvable | None:
     if answer.weights is None:
         return Unsolvable(answer.support, alpha, None)
     whole = [weight << (top - place) for weight, place in zip(answer.weights, places.tolist(), strict=True)]
-    common = math.gcd(*whole)
-    return Unsolvable(answer.support, alpha, tuple(weight // common for weight in whole))
+    return Unsolvable(answer.support, alpha, tuple(proportional_integers(whole)))
 
 
 def _same(Z: Matrix, scaled: Matrix) -> bool:

@@ -8,7 +8,6 @@ corral gives a strictly shorter mean. Either some corral holds the origin, and i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Protocol
@@ -18,6 +17,7 @@ import scipy.sparse as sp
 
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Matrix, Signs
+from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.search.hulls import Vector
 
 __all__ = ["ExactRows", "IntegerRows", "exact_search"]
@@ -102,7 +102,7 @@ def exact_search(
         elif min(target) <= 0:
             keys, shares = _toward(keys, shares, target)
         else:
-            whole = _proportional(target)
+            whole = proportional_integers(target)
             v = [sum(share * rows[i][j] for share, i in zip(whole, keys, strict=True)) for j in range(rows.width)]
             if not any(v):
                 return keys, whole
@@ -157,14 +157,6 @@ def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))
     score, i = min((sum(a * b for a, b in zip(v, rows[i], strict=True)), i) for i in in_doubt.tolist())
     return i, score
-
-
-def _proportional(shares: list[Fraction]) -> list[int]:
-    """Return integers in proportion to the shares, without a common factor."""
-    scale = math.lcm(*(share.denominator for share in shares))
-    whole = [int(share * scale) for share in shares]
-    common = math.gcd(*whole)
-    return [value // common for value in whole]
 
 
 def _places(values: Vector) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import encloses_zero_combination, least_score
 from rosenblatt.theory.inputs import Matrix, Signs, check_matrix, largest_entry
+from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.hulls import Hull, Vector
 from rosenblatt.theory.search.wolfe import nearest_point
@@ -169,5 +170,4 @@ def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> NDArray[
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
     if least_score(X, signs, w, b) > 0:
         return near
-    common = math.gcd(*v)
-    return np.array([value // common for value in v], dtype=object)
+    return np.array(proportional_integers(v), dtype=object)

@@ -10,16 +10,15 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.features import SphereLift
 from rosenblatt.rounding import HALF_ULP, TINY
+from rosenblatt.theory.inputs import Floats, Numbers
 
 __all__ = [
-    "Floats",
     "LiftedPoints",
     "SomeRows",
     "ball_of_plane",
@@ -29,8 +28,6 @@ __all__ = [
     "squared_distances",
     "to_float",
 ]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class LiftedPoints:
@@ -98,7 +95,7 @@ class LiftedPoints:
         numbers = (*np.unique(np.abs(self.X)).tolist(), *self.middle.tolist(), self.size)
         return max(value.as_integer_ratio()[1] for value in numbers)
 
-    def ball(self, v: Any) -> tuple[list[Fraction], Fraction]:
+    def ball(self, v: Numbers | list[int]) -> tuple[list[Fraction], Fraction]:
         """Return the center and the squared radius of the ball below the plane v = (a, -c, b), exactly."""
         *a, minus_c, b = (Fraction(value) for value in np.asarray(v).tolist())
         center, square = ball_of_plane(a, -minus_c, b)
@@ -133,7 +130,7 @@ def ball_of_plane(a: Iterable[Fraction], c: Fraction, b: Fraction) -> tuple[list
     return center, sum((value * value for value in center), b / c)
 
 
-def squared_distances(X: Floats, center: NDArray[Any]) -> Callable[[int], Fraction]:
+def squared_distances(X: Floats, center: Numbers) -> Callable[[int], Fraction]:
     """Return a function that gives the squared distance of row i from the center, exactly."""
     middle = [Fraction(value) for value in center.tolist()]
     return lambda i: sum(((Fraction(x) - m) ** 2 for x, m in zip(X[i].tolist(), middle, strict=True)), Fraction(0))

@@ -13,13 +13,13 @@ import math
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from rosenblatt.circles.lifting import Floats, ball_of_plane, root, settled_signs, sign, squared_distances, to_float
+from rosenblatt.circles.lifting import ball_of_plane, root, settled_signs, sign, squared_distances, to_float
+from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.vc import BallObstruction
 
 __all__ = ["Circle", "HalfSpace", "NoCircle", "Outside", "Shape", "circle_from_plane"]
@@ -30,15 +30,15 @@ NAMES = {1: "interval", 2: "circle", 3: "sphere"}
 class Shape:
     """What all shapes have in common: for each point, the side of the boundary on which it lies."""
 
-    def contains(self, points: Any) -> NDArray[np.bool_]:
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Return for each row of ``points`` whether it is classed positive; a row on the boundary is not."""
         return self.sides(points) > 0
 
-    def on_boundary(self, points: Any) -> NDArray[np.bool_]:
+    def on_boundary(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Return for each row of ``points`` whether it lies exactly on the boundary, where it has no class."""
         return self.sides(points) == 0
 
-    def sides(self, points: Any) -> NDArray[np.int8]:
+    def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` that is classed positive, -1 for the others, 0 on the boundary."""
         raise NotImplementedError
 
@@ -48,8 +48,8 @@ class Shape:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Ball(Shape):
-    center: NDArray[Any]
-    radius: Any
+    center: Numbers
+    radius: float | Fraction
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", _vector("center", self.center))
@@ -63,7 +63,7 @@ class _Ball(Shape):
         digits = 6 + min(11, int(away).bit_length() // 3)  # the farther away, the more
         return f"{name} with center {_tuple(self.center, digits)} and radius {_short(self.radius)}"
 
-    def _inner_sides(self, points: Any) -> NDArray[np.int8]:
+    def _inner_sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return the sign of ``radius^2 - |x - center|^2`` for each row."""
         X = _rows(points, len(self.center))
         exact, square = squared_distances(X, self.center), Fraction(self.radius) ** 2
@@ -95,7 +95,7 @@ class Circle(_Ball):
         text = super().__str__()
         return f"{text[0].upper()}{text[1:]}: the positives are inside."
 
-    def sides(self, points: Any) -> NDArray[np.int8]:
+    def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` inside, -1 outside, 0 on the boundary."""
         return self._inner_sides(points)
 
@@ -123,7 +123,7 @@ class Outside(_Ball):
         rows = ", ".join(str(row) for row in sorted(self.reason.inside + self.reason.outside))
         return f"{text} No {NAMES.get(len(self.center), 'ball')} holds them alone: rows {rows} prove it."
 
-    def sides(self, points: Any) -> NDArray[np.int8]:
+    def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` outside, -1 inside, 0 on the boundary."""
         return -self._inner_sides(points)
 
@@ -141,7 +141,7 @@ class HalfSpace(Shape):
     array([ True, False])
     """
 
-    w: NDArray[Any]
+    w: Numbers
     b: float
     reason: str = ""
 
@@ -155,7 +155,7 @@ class HalfSpace(Shape):
         text = f"{name} w . x + b > 0 with w = {_tuple(self.w)} and b = {_short(self.b)}: its boundary is {boundary}."
         return f"{text} {self.reason}".rstrip()
 
-    def sides(self, points: Any) -> NDArray[np.int8]:
+    def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` with ``w . x + b > 0``, -1 where it is below 0, 0 on the boundary."""
         X = _rows(points, len(self.w))
         w, b = [Fraction(value) for value in self.w.tolist()], Fraction(self.b)
@@ -202,7 +202,7 @@ class NoCircle:
 
     __repr__ = __str__
 
-    def check(self, points: Any, labels: Any) -> bool:
+    def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
         """Return whether the points confirm this, recomputed in fractions, with rows of different classes."""
         proof, points, labels = self.proof, np.asarray(points), np.asarray(labels)
         rows = [*proof.inside, *proof.outside]
@@ -215,7 +215,7 @@ class NoCircle:
         return len(held) == 1 and not held & others and level and alone.check(points[rows])
 
 
-def circle_from_plane(w: Any, b: float) -> Circle | HalfSpace | Outside:
+def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     """Return the shape of a plane in the space of (x, |x|^2): the points where ``w . (x, |x|^2) + b > 0``.
 
     With the weights of a linear model of lifted points (see `SphereLift`) it is what the model has learned. In
@@ -244,15 +244,15 @@ def circle_from_plane(w: Any, b: float) -> Circle | HalfSpace | Outside:
     >>> circle_from_plane([1, 0, 0], -2)
     Half-plane w . x + b > 0 with w = (1, 0) and b = -2: its boundary is a line.
     """
-    w, b = _vector("w", w), _number("b", b)
+    w, bias = _vector("w", w), _number("b", b)
     if len(w) < 2:
         raise ValueError(f"w must hold a weight for each coordinate and one for |x|^2, got {len(w)} number.")
     *a, c = (Fraction(value) for value in w.tolist())
     if not any(a) and c == 0:
         raise ValueError("all weights are zero, so every point gets the same answer: there is no circle and no line.")
     if c == 0:
-        return HalfSpace(w[:-1], b)
-    center, square = ball_of_plane(a, -c, Fraction(b))
+        return HalfSpace(w[:-1], float(bias))
+    center, square = ball_of_plane(a, -c, Fraction(bias))
     if square <= 0:
         raise ValueError(
             f"there is no circle below this plane: {'no point' if c < 0 else 'every point, but perhaps one,'} is "
@@ -262,14 +262,14 @@ def circle_from_plane(w: Any, b: float) -> Circle | HalfSpace | Outside:
     return shape(np.array([to_float(value) for value in center]), to_float(root(square)))
 
 
-def _rows(points: Any, d: int) -> Floats:
+def _rows(points: ArrayLike, d: int) -> Floats:
     X = check_array(points, dtype=np.float64, ensure_min_samples=0, input_name="points")
     if X.shape[1] != d:
         raise ValueError(f"points must be rows of {d} numbers, one for each coordinate, got rows of {X.shape[1]}.")
     return X
 
 
-def _vector(name: str, values: Any) -> NDArray[Any]:
+def _vector(name: str, values: ArrayLike) -> Numbers:
     array = np.asarray(values)
     array = array if array.dtype == object else array.astype(np.float64)
     if array.ndim != 1 or len(array) == 0 or not all(map(_finite, array.tolist())):
@@ -277,23 +277,23 @@ def _vector(name: str, values: Any) -> NDArray[Any]:
     return array
 
 
-def _number(name: str, value: Any) -> Any:
+def _number(name: str, value: float | Fraction) -> float | Fraction:
     value = value if isinstance(value, Fraction) else float(value)
     if not _finite(value):
         raise ValueError(f"{name} must be a finite number, got {value!r}.")
     return value
 
 
-def _finite(value: Any) -> bool:
+def _finite(value: float | Fraction) -> bool:
     return isinstance(value, Fraction) or math.isfinite(value)
 
 
-def _tuple(values: NDArray[Any], digits: int = 6) -> str:
+def _tuple(values: Numbers, digits: int = 6) -> str:
     shown = [_short(value, digits) for value in values[:6].tolist()]
     return "(" + ", ".join(shown + ["..."] * (len(values) > 6)) + ")"
 
 
-def _short(value: Any, digits: int = 6) -> str:
+def _short(value: float | Fraction, digits: int = 6) -> str:
     """Return some digits of a number; of a fraction by a decimal where it is too large for a float."""
     value = to_float(value) if isinstance(value, Fraction) else value + 0.0  # no -0
     decimal = Decimal(value.numerator) / value.denominator if isinstance(value, Fraction) else value

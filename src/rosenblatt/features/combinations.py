@@ -66,7 +66,7 @@ class Combinations(PolynomialFeatures):
     def __init__(self, degree: int | tuple[int, int] = 2) -> None:
         super().__init__(degree, interaction_only=True, include_bias=False)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Note the number of features and their names, and count the combinations; nothing else is learned."""
         least, _ = _degrees(self.degree)
         super().fit(X)

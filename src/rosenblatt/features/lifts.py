@@ -43,7 +43,7 @@ class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     1.0
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Note the number of features and their names; nothing else is learned."""
         self._checked(X, reset=True)
         return self

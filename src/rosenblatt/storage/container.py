@@ -113,7 +113,7 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
             raise ValueError(f"{path} has {size:,} bytes, more than this machine has memory for.") from None
 
 
-def check_version(path: str | os.PathLike[str], found: Any, known: int) -> None:
+def check_version(path: str | os.PathLike[str], found: object, known: int) -> None:
     """Raise a ValueError unless ``found`` is a version of a format that is ``known``, from 1 on."""
     fault = _version_fault(found, known)
     if fault:
@@ -127,7 +127,7 @@ class _Fault(Exception):
 _ALTERED = "has been altered or damaged since it was saved: take another copy, or save the model again"
 
 
-def _version_fault(found: Any, known: int) -> str:
+def _version_fault(found: object, known: int) -> str:
     if type(found) is not int or found < 1:
         return f"names no version of its format: got {shorten(found)}."
     if found > known:

@@ -26,7 +26,7 @@ _WIDEST = 256
 """Labels keep the width of their array up to this many characters, so that no file can ask for much memory."""
 
 
-def to_canonical_json(data: Any, what: str) -> str:
+def to_canonical_json(data: object, what: str) -> str:
     """Return ``data`` as JSON without spaces; a ValueError where JSON would change it.
 
     >>> to_canonical_json({"columns": ["age", "sex"], "scale": 0.5}, "this")
@@ -56,7 +56,7 @@ def from_canonical_json(text: str, what: str) -> Any:
     raise ValueError(f"{what} is not JSON as rosenblatt writes it.")
 
 
-def _stray(data: Any, depth: int) -> str:
+def _stray(data: object, depth: int) -> str:
     """Return what JSON cannot hold of ``data`` or would change, in words; "" if all is well."""
     if depth == 0:
         return f"more than {DEEPEST} levels"
@@ -75,7 +75,7 @@ def _stray(data: Any, depth: int) -> str:
 class StrictFields:
     """A dictionary from a file: each field is read by its type and range, and none may be missing or left over."""
 
-    def __init__(self, data: Any, what: str) -> None:
+    def __init__(self, data: object, what: str) -> None:
         if type(data) is not dict:
             raise ValueError(f"{what} must be a dictionary, got {shorten(data)}.")
         self._left = dict(data)
@@ -87,7 +87,7 @@ class StrictFields:
             raise ValueError(f"{self.what} has no field {name!r}.")
         return self._left.pop(name)
 
-    def wrong(self, name: str, expected: str, value: Any) -> ValueError:
+    def wrong(self, name: str, expected: str, value: object) -> ValueError:
         """Return the error for a field with a ``value`` that is not as expected."""
         return ValueError(f"{self.what}: {name!r} must be {expected}, got {shorten(value)}.")
 
@@ -183,7 +183,7 @@ def labels_to_plain(labels: np.ndarray) -> dict[str, Any]:
     return {"type": name, "values": values}
 
 
-def labels_from_plain(data: Any) -> np.ndarray:
+def labels_from_plain(data: object) -> np.ndarray:
     """Return the labels that ``labels_to_plain`` wrote; a ValueError for anything else."""
     fields = StrictFields(data, "'classes'")
     name, values = fields.word("type"), fields.values("values")

@@ -210,7 +210,7 @@ def _read_integers(fields: StrictFields, name: str) -> tuple[int, ...] | None:
     return None if values is None else tuple(integer for integer in integers if integer is not None)
 
 
-def _write_label(value: Any, _: str) -> bool | int | float | str | None:
+def _write_label(value: object, _: str) -> bool | int | float | str | None:
     return None if value is None else label_to_json(value)
 
 

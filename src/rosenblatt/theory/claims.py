@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt.theory.exact import (
     encloses_zero_combination,
@@ -18,17 +16,17 @@ from rosenblatt.theory.exact import (
     squared_sum,
     sums_to_zero,
 )
-from rosenblatt.theory.inputs import Matrix, Signs
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 
 __all__ = ["bracket_holds", "margin_from", "margin_of", "most_margin", "proves_inseparable"]
 
 
-def margin_of(X: Matrix, signs: Signs, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
+def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
     """Return the margin of (w, b) on these rows, rounded down or to the nearest; 0 or less if it does not separate."""
     return margin_from(least_score(X, signs, w, b), w, b, kind, nearest)
 
 
-def margin_from(least: Fraction, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
+def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
     """Return the margin of (w, b), where ``least`` is the smallest y (w . x + b)."""
     square = squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
     if square == 0:
@@ -37,7 +35,7 @@ def margin_from(least: Fraction, w: NDArray[Any], b: Any, kind: str, nearest: bo
     return root if least > 0 else -root
 
 
-def most_margin(X: Matrix, signs: Signs, alpha: NDArray[np.float64], kind: str) -> float:
+def most_margin(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
     """Return the margin that no separator exceeds, as the weights ``alpha`` prove, rounded up."""
     if not alpha.any():
         return float("inf")
@@ -50,9 +48,9 @@ def most_margin(X: Matrix, signs: Signs, alpha: NDArray[np.float64], kind: str) 
 def bracket_holds(
     X: Matrix,
     signs: Signs,
-    w: NDArray[Any],
-    b: Any,
-    alpha: NDArray[np.float64],
+    w: Numbers,
+    b: float,
+    alpha: Floats,
     kind: str,
     low: float,
     high: float,
@@ -71,9 +69,7 @@ def bracket_holds(
     return low <= margin_from(least, w, b, kind) and high >= most_margin(X, signs, alpha, kind)
 
 
-def proves_inseparable(
-    X: Matrix, signs: Signs, alpha: NDArray[np.float64], weights: tuple[int, ...] | None, bias: bool
-) -> bool:
+def proves_inseparable(X: Matrix, signs: Signs, alpha: Floats, weights: tuple[int, ...] | None, bias: bool) -> bool:
     """Return whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
     rows = np.flatnonzero(alpha)
     if weights is None:

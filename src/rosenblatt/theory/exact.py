@@ -13,14 +13,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.inputs import Matrix, Signs, largest_entry
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_entry
 
 __all__ = [
     "encloses_zero_combination",
@@ -37,7 +36,7 @@ MANY = 200
 """More dense rows in doubt than this are first looked at with twice the digits."""
 
 
-def least_score(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
+def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
     """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or integers."""
     values = [*w.tolist(), b]
     exponent = max((_exponent(value) for value in values if value), default=0)
@@ -61,13 +60,13 @@ def least_score(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
     return Fraction(least, 1 << -place) * unit
 
 
-def squared_length(values: Sequence[Any]) -> Fraction:
+def squared_length(values: Sequence[float]) -> Fraction:
     """Return the sum of the squares, exactly."""
     whole, unit = _whole(values)
     return sum(value * value for value in whole) * unit * unit
 
 
-def squared_sum(X: Matrix, signs: Signs, alpha: NDArray[np.float64], bias: bool) -> Fraction:
+def squared_sum(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
     """Return the squared length of the mean of the rows z with the weights ``alpha``, exactly.
 
     No separator has a margin above that length: every row of z lies at least as far along it as the margin, so
@@ -81,7 +80,7 @@ def squared_sum(X: Matrix, signs: Signs, alpha: NDArray[np.float64], bias: bool)
     return Fraction(square, weights.sum() ** 2 << -2 * place)
 
 
-def hull_distance(X: Matrix, signs: Signs, alpha: NDArray[np.float64]) -> Fraction | None:
+def hull_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | None:
     """Return the squared half of the distance between the means of the two classes weighted by ``alpha``, exactly.
 
     No separator, with any bias, has a margin above that half. None where a class has no weight.
@@ -105,9 +104,7 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
     return not any(_times(X[rows].T, signed)[0])
 
 
-def encloses_zero_combination(
-    X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.float64], bias: bool
-) -> bool:
+def encloses_zero_combination(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> bool:
     """Return whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
 
     The weights solve the square system M a = e: the rows z sum to zero, the weights to one. With an approximate
@@ -164,7 +161,7 @@ def round_root(square: Fraction, up: bool | None) -> float:
     return high if up else low
 
 
-def _in_doubt(X: Matrix, signs: Signs, w: NDArray[np.float64], b: float) -> NDArray[np.intp]:
+def _in_doubt(X: Matrix, signs: Signs, w: Floats, b: float) -> NDArray[np.intp]:
     """Return the rows whose ``y (w . x + b)`` may be the least; ``w`` and ``b`` may be off by one rounding."""
     terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
     g = (terms + 6) * HALF_ULP * 1.01
@@ -182,9 +179,7 @@ def _in_doubt(X: Matrix, signs: Signs, w: NDArray[np.float64], b: float) -> NDAr
     return rows[~(low > least)]
 
 
-def _sharp_scores(
-    X: Matrix, signs: Signs, rows: NDArray[np.intp], w: NDArray[np.float64], b: float
-) -> tuple[NDArray, NDArray]:
+def _sharp_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b: float) -> tuple[Floats, Floats]:
     """Return what ``_scores`` does for some rows, to about 100 bits; NaN where a number is extreme.
 
     Products are split into a float and what it rounded off (Dekker), and so are sums (Knuth): the sum is then off by
@@ -222,13 +217,13 @@ def _sharp_scores(
     return np.concatenate(lows), np.concatenate(highs)
 
 
-def _moderate(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _moderate(values: Floats) -> NDArray[np.bool_]:
     """Return which numbers are zero or have products and halves that neither overflow nor underflow."""
     size = np.abs(values)
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
 
 
-def _times(M: Matrix, whole: Sequence[int] | NDArray[Any]) -> tuple[NDArray[Any], int]:
+def _times(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
     """Return M times integers, exactly, in units of 2**place, and that place, which is not above 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
     place = _place(M.data if sp.issparse(M) else M)
@@ -246,13 +241,13 @@ def _times(M: Matrix, whole: Sequence[int] | NDArray[Any]) -> tuple[NDArray[Any]
     return sums, place
 
 
-def _place(values: NDArray[np.float64]) -> int:
+def _place(values: Floats) -> int:
     """Return a place, not above 0, such that all the numbers are integers in units of 2**place."""
     exponents = np.frexp(values)[1][values != 0]
     return min(0, int(exponents.min()) - 53) if exponents.size else 0
 
 
-def _units(values: NDArray[np.float64], place: int) -> NDArray[Any]:
+def _units(values: Floats, place: int) -> Numbers:
     """Return the numbers as integers in units of 2**place."""
     parts, exponents = np.frexp(values)
     whole = (parts * 2.0**53).astype(np.int64)
@@ -262,7 +257,7 @@ def _units(values: NDArray[np.float64], place: int) -> NDArray[Any]:
     return whole.astype(object) << shifts.astype(object)
 
 
-def _residual(M: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+def _residual(M: Floats, alpha: Floats) -> Floats:
     """Return ``|M alpha - e|``, rounded up, where e is 0 but for a 1 at its end."""
     place = _place(alpha)
     sums, more = _times(M, _units(alpha, place))
@@ -278,18 +273,18 @@ def _quotient(above: int, below: int) -> float:
         return math.inf
 
 
-def _exponent(value: Any) -> int:
+def _exponent(value: float) -> int:
     return value.bit_length() if isinstance(value, int) else math.frexp(value)[1]
 
 
-def _scaled(value: Any, exponent: int) -> float:
+def _scaled(value: float, exponent: int) -> float:
     """Return ``value / 2**exponent`` as a float, one rounding at most where it is not tiny."""
     if isinstance(value, int):
         return float(Fraction(value) / Fraction(2) ** exponent)
     return math.ldexp(value, -exponent)
 
 
-def _whole(values: Sequence[Any]) -> tuple[list[int], Fraction]:
+def _whole(values: Sequence[float]) -> tuple[list[int], Fraction]:
     """Return integers and the unit that they count, so that each value is exactly its number of units."""
     ratios = [value.as_integer_ratio() for value in values]
     scale = max((below for _, below in ratios), default=1)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from rosenblatt.parameters import check_integer, check_share
 
 __all__ = [
+    "Floats",
     "Matrix",
+    "MatrixLike",
+    "Numbers",
     "Signs",
     "check_labels",
     "check_matrix",
@@ -26,23 +29,26 @@ __all__ = [
     "two_classes",
 ]
 
-Matrix = Any  # a C-ordered array or a CSR array of float64
-Signs = NDArray[np.float64]  # +1 or -1 for each row
+Floats: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
+Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
+MatrixLike: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix  # as users pass it
+Signs: TypeAlias = Floats  # +1 or -1 for each row
 
 SAFE = 2.0**200  # squares of such numbers neither overflow nor vanish
 
 
-def check_matrix(X: Any, name: str = "X") -> Matrix:
+def check_matrix(X: MatrixLike, name: str = "X") -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least one row.
 
     Integers that float64 would round are refused.
     """
     if _is_ready(X):
         return X
-    given = X = sp.csr_array(X) if sp.issparse(X) else X
+    given = sp.csr_array(X) if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):  # it adds all numbers up
         X = check_array(
-            X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0, input_name=name, copy=False
+            given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0, input_name=name, copy=False
         )
     if getattr(getattr(given, "dtype", None), "kind", "O") in "iuO":
         _refuse_rounded(given, X, name)
@@ -56,7 +62,7 @@ def check_matrix(X: Any, name: str = "X") -> Matrix:
     return X
 
 
-def _is_ready(X: Any) -> bool:
+def _is_ready(X: object) -> bool:
     """Return whether ``X`` is already what ``check_matrix`` returns, as in most calls."""
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) == 0 or not X.flags.c_contiguous:
         return False
@@ -79,7 +85,7 @@ def _refuse_rounded(given: Any, X: Matrix, name: str) -> None:
         )
 
 
-def check_labels(y: Any, n: int) -> NDArray[Any]:
+def check_labels(y: ArrayLike, n: int) -> NDArray[Any]:
     """Return ``y`` as an array of ``n`` labels of any type that can be compared."""
     y = np.asarray(y)
     if y.ndim == 2 and 1 in y.shape:
@@ -95,7 +101,7 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
     return y
 
 
-def check_search(rtol: Any, max_iter: Any) -> None:
+def check_search(rtol: float, max_iter: int) -> None:
     """Raise a ParameterError where the limits of a search are not valid."""
     check_share("rtol", rtol)
     check_integer("max_iter", max_iter, 1)
@@ -111,7 +117,7 @@ def positive_label(classes: NDArray[Any]) -> Any:
     return classes[-1].item() if isinstance(classes[-1], np.generic) else classes[-1]
 
 
-def signs_of(y: NDArray[Any], positive: Any) -> Signs:
+def signs_of(y: NDArray[Any], positive: object) -> Signs:
     """Return +1 where ``y`` is the ``positive`` label, -1 elsewhere."""
     if positive is None:
         return np.full(len(y), -1.0)
@@ -122,7 +128,7 @@ def signs_of(y: NDArray[Any], positive: Any) -> Signs:
     return np.where(same, 1.0, -1.0)
 
 
-def two_classes(X: Any, y: Any) -> tuple[Matrix, Signs, Any]:
+def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
     """Return the matrix, a sign for each row, and the label that counts as +1 (of two sorted labels, the second)."""
     X = check_matrix(X)
     y = check_labels(y, X.shape[0])

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.parameters import check_choice
 from rosenblatt.progress import Progress
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import Matrix, Signs, check_search, two_classes
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_search, two_classes
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
-from rosenblatt.theory.search.hulls import Hull, Vector
+from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.separability import middle
 from rosenblatt.theory.verdicts import KINDS, MarginBracket
@@ -21,7 +21,7 @@ from rosenblatt.theory.verdicts import KINDS, MarginBracket
 __all__ = ["dataset_margin", "margin"]
 
 
-def margin(X: Any, y: Any, w: Any, b: float = 0.0) -> float:
+def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
     """Return the distance of the nearest row to the hyperplane ``w . x + b = 0``, if it has all on their sides.
 
     CIML Eq 4.8 with w scaled to length 1: the least ``y (w . x + b) / |w|``, to the last digit. Minus infinity where
@@ -59,7 +59,7 @@ def margin(X: Any, y: Any, w: Any, b: float = 0.0) -> float:
 
 
 def dataset_margin(
-    X: Any, y: Any, kind: str = "geometric", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
+    X: MatrixLike, y: ArrayLike, kind: str = "geometric", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
 ) -> MarginBracket:
     """Return the largest margin of any hyperplane, between two proved bounds.
 
@@ -136,12 +136,12 @@ def dataset_margin(
     return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)
 
 
-def _none(proof: Unsolvable, n: int, d: int, kind: str, positive: Any) -> MarginBracket:
+def _none(proof: Unsolvable, n: int, d: int, kind: str, positive: object) -> MarginBracket:
     """Return the bracket where nothing separates."""
     return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, proof.spread(n), kind, positive, proof.weights)
 
 
-def _hyperplane(X: Matrix, signs: Signs, u: Vector, kind: str) -> tuple[Vector, float]:
+def _hyperplane(X: Matrix, signs: Signs, u: Floats, kind: str) -> tuple[Floats, float]:
     """Return w and b from a direction of the hull's space."""
     if kind == "homogeneous":
         return u, 0.0

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from rosenblatt.parameters import check_choice
 from rosenblatt.progress import Progress
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import (
+    Floats,
     Matrix,
+    MatrixLike,
+    Numbers,
     Signs,
     check_labels,
     check_matrix,
@@ -24,7 +27,7 @@ from rosenblatt.theory.inputs import (
     signs_of,
 )
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
-from rosenblatt.theory.search.hulls import Hull, Vector
+from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 
@@ -32,7 +35,7 @@ __all__ = ["separability"]
 
 
 def separability(
-    X: Any, y: Any, method: str = "hull", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
+    X: MatrixLike, y: ArrayLike, method: str = "hull", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
 ) -> Separable | Inseparable | Undecided | Verdicts:
     """Decide whether a hyperplane has the two classes strictly on different sides, and prove it.
 
@@ -85,7 +88,7 @@ def separability(
 
 
 def _decide(
-    X: Matrix, signs: Signs, positive: Any, method: str, rtol: float, max_iter: int, verbose: int
+    X: Matrix, signs: Signs, positive: object, method: str, rtol: float, max_iter: int, verbose: int
 ) -> Separable | Inseparable | Undecided:
     n, d = X.shape
     radius = longest_row(X)
@@ -112,14 +115,14 @@ def _decide(
     return Undecided(low, high, w, b, alpha, positive)
 
 
-def _by_hull(X: Matrix, signs: Signs, rtol: float, max_iter: int, progress: Progress) -> tuple[Vector, Vector]:
+def _by_hull(X: Matrix, signs: Signs, rtol: float, max_iter: int, progress: Progress) -> tuple[Floats, Floats]:
     """Return the direction of largest margin and the weights of the nearest points, as far as floats tell."""
     hull = Hull(X, signs, "geometric")
     found = nearest_point(hull, rtol, max_iter, progress.search)
     return found.u, hull.spread(found.rows, found.weights)
 
 
-def _by_program(X: Matrix, signs: Signs) -> tuple[Vector, Vector]:
+def _by_program(X: Matrix, signs: Signs) -> tuple[Floats, Floats]:
     """Return a direction and weights from the program: the largest t with y (w . x + b) >= t, no weight above 1."""
     from scipy.optimize import linprog  # slow to import, and for comparison only
 
@@ -136,7 +139,7 @@ def _by_program(X: Matrix, signs: Signs) -> tuple[Vector, Vector]:
     return result.x[:d], duals / duals.sum() if duals.any() else np.full(n, 1.0 / n)
 
 
-def middle(X: Matrix, signs: Signs, w: Vector) -> float:
+def middle(X: Matrix, signs: Signs, w: Floats) -> float:
     """Return the bias that puts the boundary halfway between the classes."""
     with np.errstate(over="ignore", invalid="ignore"):
         s = X @ w
@@ -145,11 +148,11 @@ def middle(X: Matrix, signs: Signs, w: Vector) -> float:
 
 
 def _separable(
-    X: Matrix, signs: Signs, w: Any, b: Any, least: Fraction, alpha: Vector, radius: float, positive: Any
+    X: Matrix, signs: Signs, w: Numbers, b: float, least: Fraction, alpha: Floats, radius: float, positive: object
 ) -> Separable:
     low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
     return Separable(w, b, low, high, alpha, radius, positive)
 
 
-def _inseparable(n: int, proof: Unsolvable, positive: Any) -> Inseparable:
+def _inseparable(n: int, proof: Unsolvable, positive: object) -> Inseparable:
     return Inseparable(proof.spread(n), proof.support, proof.weights, positive)

@@ -11,7 +11,7 @@ import math
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.theory.certificates import (
     Certificate,
@@ -25,7 +25,16 @@ from rosenblatt.theory.certificates import (
     words,
 )
 from rosenblatt.theory.claims import bracket_holds, most_margin, proves_inseparable
-from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, longest_row, signs_of
+from rosenblatt.theory.inputs import (
+    Floats,
+    Matrix,
+    MatrixLike,
+    Signs,
+    check_labels,
+    check_matrix,
+    longest_row,
+    signs_of,
+)
 
 __all__ = [
     "KINDS",
@@ -47,10 +56,10 @@ _DEFINITIONS = {
 class _AboutRows(Certificate):
     """What certificates about labelled rows have in common."""
 
-    alpha: NDArray[np.float64]
-    positive: Any
+    alpha: Floats
+    positive: object
 
-    def check(self, X: Any, y: Any) -> bool:
+    def check(self, X: MatrixLike, y: ArrayLike) -> bool:
         """Return whether every claim holds for these rows and labels, recomputed exactly from them."""
         X = check_matrix(X)
         signs = signs_of(check_labels(y, X.shape[0]), self.positive)
@@ -229,7 +238,7 @@ class MarginBracket(_Bracket):
 class Verdicts(JsonFile, dict[Any, Any]):
     """The verdicts of each class against the rest, by class; ``check`` checks all of them."""
 
-    def check(self, X: Any, y: Any) -> bool:
+    def check(self, X: MatrixLike, y: ArrayLike) -> bool:
         """Return whether there is a verdict for each class, and every one holds for these rows and labels."""
         X = check_matrix(X)
         y = check_labels(y, X.shape[0])

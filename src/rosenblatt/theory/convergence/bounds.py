@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.theory.exact import squared_length
-from rosenblatt.theory.inputs import Matrix, two_classes
+from rosenblatt.theory.inputs import Matrix, MatrixLike, two_classes
 from rosenblatt.theory.margins import dataset_margin
 
 __all__ = ["mistake_bound", "novikoff", "squared_radius"]
@@ -22,7 +22,7 @@ _SAFE = 400
 """Squares of numbers below 2**400, and the largest of them above 2**-400, are within the floats."""
 
 
-def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> float:
+def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> float:
     """Return the number of updates that no run of the perceptron on these rows can exceed, in any order.
 
     It is (R^2 + 1) / gamma^2 with a bias: R is the length of the longest row, and gamma the largest margin that a

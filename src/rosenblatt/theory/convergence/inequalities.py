@@ -22,11 +22,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.theory.inputs import Matrix, Signs
+from rosenblatt.theory.inputs import Floats, Matrix, Signs
 
 __all__ = ["Update", "inequalities", "rounding"]
-
-Floats = NDArray[np.float64]
 
 _CHUNK = 1 << 20  # numbers in the weight vectors that are looked at together
 _TINY = 2.0**-1000  # what vanishes where numbers are scaled

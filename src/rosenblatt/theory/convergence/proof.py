@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,12 +15,10 @@ from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
 from rosenblatt.theory.convergence.runs import check_run, run, seed_of
 from rosenblatt.theory.exact import least_score, round_root, squared_length
-from rosenblatt.theory.inputs import two_classes
+from rosenblatt.theory.inputs import Floats, MatrixLike, two_classes
 from rosenblatt.theory.margins import dataset_margin
 
 __all__ = ["Proof", "Update", "proof"]
-
-Floats = NDArray[np.float64]
 
 _PRINTED = ("k", "row", "y·a", "rise", "|z|²", "w*·w", "k·γ", "|w|²", "k·R²", "cosine", "√k·γ/R", "α", "α₀−k·R²")
 _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compared in floats: scale the features."
@@ -159,8 +156,8 @@ class Proof:
 
 
 def proof(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     fit_intercept: bool = True,
     shuffle: bool | str = False,
     random_state: int | None = None,
@@ -259,7 +256,7 @@ def proof(
     )
 
 
-def _best_separator(X: Any, y: Any, kind: str) -> tuple[Floats, float]:
+def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, float]:
     """Return the separator of largest margin in the space trained."""
     bracket = dataset_margin(X, y, kind=kind)
     if bracket.high == -math.inf:

@@ -16,13 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.inputs import Floats, Matrix
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.programs.feasibility_answers import Infeasible
 
 __all__ = ["null_space", "sharpened"]
-
-Floats = NDArray[np.float64]
 
 FEW = 32
 """Up to so many rows exact weights are computed."""

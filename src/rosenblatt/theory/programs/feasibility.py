@@ -14,13 +14,12 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers
 from rosenblatt.theory.programs.duals import sharpened
 from rosenblatt.theory.programs.feasibility_answers import (
     Feasible,
@@ -43,8 +42,6 @@ from rosenblatt.theory.search.rescaled import rescaled_perceptron
 
 __all__ = ["maximize", "strict_feasibility"]
 
-Floats = NDArray[np.float64]
-
 RESCALINGS = 30
 """More than margins of 1e-14 need."""
 ROOM = 2.0**-33
@@ -53,7 +50,7 @@ FIRST_STEPS = 3
 """Values far above the first that are tried before a program is suspected to be unbounded."""
 
 
-def strict_feasibility(A: Any, b: Any) -> Feasible | Infeasible | Unsettled:
+def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | Unsettled:
     """Find x with ``A x < b`` strictly in every row, or prove that there is none.
 
     The rescaled perceptron comes first (its first phase is the plain perceptron). Where it finds nothing, the hull of
@@ -171,7 +168,7 @@ def _from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
 
 
 def maximize(
-    c: Any, A: Any, b: Any, rtol: float = 1e-9, atol: float = 1e-9, max_steps: int = 200
+    c: ArrayLike, A: MatrixLike, b: ArrayLike, rtol: float = 1e-9, atol: float = 1e-9, max_steps: int = 200
 ) -> Optimum | Unbounded | Infeasible | Unsettled:
     """Find the largest ``c . x`` over ``A x <= b``, by bisection: is there an x with A x < b and c . x > z?
 
@@ -273,7 +270,7 @@ def _dense(A: Matrix) -> Floats:
 
 
 def _corner(
-    c: Floats, A: Matrix, b: Floats, proof: Infeasible, inside: NDArray[Any], high: float, gap: float
+    c: Floats, A: Matrix, b: Floats, proof: Infeasible, inside: Numbers, high: float, gap: float
 ) -> Floats | None:
     """Return a strictly feasible point close to where the rows of the proof are tight, if there is one.
 

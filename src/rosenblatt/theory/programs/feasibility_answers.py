@@ -9,32 +9,30 @@ import dataclasses
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, RowNumbers, Sparse
 from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
-from rosenblatt.theory.inputs import Matrix, check_matrix
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix
 from rosenblatt.theory.integers import proportional_integers
 
 __all__ = ["Feasible", "Infeasible", "Unsettled", "cone", "dot", "is_inside", "read_system", "read_vector"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
-
-def read_system(A: Any, b: Any) -> tuple[Matrix, Floats]:
+def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
     """Return A as a matrix of finite float64, with any number of rows and columns, and b with a number for each row."""
-    if not sp.issparse(A):
-        A = np.asarray(A)
-    A = np.zeros(A.shape) if len(A.shape) == 2 and 0 in A.shape else check_matrix(A, "A")
-    return A, read_vector("b", b, A.shape[0], "row")
+    matrix: Matrix = A if sp.issparse(A) else np.asarray(A)
+    empty = len(matrix.shape) == 2 and 0 in matrix.shape
+    matrix = np.zeros(matrix.shape) if empty else check_matrix(matrix, "A")
+    return matrix, read_vector("b", b, matrix.shape[0], "row")
 
 
-def read_vector(name: str, values: Any, length: int, what: str) -> Floats:
+def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
     """Return finite float64 numbers, one for each row or column of A."""
     vector = np.asarray(values)
     if vector.ndim == 2 and 1 in vector.shape:
@@ -65,35 +63,35 @@ def cone(A: Matrix, b: Floats) -> Matrix:
     return Z
 
 
-def is_inside(A: Matrix, b: Floats, x: NDArray[Any]) -> bool:
+def is_inside(A: Matrix, b: Floats, x: Numbers) -> bool:
     """Return whether A x < b in every row, exactly; x holds floats or fractions."""
     if x.shape != (A.shape[1],) or not is_finite(x):
         return False
     return least_score(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
 
 
-def dot(c: Floats, x: NDArray[Any]) -> Fraction:
+def dot(c: Floats, x: Numbers) -> Fraction:
     """Return c . x, exactly."""
     return sum((Fraction(p) * Fraction(q) for p, q in zip(c.tolist(), x.tolist(), strict=True)), Fraction(0))
 
 
-def is_finite(x: NDArray[Any]) -> bool:
+def is_finite(x: Numbers) -> bool:
     """Return whether all numbers are finite; fractions are."""
     return all(isinstance(value, Fraction) or math.isfinite(value) for value in x.tolist())
 
 
-def proportional(values: list[Any]) -> NDArray[Any]:
+def proportional(values: list[float | Fraction]) -> Numbers:
     """Return floats as they are; where there are fractions, integers in proportion to them."""
     if not any(isinstance(value, Fraction) for value in values):
         return np.array(values)
     return np.array(proportional_integers(values), dtype=object)
 
 
-def _write_point(x: NDArray[Any], _: str) -> list[Any]:
+def _write_point(x: Numbers, _: str) -> list[list[str] | float]:
     return [[hex(v.numerator), hex(v.denominator)] if isinstance(v, Fraction) else v for v in x.tolist()]
 
 
-def _read_point(fields: StrictFields, name: str) -> NDArray[Any]:
+def _read_point(fields: StrictFields, name: str) -> Numbers:
     values = fields.values(name)
     try:
         numbers = [Fraction(*(int(part, 16) for part in v)) if type(v) is list else v for v in values]
@@ -106,7 +104,7 @@ def _read_point(fields: StrictFields, name: str) -> NDArray[Any]:
     return np.array(numbers, dtype=np.float64)
 
 
-Point: TypeAlias = Annotated[NDArray[Any], Codec(_write_point, _read_point)]  # floats, or Fractions where no floats do
+Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # floats, or Fractions where no floats do
 
 
 class Answer(Certificate):
@@ -125,7 +123,7 @@ class Feasible(Answer):
 
     x: Point
 
-    def check(self, A: Any, b: Any) -> bool:
+    def check(self, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether A x < b in every row, recomputed exactly."""
         return is_inside(*read_system(A, b), self.x)
 
@@ -167,7 +165,7 @@ class Infeasible(Answer):
         """Whether not even A x <= b has a solution."""
         return self.deficit > 0
 
-    def check(self, A: Any, b: Any) -> bool:
+    def check(self, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether the proof holds for this system, recomputed from it."""
         A, b = read_system(A, b)
         alpha, deficit, rows = self.alpha, self.deficit, self.support
@@ -225,7 +223,7 @@ class Unsettled(Answer):
     x: Point
     excess: Number
 
-    def check(self, A: Any, b: Any) -> bool:
+    def check(self, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether no row of A x - b is above ``excess``."""
         A, b = read_system(A, b)
         if self.x.shape != (A.shape[1],) or not is_finite(self.x):
@@ -247,7 +245,7 @@ class Unsettled(Answer):
         )
 
 
-def most_excess(A: Matrix, b: Floats, x: NDArray[Any]) -> Fraction:
+def most_excess(A: Matrix, b: Floats, x: Numbers) -> Fraction:
     """Return the largest entry of A x - b, exactly; A has rows."""
     whole = proportional([*x.tolist(), 1.0])
     return -least_score(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
@@ -257,7 +255,7 @@ def _near(value: float, exact: Fraction) -> bool:
     return abs(Fraction(value) - exact) <= abs(exact) / 10**9 + Fraction(2) ** -1000
 
 
-def as_float(value: Any) -> float:
+def as_float(value: float | Fraction) -> float:
     """Return the nearest float, infinite beyond the largest."""
     try:
         return float(value)
@@ -277,15 +275,15 @@ def rounded(value: Fraction, up: bool) -> float:
     return near
 
 
-def shown(x: NDArray[Any]) -> str:
+def shown(x: Numbers) -> str:
     """Return the first numbers of x, for people."""
     few = ", ".join(map(_digits, x[:6].tolist()))
     return f"({few}{', ...' if len(x) > 6 else ''})"
 
 
-def _digits(value: Any) -> str:
+def _digits(value: float | Fraction) -> str:
     near = as_float(value)
-    if math.isfinite(near) and (near or not value):
+    if not isinstance(value, Fraction) or (math.isfinite(near) and (near or not value)):
         return f"{near:.6g}"
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"  # a fraction beyond the range of floats
 

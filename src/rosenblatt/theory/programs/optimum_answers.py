@@ -5,15 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from fractions import Fraction
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from rosenblatt.theory.certificates import Codec, Number
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers
 from rosenblatt.theory.programs.feasibility_answers import (
     Answer,
     Infeasible,
@@ -29,8 +29,6 @@ from rosenblatt.theory.programs.feasibility_answers import (
 )
 
 __all__ = ["Optimum", "Unbounded", "beyond", "recedes"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 _Proof: TypeAlias = Annotated[
@@ -61,7 +59,7 @@ class Optimum(Answer):
         """The solution of the dual program, one number for each row of A, as near as floats can say."""
         return self.proof.alpha[:-1] / self.proof.alpha[-1]
 
-    def check(self, c: Any, A: Any, b: Any) -> bool:
+    def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether both ends of the bracket hold for this program, recomputed exactly."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
@@ -89,7 +87,7 @@ class Unbounded(Answer):
     x: Point
     direction: Point
 
-    def check(self, c: Any, A: Any, b: Any) -> bool:
+    def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether the ray stays feasible and c . x grows along it, recomputed exactly."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
@@ -106,7 +104,7 @@ def beyond(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
     return np.vstack([A, -c]), np.append(b, -z)
 
 
-def recedes(c: Floats, A: Matrix, d: NDArray[Any]) -> bool:
+def recedes(c: Floats, A: Matrix, d: Numbers) -> bool:
     """Return whether A d <= 0 in every row and c . d > 0, exactly."""
     if d.shape != c.shape or not is_finite(d) or dot(c, d) <= 0:
         return False

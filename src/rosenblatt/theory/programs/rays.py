@@ -11,13 +11,11 @@ What comes out is checked by `optimum_answers.recedes`, so nothing rests on this
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.programs.duals import null_space
 from rosenblatt.theory.programs.optimum_answers import recedes
@@ -26,11 +24,10 @@ from rosenblatt.theory.search.gordan import Unsolvable
 
 __all__ = ["recession_ray"]
 
-Floats = NDArray[np.float64]
 Line = list[Fraction]
 
 
-def recession_ray(c: Floats, A: Matrix) -> NDArray[Any] | None:
+def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
     """Return d with A d <= 0 and c . d > 0, proved, as floats or as fractions; None where none was found."""
     used = np.flatnonzero(abs(A).sum(axis=1))
     Z = sp.csr_array(sp.vstack([-A[used], sp.csr_array(c[None, :])])) if sp.issparse(A) else np.vstack([-A[used], c])
@@ -43,7 +40,7 @@ def recession_ray(c: Floats, A: Matrix) -> NDArray[Any] | None:
     return _within(c, A, [[Fraction(value) for value in row] for row in dense.tolist()], set(answer.support.tolist()))
 
 
-def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> NDArray[Any] | None:
+def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers | None:
     """Look for a direction with ``a . d = 0`` in the rows ``equal``, and in more as they turn out to be forced."""
     goal = [Fraction(value) for value in c.tolist()]
     while True:
@@ -79,7 +76,7 @@ def _floats(line: Line) -> list[float]:
     return [float(Fraction(value, 1 << shift)) for value in integers]
 
 
-def _proved(c: Floats, A: Matrix, ray: Line) -> NDArray[Any] | None:
+def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
     """Return the ray as floats, or as fractions where only they do; None where it is not one."""
     largest = max(abs(value) for value in ray)
     if not largest:

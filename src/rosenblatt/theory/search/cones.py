@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -76,6 +75,6 @@ def _same(Z: Matrix, scaled: Matrix) -> bool:
     return not np.any(small & (before != 0))
 
 
-def _shifted(value: Any, place: int) -> Fraction:
+def _shifted(value: float, place: int) -> Fraction:
     """Return ``value * 2**place``, exactly."""
     return Fraction(value) * Fraction(2) ** place

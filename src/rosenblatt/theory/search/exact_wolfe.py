@@ -16,9 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.inputs import Matrix, Signs
+from rosenblatt.theory.inputs import Floats, Matrix, Signs
 from rosenblatt.theory.integers import proportional_integers
-from rosenblatt.theory.search.hulls import Vector
 
 __all__ = ["ExactRows", "IntegerRows", "exact_search"]
 
@@ -42,7 +41,7 @@ class ExactRows(Protocol):
     def __getitem__(self, i: int) -> list[int]:
         """Return row i."""
 
-    def near(self, v: Vector) -> tuple[Vector, Vector]:
+    def near(self, v: Floats) -> tuple[Floats, Floats]:
         """Return ``z . v`` for every row, in some common unit, and how far each may be off."""
 
 
@@ -65,7 +64,7 @@ class IntegerRows:
             self._known[i] = [*row, sign << -self.low] if self.bias else row
         return self._known[i]
 
-    def near(self, v: Vector) -> tuple[Vector, Vector]:
+    def near(self, v: Floats) -> tuple[Floats, Floats]:
         """Return ``z . v`` for every row, and how far each may be off."""
         d = self.X.shape[1]
         s = self.X @ v[:d]
@@ -159,7 +158,7 @@ def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
     return i, score
 
 
-def _places(values: Vector) -> tuple[int, int]:
+def _places(values: Floats) -> tuple[int, int]:
     """Return the place of the lowest bit that is set in any of the numbers, and of the one above the highest."""
     low, high = 10_000, -10_000
     for start in range(0, len(values), BLOCK):

@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,10 +17,10 @@ from numpy.typing import NDArray
 
 from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import encloses_zero_combination, least_score
-from rosenblatt.theory.inputs import Matrix, Signs, check_matrix, largest_entry
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_matrix, largest_entry
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
-from rosenblatt.theory.search.hulls import Hull, Vector
+from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 
 __all__ = ["Solvable", "Unknown", "Unsolvable", "conflicting_duplicates", "decide_exactly", "gordan"]
@@ -34,7 +33,7 @@ FEW = 24
 class Solvable:
     """Every row has ``z . v > 0``, proved; v is of floats, or of integers where no floats solve it."""
 
-    v: NDArray[Any]
+    v: Numbers
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,10 @@ class Unsolvable:
     """The rows ``support`` add up to zero with the ``weights``, or with exact ones within rounding of ``alpha``."""
 
     support: NDArray[np.intp]
-    alpha: Vector
+    alpha: Floats
     weights: tuple[int, ...] | None
 
-    def spread(self, n: int) -> Vector:
+    def spread(self, n: int) -> Floats:
         """Return ``alpha`` as one weight for each of the n rows."""
         weights = np.zeros(n)
         weights[self.support] = self.alpha
@@ -57,7 +56,7 @@ class Unknown:
     """Neither could be proved."""
 
 
-def gordan(Z: Any) -> Solvable | Unsolvable | Unknown:
+def gordan(Z: MatrixLike) -> Solvable | Unsolvable | Unknown:
     """Decide whether some v has ``z . v > 0`` for every row z of ``Z``.
 
     >>> gordan([[1.0, 2.0], [2.0, 1.0]]).v > 0
@@ -77,7 +76,7 @@ def gordan(Z: Any) -> Solvable | Unsolvable | Unknown:
 
 
 def decide_exactly(
-    X: Matrix, signs: Signs, bias: bool, alpha: Vector, progress: Progress | None = None
+    X: Matrix, signs: Signs, bias: bool, alpha: Floats, progress: Progress | None = None
 ) -> Solvable | Unsolvable | Unknown:
     """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``."""
     place = min(math.frexp(largest_entry(X))[1], 1023)
@@ -138,7 +137,7 @@ def _odd_numbers(count: int) -> NDArray[np.uint64]:
     return np.random.default_rng(0).integers(2**64, size=count, dtype=np.uint64) | np.uint64(1)
 
 
-def _rotated(values: Vector) -> NDArray[np.uint64]:
+def _rotated(values: Floats) -> NDArray[np.uint64]:
     """Return the bits of the floats, rotated so that sign and exponent are the low bits; -0 counts as 0."""
     bits = (values + 0.0).view(np.uint64)
     return (bits << np.uint64(12)) | (bits >> np.uint64(52))
@@ -149,7 +148,7 @@ def _equal(X: Matrix, i: int, j: int) -> bool:
     return not (unequal.nnz if sp.issparse(unequal) else unequal.any())
 
 
-def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Vector, bias: bool) -> Vector:
+def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:
     """Return the weights of sum 1 under which the rows add up to zero, as near as floats can say."""
     Z = (X[rows].toarray() if sp.issparse(X) else X[rows]) * signs[rows][:, None]
     parts = [Z.T, signs[rows][None, :]] if bias else [Z.T]
@@ -163,7 +162,7 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Vector, bia
     return alpha
 
 
-def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> NDArray[Any]:
+def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
     """Return v rounded to floats where that still separates, else as integers."""
     unit = 1 << max(abs(value) for value in v).bit_length()
     near = np.array([float(Fraction(value, unit)) for value in v])

@@ -33,7 +33,7 @@ from rosenblatt.kernels.orders import visiting_order
 from rosenblatt.kernels.passes import TALLY, one_vs_rest_pass
 from rosenblatt.parameters import check_integer
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import Matrix, check_matrix
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix
 from rosenblatt.theory.search.cones import balanced
 
 __all__ = ["RescaledRun", "rescaled_perceptron"]
@@ -43,8 +43,6 @@ WORST_CONDITION = 1e12
 MOST_COLUMNS = 2048  # a dense matrix of so many rows and columns has to be factored in each phase
 MOST_ENTRIES = 1 << 28  # of the dense matrix A
 FEWEST_UPDATES = 4  # a column and phase: fewer see too little of the rows
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class RescaledRun:
 
 
 def rescaled_perceptron(
-    Z: Any,
+    Z: MatrixLike,
     max_rescalings: int = 100,
     max_updates_per_phase: int | None = None,
     seed: int = 0,

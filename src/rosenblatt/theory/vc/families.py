@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rosenblatt.parameters import check_choice, check_integer
 from rosenblatt.theory.vc.arrangements import balls, halfspaces
 from rosenblatt.theory.vc.points import Integers
@@ -16,7 +14,7 @@ FAMILIES = ("halfspaces", "discs", "rectangles", "convex-k-gons")
 MOST_POLYGON_POINTS = 20  # every subset is tried: a second for 14 points, minutes for 20
 
 
-def check_family(family: Any, k: Any, d: int) -> int:
+def check_family(family: str, k: int | None, d: int) -> int:
     """Return k, or 0 where the family has none; a ValueError where family, k or dimension is not valid."""
     check_choice("family", family, FAMILIES)
     if family != "convex-k-gons":

@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from rosenblatt.parameters import check_integer
 from rosenblatt.theory.vc.families import check_family
-from rosenblatt.theory.vc.points import Fractions, Integers, read_points, to_integers
+from rosenblatt.theory.vc.points import Fractions, Integers, PointsLike, read_points, to_integers
 from rosenblatt.theory.vc.shapes import Directions
 
 __all__ = ["BallObstruction", "RadonPartition", "why_not"]
@@ -36,7 +35,7 @@ class RadonPartition:
             f"the point {_tuple(self.point)} lies in the convex hulls of both."
         )
 
-    def check(self, points: Any) -> bool:
+    def check(self, points: PointsLike) -> bool:
         """Return whether the points confirm this, recomputed in fractions from the points themselves."""
         return self._means(read_points(points)) == (self.point, self.point)
 
@@ -79,7 +78,7 @@ class BallObstruction(RadonPartition):
             f"at height {heights[0]} and that of the others {where}, at {heights[1]}."
         )
 
-    def check(self, points: Any) -> bool:
+    def check(self, points: PointsLike) -> bool:
         """Return whether the points confirm this, recomputed in fractions from the points themselves."""
         rows = read_points(points)
         lifted = [(*row, sum((value * value for value in row), Fraction(0))) for row in rows]
@@ -89,7 +88,7 @@ class BallObstruction(RadonPartition):
 
 
 def why_not(
-    points: Any, subset: Iterable[int], family: str, k: int | None = None
+    points: PointsLike, subset: Iterable[int], family: str, k: int | None = None
 ) -> RadonPartition | BallObstruction | str | None:
     """Return the reason why the family cannot cut the subset from the points; None if it can.
 
@@ -210,11 +209,8 @@ def _polygon_sentence(rows: Integers, inside: list[int], outside: list[int], k: 
     return None if sides <= k else f"a convex polygon that cuts the subset has at least {sides} sides, and k = {k}."
 
 
-def _read_subset(subset: Any, n: int) -> list[int]:
-    try:
-        rows = list(subset)
-    except TypeError:
-        rows = [subset]
+def _read_subset(subset: Iterable[int] | int, n: int) -> list[int]:
+    rows = list(subset) if isinstance(subset, Iterable) else [subset]
     return sorted({check_integer("each row number in subset", i, 0, most=n - 1) for i in rows})
 
 

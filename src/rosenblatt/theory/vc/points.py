@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from numbers import Integral, Rational
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.parameters import shorten
 
-__all__ = ["Fractions", "Integers", "read_points", "to_integers"]
+__all__ = ["Fractions", "Integers", "PointsLike", "read_points", "to_integers"]
 
+PointsLike: TypeAlias = ArrayLike | Sequence[Sequence[float | Fraction]]  # as users pass them
 Fractions: TypeAlias = list[tuple[Fraction, ...]]
 Integers: TypeAlias = list[tuple[int, ...]]
 
 
-def read_points(points: Any) -> Fractions:
+def read_points(points: PointsLike) -> Fractions:
     """Return the points as rows of fractions, each equal to the number given.
 
     >>> read_points([[1, 0.5]])

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +20,7 @@ from sklearn.utils import check_array
 from rosenblatt.circles.lifting import ball_of_plane, root, settled_signs, sign, squared_distances, to_float
 from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.vc import BallObstruction
+from rosenblatt.theory.words import number_text, rows_text, vector_text
 
 __all__ = ["Circle", "HalfSpace", "NoCircle", "Outside", "Shape", "circle_from_plane"]
 
@@ -61,7 +61,7 @@ class _Ball(Shape):
         name = NAMES.get(len(self.center), f"ball in {len(self.center)} dimensions")
         away = max(abs(Fraction(value)) for value in self.center.tolist()) / Fraction(self.radius)
         digits = 6 + min(11, int(away).bit_length() // 3)  # the farther away, the more
-        return f"{name} with center {_tuple(self.center, digits)} and radius {_short(self.radius)}"
+        return f"{name} with center {vector_text(self.center, digits)} and radius {number_text(self.radius)}"
 
     def _inner_sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return the sign of ``radius^2 - |x - center|^2`` for each row."""
@@ -120,8 +120,8 @@ class Outside(_Ball):
         text = f"Outside of the {super().__str__()}: the positives are outside, since the plane has c < 0."
         if self.reason is None:
             return text
-        rows = ", ".join(str(row) for row in sorted(self.reason.inside + self.reason.outside))
-        return f"{text} No {NAMES.get(len(self.center), 'ball')} holds them alone: rows {rows} prove it."
+        rows = rows_text(sorted(self.reason.inside + self.reason.outside))
+        return f"{text} No {NAMES.get(len(self.center), 'ball')} holds them alone: {rows} prove it."
 
     def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` outside, -1 inside, 0 on the boundary."""
@@ -152,8 +152,8 @@ class HalfSpace(Shape):
     def __str__(self) -> str:
         names = {1: ("Half-line", "a point"), 2: ("Half-plane", "a line")}
         name, boundary = names.get(len(self.w), ("Halfspace", "a plane"))
-        text = f"{name} w . x + b > 0 with w = {_tuple(self.w)} and b = {_short(self.b)}: its boundary is {boundary}."
-        return f"{text} {self.reason}".rstrip()
+        plane = f"w . x + b > 0 with w = {vector_text(self.w)} and b = {number_text(self.b)}"
+        return f"{name} {plane}: its boundary is {boundary}. {self.reason}".rstrip()
 
     def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` with ``w . x + b > 0``, -1 where it is below 0, 0 on the boundary."""
@@ -190,14 +190,10 @@ class NoCircle:
     def __str__(self) -> str:
         d = len(self.proof.point)
         name, line = NAMES.get(d, "ball"), {1: "half-line", 2: "line"}.get(d, "plane")
-        inside, outside = (
-            ("rows " if len(rows) > 1 else "row ") + ", ".join(map(str, rows))
-            for rows in (self.proof.inside, self.proof.outside)
-        )
         return (
             f"No {name}, no {line} and no outside of {'an' if d == 1 else 'a'} {name} separates these points: "
             f"{len(self.proof.inside + self.proof.outside)} of them prove it. In the space of (x, |x|^2) a mix of "
-            f"{inside} and a mix of {outside} are the same point."
+            f"{rows_text(self.proof.inside)} and a mix of {rows_text(self.proof.outside)} are the same point."
         )
 
     __repr__ = __str__
@@ -286,15 +282,3 @@ def _number(name: str, value: float | Fraction) -> float | Fraction:
 
 def _finite(value: float | Fraction) -> bool:
     return isinstance(value, Fraction) or math.isfinite(value)
-
-
-def _tuple(values: Numbers, digits: int = 6) -> str:
-    shown = [_short(value, digits) for value in values[:6].tolist()]
-    return "(" + ", ".join(shown + ["..."] * (len(values) > 6)) + ")"
-
-
-def _short(value: float | Fraction, digits: int = 6) -> str:
-    """Return some digits of a number; of a fraction by a decimal where it is too large for a float."""
-    value = to_float(value) if isinstance(value, Fraction) else value + 0.0  # no -0
-    decimal = Decimal(value.numerator) / value.denominator if isinstance(value, Fraction) else value
-    return f"{decimal:.{digits}g}"

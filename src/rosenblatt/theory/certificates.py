@@ -68,6 +68,9 @@ class Certificate(JsonFile):
     True
     """
 
+    def __repr__(self) -> str:
+        return str(self)  # each type has a __str__ in words
+
     @classmethod
     def _codecs(cls) -> dict[str, Codec]:
         hints = get_type_hints(cls, include_extras=True)

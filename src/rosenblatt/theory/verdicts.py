@@ -35,6 +35,7 @@ from rosenblatt.theory.inputs import (
     longest_row,
     signs_of,
 )
+from rosenblatt.theory.words import rows_text
 
 __all__ = [
     "KINDS",
@@ -68,9 +69,6 @@ class _AboutRows(Certificate):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 class _Bracket(_AboutRows):
@@ -150,11 +148,10 @@ class Inseparable(_AboutRows):
         return False
 
     def __str__(self) -> str:
-        count = len(self.support)
-        shown = ", ".join(map(str, self.support[:12].tolist())) + (", ..." if count > 12 else "")
+        rows = rows_text(self.support.tolist(), most=12)
         return (
             f"Not separable: no hyperplane parts the two classes of {_points(len(self.alpha), 'the')}.\n"
-            f"{count:,} of them prove it: with the weights alpha, the mean of one class among rows {shown} "
+            f"{len(self.support):,} of them prove it: with the weights alpha, the mean of one class among {rows} "
             "is the mean of the other."
         )
 

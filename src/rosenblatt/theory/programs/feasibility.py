@@ -25,7 +25,6 @@ from rosenblatt.theory.programs.feasibility_answers import (
     Feasible,
     Infeasible,
     Unsettled,
-    as_float,
     cone,
     dot,
     is_inside,
@@ -39,6 +38,7 @@ from rosenblatt.theory.programs.rays import recession_ray
 from rosenblatt.theory.search.cones import decide_cone
 from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
+from rosenblatt.theory.words import as_float
 
 __all__ = ["maximize", "strict_feasibility"]
 

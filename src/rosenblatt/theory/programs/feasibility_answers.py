@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, TypeAlias
 
@@ -20,6 +19,7 @@ from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number,
 from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix
 from rosenblatt.theory.integers import proportional_integers
+from rosenblatt.theory.words import as_float, rows_text, vector_text
 
 __all__ = ["Feasible", "Infeasible", "Unsettled", "cone", "dot", "is_inside", "read_system", "read_vector"]
 
@@ -107,15 +107,8 @@ def _read_point(fields: StrictFields, name: str) -> Numbers:
 Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # floats, or Fractions where no floats do
 
 
-class Answer(Certificate):
-    """An answer about a system; its ``repr`` is in words."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Feasible(Answer):
+class Feasible(Certificate):
     """A point with A x < b strictly in every row; ``check`` proves it exactly.
 
     ``x`` is an array of floats. Where the solutions are so thin that none was found among floats it is of Fractions.
@@ -131,11 +124,11 @@ class Feasible(Answer):
         return True
 
     def __str__(self) -> str:
-        return f"Feasible: A x < b strictly in every row, for x = {shown(self.x)}."
+        return f"Feasible: A x < b strictly in every row, for x = {vector_text(self.x)}."
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Infeasible(Answer):
+class Infeasible(Certificate):
     """Proof that no x has A x < b in every row: rows that add up to 0 . x < 0 or worse (Farkas, Gordan).
 
     ``alpha`` are weights, not negative, one for each row of A: the rows times ``alpha`` add up to zero, and
@@ -214,7 +207,7 @@ class Infeasible(Answer):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Unsettled(Answer):
+class Unsettled(Certificate):
     """Neither could be proved. The best x found has ``A x <= b + excess`` in every row, which ``check`` proves.
 
     From `maximize`, where ``excess`` is negative: x is strictly feasible, but no bound on c . x could be proved.
@@ -237,7 +230,7 @@ class Unsettled(Answer):
         if self.excess < 0:
             return (
                 "Unsettled: x has A x < b, but it could not be proved how large c . x gets.\n"
-                f"The best x found is {shown(self.x)}."
+                f"The best x found is {vector_text(self.x)}."
             )
         return (
             "Unsettled: it could not be proved whether A x < b has a solution.\n"
@@ -255,14 +248,6 @@ def _near(value: float, exact: Fraction) -> bool:
     return abs(Fraction(value) - exact) <= abs(exact) / 10**9 + Fraction(2) ** -1000
 
 
-def as_float(value: float | Fraction) -> float:
-    """Return the nearest float, infinite beyond the largest."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
 def rounded(value: Fraction, up: bool) -> float:
     """Return the nearest float that is not below ``value``, or not above it."""
     near = as_float(value)
@@ -275,23 +260,8 @@ def rounded(value: Fraction, up: bool) -> float:
     return near
 
 
-def shown(x: Numbers) -> str:
-    """Return the first numbers of x, for people."""
-    few = ", ".join(map(_digits, x[:6].tolist()))
-    return f"({few}{', ...' if len(x) > 6 else ''})"
-
-
-def _digits(value: float | Fraction) -> str:
-    near = as_float(value)
-    if not isinstance(value, Fraction) or (math.isfinite(near) and (near or not value)):
-        return f"{near:.6g}"
-    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"  # a fraction beyond the range of floats
-
-
 def naming(support: NDArray[np.intp], do: str) -> str:
     """Return the rows and what they do, as in "the rows 0, 1 prove"."""
-    if len(support) == 1:
-        verb, _, rest = do.partition(" ")
-        return f"the row {support[0]} {verb}s {rest}".rstrip()
-    few = ", ".join(map(str, support[:12].tolist())) + (", ..." if len(support) > 12 else "")
-    return f"the rows {few} {do}"
+    verb, _, rest = do.partition(" ")
+    verb += "s" if len(support) == 1 else ""
+    return f"the {rows_text(support.tolist(), most=12)} {verb} {rest}".rstrip()

@@ -11,11 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from rosenblatt.theory.certificates import Codec, Number
+from rosenblatt.theory.certificates import Certificate, Codec, Number
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers
 from rosenblatt.theory.programs.feasibility_answers import (
-    Answer,
     Infeasible,
     Point,
     dot,
@@ -25,8 +24,8 @@ from rosenblatt.theory.programs.feasibility_answers import (
     proportional,
     read_system,
     read_vector,
-    shown,
 )
+from rosenblatt.theory.words import vector_text
 
 __all__ = ["Optimum", "Unbounded", "beyond", "recedes"]
 
@@ -37,7 +36,7 @@ _Proof: TypeAlias = Annotated[
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Optimum(Answer):
+class Optimum(Certificate):
     """The largest c . x over A x <= b, proved to lie between ``low`` and ``high``.
 
     ``x`` has A x < b strictly and ``c . x >= low``. ``proof`` shows that no x has A x < b and c . x > high; its weights
@@ -78,7 +77,7 @@ class Optimum(Answer):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Unbounded(Answer):
+class Unbounded(Certificate):
     """c . x grows without end over A x < b: from ``x``, which is strictly feasible, along ``direction``.
 
     ``check`` proves A x < b, A direction <= 0 and c . direction > 0, exactly.
@@ -94,7 +93,7 @@ class Unbounded(Answer):
         return is_inside(A, b, self.x) and recedes(c, A, self.direction)
 
     def __str__(self) -> str:
-        return f"Unbounded: from a strictly feasible x, c . x grows without end along {shown(self.direction)}."
+        return f"Unbounded: from a strictly feasible x, c . x grows without end along {vector_text(self.direction)}."
 
 
 def beyond(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:

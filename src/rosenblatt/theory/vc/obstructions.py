@@ -11,6 +11,7 @@ from rosenblatt.parameters import check_integer
 from rosenblatt.theory.vc.families import check_family
 from rosenblatt.theory.vc.points import Fractions, Integers, PointsLike, read_points, to_integers
 from rosenblatt.theory.vc.shapes import Directions
+from rosenblatt.theory.words import rows_text
 
 __all__ = ["BallObstruction", "RadonPartition", "why_not"]
 
@@ -31,7 +32,7 @@ class RadonPartition:
 
     def __str__(self) -> str:
         return (
-            f"No halfspace holds {_names(self.inside)} and misses {_names(self.outside)}: "
+            f"No halfspace holds {rows_text(self.inside)} and misses {rows_text(self.outside)}: "
             f"the point {_tuple(self.point)} lies in the convex hulls of both."
         )
 
@@ -73,7 +74,7 @@ class BallObstruction(RadonPartition):
         heights = _number(self.inside_height), _number(self.outside_height)
         where = "at the same height" if self.inside_height == self.outside_height else "below that"
         return (
-            f"No disc holds {_names(self.inside)} and misses {_names(self.outside)}: "
+            f"No disc holds {rows_text(self.inside)} and misses {rows_text(self.outside)}: "
             f"the point {_tuple(self.point)} is a mix of both, and in the space (x, |x|^2) that of the first lies "
             f"at height {heights[0]} and that of the others {where}, at {heights[1]}."
         )
@@ -212,10 +213,6 @@ def _polygon_sentence(rows: Integers, inside: list[int], outside: list[int], k: 
 def _read_subset(subset: Iterable[int] | int, n: int) -> list[int]:
     rows = list(subset) if isinstance(subset, Iterable) else [subset]
     return sorted({check_integer("each row number in subset", i, 0, most=n - 1) for i in rows})
-
-
-def _names(rows: tuple[int, ...]) -> str:
-    return ("row " if len(rows) == 1 else "rows ") + ", ".join(map(str, rows))
 
 
 def _tuple(point: tuple[Fraction, ...]) -> str:

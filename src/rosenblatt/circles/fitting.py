@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from rosenblatt.circles.lifting import LiftedPoints, SomeRows, root, squared_distances, to_float
+from rosenblatt.circles.lifting import LiftedPoints, root, squared_distances, to_float
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, Shape
 from rosenblatt.estimators.perceptron import AveragedPerceptron
 from rosenblatt.theory.inputs import Floats, Numbers, check_labels, positive_label, signs_of
@@ -246,8 +246,8 @@ def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | Unknown) -> lis
 
 def _no_plane(lifted: LiftedPoints) -> BallObstruction:
     """Return the proof that no plane at all separates, where none of either sign of c does."""
-    points = SomeRows(lifted, list(range(len(lifted.X))))
-    weights = _exact_answer(points, gordan(lifted.rows[:-1]))
+    either = LiftedPoints(lifted.X, lifted.positive, upward=False)
+    weights = _exact_answer(either, gordan(either.rows))
     assert isinstance(weights, dict)
     return _obstruction(lifted, weights)
 

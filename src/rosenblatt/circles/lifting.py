@@ -18,29 +18,19 @@ from rosenblatt.features import SphereLift
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Floats, Numbers
 
-__all__ = [
-    "LiftedPoints",
-    "SomeRows",
-    "ball_of_plane",
-    "root",
-    "settled_signs",
-    "sign",
-    "squared_distances",
-    "to_float",
-]
-
 
 class LiftedPoints:
     """Signed rows z = y (u, |u|^2, 1) of the points u = (x - middle) / size, and one more row for c > 0.
 
     ``v = (a, -c, b)`` is a plane with the positives on its positive side if z . v > 0 for all rows. The last row,
-    (0, -1, 0), then says c > 0: it is the negative example that lies infinitely far up.
+    (0, -1, 0), then says c > 0: it is the negative example that lies infinitely far up. Without ``upward`` there is no
+    such row, and c may have any sign.
 
     ``middle`` is that of the bounding box, ``size`` the distance of the farthest point from it (1 if all are there).
     """
 
-    def __init__(self, X: Floats, positive: NDArray[np.bool_]) -> None:
-        self.X, self.positive = X, positive
+    def __init__(self, X: Floats, positive: NDArray[np.bool_], upward: bool = True) -> None:
+        self.X, self.positive, self.upward = X, positive, upward
         low, high = X.min(axis=0), X.max(axis=0)
         self.middle = low + (high - low) / 2
         from_middle = X - self.middle
@@ -57,7 +47,7 @@ class LiftedPoints:
         Z[:n, d + 1] = 1.0
         Z[:n][~self.positive] *= -1.0
         Z[n, d] = -1.0
-        return Z
+        return Z if self.upward else Z[:n]
 
     @property
     def width(self) -> int:
@@ -102,22 +92,6 @@ class LiftedPoints:
         size = Fraction(self.size)
         moved = [Fraction(m) + size * value for m, value in zip(self.middle.tolist(), center, strict=True)]
         return moved, size * size * square
-
-
-class SomeRows:
-    """Some of the rows of lifted points, under numbers of their own."""
-
-    def __init__(self, lifted: LiftedPoints, which: list[int]) -> None:
-        self.lifted, self.which = lifted, which
-        self.width, self.bits = lifted.width, lifted.bits
-
-    def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return z . v for each of the rows, and how far each may be off."""
-        scores, errors = self.lifted.near(v)
-        return scores[self.which], errors[self.which]
-
-    def __getitem__(self, k: int) -> list[int]:
-        return self.lifted[self.which[k]]
 
 
 def ball_of_plane(a: Iterable[Fraction], c: Fraction, b: Fraction) -> tuple[list[Fraction], Fraction]:

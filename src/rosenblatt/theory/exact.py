@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_entry
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows, entries, largest_entry
 
 __all__ = [
     "encloses_zero_combination",
@@ -112,7 +112,7 @@ def encloses_zero_combination(X: Matrix, signs: Signs, rows: NDArray[np.intp], a
     ``|R| |M alpha - e| / (1 - q)`` of ``alpha``. Both are bounded with all rounding counted. It is a proof only for
     as many rows as unknowns and one more, which is the number that points in general position need.
     """
-    Z = (X[rows].toarray() if sp.issparse(X) else X[rows]) * signs[rows][:, None]
+    Z = dense_rows(X, rows) * signs[rows][:, None]
     M = np.vstack([Z.T, signs[rows][None, :]] if bias else [Z.T])
     size = len(rows)
     if M.shape[0] != size - 1:
@@ -226,7 +226,7 @@ def _moderate(values: Floats) -> NDArray[np.bool_]:
 def _times(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
     """Return M times integers, exactly, in units of 2**place, and that place, which is not above 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
-    place = _place(M.data if sp.issparse(M) else M)
+    place = _place(entries(M))
     sums = np.zeros(M.shape[0], dtype=object)
     step = max(1, BLOCK_BYTES // (256 * max(1, M.shape[1])))
     for start in range(0, M.shape[0] if M.shape[1] else 0, step):

@@ -12,23 +12,6 @@ from sklearn.utils import check_array
 
 from rosenblatt.parameters import check_integer, check_share
 
-__all__ = [
-    "Floats",
-    "Matrix",
-    "MatrixLike",
-    "Numbers",
-    "Signs",
-    "check_labels",
-    "check_matrix",
-    "check_search",
-    "largest_entry",
-    "longest_row",
-    "positive_label",
-    "safe",
-    "signs_of",
-    "two_classes",
-]
-
 Floats: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
 Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
@@ -72,7 +55,7 @@ def _is_ready(X: object) -> bool:
 
 def _refuse_rounded(given: Any, X: Matrix, name: str) -> None:
     """Raise an error where integers were rounded on their way to float64."""
-    values = X.data if sp.issparse(X) else X
+    values = entries(X)
     if np.max(np.abs(values), initial=0.0) < 2.0**53:
         return
     given = given.data if sp.issparse(given) else np.asarray(given)
@@ -142,9 +125,19 @@ def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
     return X, signs_of(y, positive), positive
 
 
+def entries(X: Matrix) -> Floats:
+    """Return the numbers of ``X``, of a sparse matrix those that are stored."""
+    return X.data if sp.issparse(X) else X
+
+
+def dense_rows(X: Matrix, rows: NDArray[np.intp]) -> Floats:
+    """Return some rows as a dense matrix."""
+    return X[rows].toarray() if sp.issparse(X) else X[rows]
+
+
 def largest_entry(X: Matrix) -> float:
     """Return the largest absolute value in ``X``, without a copy of it."""
-    values = X.data if sp.issparse(X) else X
+    values = entries(X)
     return max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
 
 

@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.parameters import check_choice
-from rosenblatt.progress import Progress
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_search, two_classes
-from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
-from rosenblatt.theory.search.hulls import Hull
-from rosenblatt.theory.search.wolfe import nearest_point
-from rosenblatt.theory.separability import middle
+from rosenblatt.theory.inputs import MatrixLike, check_search, two_classes
+from rosenblatt.theory.search.gordan import Unsolvable
+from rosenblatt.theory.search.separators import find_hyperplane
 from rosenblatt.theory.verdicts import KINDS, MarginBracket
 
 __all__ = ["dataset_margin", "margin"]
@@ -114,35 +111,10 @@ def dataset_margin(
     n, d = X.shape
     if kind == "geometric" and abs(signs.sum()) == n:
         return MarginBracket(math.inf, math.inf, np.zeros(d), float(signs[0]), np.zeros(n), kind, positive)
-    twins = conflicting_duplicates(X, signs)
-    if twins:
-        return _none(twins, n, d, kind, positive)
-    progress = Progress(verbose)
-    hull = Hull(X, signs, kind)
-    found = nearest_point(hull, rtol, max_iter, progress.search)
-    alpha = hull.spread(found.rows, found.weights)
-    w, b = _hyperplane(X, signs, found.u, kind)
-    least = least_score(X, signs, w, b)
-    progress.close()
-    if least <= 0:
-        answer = decide_exactly(X, signs, kind != "homogeneous", alpha, progress)
-        progress.close()
-        if isinstance(answer, Unsolvable):
-            return _none(answer, n, d, kind, positive)
-        if isinstance(answer, Solvable):
-            w, b = answer.v[:d], answer.v[d] if kind != "homogeneous" else 0.0
-            least = least_score(X, signs, w, b)
+    found = find_hyperplane(X, signs, kind, rtol, max_iter, verbose)
+    if isinstance(found, Unsolvable):
+        proof = (found.spread(n), kind, positive, found.weights)
+        return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, *proof)
+    w, b, least, alpha = found
     low = margin_from(least, w, b, kind) if least > 0 else -math.inf
     return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)
-
-
-def _none(proof: Unsolvable, n: int, d: int, kind: str, positive: object) -> MarginBracket:
-    """Return the bracket where nothing separates."""
-    return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, proof.spread(n), kind, positive, proof.weights)
-
-
-def _hyperplane(X: Matrix, signs: Signs, u: Floats, kind: str) -> tuple[Floats, float]:
-    """Return w and b from a direction of the hull's space."""
-    if kind == "homogeneous":
-        return u, 0.0
-    return (u[:-1], float(u[-1])) if kind == "augmented" else (u, middle(X, signs, u))

@@ -37,14 +37,7 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.words import rows_text
 
-__all__ = [
-    "KINDS",
-    "Inseparable",
-    "MarginBracket",
-    "Separable",
-    "Undecided",
-    "Verdicts",
-]
+__all__ = ["KINDS", "Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"]
 
 KINDS = ("geometric", "augmented", "homogeneous")
 _DEFINITIONS = {

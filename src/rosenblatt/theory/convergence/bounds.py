@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.theory.exact import squared_length
-from rosenblatt.theory.inputs import Matrix, MatrixLike, two_classes
+from rosenblatt.theory.inputs import Matrix, MatrixLike, entries, largest_entry, two_classes
 from rosenblatt.theory.margins import dataset_margin
 
 __all__ = ["mistake_bound", "novikoff", "squared_radius"]
@@ -106,8 +106,7 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
     >>> squared_radius(np.array([[3.0, 4.0], [0.0, 1.0]]), bias=True)
     Fraction(26, 1)
     """
-    values = X.data if sp.issparse(X) else X
-    largest = float(np.max(np.abs(values), initial=0.0))
+    values, largest = entries(X), largest_entry(X)
     if largest == 0.0:
         return Fraction(int(bias))
     exponent = math.frexp(largest)[1]

@@ -18,11 +18,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.theory.inputs import Floats, Matrix, Signs
+from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows
 
 __all__ = ["Update", "inequalities", "rounding"]
 
@@ -115,7 +114,7 @@ def inequalities(
 
 def _examples(X: Matrix, signs: Signs, rows: NDArray[np.int64], bias: bool) -> Floats:
     """Return y z for the rows."""
-    Z = X[rows].toarray() if sp.issparse(X) else X[rows]
+    Z = dense_rows(X, rows)
     if bias:
         Z = np.column_stack([Z, np.ones(len(rows))])
     return Z * signs[rows][:, None]

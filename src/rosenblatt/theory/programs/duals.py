@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Floats, Matrix
+from rosenblatt.theory.inputs import Floats, Matrix, dense_rows
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.programs.feasibility_answers import Infeasible
 
@@ -31,7 +30,7 @@ SMALL = 1e-9
 def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
     """Return a proof from rows of ``proof`` with the largest deficit that was found, or ``proof`` itself."""
     rows = proof.support
-    own = A[rows].toarray() if sp.issparse(A) else A[rows]
+    own = dense_rows(A, rows)
     alpha = _lowered(own, b[rows], proof.alpha[rows])
     if alpha is None:
         return proof

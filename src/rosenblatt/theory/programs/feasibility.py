@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows
 from rosenblatt.theory.programs.duals import sharpened
 from rosenblatt.theory.programs.feasibility_answers import (
     Feasible,
@@ -265,10 +265,6 @@ def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap
     return (high, other) if high < z and other.check(*beyond(c, A, b, high)) else (z, proof)
 
 
-def _dense(A: Matrix) -> Floats:
-    return A.toarray() if sp.issparse(A) else A
-
-
 def _corner(
     c: Floats, A: Matrix, b: Floats, proof: Infeasible, inside: Numbers, high: float, gap: float
 ) -> Floats | None:
@@ -279,7 +275,7 @@ def _corner(
     rows = proof.support[:-1]
     if len(rows) == 0:
         return None
-    tight = _dense(A[rows])
+    tight = dense_rows(A, rows)
     near = np.array([as_float(value) for value in inside.tolist()])
     with np.errstate(all="ignore"):
         short = b[rows] - tight @ near

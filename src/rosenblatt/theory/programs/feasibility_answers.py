@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, RowNumbers, Sparse
 from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix, dense_rows
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.words import as_float, rows_text, vector_text
 
@@ -181,7 +181,7 @@ class Infeasible(Certificate):
         alpha = np.append(self.alpha[rows], self.deficit)
         rows = np.append(rows, A.shape[0])[alpha > 0]
         alpha = alpha[alpha > 0]
-        Z = Z[rows].toarray() if sp.issparse(Z) else Z[rows]
+        Z = dense_rows(Z, rows)
         heights = np.frexp(np.max(np.abs(Z), axis=1, initial=0.0))[1]
         with np.errstate(all="ignore"):
             scaled, alpha = np.ldexp(Z, -heights[:, None]), np.ldexp(alpha, heights)

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.theory.inputs import Floats, Matrix, Numbers
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, dense_rows
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.programs.duals import null_space
 from rosenblatt.theory.programs.optimum_answers import recedes
@@ -36,8 +36,9 @@ def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
         return _proved(c, A, answer)
     if not isinstance(answer, Unsolvable) or answer.support[-1] == len(used):  # c takes part: the program is bounded
         return None
-    dense = A[used].toarray() if sp.issparse(A) else A[used]
-    return _within(c, A, [[Fraction(value) for value in row] for row in dense.tolist()], set(answer.support.tolist()))
+    return _within(
+        c, A, [[Fraction(value) for value in row] for row in dense_rows(A, used).tolist()], set(answer.support.tolist())
+    )
 
 
 def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers | None:

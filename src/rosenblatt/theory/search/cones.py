@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.inputs import Matrix, entries
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
 
@@ -28,7 +28,7 @@ def balanced(Z: Matrix) -> tuple[Matrix, Places, Places]:
            [0.5, 0. ]]), array([3, 1]), array([  0, -52]))
     """
     n, m = Z.shape
-    values = Z.data if sp.issparse(Z) else Z
+    values = entries(Z)
     places = np.where(values != 0, np.frexp(values)[1], _NONE).astype(np.int64)
     if sp.issparse(Z):
         rows = np.repeat(np.arange(n), np.diff(Z.indptr))
@@ -70,9 +70,7 @@ def decide_cone(Z: Matrix) -> list[Fraction] | Unsolvable | None:
 
 def _same(Z: Matrix, scaled: Matrix) -> bool:
     """Return whether scaling by powers of two has lost nothing: no number vanished or became subnormal."""
-    before, after = (M.data if sp.issparse(M) else M for M in (Z, scaled))
-    small = np.abs(after) < _NORMAL
-    return not np.any(small & (before != 0))
+    return not np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0))
 
 
 def _shifted(value: float, place: int) -> Fraction:

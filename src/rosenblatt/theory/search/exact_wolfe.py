@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.inputs import Floats, Matrix, Signs
+from rosenblatt.theory.inputs import Floats, Matrix, Signs, entries
 from rosenblatt.theory.integers import proportional_integers
 
 __all__ = ["ExactRows", "IntegerRows", "exact_search"]
@@ -50,7 +50,7 @@ class IntegerRows:
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
         self.X, self.signs, self.bias = X, signs, bias
-        self.low, self.high = _places(X.data if sp.issparse(X) else X.reshape(-1))
+        self.low, self.high = _places(entries(X).reshape(-1))
         if bias:
             self.low, self.high = min(self.low, 0), max(self.high, 1)
         self.width, self.bits = X.shape[1] + bias, max(1, self.high - self.low)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import encloses_zero_combination, least_score
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_matrix, largest_entry
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_matrix, dense_rows, largest_entry
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.hulls import Hull
@@ -150,7 +150,7 @@ def _equal(X: Matrix, i: int, j: int) -> bool:
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:
     """Return the weights of sum 1 under which the rows add up to zero, as near as floats can say."""
-    Z = (X[rows].toarray() if sp.issparse(X) else X[rows]) * signs[rows][:, None]
+    Z = dense_rows(X, rows) * signs[rows][:, None]
     parts = [Z.T, signs[rows][None, :]] if bias else [Z.T]
     M = np.vstack([*parts, np.ones(len(rows))])
     lengths = np.max(np.abs(M), axis=1, initial=0.0)

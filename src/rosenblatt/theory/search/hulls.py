@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Floats, Matrix, Signs, longest_row, safe
+from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows, longest_row, safe
 
 __all__ = ["Hull"]
 
@@ -53,8 +53,7 @@ class Hull:
     def rows(self, which: NDArray[np.intp]) -> Floats:
         """Return some rows z as a dense matrix."""
         Z = np.zeros((len(which), self.size))
-        part = self.X[which]
-        Z[:, : self.X.shape[1]] = part.toarray() if sp.issparse(part) else part
+        Z[:, : self.X.shape[1]] = dense_rows(self.X, which)
         if self.constant:
             Z[:, -1] = self.constant
         Z *= self.signs[which][:, None]

@@ -33,7 +33,7 @@ from rosenblatt.kernels.orders import visiting_order
 from rosenblatt.kernels.passes import TALLY, one_vs_rest_pass
 from rosenblatt.parameters import check_integer
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows
 from rosenblatt.theory.search.cones import balanced
 
 __all__ = ["RescaledRun", "rescaled_perceptron"]
@@ -205,7 +205,7 @@ class _Search:
         """Stretch space by what the last phase counted; return whether that can be trusted."""
         m = self.Z.shape[1]
         used = np.flatnonzero(self.counts)
-        A = self.A[used].toarray() if sp.issparse(self.A) else self.A[used]
+        A = dense_rows(self.A, used)
         share = self.counts[used] / self.counts.sum()
         S = np.eye(m) + STRETCH * m * (A.T * share) @ A
         if not np.isfinite(S).all():

@@ -1,4 +1,4 @@
-"""Progress of searches in words, in floats and exact; `tests/estimators/test_fit.py` has that of runs."""
+"""Progress of runs and of searches, in words."""
 
 import io
 
@@ -46,12 +46,29 @@ def test_one_line_on_a_terminal(clock):
     assert stream.getvalue() == "\r\x1b[Kexact arithmetic with 5 rows: 50% of the work that is allowed, 6 s\r\x1b[K"
 
 
+def test_lines_of_a_run(clock):
+    stream = io.StringIO()
+    shown = Progress(1, 10, stream)
+    shown.within(0, 0.5, 3)
+    shown.after(1, 1, None)
+    shown.after(2, 1200, 0.25)
+    shown.close("not separated")
+    assert stream.getvalue().splitlines() == [
+        "pass 1: 1 mistake, 12.00 s",
+        "pass 2: 1,200 mistakes, validation error 0.2500, 18.00 s",
+        "not separated (24.00 s)",
+    ]
+
+
 def test_silence(clock):
     stream = Terminal()
     shown = Progress(0, stream=stream)
     shown.search(1, 0.0, 1.0)
     shown.exact(5, 0.5)
+    shown.within(0, 0.5, 3)
+    shown.after(1, 1, None)
     shown.close()
+    shown.close("separated")
     assert stream.getvalue() == ""
 
 

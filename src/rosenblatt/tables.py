@@ -1,4 +1,4 @@
-"""A small table that prints well: what explanations and errors by pass are handed back as."""
+"""A small table that prints well: the type of explanations and of errors by pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Table"]
 
 
 class Table:
-    """Named columns of equal length, with a title and notes; it does not change once made.
+    """Named columns of equal length, with a title and notes; it is immutable.
 
     Printing it gives aligned plain text, a notebook shows it as HTML, and it turns into a pandas frame or a
     dictionary of plain Python values. ``len(t)`` counts rows, ``t.columns`` names the columns, ``t["name"]``

@@ -294,7 +294,7 @@ def test_other_models_are_explained_too():
 
 def test_rows_that_are_not_one_row_are_refused():
     model = with_weights([1, 2])
-    with pytest.raises(ValueError, match="explains one row, got 2: pick one"):
+    with pytest.raises(ValueError, match="expected one row, got 2: pick one"):
         contributions(model, [[1, 1], [2, 2]])
     with pytest.raises(ValueError, match="one row of numbers, got 3"):
         contributions(model, 3)

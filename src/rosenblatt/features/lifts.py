@@ -52,7 +52,7 @@ class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return ``X`` with one more column, the sum of the squares of each row."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        with np.errstate(over="ignore", under="ignore"):  # what overflows is refused below
+        with np.errstate(over="ignore", under="ignore"):  # overflow is refused below
             squares = _squares(X).astype(X.dtype)
         if not np.isfinite(squares).all():
             row = int(np.flatnonzero(~np.isfinite(squares))[0])

@@ -27,7 +27,7 @@ _LEAST = 2.0**-1000
 
 
 class Graph:
-    """Nodes and constants of a graph in the making; a call adds a node and returns the name of its output."""
+    """Nodes and constants of a graph; a call adds a node and returns the name of its output."""
 
     def __init__(self, onnx: Any) -> None:
         self._onnx = onnx
@@ -59,7 +59,7 @@ class Graph:
         return self._constants[value].name
 
     def name(self, result: str, name: str) -> None:
-        """Give a result the name under which the graph hands it out."""
+        """Make a result an output of the graph, under this name."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [result], [name]))
 
     def type(self, name: str) -> int:
@@ -90,7 +90,7 @@ def decide(graph: Graph, x: str, w: np.ndarray, b: np.ndarray, exact: bool = Tru
     """Return the number of the winning class of each row, and the scores as floats.
 
     With one line of weights, class 1 wins where its score exceeds 0. Where scores are within rounding of each other the
-    rows are gathered and decided exactly, unless they are not to be.
+    rows are gathered and decided exactly, if ``exact``.
     """
     weights, biases = graph.constant(w.T), graph.constant(b[None, :])
     scores = graph("Add", graph("MatMul", x, weights), biases)

@@ -54,9 +54,9 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
     Parameters
     ----------
     path : str or path
-        Where to. An OSError says if it cannot be done; what was there before stays then.
+        The file to write. An OSError where that fails; an existing file is then as it was.
     header : dict
-        Plain data, as JSON has it.
+        Data that JSON can hold.
     arrays : mapping from str to array
         Of floats (4 or 8 bytes), integers or booleans.
 
@@ -84,8 +84,8 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
     head = _head(shapes, text, _ZEROS)
     if len(head) - 8 > LONGEST_HEAD:
         raise ValueError(
-            f"names and other words take {len(head):,} bytes, and the file format allows {LONGEST_HEAD:,}: "
-            "shorten the names, or leave them out."
+            f"the header and the names of arrays take {len(head):,} bytes, and the file format allows "
+            f"{LONGEST_HEAD:,}: shorten the names of features, or leave them out."
         )
     digest = hashlib.sha256(head)
     for name in names:
@@ -96,9 +96,9 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the header and the arrays of a file that `write_container` wrote.
 
-    Raises a ValueError with one sentence for any other file: cut short, altered, made to deceive, or of a newer
+    A ValueError with one sentence for any other file: cut short, altered, forged, or of a newer
     layout. Arrays take no memory beyond the size of the file, and no code is run. What header and arrays mean is not
-    looked at.
+    checked.
     """
     path = Path(path)
     if not stat.S_ISREG(os.stat(path).st_mode):
@@ -178,7 +178,7 @@ def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, np.ndarr
     except ValueError:
         raise _Fault("is no file of rosenblatt's: its header cannot be read.") from None
     if type(header) is not dict:
-        raise _Fault("is no file of rosenblatt's: its header is no dictionary.")
+        raise _Fault("is no file of rosenblatt's: its header is not a dictionary.")
     return header, arrays
 
 
@@ -186,7 +186,7 @@ def _read_head(file: BinaryIO, size: int) -> tuple[_Shapes, str, str]:
     """Return types and shapes of the arrays, the header as JSON text, and the digest."""
     length = int.from_bytes(file.read(8), "little")
     if size < 8 or length > LONGEST_HEAD:
-        raise _Fault("is no model file: it does not start as one of safetensors does.")
+        raise _Fault("is no model file: its first 8 bytes are not those of a safetensors file.")
     if length > size - 8:
         raise _Fault(
             f"is cut short, or no model file: {length:,} bytes should follow its first 8, and {size - 8:,} do."

@@ -31,7 +31,7 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
     through the origin (``kind="homogeneous"``). With a bias it is *not* R^2 / gamma^2 with the margin of CIML
     equation 4.9, as the example shows. Infinity where nothing separates the rows, as there the perceptron never
     stops, and in the rare case that no separator could be found.
-    It bounds the updates of all passes together, and says nothing of when the last of them comes.
+    It bounds the updates of all passes together, not the pass in which the last of them comes.
 
     Block and Novikoff (1962); CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3. For rows with |x| <= 1 and no
     bias it reads 1 / gamma^2; for a separator w* of any length, R^2 |w*|^2 / gamma^2.

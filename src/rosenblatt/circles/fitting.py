@@ -254,21 +254,9 @@ def _no_plane(lifted: LiftedPoints) -> BallObstruction:
 
 def _obstruction(lifted: LiftedPoints, weights: dict[int, int]) -> BallObstruction:
     """Return the weights under which signed rows add up to zero as a proof that names the rows of both classes."""
-    rows = sorted(row for row in weights if row < len(lifted.X))
-    inside = tuple(row for row in rows if lifted.positive[row])
-    outside = tuple(row for row in rows if not lifted.positive[row])
-    total = sum(weights[row] for row in inside)
-    shares = {row: Fraction(weights[row], total) for row in rows}
-
-    def mean(side: tuple[int, ...]) -> list[Fraction]:
-        points = [[Fraction(value) for value in lifted.X[row].tolist()] for row in side]
-        raised = [[*point, sum((value * value for value in point), Fraction(0))] for point in points]
-        return [
-            sum((shares[row] * value for row, value in zip(side, column, strict=True)), Fraction(0))
-            for column in zip(*raised, strict=True)
-        ]
-
-    *point, inside_height = mean(inside)
-    outside_height = mean(outside)[-1]
-    inside_shares, outside_shares = (tuple(shares[row] for row in side) for side in (inside, outside))
-    return BallObstruction(inside, outside, tuple(point), inside_shares, outside_shares, inside_height, outside_height)
+    rows = {row: tuple(map(Fraction, lifted.X[row].tolist())) for row in sorted(weights) if row < len(lifted.X)}
+    total = sum(weights[row] for row in rows if lifted.positive[row])
+    inside, outside = (
+        {row: Fraction(weights[row], total) for row in rows if lifted.positive[row] == held} for held in (True, False)
+    )
+    return BallObstruction.from_weights(rows, inside, outside)

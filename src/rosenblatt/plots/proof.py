@@ -11,6 +11,7 @@ import numpy as np
 
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, tidy, whole_ticks
 from rosenblatt.theory.convergence.proof import Proof
+from rosenblatt.theory.words import counted
 
 _POINTS = 2000
 """Points of a curve; of a run with more updates, so many are drawn, evenly chosen."""
@@ -61,7 +62,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
         ax.set(xscale="log", yscale="log", xlim=(1, k[-1]), ylim=(proof.gamma / tall**0.3, top * tall**0.2))
     _mark(ax, n, math.sqrt(n) * proof.R, f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
     _mark(ax, end, top, f"(R/γ)² = {_whole(end)}", even, left=True)
-    title = f"{n:,} update{'' if n == 1 else 's'}, of at most {_whole(proof.bound)} that there is room for"
+    title = f"{counted(n, 'update')}, of at most {_whole(proof.bound)} that there is room for"
     ax.set(title=title, xlabel="updates k", ylabel="length")
     ax.legend(frameon=False, loc="upper left")
     tidy(ax)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from rosenblatt.theory.inputs import Numbers
 
-__all__ = ["as_float", "number_text", "rows_text", "vector_text"]
+__all__ = ["as_float", "counted", "number_text", "rows_text", "vector_text"]
 
 
 def as_float(value: float | Fraction) -> float:
@@ -39,6 +39,15 @@ def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -
     ('(1, 0.5)', '(0, 1, 2, 3, 4, 5, ...)')
     """
     return f"({', '.join(number_text(value, digits) for value in values[:6])}{', ...' if len(values) > 6 else ''})"
+
+
+def counted(n: int, word: str) -> str:
+    """Return the count with its word, in the plural where it is not 1.
+
+    >>> counted(1, "pass"), counted(1200, "pass"), counted(0, "update")
+    ('1 pass', '1,200 passes', '0 updates')
+    """
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}{'es' if word.endswith('s') else 's'}"
 
 
 def rows_text(rows: Sequence[int], most: int | None = None) -> str:

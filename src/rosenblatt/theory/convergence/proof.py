@@ -17,6 +17,7 @@ from rosenblatt.theory.convergence.runs import check_run, run, seed_of
 from rosenblatt.theory.exact import least_score, round_root, squared_length
 from rosenblatt.theory.inputs import Floats, MatrixLike, two_classes
 from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.words import counted
 
 __all__ = ["Proof", "Update", "proof"]
 
@@ -128,19 +129,20 @@ class Proof:
         return Table(columns, title=title, notes=notes)
 
     def __str__(self) -> str:
-        n, passes = self.updates, "1 pass" if self.passes == 1 else f"{self.passes:,} passes"
+        n = self.updates
         end = "the last without a mistake" if self.converged else "with mistakes left"
         verdict = "Every inequality holds at every update."
         if not self.holds:
             broken = ", ".join(name for name, held in self.checks.items() if not held.all())
             verdict = f"This is no run of a perceptron on these rows, as it breaks {broken or 'the bound'}."
         lines = [
-            f"{_times(n)} in {passes}, {end}; no run on these rows can make more than {_whole(self.bound)}.",
+            f"{counted(n, 'update')} in {counted(self.passes, 'pass')}, {end}; "
+            f"no run on these rows can make more than {_whole(self.bound)}.",
             f"At the end w*·w = {self.projection[-1]:.4g} ≥ k·γ = {self.projection_low[-1]:.4g}, "
             f"and |w| = {self.norm[-1]:.4g} ≤ √k·R = {math.sqrt(n) * self.R:.4g}.",
             f"So the cosine of the angle between w and w* is at least √k·γ/R = {self.cosine_low[-1]:.4g}: "
             f"it is {self.cosine[-1]:.4g}.",
-            f"On the way it fell at {_times(len(self.fell))}; only its lower bound must rise.",
+            f"On the way it fell at {counted(len(self.fell), 'update')}; only its lower bound must rise.",
             f"|w − (R²/γ) w*|² fell at each by R² = {self.R * self.R:.4g} or more, to {self.alpha[-1]:.4g}.",
             verdict,
         ]
@@ -289,7 +291,3 @@ def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tu
 
 def _whole(bound: float) -> str:
     return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"
-
-
-def _times(n: int) -> str:
-    return "1 update" if n == 1 else f"{n:,} updates"

@@ -35,6 +35,7 @@ from rosenblatt.parameters import check_integer
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows
 from rosenblatt.theory.search.cones import balanced
+from rosenblatt.theory.words import counted
 
 __all__ = ["RescaledRun", "rescaled_perceptron"]
 
@@ -73,11 +74,11 @@ class RescaledRun:
 
     def __str__(self) -> str:
         counts = ((self.updates, "update"), (self.passes, "pass"), (self.rescalings, "rescaling"))
-        updates, passes, rescalings = (_counted(*count) for count in counts)
+        updates, passes, rescalings = (counted(*count) for count in counts)
         work = f"{updates} in {passes}, {rescalings}"
         if self.v is not None:
             return f"Solved: every row of Z v is positive. {work}."
-        return f"Not solved, which proves nothing: at best Z v has {_counted(self.wrong, 'row')} not positive. {work}."
+        return f"Not solved, which proves nothing: at best Z v has {counted(self.wrong, 'row')} not positive. {work}."
 
 
 def rescaled_perceptron(
@@ -253,7 +254,3 @@ def _rows(A: Matrix) -> tuple[Any, ...]:
     for view in views:
         view.flags.writeable = False
     return tuple(views) if sp.issparse(A) else (views[0], A.shape[1])
-
-
-def _counted(n: int, word: str) -> str:
-    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}{'es' if word.endswith('s') else 's'}"

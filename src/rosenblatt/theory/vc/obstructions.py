@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Self, TypeAlias
 
 from rosenblatt.parameters import check_integer
 from rosenblatt.theory.vc.families import check_family
@@ -14,6 +15,8 @@ from rosenblatt.theory.vc.shapes import Directions
 from rosenblatt.theory.words import rows_text
 
 __all__ = ["BallObstruction", "RadonPartition", "why_not"]
+
+Rows: TypeAlias = Mapping[int, tuple[Fraction, ...]]  # by row number
 
 
 @dataclass(frozen=True)
@@ -36,26 +39,25 @@ class RadonPartition:
             f"the point {_tuple(self.point)} lies in the convex hulls of both."
         )
 
+    @classmethod
+    def from_weights(cls, rows: Rows, inside: Mapping[int, Fraction], outside: Mapping[int, Fraction]) -> Self:
+        """Return the claim of these weights, by row number, of sum 1 on each side."""
+        names, shares = (tuple(inside), tuple(outside)), (tuple(inside.values()), tuple(outside.values()))
+        return cls(*names, _mean(rows, inside), *shares)
+
     def check(self, points: PointsLike) -> bool:
         """Return whether the points confirm this, recomputed in fractions from the points themselves."""
-        return self._means(read_points(points)) == (self.point, self.point)
+        return self._means(dict(enumerate(read_points(points)))) == (self.point, self.point)
 
-    def _means(self, rows: Fractions) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]] | None:
-        """Return the weighted means of both sides; None if the rows or the weights are not in order."""
-        if not all(0 <= i < len(rows) for i in self.inside + self.outside) or set(self.inside) & set(self.outside):
+    def _means(self, rows: Rows) -> tuple[tuple[Fraction, ...], ...] | None:
+        """Return the weighted means of both sides; None if the rows or the weights are not valid."""
+        if not all(i in rows for i in self.inside + self.outside) or set(self.inside) & set(self.outside):
             return None
         sides = ((self.inside, self.inside_weights), (self.outside, self.outside_weights))
         for names, weights in sides:
             if len(names) != len(weights) or sum(weights) != 1 or min(weights) <= 0:
                 return None
-        first, second = (
-            tuple(
-                sum((w * rows[i][c] for i, w in zip(names, weights, strict=True)), Fraction(0))
-                for c in range(len(rows[0]))
-            )
-            for names, weights in sides
-        )
-        return first, second
+        return tuple(_mean(rows, dict(zip(names, weights, strict=True))) for names, weights in sides)
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,28 @@ class BallObstruction(RadonPartition):
             f"at height {heights[0]} and that of the others {where}, at {heights[1]}."
         )
 
+    @classmethod
+    def from_weights(cls, rows: Rows, inside: Mapping[int, Fraction], outside: Mapping[int, Fraction]) -> Self:
+        """Return the claim of these weights, by row number, of sum 1 on each side."""
+        flat = RadonPartition.from_weights(rows, inside, outside)
+        heights = (_mean(_lifted({i: rows[i] for i in side}), side)[-1] for side in (inside, outside))
+        return cls(flat.inside, flat.outside, flat.point, flat.inside_weights, flat.outside_weights, *heights)
+
     def check(self, points: PointsLike) -> bool:
         """Return whether the points confirm this, recomputed in fractions from the points themselves."""
-        rows = read_points(points)
-        lifted = [(*row, sum((value * value for value in row), Fraction(0))) for row in rows]
         heights = self.inside_height, self.outside_height
-        means = (*self.point, heights[0]), (*self.point, heights[1])
-        return heights[0] >= heights[1] and self._means(lifted) == means
+        means = tuple((*self.point, height) for height in heights)
+        return heights[0] >= heights[1] and self._means(_lifted(dict(enumerate(read_points(points))))) == means
+
+
+def _lifted(rows: Rows) -> Rows:
+    return {i: (*row, sum((value * value for value in row), Fraction(0))) for i, row in rows.items()}
+
+
+def _mean(rows: Rows, weights: Mapping[int, Fraction]) -> tuple[Fraction, ...]:
+    """Return the mean of rows with these weights, by row number."""
+    columns = zip(*(rows[i] for i in weights), strict=True)
+    return tuple(sum((w * x for w, x in zip(weights.values(), column, strict=True)), Fraction(0)) for column in columns)
 
 
 def why_not(
@@ -150,14 +167,8 @@ def _partition(
     if solution is None:
         return None
     weights = dict(zip(inside + outside, solution, strict=False))
-    names = [tuple(i for i in side if weights[i]) for side in (inside, outside)]
-    shares = [tuple(weights[i] for i in side) for side in names]
-    point = tuple(sum((weights[i] * value[i] for i in names[0]), Fraction(0)) for value in zip(*given, strict=True))
-    if not lift:
-        return RadonPartition(names[0], names[1], point, shares[0], shares[1])
-    squares = [sum((value * value for value in row), Fraction(0)) for row in given]
-    heights = [sum((weights[i] * squares[i] for i in side), Fraction(0)) for side in names]
-    return BallObstruction(names[0], names[1], point, shares[0], shares[1], heights[0], heights[1])
+    shares = [{i: weights[i] for i in side if weights[i]} for side in (inside, outside)]
+    return (BallObstruction if lift else RadonPartition).from_weights(dict(enumerate(given)), *shares)
 
 
 def _nonnegative_solution(columns: list[tuple[int, ...]], b: tuple[int, ...]) -> list[Fraction] | None:

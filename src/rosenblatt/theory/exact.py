@@ -180,7 +180,7 @@ def _in_doubt(X: Matrix, signs: Signs, w: Floats, b: float) -> NDArray[np.intp]:
 
 
 def _sharp_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b: float) -> tuple[Floats, Floats]:
-    """Return what ``_scores`` does for some rows, to about 100 bits; NaN where a number is extreme.
+    """Return bounds of ``y (w . x + b)`` for some rows, to about 100 bits; NaN and inf where a number is extreme.
 
     Products are split into a float and what it rounded off (Dekker), and so are sums (Knuth): the sum is then off by
     at most u |s| + g^2 (|x| . |w| + |b|) (Ogita, Rump and Oishi 2005).

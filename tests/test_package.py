@@ -18,6 +18,12 @@ def test_every_public_name_is_there_and_documented():
         assert getattr(rosenblatt, name).__doc__, name
 
 
+def test_dir_names_all_that_can_be_imported():
+    assert {"plots", "data", "textbook", "vc", "Perceptron", "__version__"} <= set(dir(rosenblatt))
+    for name in dir(rosenblatt):
+        assert getattr(rosenblatt, name)
+
+
 def test_import_is_light():
     code = (
         "import sys, numba, scipy.sparse, sklearn.base; before = set(sys.modules); import rosenblatt;"

@@ -1,14 +1,14 @@
-"""Progress in words, for the float search and the exact one."""
+"""Progress of runs and of searches, in words."""
 
 import io
 
 import pytest
 
 from helpers.separable_sets import facet, noise
+from rosenblatt import progress
+from rosenblatt.progress import Progress
 from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.search import watching
-from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
-from rosenblatt.theory.search.watching import Watch
+from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.separability import separability
 
 
@@ -21,16 +21,16 @@ class Terminal(io.StringIO):
 def clock(monkeypatch):
     """Six seconds pass between any two looks at the clock."""
     seconds = iter(range(0, 10**6, 6))
-    monkeypatch.setattr(watching.time, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(seconds))
 
 
 def test_lines(clock):
     stream = io.StringIO()
-    watch = Watch(1, stream)
-    watch(1200, -1.0, 0.25)
-    watch(1201, 0.125, 0.25)
-    watch.exact(66, 0.125)
-    watch.close()
+    shown = Progress(1, stream=stream)
+    shown.search(1200, -1.0, 0.25)
+    shown.search(1201, 0.125, 0.25)
+    shown.exact(66, 0.125)
+    shown.close()
     assert stream.getvalue().splitlines() == [
         "step 1,200: margin at least none yet, at most 0.25, 6 s",
         "step 1,201: margin at least 0.125, at most 0.25, 12 s",
@@ -40,18 +40,35 @@ def test_lines(clock):
 
 def test_one_line_on_a_terminal(clock):
     stream = Terminal()
-    watch = Watch(1, stream)
-    watch.exact(5, 0.5)
-    watch.close()
+    shown = Progress(1, stream=stream)
+    shown.exact(5, 0.5)
+    shown.close()
     assert stream.getvalue() == "\r\x1b[Kexact arithmetic with 5 rows: 50% of the work that is allowed, 6 s\r\x1b[K"
+
+
+def test_lines_of_a_run(clock):
+    stream = io.StringIO()
+    shown = Progress(1, 10, stream)
+    shown.within(0, 0.5, 3)
+    shown.after(1, 1, None)
+    shown.after(2, 1200, 0.25)
+    shown.close("not separated")
+    assert stream.getvalue().splitlines() == [
+        "pass 1: 1 mistake, 12.00 s",
+        "pass 2: 1,200 mistakes, validation error 0.2500, 18.00 s",
+        "not separated (24.00 s)",
+    ]
 
 
 def test_silence(clock):
     stream = Terminal()
-    watch = Watch(0, stream)
-    watch(1, 0.0, 1.0)
-    watch.exact(5, 0.5)
-    watch.close()
+    shown = Progress(0, stream=stream)
+    shown.search(1, 0.0, 1.0)
+    shown.exact(5, 0.5)
+    shown.within(0, 0.5, 3)
+    shown.after(1, 1, None)
+    shown.close()
+    shown.close("separated")
     assert stream.getvalue() == ""
 
 
@@ -67,7 +84,7 @@ def test_the_exact_stage_talks_too(ask, clock, capsys):
 def test_the_exact_search_says_how_far_it_is():
     X, signs = noise(40, 6)
     seen = []
-    exact_search(WholeRows(X, signs, True), [0], watch=lambda rows, share: seen.append((rows, share)))
+    exact_search(IntegerRows(X, signs, True), [0], watch=lambda rows, share: seen.append((rows, share)))
     rows, shares = zip(*seen, strict=True)
     assert rows[0] == 1
     assert max(rows) > 3

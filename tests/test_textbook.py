@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from rosenblatt import textbook
 from rosenblatt.textbook import (
     activation,
     averaged_perceptron_train,
@@ -336,3 +337,16 @@ def test_no_features_leaves_only_the_bias_to_adjust():
 def test_a_test_point_needs_one_feature_for_each_weight():
     with pytest.raises(ValueError, match=r"^x has 1 features, expected 2"):
         perceptron_test([1, 2], 0, [1])
+
+
+def test_every_public_function_is_listed():
+    public = {name for name, value in vars(textbook).items() if getattr(value, "__module__", "") == textbook.__name__}
+    assert {name for name in public if not name.startswith("_")} == set(textbook.__all__)
+
+
+@pytest.mark.parametrize("train", [perceptron_until_no_mistakes, perceptron_batch])
+def test_what_may_never_return_stops_at_a_limit(train):
+    AND = [([x1, x2], 1 if x1 and x2 else -1) for x1, x2 in itertools.product((0, 1), repeat=2)]
+    assert "never returns" in train.__doc__
+    with pytest.raises(RuntimeError, match="100 updates were made"):
+        train(AND, max_updates=100)

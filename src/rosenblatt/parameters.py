@@ -107,10 +107,11 @@ def is_boolean(value: Any) -> bool:
 
 
 def shorten(value: Any, most: int = 60) -> str:
-    """Return ``repr(value)``, cut where it is longer than ``most`` characters.
+    """Return ``repr(value)`` in one line, cut where it is longer than ``most`` characters.
 
     >>> shorten("a" * 100, 10)
     "'aaaaaa..."
     """
-    text = repr(value)
+    text = hex(value) if type(value) is int and value.bit_length() > 64 else repr(value)  # decimals have a limit
+    text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else text[: most - 3] + "..."

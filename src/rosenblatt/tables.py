@@ -1,4 +1,4 @@
-"""A small table that prints well: what explanations and errors by pass are handed back as."""
+"""A small table that prints well: the type of explanations and of errors by pass."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -16,7 +16,7 @@ __all__ = ["Table"]
 
 
 class Table:
-    """Named columns of equal length, with a title and notes; it does not change once made.
+    """Named columns of equal length, with a title and notes; it is immutable.
 
     Printing it gives aligned plain text, a notebook shows it as HTML, and it turns into a pandas frame or a
     dictionary of plain Python values. ``len(t)`` counts rows, ``t.columns`` names the columns, ``t["name"]``
@@ -49,7 +49,7 @@ class Table:
 
     __slots__ = ("_columns", "_notes", "_title")
 
-    def __init__(self, columns: Mapping[str, Iterable[Any]], title: str = "", notes: Sequence[str] = ()) -> None:
+    def __init__(self, columns: Mapping[str, Iterable[object]], title: str = "", notes: Sequence[str] = ()) -> None:
         for name, values in columns.items():
             if not isinstance(name, str):
                 raise ValueError(f"a column's name must be a string, got {name!r}: use {str(name)!r}.")
@@ -152,19 +152,19 @@ class Table:
         return pandas.DataFrame(self.to_dict())
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[Real]:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _is_numeric(values: list[Any]) -> bool:
+def _is_numeric(values: Sequence[object]) -> bool:
     return any(map(_is_number, values)) and all(value is None or _is_number(value) for value in values)
 
 
-def _cell(value: Any, digits: int = 4) -> str:
+def _cell(value: object, digits: int = 4) -> str:
     if value is None:
         return "-"
     if not _is_number(value) or isinstance(value, Integral):
@@ -177,7 +177,7 @@ def _cell(value: Any, digits: int = 4) -> str:
     return f"{x + 0.0:.{digits}g}"  # + 0.0 turns -0.0 into 0.0
 
 
-def _one_line(value: Any) -> str:
+def _one_line(value: object) -> str:
     return " ".join(str(value).splitlines())
 
 

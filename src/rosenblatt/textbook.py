@@ -13,6 +13,22 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+__all__ = [
+    "NoMistakesLeft",
+    "Step",
+    "activation",
+    "averaged_perceptron_train",
+    "perceptron_batch",
+    "perceptron_online",
+    "perceptron_restart",
+    "perceptron_test",
+    "perceptron_train",
+    "perceptron_until_no_mistakes",
+    "voted_perceptron_test",
+    "voted_perceptron_train",
+    "with_dummy_feature",
+]
+
 Number = int | float | Fraction
 Vector = list[Number]
 Voter = tuple[Vector, Number, int]
@@ -144,8 +160,9 @@ def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None)
     """Visit all of ``S`` in order, without a bias, until a whole pass makes no mistake; return ``w, k``.
 
     Har-Peled figure 30.2: ``k`` counts the updates, ``.R`` is max |x|. A mistake is sign(w·x) != y, and
-    sign(0) is 0, so ties are mistakes. Where no w separates ``S`` this runs forever, as in the seed, unless
-    ``max_updates`` is given: then needing one more is a RuntimeError.
+    sign(0) is 0, so ties are mistakes. On data that no hyperplane through the origin separates (AND, for
+    instance, without `with_dummy_feature`) this never returns, unless ``max_updates`` is given: then needing one
+    more is a RuntimeError.
 
     >>> run = perceptron_until_no_mistakes([([3, 4], +1), ([2, 0], -1)])
     >>> w, k = run
@@ -172,8 +189,9 @@ def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None)
 def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
     """While some example has y·(w·x) <= 0, ties included, update on the first such; return ``w``.
 
-    The Cornell slides' batch form, without a bias; they leave open which such example to take. Where no w
-    separates ``S`` it runs forever, unless ``max_updates`` is given: then needing one more is a RuntimeError.
+    The Cornell slides' batch form, without a bias; they leave open which such example to take. On data that no
+    hyperplane through the origin separates this never returns, unless ``max_updates`` is given: then needing one
+    more is a RuntimeError.
 
     >>> perceptron_batch([([3, 4], +1), ([2, 0], -1)])
     [-1, 4]

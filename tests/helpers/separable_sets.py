@@ -124,7 +124,7 @@ def margin_square(X, signs, kind):
     return nearest_square(Z) if Z[0] else Fraction(0)
 
 
-def least_score(X, signs, w, b):
+def naive_least_score(X, signs, w, b):
     rows = np.asarray(X, dtype=float).tolist()
     dots = (sum((Fraction(v) * Fraction(t) for v, t in zip(w, x, strict=True)), Fraction(b)) for x in rows)
     return min(int(s) * dot for s, dot in zip(signs, dots, strict=True))
@@ -168,7 +168,7 @@ def brackets(X, signs, w, b, alpha, kind, low, high, strictly=True):
         return False
     if kind == "homogeneous" and b != 0:
         return False
-    least = least_score(X, signs, w, b)
+    least = naive_least_score(X, signs, w, b)
     if strictly and not (low >= 0 and least > 0):
         return False
     return _at_least(w, b, kind, low, least) and _at_most(X, signs, alpha, kind, high)

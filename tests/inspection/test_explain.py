@@ -146,9 +146,9 @@ def test_training_itself_notices_the_scale():
 @pytest.mark.parametrize("top", [0, -1, 2.0, True, "10"])
 def test_top_is_a_whole_number_from_one_up(top):
     model = with_weights([1, 2])
-    with pytest.raises(ValueError, match="whole number from 1 up"):
+    with pytest.raises(ValueError, match="top must be an integer of at least 1, got"):
         explain(model, top=top)
-    with pytest.raises(ValueError, match="whole number from 1 up"):
+    with pytest.raises(ValueError, match="top must be an integer of at least 1, got"):
         contributions(model, [1, 1], top=top)
 
 
@@ -294,7 +294,7 @@ def test_other_models_are_explained_too():
 
 def test_rows_that_are_not_one_row_are_refused():
     model = with_weights([1, 2])
-    with pytest.raises(ValueError, match="explains one row, got 2: pick one"):
+    with pytest.raises(ValueError, match="expected one row, got 2: pick one"):
         contributions(model, [[1, 1], [2, 2]])
     with pytest.raises(ValueError, match="one row of numbers, got 3"):
         contributions(model, 3)

@@ -158,7 +158,7 @@ def test_what_cannot_be_saved_says_so(path):
         save(make_pipeline(Perceptron()).fit(X, y), path)
     with pytest.raises(TypeError, match="got Mine"):
         save(type("Mine", (Perceptron,), {})(), path)
-    with pytest.raises(ValueError, match="whole numbers, floats, truth values or words can be saved"):
+    with pytest.raises(ValueError, match="integers, floats, booleans or strings can be saved"):
         save(Perceptron().partial_fit(X, np.array([b"a", b"b"])[y]), path)
     for attribute in ("preparation_", "fingerprint_"):
         for value in ({1: 2}, {"a": (1, 2)}, {"a": np.zeros(1)}, {"a": float("nan")}):

@@ -143,7 +143,7 @@ def test_projection_refuses_labels_that_do_not_fit():
     model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
     with pytest.raises(ValueError, match=r"one label for each of the 120 rows, got shape \(3,\)"):
         plot_projection(model, X, SEPARABLE[:3], axes())
-    with pytest.raises(ValueError, match="does not know the label 'maybe'"):
+    with pytest.raises(ValueError, match="labels that the model was trained with, got 'maybe'"):
         plot_projection(model, X[:1], ["maybe"], axes())
     with pytest.raises(ValueError, match="only between two classes"):
         plot_projection(AveragedPerceptron().fit(X, np.arange(120) % 3), X, np.arange(120) % 3, axes())

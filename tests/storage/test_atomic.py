@@ -1,4 +1,4 @@
-"""Files are replaced as a whole or not at all, whoever else is at work and wherever the disk ends."""
+"""Files are replaced as a whole or not at all, with other writers at work and on a full disk."""
 
 import errno
 import os
@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from rosenblatt.storage import atomic as replacing
-from rosenblatt.storage.atomic import replace_file
+from rosenblatt.storage import atomic
+from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.container import read_container, write_container
 
 
@@ -77,33 +77,18 @@ def test_an_interrupt_leaves_the_old_file(path, monkeypatch):
     assert path.read_bytes() == b"old"
 
 
-def test_what_a_killed_process_left_is_cleared_away(path):
-    temporary = path.parent / f".{path.name}.tmp"
-    temporary.write_bytes(b"half of a mod")
+def test_only_what_a_killed_process_left_is_deleted(path):
+    old, at_work, other = (path.parent / f".{path.name}.{end}" for end in ("0" * 16 + ".tmp", "f" * 16 + ".tmp", "tmp"))
+    for file in (old, at_work, other):
+        file.write_bytes(b"half of a mod")
+    for file in (old, other):
+        os.utime(file, (time.time() - 4000,) * 2)
     write_container(path, {"a": 1}, {})
     assert read_container(path)[0] == {"a": 1}
-    assert os.listdir(path.parent) == [path.name]
+    assert set(path.parent.iterdir()) == {path, at_work, other}
 
 
-def test_a_process_at_work_is_waited_for(path, monkeypatch):
-    temporary = path.parent / f".{path.name}.tmp"
-    file = os.open(temporary, os.O_RDWR | os.O_CREAT)
-    assert replacing._lock(file)
-    monkeypatch.setattr(replacing, "_PATIENCE", 0.1)
-    with pytest.raises(OSError, match="another process is saving"):
-        replace_file(path, [b"new"])
-    assert temporary.exists()
-    monkeypatch.setattr(replacing, "_PATIENCE", 20.0)
-    worker = threading.Thread(target=replace_file, args=(path, [b"new"]))
-    worker.start()
-    time.sleep(0.05)
-    os.close(file)
-    worker.join()
-    assert path.read_bytes() == b"new"
-    assert os.listdir(path.parent) == [path.name]
-
-
-def test_many_at_once_take_turns(path, monkeypatch):
+def test_many_at_once_leave_one_whole_file(path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda file: None)
     faults = []
 
@@ -137,11 +122,27 @@ def test_links_and_permissions_stay(path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_a_trap_in_place_of_the_temporary_file_is_not_followed(path):
-    victim = path.parent / "victim"
+def test_a_trap_in_place_of_the_temporary_file_is_not_followed(path, monkeypatch):
+    monkeypatch.setattr(atomic.secrets, "token_hex", lambda size: "ab" * size)
+    victim, trap = path.parent / "victim", path.parent / f".{path.name}.{'ab' * 8}.tmp"
     victim.write_bytes(b"precious")
-    (path.parent / f".{path.name}.tmp").symlink_to(victim)
+    trap.symlink_to(victim)
     with pytest.raises(OSError, match="could not save"):
-        replace_file(path, [b"new"])
+        write_atomically(path, [b"new"])
     assert victim.read_bytes() == b"precious"
+    assert trap.is_symlink()
     assert not path.exists()
+
+
+def test_a_disk_that_cannot_flush_the_name_says_so(path, monkeypatch):
+    fsync = os.fsync
+
+    def worn(file):
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", worn)
+    with pytest.raises(OSError, match=r"input/output error \(the new file is there, but might not outlast a power cut"):
+        write_atomically(path, [b"new"])
+    assert path.read_bytes() == b"new"

@@ -192,7 +192,7 @@ def test_only_plain_data_and_numbers_are_written(path, monkeypatch):
         with pytest.raises(ValueError, match="cannot be saved"):
             write_container(path, {}, {"x": array})
     monkeypatch.setattr(files, "LONGEST_HEAD", 1000)
-    with pytest.raises(ValueError, match="names and other words take"):
+    with pytest.raises(ValueError, match="the header and the names of arrays take"):
         write_container(path, {"a": "x" * 1000}, {})
     assert not path.exists()
 

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from helpers.forging import alike
-from rosenblatt.storage.json_fields import Fields, from_text, labels_from_plain, labels_to_plain, to_text
+from rosenblatt.storage.json_fields import (
+    StrictFields,
+    from_canonical_json,
+    labels_from_plain,
+    labels_to_plain,
+    to_canonical_json,
+)
 
 LABELS = [
     [0, 1],
@@ -35,7 +41,7 @@ def test_labels_keep_their_type(labels):
 
 @pytest.mark.parametrize("labels", [[b"a"], [None], [1 + 2j], [np.datetime64("2020")], np.array([(1,)], object)])
 def test_other_labels_cannot_be_saved(labels):
-    with pytest.raises(ValueError, match="only labels that are whole numbers, floats, truth values or words"):
+    with pytest.raises(ValueError, match="only labels that are integers, floats, booleans or strings"):
         labels_to_plain(np.asarray(labels))
 
 
@@ -80,24 +86,24 @@ def test_labels_that_are_none_are_refused(kind, values):
 
 
 def test_fields_are_taken_once_and_all():
-    fields = Fields({"a": 1, "b": "x"}, "this")
+    fields = StrictFields({"a": 1, "b": "x"}, "this")
     assert fields.whole("a") == 1
     with pytest.raises(ValueError, match="this has no field 'a'"):
         fields.whole("a")
     with pytest.raises(ValueError, match="unknown field 'b'"):
         fields.end()
     with pytest.raises(ValueError, match="must be a dictionary"):
-        Fields([], "this")
+        StrictFields([], "this")
 
 
 @pytest.mark.parametrize("data", [(1,), {1: 2}, [float("inf")], {"a": np.int64(1)}, b"x", {"a": {"b": [set()]}}, 1j])
 def test_only_plain_data_becomes_text(data):
     with pytest.raises(ValueError, match="this must be plain data as JSON has it"):
-        to_text(data, "this")
+        to_canonical_json(data, "this")
 
 
 def test_text_is_read_as_it_was_written():
     data = {"b": [1, -0.0, 1e-320, None, True, "é\ud800"], "a": {"": 2**200}}
-    assert json.dumps(from_text(to_text(data, "this"), "this")) == json.dumps(data)
+    assert json.dumps(from_canonical_json(to_canonical_json(data, "this"), "this")) == json.dumps(data)
     with pytest.raises(ValueError, match="this is not JSON as rosenblatt writes it"):
-        from_text('{"a": 1}', "this")
+        from_canonical_json('{"a": 1}', "this")

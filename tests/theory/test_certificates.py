@@ -263,6 +263,6 @@ def test_a_certificate_of_another_type_or_format_is_refused():
         Inseparable.from_json(text)
     with pytest.raises(ValueError, match=r"expected a certificate in format 1, got (0x)?2: it was written by"):
         Separable.from_json(text.replace('"format": 1', '"format": 2'))
-    for name in ("Certificate", "_About"):
+    for name in ("Certificate", "_AboutRows", "JsonFile", "Verdicts"):
         with pytest.raises(ValueError, match="expected a certificate of type Certificate"):
             Certificate.from_json(text.replace("Separable", name))

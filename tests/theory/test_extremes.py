@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from helpers.separable_sets import is_separable, least_score, noise
-from rosenblatt.theory.exact import smallest
+from helpers.separable_sets import is_separable, naive_least_score, noise
+from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.margins import dataset_margin, margin
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Separable
@@ -17,7 +17,7 @@ def test_smallest_where_a_weight_vanishes_when_scaled():
     X = np.column_stack([1e-32 * np.linspace(5, 9, 300), np.full(300, 1e300)])
     X[7] = [1e-31, -1e300]
     w, signs = np.array([1e300, 1e-30]), np.ones(300)
-    assert smallest(X, signs, w, 0.0) == least_score(X, signs, w.tolist(), 0.0) < 0
+    assert least_score(X, signs, w, 0.0) == naive_least_score(X, signs, w.tolist(), 0.0) < 0
     assert margin(X, signs, w) == -math.inf
 
 
@@ -102,12 +102,12 @@ def test_mixed_signs_of_the_largest_floats_do_not_warn():
 def test_twins_among_round_numbers():
     import scipy.sparse as sp
 
-    from rosenblatt.theory.search.gordan import _marks, opposite_twins
+    from rosenblatt.theory.search.gordan import _row_hashes, conflicting_duplicates
 
     rng = np.random.default_rng(0)
     X, y = rng.choice([-1.0, 1.0], (2000, 30)), rng.choice([-1.0, 1.0], 2000)
     X[-1], y[-1] = X[5], -y[5]
     for form in (X, sp.csr_array(X)):
-        assert len(np.unique(_marks(form))) > 1900
-        assert opposite_twins(form, y).support.tolist() == [5, 1999]
-    assert opposite_twins(np.array([[0.0], [-0.0]]), np.array([1.0, -1.0])) is not None
+        assert len(np.unique(_row_hashes(form))) > 1900
+        assert conflicting_duplicates(form, y).support.tolist() == [5, 1999]
+    assert conflicting_duplicates(np.array([[0.0], [-0.0]]), np.array([1.0, -1.0])) is not None

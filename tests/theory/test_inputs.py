@@ -23,7 +23,7 @@ ROUNDED = [
 
 @pytest.mark.parametrize("X", ROUNDED)
 def test_whole_numbers_that_floats_would_round_are_refused(X):
-    with pytest.raises(ValueError, match=r"X holds the whole number -?\d+, which float64 would round: give numbers up"):
+    with pytest.raises(ValueError, match=r"X holds the integer -?\d+, which float64 would round: give numbers up"):
         check_matrix(X)
 
 

@@ -13,9 +13,10 @@ from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from helpers.separable_sets import facet, holds, is_separable, least_score, margin_square, noise, planted
+from helpers.separable_sets import facet, holds, is_separable, margin_square, naive_least_score, noise, planted
+from rosenblatt import progress
 from rosenblatt.theory.margins import dataset_margin, margin
-from rosenblatt.theory.search import gordan, watching
+from rosenblatt.theory.search import gordan
 from rosenblatt.theory.verdicts import KINDS
 
 some = settings(max_examples=60, deadline=None)
@@ -51,7 +52,7 @@ def test_margin_is_the_nearest_float_to_the_distance(data):
     y = [1 if dot > 0 or (dot == 0 and data.draw(st.booleans())) else -1 for dot in exact]
     if len(set(y)) == 2 and data.draw(st.integers(0, 5)) == 0:
         y[0] = -y[0]
-    least, found = least_score(X, y, w, b), margin(X, y, w, b)
+    least, found = naive_least_score(X, y, w, b), margin(X, y, w, b)
     assert found == margin(sp.csr_array(X), y, [w], [b])
     if least <= 0:
         assert found == -math.inf
@@ -242,7 +243,7 @@ def test_a_long_search_talks_on_standard_error_only(monkeypatch, capsys):
     X, y = planted(60, 6, 1e-3)
     quiet = dataset_margin(X, y).to_json()
     clock = iter(range(0, 10**6, 6))
-    monkeypatch.setattr(watching.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     assert dataset_margin(X, y, verbose=1).to_json() == quiet
     out, err = capsys.readouterr()
     assert out == ""
@@ -262,7 +263,7 @@ def test_the_words():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"kind": "functional"}, "kind must be one of geometric, augmented, homogeneous, got 'functional'"),
+        ({"kind": "functional"}, "kind must be 'geometric' or 'augmented' or 'homogeneous', got 'functional'"),
         ({"rtol": 1.0}, "rtol must be a number between 0 and 1, got 1.0"),
         ({"rtol": -1e-6}, "rtol must be a number between 0 and 1"),
         ({"y": [0, 1, 2, 1]}, "expected two classes, got 3: ask about one class against the rest, as in y == 0"),

@@ -12,9 +12,10 @@ from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 
 from helpers.separable_sets import facet, holds, is_separable, noise, planted
+from rosenblatt import progress
 from rosenblatt.theory import vc
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.search import gordan, watching
+from rosenblatt.theory.search import gordan
 from rosenblatt.theory.search import wolfe as nearest
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
@@ -261,7 +262,7 @@ def test_a_long_search_talks_on_standard_error_only(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(nearest, "BATCH", 1)
     clock = iter(range(0, 10**6, 6))
-    monkeypatch.setattr(watching.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     assert separability(X, y, verbose=1).to_json() == quiet
     out, err = capsys.readouterr()
     assert out == ""
@@ -278,7 +279,7 @@ BAD = [
     (np.zeros((0, 2)), [], {}, "minimum of 1 is required"),
     ([1.0, 2.0], [0, 1], {}, "Expected 2D array"),
     ([["a"], ["b"]], [0, 1], {}, "could not convert string"),
-    ([[1.0], [2.0]], [0, 1], {"method": "simplex"}, 'method must be "hull" or "lp", got \'simplex\''),
+    ([[1.0], [2.0]], [0, 1], {"method": "simplex"}, "method must be 'hull' or 'lp', got 'simplex'"),
     ([[1.0], [2.0]], [0, 1], {"rtol": 0.0}, "rtol must be a number between 0 and 1, got 0.0"),
     ([[1.0], [2.0]], [0, 1], {"rtol": math.nan}, "rtol must be a number between 0 and 1, got nan"),
     (sp.csr_array(([1e308, 1e308], ([0, 0], [0, 0])), shape=(2, 1)), [0, 1], {}, "finite|infinity"),

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from helpers.examples import small_set
 from helpers.forging import alike
 from rosenblatt import Perceptron
-from rosenblatt.training.serialization import Arrays, state_from_plain, state_to_plain
+from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -26,7 +27,7 @@ def back(machines, classes, edit=lambda state, arrays: None):
     state, arrays = state_to_plain(machines)
     arrays = {name: array.copy() for name, array in arrays.items()}
     edit(state, arrays)
-    source = Arrays(arrays)
+    source = StrictArrays(arrays)
     out = state_from_plain(json.loads(json.dumps(state)), source, classes)
     source.end()
     return out

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from rosenblatt.circles.lifting import Floats, LiftedPoints, SomeRows, root, squared_distances, to_float
+from rosenblatt.circles.lifting import LiftedPoints, root, squared_distances, to_float
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, Shape
 from rosenblatt.estimators.perceptron import AveragedPerceptron
-from rosenblatt.theory.inputs import check_labels, positive_label, signs_of
+from rosenblatt.theory.inputs import Floats, Numbers, check_labels, positive_label, signs_of
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search.exact_wolfe import ExactRows, exact_search
-from rosenblatt.theory.search.gordan import No, Unknown, Yes, gordan
+from rosenblatt.theory.search.gordan import Solvable, Unknown, Unsolvable, gordan
 from rosenblatt.theory.vc import BallObstruction
 
 __all__ = ["fit_circle"]
@@ -28,7 +27,7 @@ FLAT = 1e-2  # a plane this upright may as well be a line
 
 
 def fit_circle(
-    points: Any, labels: Any, largest_margin: bool = False, inside: Any = None
+    points: ArrayLike, labels: ArrayLike, largest_margin: bool = False, inside: object = None
 ) -> Circle | HalfSpace | Outside | NoCircle:
     """Return a circle that holds all points of one class and none of the other; in any dimension.
 
@@ -107,7 +106,7 @@ def fit_circle(
     return Outside(others.center, others.radius, held)
 
 
-def _checked(points: Any, labels: Any, inside: Any) -> tuple[Floats, NDArray[np.bool_]]:
+def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the points, and which of them are to be held."""
     X = check_array(points, dtype=np.float64, order="C", input_name="points")
     largest = float(np.abs(X).max())
@@ -139,13 +138,13 @@ def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
     circle = _float_circle(lifted, _perceptron_plane(lifted))
     if circle is not None:
         return circle
-    answer = gordan(lifted.rows)  # about rows that are rounded: it has to be borne out by the points
-    circle = _float_circle(lifted, answer.v if isinstance(answer, Yes) else None)
+    answer = gordan(lifted.rows)  # about rows that are rounded: the points have to confirm it
+    circle = _float_circle(lifted, answer.v if isinstance(answer, Solvable) else None)
     if circle is not None:
         return circle
-    plane, weights = _exact_answer(lifted, answer)
-    if weights is not None:
-        return _obstruction(lifted, weights)
+    plane = _exact_answer(lifted, answer)
+    if isinstance(plane, dict):
+        return _obstruction(lifted, plane)
     circle = _float_circle(lifted, plane)
     if circle is not None:
         return circle
@@ -161,7 +160,7 @@ def _perceptron_plane(lifted: LiftedPoints) -> Floats | None:
     return model.last_coef_[0] if model.converged_ else None
 
 
-def _float_circle(lifted: LiftedPoints, v: Any) -> Circle | None:
+def _float_circle(lifted: LiftedPoints, v: Numbers | list[int] | None) -> Circle | None:
     """Return the circle below the plane v in floats, if it has every point on its right side."""
     if v is None:
         return None
@@ -177,7 +176,7 @@ def _float_circle(lifted: LiftedPoints, v: Any) -> Circle | None:
     return circle if _separates(circle, lifted) else None
 
 
-def _exact_circle(lifted: LiftedPoints, v: Any) -> Circle:
+def _exact_circle(lifted: LiftedPoints, v: Numbers | list[int]) -> Circle:
     """Return the circle below the plane v in fractions; it separates, since the plane does."""
     exact, square = lifted.ball(v)
     center = np.array(exact, dtype=object)
@@ -227,49 +226,37 @@ def _separates(shape: Shape, lifted: LiftedPoints) -> bool:
     return np.array_equal(shape.sides(lifted.X), np.where(lifted.positive, 1, -1))
 
 
-def _gap(lifted: LiftedPoints, center: NDArray[Any]) -> tuple[Fraction, Fraction]:
+def _gap(lifted: LiftedPoints, center: Numbers) -> tuple[Fraction, Fraction]:
     """Return the squared distances from the center to the farthest positive and to the nearest other point, exactly."""
     distance = squared_distances(lifted.X, center)
     inside, outside = np.flatnonzero(lifted.positive), np.flatnonzero(~lifted.positive)
     return max(map(distance, inside.tolist())), min(map(distance, outside.tolist()))
 
 
-def _exact_answer(rows: ExactRows, hint: Yes | No | Unknown) -> tuple[list[int] | None, dict[int, int] | None]:
-    """Return a plane that has z . v > 0 for all rows, or weights under which some add up to zero; one of them exists.
+def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | Unknown) -> list[int] | dict[int, int]:
+    """Return a plane v with z . v > 0 for all rows, or weights of rows that add up to zero; one of them exists.
 
-    The hint is about rows that are rounded; it only says where to begin.
+    The hint is about rows that are rounded; it is only where to begin.
     """
-    answer = exact_search(rows, hint.support.tolist() if isinstance(hint, No) else [0], most_work=math.inf)
+    answer = exact_search(rows, hint.support.tolist() if isinstance(hint, Unsolvable) else [0], most_work=math.inf)
     assert answer is not None  # there is no limit
     found, weights = answer
-    return (found, None) if weights is None else (None, dict(zip(found, weights, strict=True)))
+    return found if weights is None else dict(zip(found, weights, strict=True))
 
 
 def _no_plane(lifted: LiftedPoints) -> BallObstruction:
     """Return the proof that no plane at all separates, where none of either sign of c does."""
-    points = SomeRows(lifted, list(range(len(lifted.X))))
-    _, weights = _exact_answer(points, gordan(lifted.rows[:-1]))
-    assert weights is not None
+    either = LiftedPoints(lifted.X, lifted.positive, upward=False)
+    weights = _exact_answer(either, gordan(either.rows))
+    assert isinstance(weights, dict)
     return _obstruction(lifted, weights)
 
 
 def _obstruction(lifted: LiftedPoints, weights: dict[int, int]) -> BallObstruction:
     """Return the weights under which signed rows add up to zero as a proof that names the rows of both classes."""
-    rows = sorted(row for row in weights if row < len(lifted.X))
-    inside = tuple(row for row in rows if lifted.positive[row])
-    outside = tuple(row for row in rows if not lifted.positive[row])
-    total = sum(weights[row] for row in inside)
-    shares = {row: Fraction(weights[row], total) for row in rows}
-
-    def mean(side: tuple[int, ...]) -> list[Fraction]:
-        points = [[Fraction(value) for value in lifted.X[row].tolist()] for row in side]
-        raised = [[*point, sum((value * value for value in point), Fraction(0))] for point in points]
-        return [
-            sum((shares[row] * value for row, value in zip(side, column, strict=True)), Fraction(0))
-            for column in zip(*raised, strict=True)
-        ]
-
-    *point, inside_height = mean(inside)
-    outside_height = mean(outside)[-1]
-    inside_shares, outside_shares = (tuple(shares[row] for row in side) for side in (inside, outside))
-    return BallObstruction(inside, outside, tuple(point), inside_shares, outside_shares, inside_height, outside_height)
+    rows = {row: tuple(map(Fraction, lifted.X[row].tolist())) for row in sorted(weights) if row < len(lifted.X)}
+    total = sum(weights[row] for row in rows if lifted.positive[row])
+    inside, outside = (
+        {row: Fraction(weights[row], total) for row in rows if lifted.positive[row] == held} for held in (True, False)
+    )
+    return BallObstruction.from_weights(rows, inside, outside)

@@ -1,6 +1,6 @@
-"""Points lifted to (x, |x|^2, 1), and the balls that planes up there are below: in floats and exactly.
+"""Points lifted to (x, |x|^2, 1), and the balls that planes in that space stand for, in floats and exactly.
 
-Circles stay circles when points are moved and scaled. So points are first moved to around the origin and scaled to
+Circles stay circles when points are moved and scaled. So points are first centred at the origin and scaled to
 length at most 1, where the lift loses no digits.
 """
 
@@ -10,42 +10,27 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.features import SphereLift
-
-__all__ = [
-    "Floats",
-    "LiftedPoints",
-    "SomeRows",
-    "ball_of_plane",
-    "root",
-    "settled_signs",
-    "sign",
-    "squared_distances",
-    "to_float",
-]
-
-Floats: TypeAlias = NDArray[np.float64]
-
-UNIT = 2.0**-53
-TINY = 2.0**-1020  # more than a product loses when it underflows
+from rosenblatt.rounding import HALF_ULP, TINY
+from rosenblatt.theory.inputs import Floats, Numbers
 
 
 class LiftedPoints:
     """Signed rows z = y (u, |u|^2, 1) of the points u = (x - middle) / size, and one more row for c > 0.
 
     ``v = (a, -c, b)`` is a plane with the positives on its positive side if z . v > 0 for all rows. The last row,
-    (0, -1, 0), then says c > 0: it is the negative example that lies infinitely far up.
+    (0, -1, 0), then says c > 0: it is the negative example that lies infinitely far up. Without ``upward`` there is no
+    such row, and c may have any sign.
 
     ``middle`` is that of the bounding box, ``size`` the distance of the farthest point from it (1 if all are there).
     """
 
-    def __init__(self, X: Floats, positive: NDArray[np.bool_]) -> None:
-        self.X, self.positive = X, positive
+    def __init__(self, X: Floats, positive: NDArray[np.bool_], upward: bool = True) -> None:
+        self.X, self.positive, self.upward = X, positive, upward
         low, high = X.min(axis=0), X.max(axis=0)
         self.middle = low + (high - low) / 2
         from_middle = X - self.middle
@@ -62,7 +47,7 @@ class LiftedPoints:
         Z[:n, d + 1] = 1.0
         Z[:n][~self.positive] *= -1.0
         Z[n, d] = -1.0
-        return Z
+        return Z if self.upward else Z[:n]
 
     @property
     def width(self) -> int:
@@ -72,15 +57,15 @@ class LiftedPoints:
     def near(self, v: Floats) -> tuple[Floats, Floats]:
         """Return z . v for every row, and how far each may be off: the rows are off by a few roundings themselves."""
         spread = np.abs(self.rows) @ (np.abs(v) + TINY)
-        return self.rows @ v, 1.01 * (3 * len(v) + 16) * UNIT * spread + TINY
+        return self.rows @ v, 1.01 * (3 * len(v) + 16) * HALF_ULP * spread + TINY
 
     @property
     def bits(self) -> int:
-        """The most bits of a whole number in a row."""
+        """The most bits of an integer in a row."""
         return max(value.bit_length() for value in self[len(self.X)]) + 1
 
     def __getitem__(self, i: int) -> list[int]:
-        """Return row i as whole numbers, times a positive factor that all rows have in common."""
+        """Return row i as integers, times a positive factor that all rows have in common."""
         n, d = self.X.shape
         size = self._whole(self.size)
         if i == n:
@@ -96,33 +81,17 @@ class LiftedPoints:
 
     @cached_property
     def _denominator(self) -> int:
-        """A power of two that makes whole numbers of all that rows are made of."""
+        """A power of two that makes integers of all that rows are made of."""
         numbers = (*np.unique(np.abs(self.X)).tolist(), *self.middle.tolist(), self.size)
         return max(value.as_integer_ratio()[1] for value in numbers)
 
-    def ball(self, v: Any) -> tuple[list[Fraction], Fraction]:
+    def ball(self, v: Numbers | list[int]) -> tuple[list[Fraction], Fraction]:
         """Return the center and the squared radius of the ball below the plane v = (a, -c, b), exactly."""
         *a, minus_c, b = (Fraction(value) for value in np.asarray(v).tolist())
         center, square = ball_of_plane(a, -minus_c, b)
         size = Fraction(self.size)
         moved = [Fraction(m) + size * value for m, value in zip(self.middle.tolist(), center, strict=True)]
         return moved, size * size * square
-
-
-class SomeRows:
-    """Some of the rows of lifted points, under numbers of their own."""
-
-    def __init__(self, lifted: LiftedPoints, which: list[int]) -> None:
-        self.lifted, self.which = lifted, which
-        self.width, self.bits = lifted.width, lifted.bits
-
-    def near(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return z . v for each of the rows, and how far each may be off."""
-        scores, errors = self.lifted.near(v)
-        return scores[self.which], errors[self.which]
-
-    def __getitem__(self, k: int) -> list[int]:
-        return self.lifted[self.which[k]]
 
 
 def ball_of_plane(a: Iterable[Fraction], c: Fraction, b: Fraction) -> tuple[list[Fraction], Fraction]:
@@ -135,7 +104,7 @@ def ball_of_plane(a: Iterable[Fraction], c: Fraction, b: Fraction) -> tuple[list
     return center, sum((value * value for value in center), b / c)
 
 
-def squared_distances(X: Floats, center: NDArray[Any]) -> Callable[[int], Fraction]:
+def squared_distances(X: Floats, center: Numbers) -> Callable[[int], Fraction]:
     """Return a function that gives the squared distance of row i from the center, exactly."""
     middle = [Fraction(value) for value in center.tolist()]
     return lambda i: sum(((Fraction(x) - m) ** 2 for x, m in zip(X[i].tolist(), middle, strict=True)), Fraction(0))
@@ -160,9 +129,10 @@ def to_float(value: Fraction) -> float | Fraction:
 
 
 def settled_signs(near: Floats, size: Floats, d: int, exact: Callable[[int], Fraction]) -> NDArray[np.int8]:
-    """Return the signs of sums of d terms, ``near`` in floats, ``size`` without signs; those in doubt by ``exact``."""
+    """Return the signs of sums of d terms: ``near`` are the sums in floats, ``size`` those of absolute values; a sign
+    in doubt is computed by ``exact``."""
     with np.errstate(all="ignore"):
-        in_doubt = np.flatnonzero(~(np.abs(near) > (d + 8) * (1.01 * UNIT * size + TINY)))
+        in_doubt = np.flatnonzero(~(np.abs(near) > (d + 8) * (1.01 * HALF_ULP * size + TINY)))
     signs = np.sign(np.nan_to_num(near)).astype(np.int8)
     for i in in_doubt.tolist():
         signs[i] = sign(exact(i))

@@ -1,26 +1,26 @@
-"""What a plane above the points is below: the inside of a circle, its outside, or the side of a line (Har-Peled 30.2).
+"""Shapes in the space of the points: inside of a circle, outside of a circle, side of a line (Har-Peled 30.2).
 
 A plane in the space of (x, |x|^2) is ``a . x - c |x|^2 + b = 0``. With m = a / 2c and r^2 = |m|^2 + b / c, the points
 on its positive side are those with ``c (r^2 - |x - m|^2) > 0``. So it is a circle for c > 0 only: for c < 0 the
 positive points are outside, and for c = 0 the boundary is a line. Har-Peled's theorem needs c > 0 and does not say so.
 
-Every shape decides exactly, for its numbers and the points' as they are stored. A point on the boundary is in no class.
+Every shape decides exactly, for its numbers and the points' as they are stored. A point on the boundary has no class.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from rosenblatt.circles.lifting import Floats, ball_of_plane, root, settled_signs, sign, squared_distances, to_float
+from rosenblatt.circles.lifting import ball_of_plane, root, settled_signs, sign, squared_distances, to_float
+from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.vc import BallObstruction
+from rosenblatt.theory.words import number_text, rows_text, vector_text
 
 __all__ = ["Circle", "HalfSpace", "NoCircle", "Outside", "Shape", "circle_from_plane"]
 
@@ -28,17 +28,17 @@ NAMES = {1: "interval", 2: "circle", 3: "sphere"}
 
 
 class Shape:
-    """What all shapes have in common: each says on which side of its boundary a point lies."""
+    """What all shapes have in common: for each point, the side of the boundary on which it lies."""
 
-    def contains(self, points: Any) -> NDArray[np.bool_]:
-        """Say for each row of ``points`` whether it is classed positive; a row on the boundary is not."""
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Return for each row of ``points`` whether it is classed positive; a row on the boundary is not."""
         return self.sides(points) > 0
 
-    def on_boundary(self, points: Any) -> NDArray[np.bool_]:
-        """Say for each row of ``points`` whether it lies exactly on the boundary, where it has no class."""
+    def on_boundary(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Return for each row of ``points`` whether it lies exactly on the boundary, where it has no class."""
         return self.sides(points) == 0
 
-    def sides(self, points: Any) -> NDArray[np.int8]:
+    def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` that is classed positive, -1 for the others, 0 on the boundary."""
         raise NotImplementedError
 
@@ -48,8 +48,8 @@ class Shape:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Ball(Shape):
-    center: NDArray[Any]
-    radius: Any
+    center: Numbers
+    radius: float | Fraction
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "center", _vector("center", self.center))
@@ -61,9 +61,9 @@ class _Ball(Shape):
         name = NAMES.get(len(self.center), f"ball in {len(self.center)} dimensions")
         away = max(abs(Fraction(value)) for value in self.center.tolist()) / Fraction(self.radius)
         digits = 6 + min(11, int(away).bit_length() // 3)  # the farther away, the more
-        return f"{name} with center {_tuple(self.center, digits)} and radius {_short(self.radius)}"
+        return f"{name} with center {vector_text(self.center, digits)} and radius {number_text(self.radius)}"
 
-    def _inner_sides(self, points: Any) -> NDArray[np.int8]:
+    def _inner_sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return the sign of ``radius^2 - |x - center|^2`` for each row."""
         X = _rows(points, len(self.center))
         exact, square = squared_distances(X, self.center), Fraction(self.radius) ** 2
@@ -95,14 +95,14 @@ class Circle(_Ball):
         text = super().__str__()
         return f"{text[0].upper()}{text[1:]}: the positives are inside."
 
-    def sides(self, points: Any) -> NDArray[np.int8]:
+    def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` inside, -1 outside, 0 on the boundary."""
         return self._inner_sides(points)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outside(_Ball):
-    """The outside of a circle, sphere or ball: what a plane with c < 0 gives. The positives are around it.
+    """The outside of a circle, sphere or ball: what a plane with c < 0 gives.
 
     ``center`` and ``radius`` are those of `Circle`. ``reason`` proves that no circle holds the positives alone, and has
     ``check(points)``; it is None where that was not asked.
@@ -120,10 +120,10 @@ class Outside(_Ball):
         text = f"Outside of the {super().__str__()}: the positives are outside, since the plane has c < 0."
         if self.reason is None:
             return text
-        rows = ", ".join(str(row) for row in sorted(self.reason.inside + self.reason.outside))
-        return f"{text} No {NAMES.get(len(self.center), 'ball')} holds them alone: rows {rows} prove it."
+        rows = rows_text(sorted(self.reason.inside + self.reason.outside))
+        return f"{text} No {NAMES.get(len(self.center), 'ball')} holds them alone: {rows} prove it."
 
-    def sides(self, points: Any) -> NDArray[np.int8]:
+    def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` outside, -1 inside, 0 on the boundary."""
         return -self._inner_sides(points)
 
@@ -141,7 +141,7 @@ class HalfSpace(Shape):
     array([ True, False])
     """
 
-    w: NDArray[Any]
+    w: Numbers
     b: float
     reason: str = ""
 
@@ -152,10 +152,10 @@ class HalfSpace(Shape):
     def __str__(self) -> str:
         names = {1: ("Half-line", "a point"), 2: ("Half-plane", "a line")}
         name, boundary = names.get(len(self.w), ("Halfspace", "a plane"))
-        text = f"{name} w . x + b > 0 with w = {_tuple(self.w)} and b = {_short(self.b)}: its boundary is {boundary}."
-        return f"{text} {self.reason}".rstrip()
+        plane = f"w . x + b > 0 with w = {vector_text(self.w)} and b = {number_text(self.b)}"
+        return f"{name} {plane}: its boundary is {boundary}. {self.reason}".rstrip()
 
-    def sides(self, points: Any) -> NDArray[np.int8]:
+    def sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return +1 for each row of ``points`` with ``w . x + b > 0``, -1 where it is below 0, 0 on the boundary."""
         X = _rows(points, len(self.w))
         w, b = [Fraction(value) for value in self.w.tolist()], Fraction(self.b)
@@ -190,20 +190,16 @@ class NoCircle:
     def __str__(self) -> str:
         d = len(self.proof.point)
         name, line = NAMES.get(d, "ball"), {1: "half-line", 2: "line"}.get(d, "plane")
-        inside, outside = (
-            ("rows " if len(rows) > 1 else "row ") + ", ".join(map(str, rows))
-            for rows in (self.proof.inside, self.proof.outside)
-        )
         return (
             f"No {name}, no {line} and no outside of {'an' if d == 1 else 'a'} {name} separates these points: "
             f"{len(self.proof.inside + self.proof.outside)} of them prove it. In the space of (x, |x|^2) a mix of "
-            f"{inside} and a mix of {outside} are the same point."
+            f"{rows_text(self.proof.inside)} and a mix of {rows_text(self.proof.outside)} are the same point."
         )
 
     __repr__ = __str__
 
-    def check(self, points: Any, labels: Any) -> bool:
-        """Say whether the points bear this out, recomputed in fractions, with rows of different classes."""
+    def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
+        """Return whether the points confirm this, recomputed in fractions, with rows of different classes."""
         proof, points, labels = self.proof, np.asarray(points), np.asarray(labels)
         rows = [*proof.inside, *proof.outside]
         if not all(0 <= row < len(points) == len(labels) for row in rows):
@@ -215,8 +211,8 @@ class NoCircle:
         return len(held) == 1 and not held & others and level and alone.check(points[rows])
 
 
-def circle_from_plane(w: Any, b: float) -> Circle | HalfSpace | Outside:
-    """Return the shape that a plane in the space of (x, |x|^2) has below: where ``w . (x, |x|^2) + b > 0``.
+def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
+    """Return the shape of a plane in the space of (x, |x|^2): the points where ``w . (x, |x|^2) + b > 0``.
 
     With the weights of a linear model of lifted points (see `SphereLift`) it is what the model has learned. In
     Har-Peled's letters c is minus the last weight, and his theorem needs c > 0.
@@ -244,15 +240,15 @@ def circle_from_plane(w: Any, b: float) -> Circle | HalfSpace | Outside:
     >>> circle_from_plane([1, 0, 0], -2)
     Half-plane w . x + b > 0 with w = (1, 0) and b = -2: its boundary is a line.
     """
-    w, b = _vector("w", w), _number("b", b)
+    w, bias = _vector("w", w), _number("b", b)
     if len(w) < 2:
         raise ValueError(f"w must hold a weight for each coordinate and one for |x|^2, got {len(w)} number.")
     *a, c = (Fraction(value) for value in w.tolist())
     if not any(a) and c == 0:
         raise ValueError("all weights are zero, so every point gets the same answer: there is no circle and no line.")
     if c == 0:
-        return HalfSpace(w[:-1], b)
-    center, square = ball_of_plane(a, -c, Fraction(b))
+        return HalfSpace(w[:-1], float(bias))
+    center, square = ball_of_plane(a, -c, Fraction(bias))
     if square <= 0:
         raise ValueError(
             f"there is no circle below this plane: {'no point' if c < 0 else 'every point, but perhaps one,'} is "
@@ -262,14 +258,14 @@ def circle_from_plane(w: Any, b: float) -> Circle | HalfSpace | Outside:
     return shape(np.array([to_float(value) for value in center]), to_float(root(square)))
 
 
-def _rows(points: Any, d: int) -> Floats:
+def _rows(points: ArrayLike, d: int) -> Floats:
     X = check_array(points, dtype=np.float64, ensure_min_samples=0, input_name="points")
     if X.shape[1] != d:
         raise ValueError(f"points must be rows of {d} numbers, one for each coordinate, got rows of {X.shape[1]}.")
     return X
 
 
-def _vector(name: str, values: Any) -> NDArray[Any]:
+def _vector(name: str, values: ArrayLike) -> Numbers:
     array = np.asarray(values)
     array = array if array.dtype == object else array.astype(np.float64)
     if array.ndim != 1 or len(array) == 0 or not all(map(_finite, array.tolist())):
@@ -277,24 +273,12 @@ def _vector(name: str, values: Any) -> NDArray[Any]:
     return array
 
 
-def _number(name: str, value: Any) -> Any:
+def _number(name: str, value: float | Fraction) -> float | Fraction:
     value = value if isinstance(value, Fraction) else float(value)
     if not _finite(value):
         raise ValueError(f"{name} must be a finite number, got {value!r}.")
     return value
 
 
-def _finite(value: Any) -> bool:
+def _finite(value: float | Fraction) -> bool:
     return isinstance(value, Fraction) or math.isfinite(value)
-
-
-def _tuple(values: NDArray[Any], digits: int = 6) -> str:
-    shown = [_short(value, digits) for value in values[:6].tolist()]
-    return "(" + ", ".join(shown + ["..."] * (len(values) > 6)) + ")"
-
-
-def _short(value: Any, digits: int = 6) -> str:
-    """Return some digits of a number; of a fraction by a decimal where it is too large for a float."""
-    value = to_float(value) if isinstance(value, Fraction) else value + 0.0  # no -0
-    decimal = Decimal(value.numerator) / value.denominator if isinstance(value, Fraction) else value
-    return f"{decimal:.{digits}g}"

@@ -15,7 +15,7 @@ from rosenblatt.estimators.prediction import ExactLinearClassifier
 from rosenblatt.estimators.validation import validate_pair
 from rosenblatt.parameters import check_boolean
 from rosenblatt.theory.claims import margin_of, most_margin
-from rosenblatt.theory.exact import smallest
+from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search.hulls import longest_row
 from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
@@ -184,7 +184,7 @@ class _Classifier:
         self.verdict = dataclasses.replace(verdict, positive=label)
         if not _is_no(verdict):
             w, b = _as_floats(verdict.w, verdict.b)
-            if smallest(X, signs, w, b) > 0:
+            if least_score(X, signs, w, b) > 0:
                 self.w, self.b, self.separates = w, b, True
 
     def _take(self, v: np.ndarray, bias: bool) -> None:

@@ -14,6 +14,8 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.parameters import ParameterError, Setting, check_integer, shorten
+
 __all__ = ["Combinations", "n_combinations"]
 
 
@@ -64,7 +66,7 @@ class Combinations(PolynomialFeatures):
     def __init__(self, degree: int | tuple[int, int] = 2) -> None:
         super().__init__(degree, interaction_only=True, include_bias=False)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Note the number of features and their names, and count the combinations; nothing else is learned."""
         least, _ = _degrees(self.degree)
         super().fit(X)
@@ -107,23 +109,16 @@ def n_combinations(D: int, degree: int | tuple[int, int]) -> int:
     >>> n_combinations(3, (1, 2))  # three words and their three pairs
     6
     """
-    if isinstance(D, bool) or not isinstance(D, Integral) or int(D) < 0:
-        raise ValueError(f"D must be a number of features, a whole number of at least 0, got {D!r}.")
+    D = check_integer("D", D, 0)
     least, most = _degrees((degree, degree) if isinstance(degree, Integral) else degree)
-    return sum(comb(int(D), k) for k in range(least, min(most, int(D)) + 1))
+    return sum(comb(D, k) for k in range(least, min(most, D) + 1))
 
 
 def _degrees(degree: Any) -> tuple[int, int]:
     """Return the least and the most features in a combination."""
-    pair: Any = (1, degree) if isinstance(degree, Integral) else degree
-    if (
-        not isinstance(pair, Sequence)
-        or len(pair) != 2
-        or not all(isinstance(k, Integral) and not isinstance(k, bool) and int(k) >= 1 for k in pair)
-        or pair[0] > pair[1]
-    ):
-        raise ValueError(
-            "degree must be a whole number of at least 1, or two of them, (least, most), "
-            f"got {degree!r}: 2 makes pairs."
-        )
-    return int(pair[0]), int(pair[1])
+    if not isinstance(degree, Sequence):
+        return 1, check_integer("degree", degree, 1)
+    if isinstance(degree, str) or len(degree) != 2:
+        raise ParameterError(Setting("degree"), f" must be an integer or (least, most), got {shorten(degree)}.")
+    least = check_integer("degree[0]", degree[0], 1)
+    return least, check_integer("degree[1]", degree[1], least)

@@ -43,7 +43,7 @@ class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     1.0
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: object = None) -> Self:
         """Note the number of features and their names; nothing else is learned."""
         self._checked(X, reset=True)
         return self
@@ -52,7 +52,7 @@ class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return ``X`` with one more column, the sum of the squares of each row."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        with np.errstate(over="ignore", under="ignore"):  # what overflows is refused below
+        with np.errstate(over="ignore", under="ignore"):  # overflow is refused below
             squares = _squares(X).astype(X.dtype)
         if not np.isfinite(squares).all():
             row = int(np.flatnonzero(~np.isfinite(squares))[0])

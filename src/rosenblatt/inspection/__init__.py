@@ -1,1 +1,1 @@
-"""What a trained model says: its weights, one prediction, its geometry."""
+"""Inspection of trained models: weights, contributions to one prediction, geometry."""

@@ -1,11 +1,10 @@
-"""What the weights say: the features that matter most, and why one prediction came out so (CIML 4.4)."""
+"""The features with the largest weights, and the contributions to one prediction (CIML 4.4)."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
+from rosenblatt.parameters import check_integer, shorten
 from rosenblatt.tables import Table
 
 _SPREAD_RATIO = 100.0
@@ -34,7 +34,7 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     Parameters
     ----------
     model : fitted linear estimator, or a pipeline that ends in one
-        Any that has ``coef_`` and ``intercept_``. For a vote the averaged weights are shown.
+        It has ``coef_`` and ``intercept_``. For a vote the averaged weights are shown.
     feature_names : sequence of str, optional
         A name for each weight. Otherwise ``model.feature_names_in_``, what the earlier steps of a pipeline
         call their output, or x0, x1, ...
@@ -56,7 +56,7 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     steps, learner = _split(model)
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
-    check_top(top)
+    check_integer("top", top, 1)
     several = len(rule.w) > 1
     columns: dict[str, list[Any]] = {"class": []} if several else {}
     columns |= {"feature": [], "weight": []}
@@ -111,7 +111,7 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     if top is not None:
-        check_top(top)
+        check_integer("top", top, 1)
     row = _one_row(x, steps)
     answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
     matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
@@ -126,8 +126,8 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     notes = [_VOTE_NOTE] * rule.averaged
     if sp.issparse(matrix) or len(parts) + 1 > _FEW_ROWS:
         order = order[parts[order] != 0]
-        silent = len(parts) - len(order)
-        notes += [f"{silent:,} of {len(parts):,} features contribute nothing and are left out."] * (silent > 0)
+        zero = len(parts) - len(order)
+        notes += [f"{zero:,} of {len(parts):,} features contribute nothing and are left out."] * (zero > 0)
     others = order[len(order) if top is None else top :]
     shown = order[: len(order) - len(others)]
     lines: list[tuple[Any, ...]] = [(names[i], value[i], w[i], parts[i]) for i in shown]
@@ -162,23 +162,14 @@ def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, ste
     if found is None and steps is not None:
         try:
             found = steps.get_feature_names_out()
-        except (AttributeError, ValueError):  # some step cannot tell
+        except (AttributeError, ValueError):  # some step has no names
             found = None
     return [f"x{i}" for i in range(d)] if found is None or len(found) != d else [str(name) for name in found]
 
 
-def check_top(top: Any) -> None:
-    """Raise ValueError unless ``top`` is a whole number from 1 up.
-
-    >>> check_top(10)
-    """
-    if not isinstance(top, Integral) or isinstance(top, bool) or top < 1:
-        raise ValueError(f"top must be a whole number from 1 up, got {top!r}.")
-
-
 def _split(model: Any) -> tuple[Any, Any]:
     """Return the steps before the learner, None where there are none, and the learner."""
-    model = getattr(model, "best_estimator_", model)  # a search hands over what it has found
+    model = getattr(model, "best_estimator_", model)  # a search over parameters
     if not (hasattr(model, "steps") and hasattr(model, "named_steps")):  # a pipeline, without importing it
         return None, model
     return (model[:-1] if len(model) > 1 else None), model[-1]
@@ -229,7 +220,6 @@ def _scale_warning(learner: Any, names: list[str]) -> str:
 
 def _one_row(x: Any, steps: Any) -> Any:
     """Return ``x`` as a matrix or frame of one row, sent through the steps of a pipeline."""
-    row: Any
     if isinstance(x, str) or (isinstance(x, list | tuple) and len(x) == 1 and isinstance(x[0], str)):
         row = np.array([x] if isinstance(x, str) else x, dtype=object)  # a text, for a pipeline that starts with words
     elif hasattr(x, "iloc") and x.ndim == 1:  # a row of a pandas frame keeps its names
@@ -242,9 +232,7 @@ def _one_row(x: Any, steps: Any) -> Any:
         row = np.asarray(x)
         row = row.reshape(1, -1) if row.ndim == 1 else row
     if len(row.shape) == 0:
-        raise ValueError(f"contributions explains one row of numbers, got {x!r}.")
+        raise ValueError(f"expected one row of numbers, got {shorten(x)}: give a list or an array.")
     if row.shape[0] != 1:
-        raise ValueError(
-            f"contributions explains one row, got {row.shape[0]}: pick one, for instance X[0] or X.iloc[[0]]."
-        )
+        raise ValueError(f"expected one row, got {row.shape[0]}: pick one, for instance X[0] or X.iloc[[0]].")
     return row if steps is None else steps.transform(row)

@@ -14,8 +14,8 @@ import numpy as np
 
 from rosenblatt.kernels.compiler import REORDERED, at, by_layout, inline, plain, prefetch
 from rosenblatt.kernels.exact import add_product, rounded
+from rosenblatt.rounding import HALF_ULP
 
-HALF_ULP = 2.0**-53
 SMALLEST = 2.0**-1074
 LARGE = 1e300
 

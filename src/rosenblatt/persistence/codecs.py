@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from rosenblatt.estimators.linear import LinearPerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
-from rosenblatt.storage.json_fields import Fields, brief
+from rosenblatt.parameters import shorten
+from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 from rosenblatt.training.model import LinearModel, ModelInfo
 from rosenblatt.training.options import RunOptions, parameter_names, parameters_to_plain
-from rosenblatt.training.serialization import Arrays
 
 __all__ = ["LEARNERS", "from_linear_model", "rescaled_from_plain", "rescaled_to_plain", "to_linear_model"]
 
@@ -80,9 +81,9 @@ def rescaled_to_plain(model: RescaledPerceptron) -> tuple[ModelInfo, dict[str, A
     return info, learned, {"coef": model.coef_, "intercept": model.intercept_}
 
 
-def rescaled_from_plain(info: ModelInfo, fields: Fields, arrays: Arrays) -> RescaledPerceptron:
+def rescaled_from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays) -> RescaledPerceptron:
     """Return the rescaled perceptron that a file describes, or raise a ValueError."""
-    model = RescaledPerceptron(**_rescaled_parameters(Fields(info.parameters, "the header: 'parameters'")))
+    model = RescaledPerceptron(**_rescaled_parameters(StrictFields(info.parameters, "the header: 'parameters'")))
     model.classes_, labels = info.classes, info.classes.tolist()
     if len(labels) < 2:
         raise ValueError("there are fewer than two classes.")
@@ -108,14 +109,14 @@ def rescaled_from_plain(info: ModelInfo, fields: Fields, arrays: Arrays) -> Resc
     return model
 
 
-def _rescaled_parameters(fields: Fields) -> dict[str, Any]:
+def _rescaled_parameters(fields: StrictFields) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, default in RescaledPerceptron().get_params(deep=False).items():
         value = out[name] = fields.take(name)
         if name == "random_state":
             if value is not None and (type(value) is not int or value < 0):
-                raise ValueError(f"random_state must be an integer or None, got {brief(value)}.")
+                raise ValueError(f"random_state must be an integer or None, got {shorten(value)}.")
         elif type(value) is not type(default) or (type(value) is int and abs(value) >= 2**62):
-            raise ValueError(f"{name} must be of type {type(default).__name__}, below 2**62, got {brief(value)}.")
+            raise ValueError(f"{name} must be of type {type(default).__name__}, below 2**62, got {shorten(value)}.")
     fields.end()
     return out

@@ -2,7 +2,7 @@
 
 The sign of w . x is all that matters, and a sum of floating-point products may get it wrong near zero. So rows and
 weights are brought to at most 1 by powers of two and cut into slices of a few bits: slice i is a multiple of
-2^-(i+1)B and below 2^-iB. A product of two slices is a whole number of at most 2B bits in its unit, and as many of
+2^-(i+1)B and below 2^-iB. A product of two slices is an integer of at most 2B bits in its unit, and as many of
 them as there are features add up to less than 2^53, so no runtime rounds them in whatever order it adds (Ozaki, Ogita,
 Oishi and Rump 2012). The sums of equal unit are digits of w . x, and carrying from the last to the first makes them
 unique, so that scores are compared digit by digit.
@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.rounding import HALF_ULP
+
 _OPSET, _IR = 17, 8
 _EXACT_BITS = 51
 _ROW_BITS = 96
@@ -25,7 +27,7 @@ _LEAST = 2.0**-1000
 
 
 class Graph:
-    """Nodes and constants of a graph in the making; a call adds a node and returns the name of its output."""
+    """Nodes and constants of a graph; a call adds a node and returns the name of its output."""
 
     def __init__(self, onnx: Any) -> None:
         self._onnx = onnx
@@ -57,7 +59,7 @@ class Graph:
         return self._constants[value].name
 
     def name(self, result: str, name: str) -> None:
-        """Give a result the name under which the graph hands it out."""
+        """Make a result an output of the graph, under this name."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [result], [name]))
 
     def type(self, name: str) -> int:
@@ -88,7 +90,7 @@ def decide(graph: Graph, x: str, w: np.ndarray, b: np.ndarray, exact: bool = Tru
     """Return the number of the winning class of each row, and the scores as floats.
 
     With one line of weights, class 1 wins where its score exceeds 0. Where scores are within rounding of each other the
-    rows are gathered and decided exactly, unless they are not to be.
+    rows are gathered and decided exactly, if ``exact``.
     """
     weights, biases = graph.constant(w.T), graph.constant(b[None, :])
     scores = graph("Add", graph("MatMul", x, weights), biases)
@@ -112,7 +114,7 @@ def _doubtful(graph: Graph, x: str, rivals: str, w: np.ndarray, b: np.ndarray) -
     """Return the numbers of the rows whose largest score is not certain to be the largest, or not finite."""
     with np.errstate(over="ignore"):
         longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", w, w) + b * b)))
-    rounding = min(2.1 * 2.0**-53 * (w.shape[1] + 8) * longest, sys.float_info.max)
+    rounding = min(2.1 * HALF_ULP * (w.shape[1] + 8) * longest, sys.float_info.max)
     square = graph("ReduceSumSquare", x, axes=[1], keepdims=1)
     length = graph("Sqrt", graph("Add", square, graph.number(1.0)))
     slack = graph("Add", graph("Mul", length, graph.number(rounding)), graph.number(_LEAST))

@@ -1,4 +1,4 @@
-"""Models for others to read: an ONNX graph for other runtimes, and JSON for people."""
+"""Exported models: an ONNX graph that other runtimes run, and JSON that people read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rosenblatt.inspection.explain import feature_labels
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.persistence.codecs import LEARNERS
 from rosenblatt.persistence.exact_onnx import Graph, decide
-from rosenblatt.storage.atomic import replace_file
-from rosenblatt.storage.json_fields import plain_label
+from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.version import __version__
 
 __all__ = ["export_json", "export_onnx"]
@@ -33,14 +33,14 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     The label is that of ``predict`` in every row, on the boundary too: rows whose scores are within rounding of each
     other are decided once more from products cut into pieces whose sums do not round. One caveat: in such a row the
     last digits of a number some 10^12 times smaller than the largest are left out, and numbers beyond 1e290 overflow.
-    NaN and infinity, which ``predict`` refuses, give any label.
+    For NaN and infinity, which ``predict`` refuses, the label is undefined.
 
     Parameters
     ----------
     model : Perceptron, AveragedPerceptron or RescaledPerceptron
-        Any but a vote, which is cast by many weight vectors.
+        Not a vote, which is cast by many weight vectors.
     path : str or path
-        Where to; replaced as a whole, or an OSError says why not.
+        The file to write, as a whole or not at all; an OSError where that fails.
     exact : bool
         False writes one product and its largest score only, in four nodes: rows within rounding of the boundary may
         then differ from ``predict``.
@@ -67,7 +67,9 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     rule = linear_rule(model)
     size = rule.w.nbytes + sum(len(str(label)) for label in rule.classes)
     if size > _LARGEST_GRAPH:
-        raise ValueError(f"the weights take {size:,} bytes, and an ONNX file can hold {_LARGEST_GRAPH:,}.")
+        raise ValueError(
+            f"the weights take {size:,} bytes, and an ONNX file can hold {_LARGEST_GRAPH:,}: use save instead."
+        )
     graph = Graph(onnx)
     number, scores = decide(graph, "X", rule.w, rule.b, exact)
     labels = np.asarray(model.classes_)
@@ -85,7 +87,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         },
     )
     onnx.checker.check_model(proto)
-    replace_file(path, [proto.SerializeToString()])
+    write_atomically(path, [proto.SerializeToString()])
 
 
 def export_json(model: Any, path: str | os.PathLike[str]) -> None:
@@ -108,8 +110,8 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     """
     check_exportable(model)
     rule = linear_rule(model)
-    names = _told_apart(feature_labels(model, rule.w.shape[1]))
-    labels = [plain_label(label) for label in rule.classes]
+    names = _distinct(feature_labels(model, rule.w.shape[1]))
+    labels = [label_to_json(label) for label in rule.classes]
     out: dict[str, Any] = {
         "model": type(model).__name__,
         "library": f"rosenblatt {__version__}",
@@ -132,7 +134,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     else:
         out["verdict"] = json.loads(model.verdict_.to_json())
     text = json.dumps(out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    replace_file(path, [text.encode("utf-8", "backslashreplace")])  # half a surrogate pair stays a JSON escape
+    write_atomically(path, [text.encode("utf-8", "backslashreplace")])  # half a surrogate pair stays a JSON escape
 
 
 def check_exportable(model: Any) -> None:
@@ -157,14 +159,14 @@ def _for_onnx(labels: np.ndarray) -> np.ndarray:
     labels = np.repeat(labels, 2) if len(labels) == 1 else labels
     if labels.dtype.kind in "iu":
         if labels.dtype == np.uint64 and labels.max() > np.iinfo(np.int64).max:
-            raise ValueError(f"labels must be below 2**63 for ONNX, got {labels.max()}.")
+            raise ValueError(f"labels must be below 2**63 for ONNX, got {labels.max()}: use other labels.")
         return labels.astype(np.int64)
     if labels.dtype.kind in "fb":
         return labels.astype(np.float64) if labels.dtype.kind == "f" else labels
-    return np.array([str(plain_label(label)) for label in labels.tolist()], object)
+    return np.array([str(label_to_json(label)) for label in labels.tolist()], object)
 
 
-def _told_apart(names: list[str]) -> list[str]:
+def _distinct(names: list[str]) -> list[str]:
     """Return the names, with the column's number after those that are there twice."""
     counts = Counter(names)
     return [name if counts[name] == 1 else f"{name} (column {i})" for i, name in enumerate(names)]

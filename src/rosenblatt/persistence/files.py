@@ -16,9 +16,9 @@ from rosenblatt.persistence.codecs import (
     rescaled_to_plain,
     to_linear_model,
 )
-from rosenblatt.storage.json_fields import Fields
+from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.training.model import LinearModel, ModelInfo, read_file, write_file
-from rosenblatt.training.serialization import Arrays
 
 __all__ = ["load", "save"]
 
@@ -85,7 +85,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return read_file(path, _from_plain)
 
 
-def _from_plain(info: ModelInfo, fields: Fields, arrays: Arrays) -> Any:
+def _from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays) -> Any:
     if info.learner == RescaledPerceptron.__name__:
         return rescaled_from_plain(info, fields, arrays)
     return from_linear_model(LinearModel.from_plain(info, fields, arrays))

@@ -6,23 +6,20 @@ Solid is what the run did, orange and broken what the theorem allows.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from rosenblatt.plots.training import BLUE, DARK, ORANGE, _axes, _tidy, _whole_ticks
+from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, tidy, whole_ticks
 from rosenblatt.theory.convergence.proof import Proof
+from rosenblatt.theory.words import counted
 
-_GREEN = "#009E73"  # of Okabe and Ito's colours, too
 _POINTS = 2000
 """Points of a curve; of a run with more updates, so many are drawn, evenly chosen."""
-_DOTS_UP_TO = 40
-"""A run of up to so many updates gets a dot for each of them."""
 _EVEN_UP_TO = 5
 """A bound of up to so many times the updates fits on even scales; beyond, they are logarithmic."""
 
 
-def plot_proof(proof: Proof, ax: Any = None) -> Any:
+def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
     """Draw the squeeze of the convergence proof, k gamma <= w*.w <= |w| <= sqrt(k) R, against the updates k.
 
     The line k gamma outgrows the curve sqrt(k) R, so the room between them closes at k = (R / gamma)^2: no run gets
@@ -46,33 +43,33 @@ def plot_proof(proof: Proof, ax: Any = None) -> Any:
     >>> ax.get_title()
     '5 updates, of at most 10 that there is room for'
     """
-    ax, n, end = _begin("plot_proof", proof, ax)
+    ax, n, end = _axes_and_bounds("plot_proof", proof, ax)
     even = end <= _EVEN_UP_TO * n
     k = _along(end, even)
     low, high = k * proof.gamma, np.sqrt(k) * proof.R
     ax.fill_between(k, low, high, where=low <= high, color=ORANGE, alpha=0.12, linewidth=0)
     ax.plot(k, high, "--", color=ORANGE, label="√k·R: |w| is at most this")
     _draw_run(ax, proof, proof.norm, BLUE, "|w|, the length of the weights", 0.0 if even else None)
-    _draw_run(ax, proof, proof.projection, _GREEN, "w*·w, the part of w along w*", 0.0 if even else None)
+    _draw_run(ax, proof, proof.projection, GREEN, "w*·w, the part of w along w*", 0.0 if even else None)
     ax.plot(k, low, ":", color=ORANGE, linewidth=2.5, label="k·γ: w*·w is at least this")
     top = math.sqrt(end) * proof.R
     ax.plot(end, top, "*", color=DARK, markersize=14, zorder=4)
     if even:
         ax.set(xlim=(0, k[-1]), ylim=(0, 1.2 * top))
-        _whole_ticks(ax)
+        whole_ticks(ax)
     else:
         tall = top / proof.gamma  # a fifth of the height is left free below
         ax.set(xscale="log", yscale="log", xlim=(1, k[-1]), ylim=(proof.gamma / tall**0.3, top * tall**0.2))
     _mark(ax, n, math.sqrt(n) * proof.R, f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
     _mark(ax, end, top, f"(R/γ)² = {_whole(end)}", even, left=True)
-    title = f"{n:,} update{'' if n == 1 else 's'}, of at most {_whole(proof.bound)} that there is room for"
+    title = f"{counted(n, 'update')}, of at most {_whole(proof.bound)} that there is room for"
     ax.set(title=title, xlabel="updates k", ylabel="length")
     ax.legend(frameon=False, loc="upper left")
-    _tidy(ax)
+    tidy(ax)
     return ax
 
 
-def plot_cosine(proof: Proof, ax: Any = None) -> Any:
+def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
     """Draw the cosine of the angle between w and w* at each update, over its lower bound sqrt(k) gamma / R.
 
     The bound rises to 1, where the run must have ended. The cosine itself may fall; the title says how often it did.
@@ -95,7 +92,7 @@ def plot_cosine(proof: Proof, ax: Any = None) -> Any:
     >>> ax.get_title()
     'The angle to w* grew at 1 of 5 updates'
     """
-    ax, n, end = _begin("plot_cosine", proof, ax)
+    ax, n, end = _axes_and_bounds("plot_cosine", proof, ax)
     even = end <= _EVEN_UP_TO * n
     k = _along(end, even)
     bound = np.sqrt(k) * proof.gamma / proof.R
@@ -103,7 +100,7 @@ def plot_cosine(proof: Proof, ax: Any = None) -> Any:
     ax.fill_between(k[inside], bound[inside], 1.0, color=ORANGE, alpha=0.12, linewidth=0)
     _draw_run(ax, proof, proof.cosine, BLUE, "the cosine", None)
     fell = proof.fell
-    if len(fell) > 0 and n <= _DOTS_UP_TO:
+    if len(fell) > 0 and n <= DOTS_UP_TO:
         ax.plot(fell, proof.cosine[fell - 1], "v", color=DARK, markersize=7, label="it fell here")
     ax.plot(k[inside], bound[inside], ":", color=ORANGE, linewidth=2.5, label="√k·γ/R: it is at least this")
     ax.axhline(1.0, color=DARK, linewidth=0.8)
@@ -118,15 +115,15 @@ def plot_cosine(proof: Proof, ax: Any = None) -> Any:
         ylabel="cosine of the angle between w and w*",
     )
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
-    _tidy(ax)
+    tidy(ax)
     return ax
 
 
-def _begin(name: str, proof: Any, ax: Any) -> tuple[Any, int, float]:
+def _axes_and_bounds(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, float]:
     """Return the axes to draw on, the updates of the run, and where the two bounds meet."""
     if not isinstance(proof, Proof):
         raise ValueError(f"{name} draws what rosenblatt.proof returns, got {type(proof).__name__}.")
-    return _axes(ax), proof.updates, (proof.R / proof.gamma) ** 2
+    return axes_for(ax), proof.updates, (proof.R / proof.gamma) ** 2
 
 
 def _along(end: float, even: bool) -> np.ndarray:
@@ -134,16 +131,16 @@ def _along(end: float, even: bool) -> np.ndarray:
     return np.linspace(0.0, 1.12 * end, _POINTS) if even else np.geomspace(1.0, end * end**0.12, _POINTS)
 
 
-def _draw_run(ax: Any, proof: Proof, values: np.ndarray, colour: str, label: str, start: float | None) -> None:
+def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: str, start: float | None) -> None:
     """Draw a number at each update of the run, after ``start`` at 0 if it is given."""
     shown = np.unique(np.linspace(0, proof.updates - 1, _POINTS).astype(int))
     k, drawn = proof.k[shown], values[shown]
     if start is not None:
         k, drawn = np.append(0, k), np.append(start, drawn)
-    ax.plot(k, drawn, color=colour, marker="o" if len(k) <= _DOTS_UP_TO else "", markersize=4, linewidth=2, label=label)
+    ax.plot(k, drawn, color=colour, marker="o" if len(k) <= DOTS_UP_TO else "", markersize=4, linewidth=2, label=label)
 
 
-def _mark(ax: Any, k: float, height: float, words: str, even: bool, left: bool = False) -> None:
+def _mark(ax: Axes, k: float, height: float, words: str, even: bool, left: bool = False) -> None:
     """Drop a line from a point to the axis of updates, with words at its foot."""
     ax.plot([k, k], [ax.get_ylim()[0], height], color=DARK, linewidth=0.8, zorder=0)
     low, high = ax.get_xlim()

@@ -5,28 +5,25 @@ Blue and filled stands for the positive class (the second of ``classes_``), oran
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.explain import check_top, extremes, feature_labels
+from rosenblatt.inspection.explain import extremes, feature_labels
 from rosenblatt.inspection.geometry import distance, linear_rule
+from rosenblatt.parameters import check_integer
+from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, import_matplotlib, tidy, whole_ticks
 
-# Okabe and Ito's colours, told apart with every kind of colour vision
-BLUE, ORANGE, DARK = "#0072B2", "#E69F00", "#333333"
 _MINUS = "\N{MINUS SIGN}"
 _SIGNS_UP_TO = 150
 """An image of up to so many weights carries their signs as letters too."""
 _MARKS_UP_TO = 2000
 """A class of more rows than this gets so many marks, evenly chosen, as more would not be seen."""
-_DOTS_UP_TO = 40
-"""A run of up to so many passes gets a dot for each of them."""
 
 
-def plot_history(model: Any, ax: Any = None) -> Any:
+def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the mistakes made during each pass, and the error on held-out rows where there is one.
 
     Parameters
@@ -52,8 +49,8 @@ def plot_history(model: Any, ax: Any = None) -> Any:
     mistakes = history["mistakes"]
     last = len(mistakes)
     passes = np.arange(1, last + 1)
-    ax = _axes(ax)
-    dots = "o" if last <= _DOTS_UP_TO else ""
+    ax = axes_for(ax)
+    dots = "o" if last <= DOTS_UP_TO else ""
     lines = ax.plot(passes, mistakes, color=BLUE, marker=dots, label="mistakes during the pass")
     if mistakes[-1] == 0:
         # not a verdict by itself: partial_fit may see part of the data, early stopping may keep another pass
@@ -65,8 +62,8 @@ def plot_history(model: Any, ax: Any = None) -> Any:
     ax.set(title=title, xlabel="pass over the data", ylabel="mistakes during the pass")
     ax.set_xlim(1 - 0.04 * last, last + 0.04 * last)
     _from_zero(ax, mistakes)
-    _whole_ticks(ax)
-    _tidy(ax)
+    whole_ticks(ax)
+    tidy(ax)
     if "validation_error" in (history.dtype.names or ()):
         twin = ax.twinx()
         percent = 100 * history["validation_error"]
@@ -79,7 +76,7 @@ def plot_history(model: Any, ax: Any = None) -> Any:
     return ax
 
 
-def plot_projection(model: Any, X: Any, y: Any, ax: Any = None) -> Any:
+def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw the rows of ``X`` along w as one dimension, with the boundary at zero: CIML figure 4.7.
 
     Each row is placed at its signed distance to the boundary, (w.x + b) / |w|. Above, how each class is
@@ -109,10 +106,10 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Any = None) -> Any:
     labels = np.asarray(y)
     if labels.shape != places.shape:
         raise ValueError(f"expected one label for each of the {len(places)} rows, got shape {labels.shape}.")
-    strangers = np.setdiff1d(labels, model.classes_)
-    if len(strangers):
-        raise ValueError(f"the model does not know the label {strangers.tolist()[0]!r}.")
-    ax = _axes(ax)
+    unknown = np.setdiff1d(labels, model.classes_)
+    if len(unknown):
+        raise ValueError(f"expected labels that the model was trained with, got {unknown.tolist()[0]!r}.")
+    ax = axes_for(ax)
     bins = _bins_with_an_edge_at_zero(places)
     styles = ((ORANGE, "////", "^"), (BLUE, None, "o"))
     counts = [np.histogram(places[labels == label], bins)[0] for label in model.classes_]
@@ -137,19 +134,19 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Any = None) -> Any:
     )
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= tallest])
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=1.4)
-    _tidy(ax)
+    tidy(ax)
     return ax
 
 
 def plot_weights(
     model: Any,
     shape: tuple[int, int] | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
     *,
     feature_names: Sequence[str] | None = None,
     top: int = 10,
     label: Any = None,
-) -> Any:
+) -> Axes:
     """Draw the weights: the largest and smallest as named bars or, with a ``shape``, all of them as an image.
 
     Parameters
@@ -188,22 +185,22 @@ def plot_weights(
         negative, positive = map(str, rule.classes)
     kind = "Averaged weights of a vote" if rule.averaged else "Weights"
     if shape is None:
-        check_top(top)
+        check_integer("top", top, 1)
         names = feature_labels(model, len(w), feature_names)
-        ax = _axes(ax)
+        ax = axes_for(ax)
         _bars(ax, w, names, top)
         ax.set_xlabel(f"weight:  {_MINUS} speaks for {negative},  + for {positive}")
     else:
         if math.prod(shape) != len(w) or len(shape) != 2:
             raise ValueError(f"a {' by '.join(map(str, shape))} image does not hold the {len(w)} weights.")
-        ax = _axes(ax)
+        ax = axes_for(ax)
         _image(ax, w.reshape(shape))
         ax.set_xlabel(f"{_MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")
     ax.set_title(kind)
     return ax
 
 
-def _bars(ax: Any, w: np.ndarray, names: list[str], top: int) -> None:
+def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
     """Draw bars from the largest weight at the top to the smallest, hatched where negative."""
     shown = extremes(w, top)
     values = w[shown]
@@ -219,12 +216,12 @@ def _bars(ax: Any, w: np.ndarray, names: list[str], top: int) -> None:
     ax.axvline(0, color=DARK, linewidth=1)
     ax.set_yticks(heights, [names[i] for i in shown])
     ax.invert_yaxis()
-    _tidy(ax)
+    tidy(ax)
 
 
-def _image(ax: Any, w: np.ndarray) -> None:
+def _image(ax: Axes, w: np.ndarray) -> None:
     """Draw weights as an image from orange through white to blue, with their signs where there is room."""
-    colours = _matplotlib("colors").LinearSegmentedColormap.from_list("signed", [ORANGE, "#FFFFFF", BLUE])
+    colours = import_matplotlib("colors").LinearSegmentedColormap.from_list("signed", [ORANGE, "#FFFFFF", BLUE])
     largest = float(np.max(np.abs(w), initial=0.0)) or 1.0
     image = ax.imshow(w, cmap=colours, vmin=-largest, vmax=largest)
     if w.size <= _SIGNS_UP_TO:
@@ -233,7 +230,7 @@ def _image(ax: Any, w: np.ndarray) -> None:
                 ink = "white" if value > 0.6 * largest else DARK
                 ax.text(column, row, "+" if value > 0 else _MINUS, ha="center", va="center", color=ink)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="weight")
-    _whole_ticks(ax)
+    whole_ticks(ax)
 
 
 def _margin_words(model: Any, places: np.ndarray, labels: np.ndarray) -> str:
@@ -266,29 +263,7 @@ def _around(bins: np.ndarray, values: np.ndarray) -> np.ndarray:
     return bins[max(0, first) : max(first + 2, last + 1)]
 
 
-def _axes(ax: Any) -> Any:
-    return _matplotlib("pyplot").subplots(layout="constrained")[1] if ax is None else ax
-
-
-def _from_zero(ax: Any, values: np.ndarray) -> None:
+def _from_zero(ax: Axes, values: np.ndarray) -> None:
     """Let the vertical axis start a little below zero, so that a mark at zero is seen whole."""
     largest = max(1.0, float(np.nanmax(values, initial=0)))
     ax.set_ylim(-0.05 * largest, 1.07 * largest)
-
-
-def _whole_ticks(ax: Any) -> None:
-    ticker = _matplotlib("ticker")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(ticker.MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-
-
-def _tidy(ax: Any) -> None:
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def _matplotlib(part: str) -> Any:
-    """Import a part of matplotlib, which the core install does without."""
-    try:
-        return importlib.import_module(f"matplotlib.{part}")
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install 'rosenblatt[plots]'.") from error

@@ -1,11 +1,11 @@
-"""Files of arrays and plain data: safetensors with a checksum, which never run code and notice every altered byte.
+"""Files of arrays and plain data: safetensors with a checksum. Reading one runs no code; an altered file is refused.
 
 The layout is that of safetensors, so that any of its tools can look inside: eight bytes with the length of the head
-(little-endian), the head as JSON padded with spaces, the arrays. The head's ``__metadata__`` has three words:
+(little-endian), the head as JSON padded with spaces, the arrays. The head's ``__metadata__`` has three strings:
 ``rosenblatt``, the version of this layout; ``sha256``, the digest of the whole file with zeros in its own place; and
 ``header``, one JSON text with everything that is not an array. Larger items come first, then names in order, without
 gaps. A file whose head is not byte for byte what `write_container` makes of its content is refused, so that there are
-no two readings of one file.
+no two ways to read one file.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from rosenblatt.storage.atomic import replace_file
-from rosenblatt.storage.json_fields import brief, from_text, to_text
+from rosenblatt.parameters import shorten
+from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.storage.json_fields import from_canonical_json, to_canonical_json
 
 __all__ = ["check_version", "read_container", "write_container"]
 
@@ -53,11 +54,11 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
     Parameters
     ----------
     path : str or path
-        Where to. An OSError says if it cannot be done; what was there before stays then.
+        The file to write. An OSError where that fails; an existing file is then as it was.
     header : dict
-        Plain data, as JSON has it.
+        Data that JSON can hold.
     arrays : mapping from str to array
-        Of floats (4 or 8 bytes), whole numbers or truth values.
+        Of floats (4 or 8 bytes), integers or booleans.
 
     Examples
     --------
@@ -68,8 +69,8 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
     ({'pass': 3}, {'w': array([1., 2.])})
     """
     if type(header) is not dict:
-        raise ValueError(f"the header must be a dictionary, got {brief(header)}.")
-    text = to_text(header, "the header")
+        raise ValueError(f"the header must be a dictionary, got {shorten(header)}.")
+    text = to_canonical_json(header, "the header")
     shapes: _Shapes = {}
     data = {}
     for name, array in arrays.items():
@@ -83,21 +84,21 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays
     head = _head(shapes, text, _ZEROS)
     if len(head) - 8 > LONGEST_HEAD:
         raise ValueError(
-            f"names and other words take {len(head):,} bytes, and the file format allows {LONGEST_HEAD:,}: "
-            "shorten the names, or leave them out."
+            f"the header and the names of arrays take {len(head):,} bytes, and the file format allows "
+            f"{LONGEST_HEAD:,}: shorten the names of features, or leave them out."
         )
     digest = hashlib.sha256(head)
     for name in names:
         digest.update(data[name])
-    replace_file(path, [_head(shapes, text, digest.hexdigest()), *(data[name] for name in names)])
+    write_atomically(path, [_head(shapes, text, digest.hexdigest()), *(data[name] for name in names)])
 
 
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the header and the arrays of a file that `write_container` wrote.
 
-    Raises a ValueError with one sentence for any other file: cut short, altered, made to deceive, or of a newer
+    A ValueError with one sentence for any other file: cut short, altered, forged, or of a newer
     layout. Arrays take no memory beyond the size of the file, and no code is run. What header and arrays mean is not
-    looked at.
+    checked.
     """
     path = Path(path)
     if not stat.S_ISREG(os.stat(path).st_mode):
@@ -112,7 +113,7 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
             raise ValueError(f"{path} has {size:,} bytes, more than this machine has memory for.") from None
 
 
-def check_version(path: str | os.PathLike[str], found: Any, known: int) -> None:
+def check_version(path: str | os.PathLike[str], found: object, known: int) -> None:
     """Raise a ValueError unless ``found`` is a version of a format that is ``known``, from 1 on."""
     fault = _version_fault(found, known)
     if fault:
@@ -126,12 +127,12 @@ class _Fault(Exception):
 _ALTERED = "has been altered or damaged since it was saved: take another copy, or save the model again"
 
 
-def _version_fault(found: Any, known: int) -> str:
+def _version_fault(found: object, known: int) -> str:
     if type(found) is not int or found < 1:
-        return f"names no version of its format: got {brief(found)}."
+        return f"names no version of its format: got {shorten(found)}."
     if found > known:
         return (
-            f"is in format {brief(found)}, newer than format {known}, the latest that this version of rosenblatt "
+            f"is in format {shorten(found)}, newer than format {known}, the latest that this version of rosenblatt "
             "reads: upgrade it with pip install --upgrade rosenblatt."
         )
     return ""
@@ -173,11 +174,11 @@ def _read(file: BinaryIO, size: int) -> tuple[dict[str, Any], dict[str, np.ndarr
     if total.hexdigest() != digest:
         raise _Fault(f"{_ALTERED} (its checksum does not match).")
     try:
-        header = from_text(text, "its header")
+        header = from_canonical_json(text, "its header")
     except ValueError:
         raise _Fault("is no file of rosenblatt's: its header cannot be read.") from None
     if type(header) is not dict:
-        raise _Fault("is no file of rosenblatt's: its header is no dictionary.")
+        raise _Fault("is no file of rosenblatt's: its header is not a dictionary.")
     return header, arrays
 
 
@@ -185,7 +186,7 @@ def _read_head(file: BinaryIO, size: int) -> tuple[_Shapes, str, str]:
     """Return types and shapes of the arrays, the header as JSON text, and the digest."""
     length = int.from_bytes(file.read(8), "little")
     if size < 8 or length > LONGEST_HEAD:
-        raise _Fault("is no model file: it does not start as one of safetensors does.")
+        raise _Fault("is no model file: its first 8 bytes are not those of a safetensors file.")
     if length > size - 8:
         raise _Fault(
             f"is cut short, or no model file: {length:,} bytes should follow its first 8, and {size - 8:,} do."
@@ -224,6 +225,6 @@ def _shapes(head: dict[str, Any]) -> Iterator[tuple[str, tuple[str, tuple[int, .
         if type(kind) is not str or kind not in _TYPES or type(shape) is not list or len(shape) > _MOST_AXES:
             raise _Fault(f"{_ALTERED}.")
         whole = all(type(length) is int and length >= 0 for length in shape)
-        if not name or not whole or math.prod(filter(None, shape)) >= 2**60:  # numpy minds empty arrays, too
+        if not name or not whole or math.prod(filter(None, shape)) >= 2**60:  # numpy checks empty arrays, too
             raise _Fault(f"{_ALTERED}.")
         yield name, (kind, tuple(shape))

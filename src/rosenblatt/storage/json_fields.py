@@ -1,4 +1,4 @@
-"""Plain data: what JSON can hold, class labels as such, and fields that are read with care."""
+"""Data that JSON can hold: one way to write it, class labels that keep their type, and strict readers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.parameters import shorten
+
 DEEPEST = 64
-"""Lists and dictionaries within each other; deeper ones are refused."""
+"""Levels of lists and dictionaries within each other; deeper ones are refused."""
 LARGEST = 2**53
-"""Whole numbers up to here are floats as well, as counters must be."""
+"""Integers up to here are floats as well, as counters must be."""
 _LABEL_TYPES = (
     "bool",
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
@@ -21,41 +23,41 @@ _LABEL_TYPES = (
     "float64",
 )
 _WIDEST = 256
-"""Labels are kept in the width of their array up to this many letters, so that no file can ask for much memory."""
+"""Labels keep the width of their array up to this many characters, so that no file can ask for much memory."""
 
 
-def to_text(data: Any, what: str) -> str:
-    """Return ``data`` as JSON, in the one way in which this library writes it; a ValueError where JSON would change it.
+def to_canonical_json(data: object, what: str) -> str:
+    """Return ``data`` as JSON without spaces; a ValueError where JSON would change it.
 
-    >>> to_text({"columns": ["age", "sex"], "scale": 0.5}, "this")
+    >>> to_canonical_json({"columns": ["age", "sex"], "scale": 0.5}, "this")
     '{"columns":["age","sex"],"scale":0.5}'
     """
     fault = _stray(data, DEEPEST)
     if fault:
         raise ValueError(
-            f"{what} must be plain data as JSON has it (dictionaries with words as keys, lists, words, finite numbers, "
-            f"True, False and None), got {fault}."
+            f"{what} must be plain data as JSON has it (dictionaries with strings as keys, lists, strings, finite "
+            f"numbers, True, False and None), got {fault}."
         )
     return json.dumps(data, allow_nan=False, separators=(",", ":"))
 
 
-def from_text(text: str, what: str) -> Any:
-    """Return the data that ``to_text`` wrote as ``text``; a ValueError for anything else, however deep or long.
+def from_canonical_json(text: str, what: str) -> Any:
+    """Return the data that ``to_canonical_json`` wrote as ``text``; a ValueError for any other text.
 
-    >>> from_text('{"columns":["age"]}', "this")
+    >>> from_canonical_json('{"columns":["age"]}', "this")
     {'columns': ['age']}
     """
     try:
         data = json.loads(text)
-        if to_text(data, what) == text:
+        if to_canonical_json(data, what) == text:
             return data
     except (ValueError, RecursionError):
         pass
     raise ValueError(f"{what} is not JSON as rosenblatt writes it.")
 
 
-def _stray(data: Any, depth: int) -> str:
-    """Return what there is in ``data`` that JSON cannot hold or would change, in words; nothing if all is well."""
+def _stray(data: object, depth: int) -> str:
+    """Return what JSON cannot hold of ``data`` or would change, in words; "" if all is well."""
     if depth == 0:
         return f"more than {DEEPEST} levels"
     if data is None or type(data) in (bool, int, str):
@@ -70,90 +72,98 @@ def _stray(data: Any, depth: int) -> str:
     return f"a {type(data).__name__}"
 
 
-class Fields:
-    """A dictionary from a file: each field is taken by its type and range, and none may be missing or left over."""
+class StrictFields:
+    """A dictionary from a file: each field is read by its type and range, and none may be missing or left over."""
 
-    def __init__(self, data: Any, what: str) -> None:
-        self._left = dict(data) if type(data) is dict else None
+    def __init__(self, data: object, what: str) -> None:
+        if type(data) is not dict:
+            raise ValueError(f"{what} must be a dictionary, got {shorten(data)}.")
+        self._left = dict(data)
         self.what = what
-        if self._left is None:
-            raise ValueError(f"{what} must be a dictionary, got {brief(data)}.")
 
     def take(self, name: str) -> Any:
         """Return the field, whatever it is."""
-        if self._left is None or name not in self._left:
+        if name not in self._left:
             raise ValueError(f"{self.what} has no field {name!r}.")
         return self._left.pop(name)
 
+    def wrong(self, name: str, expected: str, value: object) -> ValueError:
+        """Return the error for a field with a ``value`` that is not as expected."""
+        return ValueError(f"{self.what}: {name!r} must be {expected}, got {shorten(value)}.")
+
     def whole(self, name: str, least: int = 0, most: int = LARGEST) -> int:
-        """Return a whole number from ``least`` to ``most``."""
+        """Return an integer from ``least`` to ``most``."""
         value = self.take(name)
         if type(value) is not int or not least <= value <= most:
-            raise ValueError(f"{self.what}: {name!r} must be a whole number from {least} on, got {brief(value)}.")
+            raise self.wrong(name, f"an integer of at least {least}", value)
         return value
 
     def number(self, name: str, least: float, most: float) -> float:
         """Return a float from ``least`` to ``most``."""
         value = self.take(name)
         if type(value) is not float or not least <= value <= most:
-            raise ValueError(f"{self.what}: {name!r} must be a number in its range, got {brief(value)}.")
+            raise self.wrong(name, "a number in its range", value)
         return value
 
     def flag(self, name: str) -> bool:
-        """Return True or False."""
+        """Return a boolean."""
         value = self.take(name)
         if type(value) is not bool:
-            raise ValueError(f"{self.what}: {name!r} must be true or false, got {brief(value)}.")
+            raise self.wrong(name, "true or false", value)
         return value
 
     def word(self, name: str, allowed: tuple[str, ...] = ()) -> str:
-        """Return a word, one of those ``allowed`` if there are any."""
+        """Return a string, one of those ``allowed`` if there are any."""
         value = self.take(name)
         if type(value) is not str or (allowed and value not in allowed):
-            expected = " or ".join(map(repr, allowed)) or "a word"
-            raise ValueError(f"{self.what}: {name!r} must be {expected}, got {brief(value)}.")
+            raise self.wrong(name, " or ".join(map(repr, allowed)) or "a string", value)
         return value
 
     def words(self, name: str, length: int) -> list[str] | None:
-        """Return a list of ``length`` words, or None where there is none."""
+        """Return a list of ``length`` strings, or None where there is none."""
         value = self.take(name)
         if value is None:
             return None
         if type(value) is not list or len(value) != length or any(type(word) is not str for word in value):
-            raise ValueError(f"{self.what}: {name!r} must be a list of {length} words, got {brief(value)}.")
+            raise self.wrong(name, f"a list of {length} strings", value)
         return value
 
-    def part(self, name: str) -> Fields:
-        """Return a dictionary, to be read likewise."""
-        return Fields(self.take(name), f"{self.what}: {name!r}")
+    def values(self, name: str) -> list[Any]:
+        """Return a list of anything."""
+        value = self.take(name)
+        if type(value) is not list:
+            raise self.wrong(name, "a list", value)
+        return value
+
+    def part(self, name: str) -> StrictFields:
+        """Return a dictionary, to be read in the same way."""
+        return StrictFields(self.take(name), f"{self.what}: {name!r}")
 
     def end(self) -> None:
         """Raise a ValueError where a field has not been taken."""
         if self._left:
-            raise ValueError(f"{self.what} has an unknown field {brief(min(self._left))}.")
-
-
-def brief(value: Any) -> str:
-    """Return ``value`` in at most some sixty letters."""
-    text = hex(value) if type(value) is int and abs(value) > LARGEST else repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+            raise ValueError(f"{self.what} has an unknown field {shorten(min(self._left))}.")
 
 
 # labels
 
 
-def plain_label(label: Any) -> bool | int | float | str:
-    """Return a class label as plain data, or raise a ValueError where it is no number, truth value or word.
+def label_to_json(label: Any) -> bool | int | float | str:
+    """Return a class label as JSON holds it; a ValueError where it is no number, boolean or string.
 
-    >>> plain_label(np.float32(0.5)), plain_label("spam")
+    >>> label_to_json(np.float32(0.5)), label_to_json("spam")
     (0.5, 'spam')
     """
     value = label.item() if isinstance(label, np.generic) else label
     if type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
         return value
-    raise ValueError(
-        f"only labels that are whole numbers, floats, truth values or words can be saved, got {brief(label)} of type "
-        f"{type(label).__name__}: train with such labels, for instance through sklearn.preprocessing.LabelEncoder."
+    raise _label_error(f"{shorten(label)} of type {type(label).__name__}")
+
+
+def _label_error(got: str) -> ValueError:
+    return ValueError(
+        f"only labels that are integers, floats, booleans or strings can be saved, got {got}: train with such labels, "
+        "for instance through sklearn.preprocessing.LabelEncoder."
     )
 
 
@@ -163,40 +173,37 @@ def labels_to_plain(labels: np.ndarray) -> dict[str, Any]:
     >>> labels_to_plain(np.array(["no", "yes"]))
     {'type': 'U3', 'values': ['no', 'yes']}
     """
-    values = [plain_label(label) for label in labels.tolist()]
+    values = [label_to_json(label) for label in labels.tolist()]
     if labels.dtype.kind == "U":
         letters = labels.dtype.itemsize // 4
         return {"type": f"U{min(letters, max(_WIDEST, *map(len, map(str, values))))}", "values": values}
     name = labels.dtype.name
     if name not in _LABEL_TYPES and not (name == "object" and all(type(value) is str for value in values)):
-        raise ValueError(
-            f"only labels that are whole numbers, floats, truth values or words can be saved, got an array of type "
-            f"{name}: train with such labels, for instance through sklearn.preprocessing.LabelEncoder."
-        )
+        raise _label_error(f"an array of type {name}")
     return {"type": name, "values": values}
 
 
-def labels_from_plain(data: Any) -> np.ndarray:
+def labels_from_plain(data: object) -> np.ndarray:
     """Return the labels that ``labels_to_plain`` wrote; a ValueError for anything else."""
-    fields = Fields(data, "'classes'")
-    name, values = fields.word("type"), fields.take("values")
+    fields = StrictFields(data, "'classes'")
+    name, values = fields.word("type"), fields.values("values")
     fields.end()
-    if type(values) is not list or not values:
-        raise ValueError(f"'classes' must have a list of labels, got {brief(values)}.")
+    if not values:
+        raise ValueError("'classes' must have at least one label, got none.")
     kind = {"b": bool, "i": int, "u": int, "f": float}.get(name[:1], str)
     if any(type(value) is not kind for value in values):
-        raise ValueError(f"'classes' must be of one type, {kind.__name__}, got {brief(values)}.")
+        raise ValueError(f"'classes' must be of one type, {kind.__name__}, got {shorten(values)}.")
     longest = max(len(value) if kind is str else 0 for value in values)
     widths = name[1:].isascii() and name[1:].isdecimal() and len(name) < 12
     if name not in (*_LABEL_TYPES, "object") and not (
         name[:1] == "U" and widths and max(1, longest) <= int(name[1:]) <= max(_WIDEST, longest)
     ):
-        raise ValueError(f"'classes' must be of a known type, got {brief(name)}.")
+        raise ValueError(f"'classes' must be of a known type, got {shorten(name)}.")
     try:
         with np.errstate(over="ignore"):
             labels = np.array(values, dtype=name)
     except OverflowError:
-        raise ValueError(f"'classes' must be labels of type {name}, got {brief(values)}.") from None
+        raise ValueError(f"'classes' must be labels of type {name}, got {shorten(values)}.") from None
     if labels.tolist() != values or any(not low < high for low, high in itertools.pairwise(values)):
-        raise ValueError(f"'classes' must be sorted labels of type {name}, none twice, got {brief(values)}.")
+        raise ValueError(f"'classes' must be sorted labels of type {name}, none twice, got {shorten(values)}.")
     return labels

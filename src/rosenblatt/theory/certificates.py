@@ -1,7 +1,7 @@
-"""Certificates: answers that carry their proof, print in words, and are kept as JSON.
+"""Certificates: answers that carry their proof, print in words, and are saved as JSON.
 
 A certificate is a small frozen dataclass. Its ``check`` recomputes what it claims from the data alone, exactly, and
-shares no code with what found it. Its fields are annotated with the types below, which say how each is written.
+shares no code with what found it. Its fields are annotated with the types below, which define how each is written.
 """
 
 from __future__ import annotations
@@ -12,18 +12,51 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeAlias, get_type_hints
+from typing import Annotated, Any, Self, TypeAlias, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Certificate", "Integers", "Label", "Number", "RowNumbers", "Sparse", "Vector"]
+from rosenblatt.parameters import shorten
+from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.storage.json_fields import StrictFields, label_to_json
+
+__all__ = ["Certificate", "Codec", "Integers", "JsonFile", "Label", "Number", "RowNumbers", "Sparse", "Vector", "words"]
 
 FORMAT = 1
+_HOMES = {
+    "verdicts": ("Separable", "Inseparable", "Undecided", "MarginBracket"),
+    "programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),
+    "programs.optimum_answers": ("Optimum", "Unbounded"),
+}
+"""The module of each type of certificate. A name in a file is looked up here and nowhere else."""
 
 
-class Certificate:
+class JsonFile:
+    """What has ``to_json`` and ``from_json`` can be saved to a file and loaded from it."""
+
+    def to_json(self) -> str:
+        """Return all of it as JSON text."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return what ``to_json`` wrote; a ValueError for any other text."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file, as a whole or not at all; an OSError names the file where that fails."""
+        write_atomically(path, [f"{self.to_json()}\n".encode("utf-8", "backslashreplace")])
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a JSON file that ``save`` wrote; ``Certificate.load`` reads a certificate of any type."""
+        return cls.from_json(Path(path).read_bytes())
+
+
+class Certificate(JsonFile):
     """An answer that proves itself; see its ``check``. Saved and loaded as JSON, which never runs code.
 
     Examples
@@ -35,78 +68,72 @@ class Certificate:
     True
     """
 
-    _types: ClassVar[dict[str, type[Certificate]]] = {}
-
-    def __init_subclass__(cls) -> None:
-        Certificate._types[cls.__name__] = cls
+    def __repr__(self) -> str:
+        return str(self)  # each type has a __str__ in words
 
     @classmethod
     def _codecs(cls) -> dict[str, Codec]:
         hints = get_type_hints(cls, include_extras=True)
         return {name: hints[name].__metadata__[0] for name in cls.__dataclass_fields__}  # type: ignore[attr-defined]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as data that JSON can hold; every number in it is kept exactly."""
+        values = {name: codec.write(getattr(self, name), name) for name, codec in self._codecs().items()}
+        return {"rosenblatt": type(self).__name__, "format": FORMAT, **values}
+
     def to_json(self) -> str:
         """Return the certificate as JSON text; every number in it is kept exactly."""
-        record: dict[str, Any] = {"rosenblatt": type(self).__name__, "format": FORMAT}
-        for name, codec in self._codecs().items():
-            record[name] = codec.write(getattr(self, name), name)
-        return json.dumps(record, allow_nan=False, ensure_ascii=False)
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_dict(cls, record: object) -> Self:
+        """Return the certificate that ``to_dict`` described; a ValueError for anything else."""
+        if isinstance(record, list):
+            raise ValueError(f"expected a certificate of type {cls.__name__}, got a list: use Verdicts.load.")
+        name = record.get("rosenblatt") if isinstance(record, dict) else None
+        home = next((home for home, names in _HOMES.items() if name in names), None)
+        kind = getattr(import_module(f"rosenblatt.theory.{home}"), str(name)) if home else None
+        if kind is None or not issubclass(kind, cls):
+            raise ValueError(f"expected a certificate of type {cls.__name__}, got {shorten(name)}.")
+        fields = StrictFields(record, "the certificate")
+        fields.take("rosenblatt")
+        version = fields.take("format")
+        if version != FORMAT:
+            raise ValueError(
+                f"expected a certificate in format {FORMAT}, got {shorten(version)}: "
+                "it was written by another version of rosenblatt."
+            )
+        found = kind(**{name: codec.read(fields, name) for name, codec in kind._codecs().items()})
+        fields.end()
+        return found
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Return the certificate that ``to_json`` wrote; anything else is a ValueError.
+        """Return the certificate that ``to_json`` wrote; a ValueError for any other text.
 
-        It is not trusted: what it claims is true only if its ``check`` on the data says so.
+        It is not trusted: what it claims is true only if its ``check`` on the data returns True.
         """
         try:
             record = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"expected a certificate as JSON, got something else: {error}.") from None
-        name = record.get("rosenblatt") if isinstance(record, dict) else None
-        found = Certificate._types.get(name) if isinstance(name, str) else None
-        if found is None or not issubclass(found, cls) or "__dataclass_fields__" not in vars(found):
-            raise ValueError(f"expected a certificate of type {cls.__name__}, got {_short(name)}.")
-        if record.get("format") != FORMAT:
-            raise ValueError(
-                f"expected a certificate in format {FORMAT}, got {_short(record.get('format'))}: "
-                "it was written by another version of rosenblatt."
-            )
-        codecs = found._codecs()
-        stray = record.keys() ^ {"rosenblatt", "format", *codecs}
-        if stray:
-            raise ValueError(f"the certificate lacks {min(stray)!r}, or has it and should not.")
-        return found(**{name: codec.read(record[name], name) for name, codec in codecs.items()})
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate to a JSON file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a certificate from a JSON file; ``Certificate.load`` reads one of any type."""
-        return cls.from_json(Path(path).read_bytes())
+        return cls.from_dict(record)
 
 
 @dataclass(frozen=True)
 class Codec:
-    """How a field is written to JSON and read back; both get its name, for the sentence when it is wrong."""
+    """How a field is written to JSON and read back from the fields of a certificate."""
 
     write: Callable[[Any, str], Any]
-    read: Callable[[Any, str], Any]
+    read: Callable[[StrictFields, str], Any]
 
 
 def words(*allowed: str) -> Codec:
     """Return the codec of a field that holds one of some words."""
-
-    def read(value: Any, name: str) -> str:
-        if value not in allowed:
-            raise ValueError(f"{name!r} of the certificate must be one of {', '.join(allowed)}, got {_short(value)}.")
-        return value
-
-    return Codec(lambda value, _: value, read)
+    return Codec(lambda value, _: value, lambda fields, name: fields.word(name, allowed))
 
 
-def _write_number(value: Any, name: str) -> Any:
+def _write_number(value: float, name: str) -> str | float:
     if type(value) is int:
         return hex(value)  # decimal digits have a limit in Python, and in other readers
     value = float(value)
@@ -115,42 +142,46 @@ def _write_number(value: Any, name: str) -> Any:
     return value if math.isfinite(value) else str(value)
 
 
-def _read_number(value: Any, name: str) -> Any:
-    if isinstance(value, str) and value in ("inf", "-inf"):
-        return float(value)
+def _to_number(value: object) -> float | None:
+    """Return the float or the integer that ``_write_number`` wrote, None for anything else."""
     if isinstance(value, str):
-        return _read_whole(value, name)
-    if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
-        raise ValueError(f"{name!r} of the certificate must be a number, got {_short(value)}.")
+        return float(value) if value in ("inf", "-inf") else _to_integer(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        return None
     return float(value)
 
 
-def _read_whole(value: Any, name: str) -> int:
+def _to_integer(value: object) -> int | None:
     try:
-        return int(value, 16)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name!r} of the certificate must be a hexadecimal number, got {_short(value)}.") from None
+        return int(value, 16) if isinstance(value, str) else None
+    except ValueError:
+        return None
 
 
-def _read_list(values: Any, name: str) -> list[Any]:
-    if not isinstance(values, list):
-        raise ValueError(f"{name!r} of the certificate must be a list, got {_short(values)}.")
-    return values
+def _read_number(fields: StrictFields, name: str) -> float:
+    value = fields.take(name)
+    number = _to_number(value)
+    if number is None:
+        raise fields.wrong(name, "a number", value)
+    return number
 
 
-def _write_vector(values: NDArray[Any], name: str) -> list[Any]:
+def _write_vector(values: NDArray[Any], name: str) -> list[str | float]:
     return [_write_number(value, name) for value in values.tolist()]
 
 
-def _read_vector(values: Any, name: str) -> NDArray[Any]:
-    numbers = [_read_number(value, name) for value in _read_list(values, name)]
-    return np.array(numbers, dtype=object if any(isinstance(value, int) for value in numbers) else np.float64)
+def _read_vector(fields: StrictFields, name: str) -> NDArray[Any]:
+    values = fields.values(name)
+    numbers = [_to_number(value) for value in values]
+    if None in numbers:
+        raise fields.wrong(name, "a list of numbers", values)
+    return np.array(numbers, dtype=object if any(isinstance(number, int) for number in numbers) else np.float64)
 
 
-def _read_rows(values: Any, name: str) -> NDArray[np.intp]:
-    rows = _read_list(values, name)
+def _read_rows(fields: StrictFields, name: str) -> NDArray[np.intp]:
+    rows = fields.values(name)
     if any(type(row) is not int or not 0 <= row < 2**31 for row in rows) or len(set(rows)) != len(rows):
-        raise ValueError(f"{name!r} of the certificate must be different row numbers, got {_short(values)}.")
+        raise fields.wrong(name, "a list of different row numbers", rows)
     return np.array(rows, dtype=np.intp)
 
 
@@ -159,14 +190,12 @@ def _write_sparse(values: NDArray[np.float64], name: str) -> dict[str, Any]:
     return {"length": len(values), "rows": rows.tolist(), "values": _write_vector(values[rows], name)}
 
 
-def _read_sparse(record: Any, name: str) -> NDArray[np.float64]:
-    if not isinstance(record, dict) or record.keys() != {"length", "rows", "values"}:
-        raise ValueError(f"{name!r} of the certificate must hold length, rows and values, got {_short(record)}.")
-    length = record["length"]
-    rows, values = _read_rows(record["rows"], name), _read_vector(record["values"], name)
-    fits = type(length) is int and np.max(rows, initial=-1) < length < 2**31
-    if not fits or len(values) != len(rows) or values.dtype == object:
-        raise ValueError(f"{name!r} of the certificate has rows or values that do not fit: length {_short(length)}.")
+def _read_sparse(fields: StrictFields, name: str) -> NDArray[np.float64]:
+    part = fields.part(name)
+    length, rows, values = part.whole("length", most=2**31 - 1), _read_rows(part, "rows"), _read_vector(part, "values")
+    part.end()
+    if np.max(rows, initial=-1) >= length or len(values) != len(rows) or values.dtype == object:
+        raise ValueError(f"{part.what} has rows or values that do not fit its length, {length}.")
     result = np.zeros(length)
     result[rows] = values
     return result
@@ -176,30 +205,23 @@ def _write_integers(values: tuple[int, ...] | None, _: str) -> list[str] | None:
     return None if values is None else [hex(value) for value in values]
 
 
-def _read_integers(values: Any, name: str) -> tuple[int, ...] | None:
-    return None if values is None else tuple(_read_whole(value, name) for value in _read_list(values, name))
+def _read_integers(fields: StrictFields, name: str) -> tuple[int, ...] | None:
+    values = fields.take(name)
+    integers = [_to_integer(value) for value in values] if isinstance(values, list) else [None]
+    if values is not None and None in integers:
+        raise fields.wrong(name, "a list of hexadecimal numbers", values)
+    return None if values is None else tuple(integer for integer in integers if integer is not None)
 
 
-def _write_label(value: Any, _: str) -> Any:
-    if value is None or isinstance(value, bool | str) or type(value) in (int, float):
-        return value
-    raise ValueError(f"the label {value!r} cannot be written as JSON: use numbers or words as labels.")
+def _write_label(value: object, _: str) -> bool | int | float | str | None:
+    return None if value is None else label_to_json(value)
 
 
-def _read_label(value: Any, name: str) -> Any:
-    if value is None or isinstance(value, bool | str | int) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    raise ValueError(f"{name!r} of the certificate must be a label, got {_short(value)}.")
-
-
-def _short(value: Any) -> str:
-    text = hex(value) if type(value) is int else repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-Number: TypeAlias = Annotated[Any, Codec(_write_number, _read_number)]  # a float, perhaps infinite, or a whole number
+Number: TypeAlias = Annotated[float, Codec(_write_number, _read_number)]  # perhaps infinite, or an integer of any size
 Vector: TypeAlias = Annotated[NDArray[Any], Codec(_write_vector, _read_vector)]  # an array of such numbers
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
 RowNumbers: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]
 Integers: TypeAlias = Annotated[tuple[int, ...] | None, Codec(_write_integers, _read_integers)]  # of any size
-Label: TypeAlias = Annotated[Any, Codec(_write_label, _read_label)]  # a number, a word, a truth value or None
+Label: TypeAlias = Annotated[
+    Any, Codec(_write_label, lambda fields, name: _write_label(fields.take(name), name))
+]  # a number, a string, a boolean or None

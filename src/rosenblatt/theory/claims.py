@@ -1,34 +1,32 @@
-"""What certificates about labelled rows claim, as questions that are answered exactly from the data."""
+"""What certificates about labelled rows claim: margins and proofs of inseparability, recomputed exactly."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt.theory.exact import (
-    balances,
-    encloses,
+    encloses_zero_combination,
     hull_distance,
+    least_score,
     round_root,
-    smallest,
     squared_length,
     squared_sum,
+    sums_to_zero,
 )
-from rosenblatt.theory.inputs import Matrix, Signs
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 
-__all__ = ["balance_holds", "encloses_margin", "margin_from", "margin_of", "most_margin"]
-
-
-def margin_of(X: Matrix, signs: Signs, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b) on these rows, rounded down, or to the nearest; 0 or less where it separates not."""
-    return margin_from(smallest(X, signs, w, b), w, b, kind, nearest)
+__all__ = ["bracket_holds", "margin_from", "margin_of", "most_margin", "proves_inseparable"]
 
 
-def margin_from(least: Fraction, w: NDArray[Any], b: Any, kind: str, nearest: bool = False) -> float:
+def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
+    """Return the margin of (w, b) on these rows, rounded down or to the nearest; 0 or less if it does not separate."""
+    return margin_from(least_score(X, signs, w, b), w, b, kind, nearest)
+
+
+def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
     """Return the margin of (w, b), where ``least`` is the smallest y (w . x + b)."""
     square = squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
     if square == 0:
@@ -37,7 +35,7 @@ def margin_from(least: Fraction, w: NDArray[Any], b: Any, kind: str, nearest: bo
     return root if least > 0 else -root
 
 
-def most_margin(X: Matrix, signs: Signs, alpha: NDArray[np.float64], kind: str) -> float:
+def most_margin(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
     """Return the margin that no separator exceeds, as the weights ``alpha`` prove, rounded up."""
     if not alpha.any():
         return float("inf")
@@ -47,40 +45,38 @@ def most_margin(X: Matrix, signs: Signs, alpha: NDArray[np.float64], kind: str) 
     return float("inf") if square is None else round_root(square, up=True)
 
 
-def encloses_margin(
+def bracket_holds(
     X: Matrix,
     signs: Signs,
-    w: NDArray[Any],
-    b: Any,
-    alpha: NDArray[np.float64],
+    w: Numbers,
+    b: float,
+    alpha: Floats,
     kind: str,
     low: float,
     high: float,
     separates: bool = False,
 ) -> bool:
-    """Say whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``.
+    """Return whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``.
 
-    Where it ``separates``, it must; its margin may still be below the smallest float, and ``low`` 0.
+    With ``separates`` (w, b) must separate the rows, even if its margin is below the smallest float and ``low`` is 0.
     """
     finite = all(isinstance(value, int) or math.isfinite(value) for value in (*w.tolist(), b))
     if not finite or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
         return False
-    least = smallest(X, signs, w, b)
+    least = least_score(X, signs, w, b)
     if separates and not (least > 0 and low >= 0):
         return False
     return low <= margin_from(least, w, b, kind) and high >= most_margin(X, signs, alpha, kind)
 
 
-def balance_holds(
-    X: Matrix, signs: Signs, alpha: NDArray[np.float64], weights: tuple[int, ...] | None, bias: bool
-) -> bool:
-    """Say whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
+def proves_inseparable(X: Matrix, signs: Signs, alpha: Floats, weights: tuple[int, ...] | None, bias: bool) -> bool:
+    """Return whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
     rows = np.flatnonzero(alpha)
     if weights is None:
-        return encloses(X, signs, rows, alpha[rows], bias)
+        return encloses_zero_combination(X, signs, rows, alpha[rows], bias)
     total = sum(weights)
     near = total > 0 and all(
         abs(Fraction(share) * total - weight) * 10**9 <= weight + total * Fraction(1, 2**1040)
         for share, weight in zip(alpha[rows].tolist(), weights, strict=False)
     )
-    return near and balances(X, signs, rows, weights, bias)
+    return near and sums_to_zero(X, signs, rows, weights, bias)

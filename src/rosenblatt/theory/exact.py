@@ -1,4 +1,4 @@
-"""What a certificate claims, recomputed from the data: nothing here knows how a certificate was found.
+"""What a certificate claims, recomputed from the data, whatever search has found it.
 
 Floating point with error bounds settles almost every row, and exact rational arithmetic the others, so that the
 answers are facts about the numbers as stored and are the same on every machine. Rows stand for z = y (x, 1), or
@@ -13,25 +13,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix, Signs, largest_entry
+from rosenblatt.rounding import HALF_ULP, TINY
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows, entries, largest_entry
 
-__all__ = ["balances", "encloses", "hull_distance", "round_root", "smallest", "squared_length", "squared_sum"]
+__all__ = [
+    "encloses_zero_combination",
+    "hull_distance",
+    "least_score",
+    "round_root",
+    "squared_length",
+    "squared_sum",
+    "sums_to_zero",
+]
 
-UNIT = 2.0**-53
-TINY = 2.0**-1020
 BLOCK_BYTES = 1 << 26
 MANY = 200
 """More dense rows in doubt than this are first looked at with twice the digits."""
 
 
-def smallest(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
-    """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or whole numbers."""
+def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
+    """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or integers."""
     values = [*w.tolist(), b]
     exponent = max((_exponent(value) for value in values if value), default=0)
     with np.errstate(all="ignore"):
@@ -54,13 +60,13 @@ def smallest(X: Matrix, signs: Signs, w: NDArray[Any], b: Any) -> Fraction:
     return Fraction(least, 1 << -place) * unit
 
 
-def squared_length(values: Sequence[Any]) -> Fraction:
+def squared_length(values: Sequence[float]) -> Fraction:
     """Return the sum of the squares, exactly."""
     whole, unit = _whole(values)
     return sum(value * value for value in whole) * unit * unit
 
 
-def squared_sum(X: Matrix, signs: Signs, alpha: NDArray[np.float64], bias: bool) -> Fraction:
+def squared_sum(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
     """Return the squared length of the mean of the rows z with the weights ``alpha``, exactly.
 
     No separator has a margin above that length: every row of z lies at least as far along it as the margin, so
@@ -74,7 +80,7 @@ def squared_sum(X: Matrix, signs: Signs, alpha: NDArray[np.float64], bias: bool)
     return Fraction(square, weights.sum() ** 2 << -2 * place)
 
 
-def hull_distance(X: Matrix, signs: Signs, alpha: NDArray[np.float64]) -> Fraction | None:
+def hull_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | None:
     """Return the squared half of the distance between the means of the two classes weighted by ``alpha``, exactly.
 
     No separator, with any bias, has a margin above that half. None where a class has no weight.
@@ -88,8 +94,8 @@ def hull_distance(X: Matrix, signs: Signs, alpha: NDArray[np.float64]) -> Fracti
     return Fraction(sum(value * value for value in gap), (2 * plus * minus) ** 2 << -2 * place)
 
 
-def balances(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
-    """Say whether the rows z with these whole weights, all positive, add up to exactly zero (Gordan's certificate)."""
+def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[int], bias: bool) -> bool:
+    """Return whether the rows z with these integer weights, all positive, add up to exactly zero."""
     if len(weights) != len(rows) or len(rows) == 0 or min(weights) <= 0:
         return False
     signed = [int(sign) * weight for sign, weight in zip(signs[rows].tolist(), weights, strict=True)]
@@ -98,15 +104,15 @@ def balances(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Sequence[
     return not any(_times(X[rows].T, signed)[0])
 
 
-def encloses(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.float64], bias: bool) -> bool:
-    """Say whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
+def encloses_zero_combination(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> bool:
+    """Return whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
 
     The weights solve the square system M a = e: the rows z sum to zero, the weights to one. With an approximate
     inverse R, ``q = |I - R M| < 1`` proves that M can be inverted, and then the exact solution lies within
     ``|R| |M alpha - e| / (1 - q)`` of ``alpha``. Both are bounded with all rounding counted. It is a proof only for
     as many rows as unknowns and one more, which is the number that points in general position need.
     """
-    Z = (X[rows].toarray() if sp.issparse(X) else X[rows]) * signs[rows][:, None]
+    Z = dense_rows(X, rows) * signs[rows][:, None]
     M = np.vstack([Z.T, signs[rows][None, :]] if bias else [Z.T])
     size = len(rows)
     if M.shape[0] != size - 1:
@@ -119,7 +125,7 @@ def encloses(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: NDArray[np.
         R = np.linalg.inv(M)
     except np.linalg.LinAlgError:
         return False
-    g = (size + 4) * UNIT * 1.01
+    g = (size + 4) * HALF_ULP * 1.01
     with np.errstate(all="ignore"):
         spread = np.abs(R) @ np.abs(M)
         lost = TINY * (1.0 + np.abs(R).sum(axis=1))  # what vanished when M was scaled
@@ -155,10 +161,10 @@ def round_root(square: Fraction, up: bool | None) -> float:
     return high if up else low
 
 
-def _in_doubt(X: Matrix, signs: Signs, w: NDArray[np.float64], b: float) -> NDArray[np.intp]:
+def _in_doubt(X: Matrix, signs: Signs, w: Floats, b: float) -> NDArray[np.intp]:
     """Return the rows whose ``y (w . x + b)`` may be the least; ``w`` and ``b`` may be off by one rounding."""
     terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
-    g = (terms + 6) * UNIT * 1.01
+    g = (terms + 6) * HALF_ULP * 1.01
     reach = np.abs(w) + TINY  # what vanished when w was scaled
     s = signs * (X @ w + b)
     error = 1.01 * (g * (1.01 * largest_entry(X) * np.sum(reach) + abs(b)) + (terms + 4) * TINY)  # of any row
@@ -173,16 +179,14 @@ def _in_doubt(X: Matrix, signs: Signs, w: NDArray[np.float64], b: float) -> NDAr
     return rows[~(low > least)]
 
 
-def _sharp_scores(
-    X: Matrix, signs: Signs, rows: NDArray[np.intp], w: NDArray[np.float64], b: float
-) -> tuple[NDArray, NDArray]:
-    """Return what ``_scores`` does for some rows, to about 100 bits; NaN where a number is extreme.
+def _sharp_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b: float) -> tuple[Floats, Floats]:
+    """Return bounds of ``y (w . x + b)`` for some rows, to about 100 bits; NaN and inf where a number is extreme.
 
     Products are split into a float and what it rounded off (Dekker), and so are sums (Knuth): the sum is then off by
     at most u |s| + g^2 (|x| . |w| + |b|) (Ogita, Rump and Oishi 2005).
     """
     columns = np.flatnonzero(w)
-    g = (len(columns) + 4) * UNIT * 1.01
+    g = (len(columns) + 4) * HALF_ULP * 1.01
     split = 2.0**27 + 1
     lows, highs = [], []
     with np.errstate(all="ignore"):
@@ -207,22 +211,22 @@ def _sharp_scores(
                 total = new
                 reach += np.abs(product)
             s = signs[which] * (total + rest)
-            error = np.where(safe, 1.01 * (2 * UNIT * np.abs(s) + g * g * reach) + TINY, np.nan)
+            error = np.where(safe, 1.01 * (2 * HALF_ULP * np.abs(s) + g * g * reach) + TINY, np.nan)
             lows.append(s - error)
             highs.append(np.where(safe, s + error, np.inf))
     return np.concatenate(lows), np.concatenate(highs)
 
 
-def _moderate(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Say which numbers are zero or have products and halves that neither overflow nor underflow."""
+def _moderate(values: Floats) -> NDArray[np.bool_]:
+    """Return which numbers are zero or have products and halves that neither overflow nor underflow."""
     size = np.abs(values)
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
 
 
-def _times(M: Matrix, whole: Sequence[int] | NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return M times whole numbers, exactly, in units of 2**place, and that place, which is not above 0."""
+def _times(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
+    """Return M times integers, exactly, in units of 2**place, and that place, which is not above 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
-    place = _place(M.data if sp.issparse(M) else M)
+    place = _place(entries(M))
     sums = np.zeros(M.shape[0], dtype=object)
     step = max(1, BLOCK_BYTES // (256 * max(1, M.shape[1])))
     for start in range(0, M.shape[0] if M.shape[1] else 0, step):
@@ -237,14 +241,14 @@ def _times(M: Matrix, whole: Sequence[int] | NDArray[Any]) -> tuple[NDArray[Any]
     return sums, place
 
 
-def _place(values: NDArray[np.float64]) -> int:
-    """Return a place, not above 0, such that all the numbers are whole in units of 2**place."""
+def _place(values: Floats) -> int:
+    """Return a place, not above 0, such that all the numbers are integers in units of 2**place."""
     exponents = np.frexp(values)[1][values != 0]
     return min(0, int(exponents.min()) - 53) if exponents.size else 0
 
 
-def _units(values: NDArray[np.float64], place: int) -> NDArray[Any]:
-    """Return the numbers as whole ones in units of 2**place."""
+def _units(values: Floats, place: int) -> Numbers:
+    """Return the numbers as integers in units of 2**place."""
     parts, exponents = np.frexp(values)
     whole = (parts * 2.0**53).astype(np.int64)
     shifts = np.where(whole == 0, 0, exponents - (53 + place))
@@ -253,7 +257,7 @@ def _units(values: NDArray[np.float64], place: int) -> NDArray[Any]:
     return whole.astype(object) << shifts.astype(object)
 
 
-def _residual(M: NDArray[np.float64], alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+def _residual(M: Floats, alpha: Floats) -> Floats:
     """Return ``|M alpha - e|``, rounded up, where e is 0 but for a 1 at its end."""
     place = _place(alpha)
     sums, more = _times(M, _units(alpha, place))
@@ -269,19 +273,19 @@ def _quotient(above: int, below: int) -> float:
         return math.inf
 
 
-def _exponent(value: Any) -> int:
+def _exponent(value: float) -> int:
     return value.bit_length() if isinstance(value, int) else math.frexp(value)[1]
 
 
-def _scaled(value: Any, exponent: int) -> float:
+def _scaled(value: float, exponent: int) -> float:
     """Return ``value / 2**exponent`` as a float, one rounding at most where it is not tiny."""
     if isinstance(value, int):
         return float(Fraction(value) / Fraction(2) ** exponent)
     return math.ldexp(value, -exponent)
 
 
-def _whole(values: Sequence[Any]) -> tuple[list[int], Fraction]:
-    """Return whole numbers and the unit that they count, so that each value is exactly its number of units."""
+def _whole(values: Sequence[float]) -> tuple[list[int], Fraction]:
+    """Return integers and the unit that they count, so that each value is exactly its number of units."""
     ratios = [value.as_integer_ratio() for value in values]
     scale = max((below for _, below in ratios), default=1)
     return [above * (scale // below) for above, below in ratios], Fraction(1, scale)

@@ -1,47 +1,37 @@
-"""From what users bring to what the theory speaks of: a matrix of finite float64 and a sign for each row."""
+"""Validation of input: a matrix of finite float64 and a sign for each row."""
 
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-__all__ = [
-    "Matrix",
-    "Signs",
-    "check_labels",
-    "check_matrix",
-    "check_search",
-    "largest_entry",
-    "longest_row",
-    "positive_label",
-    "safe",
-    "signs_of",
-    "two_classes",
-]
+from rosenblatt.parameters import check_integer, check_share
 
-Matrix = Any  # a C-ordered array or a CSR array of float64
-Signs = NDArray[np.float64]  # +1 or -1 for each row
+Floats: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
+Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
+MatrixLike: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix  # as users pass it
+Signs: TypeAlias = Floats  # +1 or -1 for each row
 
 SAFE = 2.0**200  # squares of such numbers neither overflow nor vanish
 
 
-def check_matrix(X: Any, name: str = "X") -> Matrix:
+def check_matrix(X: MatrixLike, name: str = "X") -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least one row.
 
-    Whole numbers that float64 would round are refused.
+    Integers that float64 would round are refused.
     """
     if _is_ready(X):
         return X
-    given = X = sp.csr_array(X) if sp.issparse(X) else X
+    given = sp.csr_array(X) if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):  # it adds all numbers up
         X = check_array(
-            X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0, input_name=name, copy=False
+            given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0, input_name=name, copy=False
         )
     if getattr(getattr(given, "dtype", None), "kind", "O") in "iuO":
         _refuse_rounded(given, X, name)
@@ -55,8 +45,8 @@ def check_matrix(X: Any, name: str = "X") -> Matrix:
     return X
 
 
-def _is_ready(X: Any) -> bool:
-    """Say whether ``X`` is already what ``check_matrix`` returns, as it is in most calls; a doubt is a no."""
+def _is_ready(X: object) -> bool:
+    """Return whether ``X`` is already what ``check_matrix`` returns, as in most calls."""
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) == 0 or not X.flags.c_contiguous:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
@@ -64,8 +54,8 @@ def _is_ready(X: Any) -> bool:
 
 
 def _refuse_rounded(given: Any, X: Matrix, name: str) -> None:
-    """Raise an error where whole numbers were rounded on their way to float64."""
-    values = X.data if sp.issparse(X) else X
+    """Raise an error where integers were rounded on their way to float64."""
+    values = entries(X)
     if np.max(np.abs(values), initial=0.0) < 2.0**53:
         return
     given = given.data if sp.issparse(given) else np.asarray(given)
@@ -73,12 +63,12 @@ def _refuse_rounded(given: Any, X: Matrix, name: str) -> None:
     lost = next((a for a, b in pairs if isinstance(a, int) and a != b), None)
     if lost is not None:
         raise ValueError(
-            f"{name} holds the whole number {lost}, which float64 would round: give numbers up to 2**53, "
+            f"{name} holds the integer {lost}, which float64 would round: give numbers up to 2**53, "
             "for instance by taking the mean away first, or give floats."
         )
 
 
-def check_labels(y: Any, n: int) -> NDArray[Any]:
+def check_labels(y: ArrayLike, n: int) -> NDArray[Any]:
     """Return ``y`` as an array of ``n`` labels of any type that can be compared."""
     y = np.asarray(y)
     if y.ndim == 2 and 1 in y.shape:
@@ -94,12 +84,10 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
     return y
 
 
-def check_search(rtol: Any, max_iter: Any) -> None:
-    """Say in one sentence what is wrong with the limits of a search, if anything."""
-    if isinstance(rtol, bool) or not isinstance(rtol, Real) or not 0 < float(rtol) < 1:
-        raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}.")
-    if isinstance(max_iter, bool) or not isinstance(max_iter, Integral) or max_iter < 1:
-        raise ValueError(f"max_iter must be a whole number of at least 1, got {max_iter!r}.")
+def check_search(rtol: float, max_iter: int) -> None:
+    """Raise a ParameterError where the limits of a search are not valid."""
+    check_share("rtol", rtol)
+    check_integer("max_iter", max_iter, 1)
 
 
 def positive_label(classes: NDArray[Any]) -> Any:
@@ -112,7 +100,7 @@ def positive_label(classes: NDArray[Any]) -> Any:
     return classes[-1].item() if isinstance(classes[-1], np.generic) else classes[-1]
 
 
-def signs_of(y: NDArray[Any], positive: Any) -> Signs:
+def signs_of(y: NDArray[Any], positive: object) -> Signs:
     """Return +1 where ``y`` is the ``positive`` label, -1 elsewhere."""
     if positive is None:
         return np.full(len(y), -1.0)
@@ -123,7 +111,7 @@ def signs_of(y: NDArray[Any], positive: Any) -> Signs:
     return np.where(same, 1.0, -1.0)
 
 
-def two_classes(X: Any, y: Any) -> tuple[Matrix, Signs, Any]:
+def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
     """Return the matrix, a sign for each row, and the label that counts as +1 (of two sorted labels, the second)."""
     X = check_matrix(X)
     y = check_labels(y, X.shape[0])
@@ -137,9 +125,19 @@ def two_classes(X: Any, y: Any) -> tuple[Matrix, Signs, Any]:
     return X, signs_of(y, positive), positive
 
 
+def entries(X: Matrix) -> Floats:
+    """Return the numbers of ``X``, of a sparse matrix those that are stored."""
+    return X.data if sp.issparse(X) else X
+
+
+def dense_rows(X: Matrix, rows: NDArray[np.intp]) -> Floats:
+    """Return some rows as a dense matrix."""
+    return X[rows].toarray() if sp.issparse(X) else X[rows]
+
+
 def largest_entry(X: Matrix) -> float:
     """Return the largest absolute value in ``X``, without a copy of it."""
-    values = X.data if sp.issparse(X) else X
+    values = entries(X)
     return max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
 
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from rosenblatt.parameters import check_choice
 from rosenblatt.theory.claims import margin_from, most_margin
-from rosenblatt.theory.exact import smallest
-from rosenblatt.theory.inputs import Matrix, Signs, check_search, two_classes
-from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
-from rosenblatt.theory.search.hulls import Hull, Vector
-from rosenblatt.theory.search.watching import Watch
-from rosenblatt.theory.search.wolfe import nearest_point
-from rosenblatt.theory.separability import middle
+from rosenblatt.theory.exact import least_score
+from rosenblatt.theory.inputs import MatrixLike, check_search, two_classes
+from rosenblatt.theory.search.gordan import Unsolvable
+from rosenblatt.theory.search.separators import find_hyperplane
 from rosenblatt.theory.verdicts import KINDS, MarginBracket
 
 __all__ = ["dataset_margin", "margin"]
 
 
-def margin(X: Any, y: Any, w: Any, b: float = 0.0) -> float:
+def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
     """Return the distance of the nearest row to the hyperplane ``w . x + b = 0``, if it has all on their sides.
 
     CIML Eq 4.8 with w scaled to length 1: the least ``y (w . x + b) / |w|``, to the last digit. Minus infinity where
@@ -53,12 +51,12 @@ def margin(X: Any, y: Any, w: Any, b: float = 0.0) -> float:
     b = float(np.asarray(b, dtype=np.float64).reshape(()))
     if not (np.isfinite(w).all() and math.isfinite(b)):
         raise ValueError("the weights and the bias must be finite numbers: got NaN or infinity.")
-    least = smallest(X, signs, w, b)
+    least = least_score(X, signs, w, b)
     return margin_from(least, w, b, "geometric", nearest=True) if least > 0 else -math.inf
 
 
 def dataset_margin(
-    X: Any, y: Any, kind: str = "geometric", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
+    X: MatrixLike, y: ArrayLike, kind: str = "geometric", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
 ) -> MarginBracket:
     """Return the largest margin of any hyperplane, between two proved bounds.
 
@@ -79,7 +77,7 @@ def dataset_margin(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers; whole ones that float64 would round are refused.
+        Finite numbers; integers that float64 would round are refused.
     y : array of shape (n,)
         Labels of two classes; the second in sorted order counts as +1.
     kind : {"geometric", "augmented", "homogeneous"}
@@ -107,42 +105,16 @@ def dataset_margin(
     >>> print(dataset_margin(X, [0, 1, 1, 0]))
     No margin (distance of the nearest point, bias free): nothing separates the 4 points, and 4 of them prove it.
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}.")
+    check_choice("kind", kind, KINDS)
     check_search(rtol, max_iter)
     X, signs, positive = two_classes(X, y)
     n, d = X.shape
     if kind == "geometric" and abs(signs.sum()) == n:
         return MarginBracket(math.inf, math.inf, np.zeros(d), float(signs[0]), np.zeros(n), kind, positive)
-    twins = opposite_twins(X, signs)
-    if twins:
-        return _none(twins, n, d, kind, positive)
-    watch = Watch(verbose)
-    hull = Hull(X, signs, kind)
-    found = nearest_point(hull, rtol, max_iter, watch)
-    alpha = hull.spread(found.rows, found.weights)
-    w, b = _hyperplane(X, signs, found.u, kind)
-    least = smallest(X, signs, w, b)
-    watch.close()
-    if least <= 0:
-        answer = settle(X, signs, kind != "homogeneous", alpha, watch)
-        watch.close()
-        if isinstance(answer, No):
-            return _none(answer, n, d, kind, positive)
-        if isinstance(answer, Yes):
-            w, b = answer.v[:d], answer.v[d] if kind != "homogeneous" else 0.0
-            least = smallest(X, signs, w, b)
+    found = find_hyperplane(X, signs, kind, rtol, max_iter, verbose)
+    if isinstance(found, Unsolvable):
+        proof = (found.spread(n), kind, positive, found.weights)
+        return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, *proof)
+    w, b, least, alpha = found
     low = margin_from(least, w, b, kind) if least > 0 else -math.inf
     return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)
-
-
-def _none(proof: No, n: int, d: int, kind: str, positive: Any) -> MarginBracket:
-    """Return the bracket where nothing separates."""
-    return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, proof.spread(n), kind, positive, proof.weights)
-
-
-def _hyperplane(X: Matrix, signs: Signs, u: Vector, kind: str) -> tuple[Vector, float]:
-    """Return w and b from a direction of the hull's space."""
-    if kind == "homogeneous":
-        return u, 0.0
-    return (u[:-1], float(u[-1])) if kind == "augmented" else (u, middle(X, signs, u))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from rosenblatt.parameters import check_choice
 from rosenblatt.theory.claims import margin_from, most_margin
-from rosenblatt.theory.exact import smallest
 from rosenblatt.theory.inputs import (
     Matrix,
+    MatrixLike,
     Signs,
     check_labels,
     check_matrix,
@@ -21,19 +20,15 @@ from rosenblatt.theory.inputs import (
     positive_label,
     signs_of,
 )
-from rosenblatt.theory.search.gordan import No, Yes, opposite_twins, settle
-from rosenblatt.theory.search.hulls import Hull, Vector
-from rosenblatt.theory.search.watching import Watch
-from rosenblatt.theory.search.wolfe import nearest_point
+from rosenblatt.theory.search.gordan import Unsolvable
+from rosenblatt.theory.search.separators import find_hyperplane
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 
 __all__ = ["separability"]
 
-METHODS = ("hull", "lp")
-
 
 def separability(
-    X: Any, y: Any, method: str = "hull", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
+    X: MatrixLike, y: ArrayLike, method: str = "hull", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
 ) -> Separable | Inseparable | Undecided | Verdicts:
     """Decide whether a hyperplane has the two classes strictly on different sides, and prove it.
 
@@ -46,7 +41,7 @@ def separability(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers; whole ones that float64 would round are refused. There may be no columns.
+        Finite numbers; integers that float64 would round are refused. There may be no columns.
     y : array of shape (n,)
         Labels. Of two in sorted order, the second counts as +1.
     method : {"hull", "lp"}
@@ -73,8 +68,7 @@ def separability(
     >>> xor.alpha, xor.check(X, [0, 1, 1, 0])
     (array([0.25, 0.25, 0.25, 0.25]), True)
     """
-    if method not in METHODS:
-        raise ValueError(f'method must be "hull" or "lp", got {method!r}.')
+    check_choice("method", method, ("hull", "lp"))
     check_search(rtol, max_iter)
     X = check_matrix(X)
     y = check_labels(y, X.shape[0])
@@ -87,71 +81,17 @@ def separability(
 
 
 def _decide(
-    X: Matrix, signs: Signs, positive: Any, method: str, rtol: float, max_iter: int, verbose: int
+    X: Matrix, signs: Signs, positive: object, method: str, rtol: float, max_iter: int, verbose: int
 ) -> Separable | Inseparable | Undecided:
     n, d = X.shape
     radius = longest_row(X)
     if abs(signs.sum()) == n:
         return Separable(np.zeros(d), float(signs[0]), math.inf, math.inf, np.zeros(n), radius, positive)
-    twins = opposite_twins(X, signs)
-    if twins:
-        return _inseparable(n, twins, positive)
-    watch = Watch(verbose)
-    w, alpha = _by_hull(X, signs, rtol, max_iter, watch) if method == "hull" else _by_program(X, signs)
-    watch.close()
-    b = middle(X, signs, w)
-    least = smallest(X, signs, w, b)
+    found = find_hyperplane(X, signs, "geometric", rtol, max_iter, verbose, program=method == "lp")
+    if isinstance(found, Unsolvable):
+        return Inseparable(found.spread(n), found.support, found.weights, positive)
+    w, b, least, alpha = found
+    low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
     if least > 0:
-        return _separable(X, signs, w, b, least, alpha, radius, positive)
-    answer = settle(X, signs, True, alpha, watch)
-    watch.close()
-    if isinstance(answer, No):
-        return _inseparable(n, answer, positive)
-    if isinstance(answer, Yes):
-        w, b = answer.v[:-1], answer.v[-1] if answer.v.dtype == object else float(answer.v[-1])
-        return _separable(X, signs, w, b, smallest(X, signs, w, b), alpha, radius, positive)
-    low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
+        return Separable(w, b, low, high, alpha, radius, positive)
     return Undecided(low, high, w, b, alpha, positive)
-
-
-def _by_hull(X: Matrix, signs: Signs, rtol: float, max_iter: int, watch: Watch) -> tuple[Vector, Vector]:
-    """Return the direction of largest margin and the weights of the nearest points, as far as floats tell."""
-    hull = Hull(X, signs, "geometric")
-    found = nearest_point(hull, rtol, max_iter, watch)
-    return found.u, hull.spread(found.rows, found.weights)
-
-
-def _by_program(X: Matrix, signs: Signs) -> tuple[Vector, Vector]:
-    """Return a direction and weights from the program: the largest t with y (w . x + b) >= t, no weight above 1."""
-    from scipy.optimize import linprog  # slow to import, and for comparison only
-
-    n, d = X.shape
-    scale = 2.0 ** -math.frexp(max(1e-300, float(abs(X).max())))[1]
-    Z = (sp.csr_array(X) * scale).multiply(signs[:, None]) if sp.issparse(X) else X * scale * signs[:, None]
-    columns = [-Z, -signs[:, None], np.ones((n, 1))]
-    A = sp.hstack(columns, format="csr") if sp.issparse(X) else np.hstack(columns)
-    goal = np.append(np.zeros(d + 1), -1.0)
-    result = linprog(goal, A_ub=A, b_ub=np.zeros(n), bounds=[(-1, 1)] * (d + 1) + [(None, None)], method="highs")
-    if result.x is None:
-        raise RuntimeError(f'the linear program was not solved ({result.message}): use method="hull".')
-    duals = np.maximum(-result.ineqlin.marginals, 0.0)
-    return result.x[:d], duals / duals.sum() if duals.any() else np.full(n, 1.0 / n)
-
-
-def middle(X: Matrix, signs: Signs, w: Vector) -> float:
-    """Return the bias that puts the boundary halfway between the classes."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        s = X @ w
-        b = float(-0.5 * np.min(s[signs > 0]) - 0.5 * np.max(s[signs < 0]))
-    return b if math.isfinite(b) else 0.0  # then exact arithmetic decides
-
-
-def _separable(
-    X: Matrix, signs: Signs, w: Any, b: Any, least: Fraction, alpha: Vector, radius: float, positive: Any
-) -> Separable:
-    low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
-    return Separable(w, b, low, high, alpha, radius, positive)
-
-
-def _inseparable(n: int, proof: No, positive: Any) -> Inseparable:
-    return Inseparable(proof.spread(n), proof.support, proof.weights, positive)

@@ -1,6 +1,6 @@
 """The answers to "is it separable, and with what margin?", each with the proof that it carries.
 
-All speak of the two classes as signs: +1 for rows that carry the ``positive`` label, -1 for all others.
+All refer to the two classes as signs: +1 for rows that carry the ``positive`` label, -1 for all others.
 """
 
 from __future__ import annotations
@@ -8,25 +8,36 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.theory.certificates import Certificate, Integers, Label, Number, RowNumbers, Sparse, Vector, words
-from rosenblatt.theory.claims import balance_holds, encloses_margin, most_margin
-from rosenblatt.theory.inputs import Matrix, Signs, check_labels, check_matrix, longest_row, signs_of
+from rosenblatt.theory.certificates import (
+    Certificate,
+    Integers,
+    JsonFile,
+    Label,
+    Number,
+    RowNumbers,
+    Sparse,
+    Vector,
+    words,
+)
+from rosenblatt.theory.claims import bracket_holds, most_margin, proves_inseparable
+from rosenblatt.theory.inputs import (
+    Floats,
+    Matrix,
+    MatrixLike,
+    Signs,
+    check_labels,
+    check_matrix,
+    longest_row,
+    signs_of,
+)
+from rosenblatt.theory.words import rows_text
 
-__all__ = [
-    "KINDS",
-    "Inseparable",
-    "MarginBracket",
-    "Separable",
-    "Undecided",
-    "Verdicts",
-]
+__all__ = ["KINDS", "Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"]
 
 KINDS = ("geometric", "augmented", "homogeneous")
 _DEFINITIONS = {
@@ -36,14 +47,14 @@ _DEFINITIONS = {
 }
 
 
-class _About(Certificate):
+class _AboutRows(Certificate):
     """What certificates about labelled rows have in common."""
 
-    alpha: NDArray[np.float64]
-    positive: Any
+    alpha: Floats
+    positive: object
 
-    def check(self, X: Any, y: Any) -> bool:
-        """Say whether every claim holds for these rows and labels, recomputed exactly from them."""
+    def check(self, X: MatrixLike, y: ArrayLike) -> bool:
+        """Return whether every claim holds for these rows and labels, recomputed exactly from them."""
         X = check_matrix(X)
         signs = signs_of(check_labels(y, X.shape[0]), self.positive)
         alpha = self.alpha
@@ -52,11 +63,8 @@ class _About(Certificate):
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         raise NotImplementedError
 
-    def __repr__(self) -> str:
-        return str(self)
 
-
-class _Bracket(_About):
+class _Bracket(_AboutRows):
     """What certificates about a margin have in common."""
 
     @property
@@ -72,7 +80,7 @@ class Separable(_Bracket):
     ``check`` proves that ``w . x + b`` has the sign of every row, that its margin is at least ``margin_low``, and by
     the weights ``alpha`` (on the points nearest to the other class's hull) that none is above ``margin_high``. Margins
     are geometric: distances, with w scaled to length 1 and b free (CIML Eq 4.8 and 4.9). Where a margin is so thin
-    that no floats separate, w and b are whole numbers. ``radius`` is the length of the longest row, up to rounding.
+    that no floats separate, w and b are integers. ``radius`` is the length of the longest row, up to rounding.
     """
 
     w: Vector
@@ -111,11 +119,11 @@ class Separable(_Bracket):
         if not math.isclose(self.radius, longest_row(X), rel_tol=1e-9):
             return False
         bracket = (self.margin_low, self.margin_high)
-        return encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", *bracket, separates=True)
+        return bracket_holds(X, signs, self.w, self.b, self.alpha, "geometric", *bracket, separates=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Inseparable(_About):
+class Inseparable(_AboutRows):
     """Proof that no hyperplane separates: a mean of some rows of one class equals a mean of some rows of the other.
 
     ``support`` are the rows, at most d + 2, and ``alpha`` their weights (one for each row of the data, of sum 1), so
@@ -133,17 +141,16 @@ class Inseparable(_About):
         return False
 
     def __str__(self) -> str:
-        count = len(self.support)
-        shown = ", ".join(map(str, self.support[:12].tolist())) + (", ..." if count > 12 else "")
+        rows = rows_text(self.support.tolist(), most=12)
         return (
             f"Not separable: no hyperplane parts the two classes of {_points(len(self.alpha), 'the')}.\n"
-            f"{count:,} of them prove it: with the weights alpha, the mean of one class among rows {shown} "
+            f"{len(self.support):,} of them prove it: with the weights alpha, the mean of one class among {rows} "
             "is the mean of the other."
         )
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         same = np.array_equal(self.support, np.flatnonzero(self.alpha))
-        return same and balance_holds(X, signs, self.alpha, self.weights, bias=True)
+        return same and proves_inseparable(X, signs, self.alpha, self.weights, bias=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -172,7 +179,7 @@ class Undecided(_Bracket):
         )
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
-        return encloses_margin(X, signs, self.w, self.b, self.alpha, "geometric", self.low, self.high)
+        return bracket_holds(X, signs, self.w, self.b, self.alpha, "geometric", self.low, self.high)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -209,20 +216,20 @@ class MarginBracket(_Bracket):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         if self.high == -math.inf:
-            return self.low == -math.inf and balance_holds(
+            return self.low == -math.inf and proves_inseparable(
                 X, signs, self.alpha, self.weights, self.kind != "homogeneous"
             )
         low = self.low
         if low == -math.inf:  # nothing is claimed about (w, b)
             return self.high >= most_margin(X, signs, self.alpha, self.kind)
-        return encloses_margin(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high, separates=True)
+        return bracket_holds(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high, separates=True)
 
 
-class Verdicts(dict[Any, Any]):
-    """The verdicts of each class against the rest, by class; ``check`` looks at all of them."""
+class Verdicts(JsonFile, dict[Any, Any]):
+    """The verdicts of each class against the rest, by class; ``check`` checks all of them."""
 
-    def check(self, X: Any, y: Any) -> bool:
-        """Say whether there is a verdict for each class, and every one holds for these rows and labels."""
+    def check(self, X: MatrixLike, y: ArrayLike) -> bool:
+        """Return whether there is a verdict for each class, and every one holds for these rows and labels."""
         X = check_matrix(X)
         y = check_labels(y, X.shape[0])
         return set(self) == set(np.unique(y).tolist()) and all(
@@ -242,17 +249,8 @@ class Verdicts(dict[Any, Any]):
             raise ValueError(f"expected certificates as JSON, got something else: {error}.") from None
         if not isinstance(records, list):
             raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
-        verdicts = [_About.from_json(json.dumps(record)) for record in records]
+        verdicts = [_AboutRows.from_dict(record) for record in records]
         return cls({verdict.positive: verdict for verdict in verdicts})
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all certificates to one JSON file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Verdicts:
-        """Read the verdicts from a JSON file."""
-        return cls.from_json(Path(path).read_bytes())
 
     def __repr__(self) -> str:
         return "\n".join(f"{name!r} against the rest. {verdict}" for name, verdict in self.items())
@@ -265,7 +263,7 @@ def _points(n: int, article: str) -> str:
 
 
 def _bracket(low: float, high: float) -> str:
-    """Say where the margin lies, in as few digits as tell."""
+    """Return where the margin lies, in words."""
     if low == math.inf:
         return "is infinite: all points carry one label, and the bias alone gives it to them"
     gap = (high - low) / high if high > 0 else math.inf

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.kernels import scores as kernels
 from rosenblatt.kernels.exact import LIMBS
-from rosenblatt.kernels.rows import HALF_ULP
+from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.rows import RowMatrix
 
 __all__ = ["activations", "best_classes"]

@@ -16,14 +16,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import check_version, read_container, write_container
-from rosenblatt.storage.json_fields import Fields, labels_from_plain, labels_to_plain
+from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain
 from rosenblatt.training.batches import Batch, as_blocks
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import Checkpoint, PassState, TrainingRun
-from rosenblatt.training.serialization import Arrays, state_from_plain, state_to_plain
+from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 __all__ = ["CheckpointWriter", "fingerprint"]
 
@@ -93,7 +94,7 @@ class CheckpointWriter(Observer):
             raise ValueError(f"{name} is no checkpoint: it says {str(header.get('kind'))[:60]!r}.")
         check_version(self.path, header.get("version"), VERSION)
         try:
-            found, run = _from_plain(header, Arrays(arrays))
+            found, run = _from_plain(header, StrictArrays(arrays))
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(f"{name} holds no valid checkpoint: {fault}") from None
         mine = self._identity(found.state.seed)
@@ -121,8 +122,8 @@ def _counter(name: str) -> str:
     return "last_change" if name == "changed" else name
 
 
-def _from_plain(header: dict[str, Any], arrays: Arrays) -> tuple[Checkpoint, dict[str, Any]]:
-    fields = Fields(header, "the header")
+def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoint, dict[str, Any]]:
+    fields = StrictFields(header, "the header")
     fields.word("kind", ("checkpoint",))
     fields.whole("version", 1, VERSION)
     run = fields.take("run")
@@ -149,7 +150,7 @@ def _from_plain(header: dict[str, Any], arrays: Arrays) -> tuple[Checkpoint, dic
     best = BestPass()
     found = fields.take("best")
     if found is not None:
-        more = Fields(found, "the header: 'best'")
+        more = StrictFields(found, "the header: 'best'")
         best.state = state_from_plain(more.take("state"), arrays.under("best."), len(classes))
         best.error, best.passes_since = more.number("error", 0.0, 1.0), more.whole("passes_since")
         more.end()

@@ -10,15 +10,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.parameters import shorten
+from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import check_version, read_container, write_container
-from rosenblatt.storage.json_fields import Fields, brief, labels_from_plain, labels_to_plain, to_text
+from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain, to_canonical_json
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, feature_ranges
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.scoring import decision_scores, predicted_classes, stored_hypothesis
-from rosenblatt.training.serialization import Arrays, state_from_plain, state_to_plain
+from rosenblatt.training.serialization import state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
 from rosenblatt.version import __version__
 
@@ -48,7 +50,7 @@ class ModelInfo:
 
     def names(self, n_features: int) -> NDArray[Any] | None:
         """Return the names of features as an array; a ValueError where they are not that many words."""
-        names = Fields({"feature_names": self.feature_names}, "the header").words("feature_names", n_features)
+        names = StrictFields({"feature_names": self.feature_names}, "the header").words("feature_names", n_features)
         return None if names is None else np.array(names, object)
 
 
@@ -111,11 +113,11 @@ class LinearModel:
         return out, arrays
 
     @classmethod
-    def from_plain(cls, info: ModelInfo, fields: Fields, arrays: Arrays) -> LinearModel:
+    def from_plain(cls, info: ModelInfo, fields: StrictFields, arrays: StrictArrays) -> LinearModel:
         """Return the model that a file describes, or raise a ValueError."""
         if info.learner not in LEARNERS:
-            raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {brief(info.learner)}.")
-        options = RunOptions.from_plain(Fields(info.parameters, "the header: 'parameters'"), info.learner)
+            raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
+        options = RunOptions.from_plain(StrictFields(info.parameters, "the header: 'parameters'"), info.learner)
         n_classes, labels = len(info.classes), info.classes.tolist()
         state = state_from_plain(fields.take("state"), arrays, n_classes)
         model = cls(info.learner, options, info.classes, state, None, info.names(state.n_features))
@@ -123,7 +125,7 @@ class LinearModel:
         states = [state]
         resume = fields.take("resume")
         if resume is not None:
-            more = Fields(resume, "the header: 'resume'")
+            more = StrictFields(resume, "the header: 'resume'")
             last, best = (
                 state_from_plain(more.take(part), arrays.under(part + "."), n_classes) for part in ("last", "best")
             )
@@ -198,7 +200,7 @@ def _same_report(told: Any, true: Any) -> bool:
 # the file
 
 
-Reader = Callable[[ModelInfo, Fields, Arrays], Model]
+Reader = Callable[[ModelInfo, StrictFields, StrictArrays], Model]
 """Makes a model of what every file says and of the fields and arrays of its learner, or raises a ValueError."""
 
 
@@ -221,7 +223,7 @@ def write_file(
     }
     for name in ("preparation", "fingerprint"):
         header[name] = getattr(info, name)
-        to_text(header[name], f"{name}_")
+        to_canonical_json(header[name], f"{name}_")
     header |= learned
     try:
         _from_plain(header, arrays, read)  # nothing is written that could not be read
@@ -234,7 +236,7 @@ def read_file(path: str | os.PathLike[str], read: Reader[Model]) -> Model:
     """Return what ``read`` makes of a model file; a ValueError where the file is not valid."""
     header, arrays = read_container(path)
     if header.get("kind") != "model":
-        raise ValueError(f"{os.fspath(path)} holds no model: it says {brief(header.get('kind'))}.")
+        raise ValueError(f"{os.fspath(path)} holds no model: it says {shorten(header.get('kind'))}.")
     check_version(path, header.get("version"), FORMAT)
     try:
         return _from_plain(header, arrays, read)
@@ -243,7 +245,7 @@ def read_file(path: str | os.PathLike[str], read: Reader[Model]) -> Model:
 
 
 def _from_plain(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], read: Reader[Model]) -> Model:
-    fields, source = Fields(header, "the header"), Arrays(arrays)
+    fields, source = StrictFields(header, "the header"), StrictArrays(arrays)
     fields.word("kind", ("model",))
     fields.whole("version", 1, FORMAT)
     fields.word("library")
@@ -256,7 +258,7 @@ def _from_plain(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], read
         fingerprint=fields.take("fingerprint"),
     )
     if info.preparation is not None and type(info.preparation) is not dict:
-        raise ValueError(f"preparation_ must be a dictionary, got {brief(info.preparation)}.")
+        raise ValueError(f"preparation_ must be a dictionary, got {shorten(info.preparation)}.")
     model = read(info, fields, source)
     fields.end()
     source.end()

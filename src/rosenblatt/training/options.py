@@ -10,8 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.parameters import ParameterError, Setting, check_boolean, check_choice, check_integer, check_share
-from rosenblatt.storage.json_fields import Fields, brief, plain_label, to_text
+from rosenblatt.parameters import (
+    ParameterError,
+    Setting,
+    check_boolean,
+    check_choice,
+    check_integer,
+    check_share,
+    shorten,
+)
+from rosenblatt.storage.json_fields import StrictFields, label_to_json, to_canonical_json
 
 __all__ = ["LEARNERS", "RunOptions", "draw_seed"]
 
@@ -90,7 +98,7 @@ class RunOptions:
         return parameters_to_plain({name: getattr(self, name) for name in parameter_names(learner)}, seed)
 
     @classmethod
-    def from_plain(cls, fields: Fields, learner: str) -> RunOptions:
+    def from_plain(cls, fields: StrictFields, learner: str) -> RunOptions:
         """Return the options that ``to_plain`` wrote, or raise a ValueError."""
         given = {name: _valid(name, fields.take(name)) for name in parameter_names(learner)}
         fields.end()
@@ -111,8 +119,8 @@ def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, A
         if name == "random_state" and (isinstance(value, bool) or not isinstance(value, Integral | None)):
             value = seed
         if name == "class_weight" and isinstance(value, Mapping):
-            value = [[plain_label(label), float(weight)] for label, weight in value.items()]
-        to_text(value, name)
+            value = [[label_to_json(label), float(weight)] for label, weight in value.items()]
+        to_canonical_json(value, name)
         out[name] = value
     return out
 
@@ -122,15 +130,15 @@ def _valid(name: str, value: Any) -> Any:
     if name in ("random_state", "n_jobs"):
         wrong = type(value) is not int or (value < 0 if name == "random_state" else value == 0)
         if value is not None and wrong:
-            raise ValueError(f"{name} must be an integer or None, got {brief(value)}.")
+            raise ValueError(f"{name} must be an integer or None, got {shorten(value)}.")
     elif type(value) is int and abs(value) >= 2**62:
-        raise ValueError(f"{name} must be below 2**62, got {brief(value)}.")
+        raise ValueError(f"{name} must be below 2**62, got {shorten(value)}.")
     elif name == "class_weight":
         value = _class_weight(value)
     elif name == "validation_fraction" and type(value) is not float:
-        raise ValueError(f"validation_fraction must be a number between 0 and 1, got {brief(value)}.")
+        raise ValueError(f"validation_fraction must be a number between 0 and 1, got {shorten(value)}.")
     elif name == "verbose" and type(value) not in (int, bool):
-        raise ValueError(f"verbose must be an integer, got {brief(value)}.")
+        raise ValueError(f"verbose must be an integer, got {shorten(value)}.")
     return value
 
 
@@ -139,10 +147,10 @@ def _class_weight(value: Any) -> Any:
         return value
     pairs: list[Any] = value if type(value) is list else [None]
     if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
-        raise ValueError(f"class_weight must be pairs of a label and a weight, got {brief(value)}.")
-    weights = {plain_label(label): weight for label, weight in pairs}
+        raise ValueError(f"class_weight must be pairs of a label and a weight, got {shorten(value)}.")
+    weights = {label_to_json(label): weight for label, weight in pairs}
     if len(weights) < len(pairs) or any(type(weight) is not float or weight < 0 for weight in weights.values()):
-        raise ValueError(f"class_weight must be one weight from 0 on for each label, got {brief(value)}.")
+        raise ValueError(f"class_weight must be one weight from 0 on for each label, got {shorten(value)}.")
     return weights
 
 

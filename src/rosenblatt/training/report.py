@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.kernels.rows import HALF_ULP
-from rosenblatt.storage.json_fields import plain_label
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.training.state import LinearState
 
 _TINY = 1e-290
@@ -64,7 +64,7 @@ class Report:
         for name, value in vars(self).items():
             value = value.item() if isinstance(value, np.generic) else value
             if isinstance(value, Mapping):
-                value = [{"class": plain_label(label), **part.to_plain()} for label, part in value.items()]
+                value = [{"class": label_to_json(label), **part.to_plain()} for label, part in value.items()]
             elif isinstance(value, float) and not math.isfinite(value):
                 value = str(value)
             out[name] = list(value) if isinstance(value, list) else value

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.kernels.passes import COUNTERS
-from rosenblatt.kernels.rows import HALF_ULP
-from rosenblatt.storage.json_fields import LARGEST, Fields, plain_label
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.json_fields import LARGEST, StrictFields, label_to_json
 from rosenblatt.training.state import LinearState, Pocket
 from rosenblatt.training.updates import UpdateLog, Updates
 
-__all__ = ["Arrays", "state_from_plain", "state_to_plain"]
+__all__ = ["state_from_plain", "state_to_plain"]
 
 _TINY = 1e-280  # smaller squares are not accurate
 _COUNTERS = {name: COUNTERS[name].str[1:] for name in COUNTERS.names or ()}
@@ -23,39 +23,6 @@ _IN_FILES = {"step_square_sum": "energy", "max_step_norm2": "reach2"}
 """Names that files have for counters, where they differ."""
 _POCKET = ("w", "b", "mistakes", "candidate_w", "candidate_b")
 _ROWS = ("none", "dense", "csr")
-
-
-class Arrays:
-    """The arrays of a file: each is taken by its type and shape, and none may be missing or left over.
-
-    Those under ``prefix`` that are the same as the ones without it need not be stored twice.
-    """
-
-    def __init__(self, arrays: Mapping[str, np.ndarray], prefix: str = "", used: set[str] | None = None) -> None:
-        self._arrays, self._prefix = arrays, prefix
-        self._used = set() if used is None else used
-
-    def under(self, prefix: str) -> Arrays:
-        """Return the arrays under ``prefix``."""
-        return Arrays(self._arrays, prefix, self._used)
-
-    def take(self, name: str, types: str, shape: tuple[int | None, ...]) -> np.ndarray:
-        """Return a copy of the array; ``types`` are numpy's letters for its type, None fits any length."""
-        full = self._prefix + name if self._prefix + name in self._arrays else name
-        if full not in self._arrays:
-            raise ValueError(f"there is no array {full!r}.")
-        self._used.add(full)
-        array = self._arrays[full]
-        fits = array.ndim == len(shape) and all(b is None or a == b for a, b in zip(array.shape, shape, strict=True))
-        if array.dtype.kind + str(array.dtype.itemsize) not in types.split() or not fits:
-            raise ValueError(f"the array {full!r} of shape {array.shape} and type {array.dtype} is not as expected.")
-        return array.copy()
-
-    def end(self) -> None:
-        """Raise a ValueError where an array has not been taken."""
-        left = sorted(set(self._arrays) - self._used)
-        if left:
-            raise ValueError(f"there is an unknown array {left[0]!r}.")
 
 
 def state_to_plain(state: LinearState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -68,7 +35,7 @@ def state_to_plain(state: LinearState) -> tuple[dict[str, Any], dict[str, np.nda
         "radius": float(state.radius),
         "passes": int(state.passes),
         "lead": int(state.leading_run),
-        "lead_label": None if label is None else plain_label(label),
+        "lead_label": None if label is None else label_to_json(label),
         "spread": state.feature_ranges is not None,
         "pocket": state.pocket is not None,
         "ballots": None,
@@ -104,9 +71,9 @@ def _for_each_class(state: LinearState, name: str) -> np.ndarray:
     return out
 
 
-def state_from_plain(header: Any, arrays: Arrays, n_classes: int) -> LinearState:
+def state_from_plain(header: Any, arrays: StrictArrays, n_classes: int) -> LinearState:
     """Return the state that ``state_to_plain`` described, or raise a ValueError where it is not valid."""
-    fields = Fields(header, "the state")
+    fields = StrictFields(header, "the state")
     w = arrays.take("w", "f8", (n_classes if n_classes > 2 else 1, None))
     k, d = w.shape
     counters = np.zeros(k, COUNTERS)
@@ -181,7 +148,7 @@ def _check(state: LinearState, n_classes: int) -> None:
     counters, ranges, label = state.counters, state.feature_ranges, state.leading_label
     _require(state.n_features > 0, "there are no features.")
     _require(not state.direct or n_classes > 2, "classes compete directly only where there are more than two.")
-    _require(label is None or plain_label(label) == label, "the first label of the stream is no label.")
+    _require(label is None or label_to_json(label) == label, "the first label of the stream is no label.")
     biases, weights = [state.b, state.beta], [state.w, state.u]
     if state.pocket is not None:
         _require(state.pocket.mistakes >= 0, "the mistakes of the pocket are out of range.")
@@ -246,8 +213,8 @@ def _log_to_plain(log: UpdateLog) -> tuple[dict[str, Any], dict[str, np.ndarray]
     return {"classes": log.n_classes, "rows": "csr"}, arrays
 
 
-def _log_from_plain(header: Any, arrays: Arrays, state: LinearState, n_classes: int) -> UpdateLog:
-    fields = Fields(header, "the state: 'ballots'")
+def _log_from_plain(header: Any, arrays: StrictArrays, state: LinearState, n_classes: int) -> UpdateLog:
+    fields = StrictFields(header, "the state: 'ballots'")
     log = UpdateLog.empty(len(state.counters), fields.whole("classes"))
     rows = fields.word("rows", _ROWS)
     fields.end()
@@ -304,7 +271,7 @@ def _squares(rows: Any) -> np.ndarray:
         return np.asarray(rows.power(2).sum(axis=1)).ravel() if sp.issparse(rows) else np.einsum("ij,ij->i", rows, rows)
 
 
-def _sparse_rows(arrays: Arrays, d: int) -> sp.csr_array:
+def _sparse_rows(arrays: StrictArrays, d: int) -> sp.csr_array:
     """Return the stored rows of a CSR matrix of ``d`` columns; indices in order, none twice in a row."""
     values = arrays.take("ballots.values", "f4 f8", (None,))
     indices = arrays.take("ballots.indices", "i4 i8", (len(values),))

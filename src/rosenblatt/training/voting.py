@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.kernels import scores as kernels
-from rosenblatt.kernels.rows import HALF_ULP
+from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.activations import activations, best_classes
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows
 from rosenblatt.training.state import LinearState

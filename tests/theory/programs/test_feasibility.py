@@ -179,7 +179,7 @@ def test_a_check_can_fail():
 def test_a_stray_file_is_no_certificate(x):
     text = strict_feasibility([[1.0]], [1.0]).to_json()
     start = text.index("[")
-    with pytest.raises(ValueError, match="'x' of the certificate must be a list of finite numbers"):
+    with pytest.raises(ValueError, match=r"the certificate: 'x' must be a list( of finite numbers)?, got "):
         Feasible.from_json(text[:start] + x + text[text.index("]") + 1 :])
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.point_sets import some
-from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
+from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 
 
 class Rows:
@@ -77,7 +77,7 @@ def test_floats_become_whole_numbers_in_proportion(rows, data):
     X = np.array(rows)
     signs = np.array(data.draw(st.lists(st.sampled_from([1.0, -1.0]), min_size=len(X), max_size=len(X))))
     for bias in (False, True):
-        whole = WholeRows(X, signs, bias)
+        whole = IntegerRows(X, signs, bias)
         for i, (x, sign) in enumerate(zip(X.tolist(), signs.tolist(), strict=True)):
             z = [sign * value for value in x] + [sign] * bias
             units = [value.as_integer_ratio() for value in z]

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rosenblatt.data import make_separable
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.theory.search.gordan import No, gordan
+from rosenblatt.theory.search.gordan import Unsolvable, gordan
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 
 
@@ -102,7 +102,7 @@ def test_never_a_false_answer_where_there_is_none():
     for _ in range(60):
         Z = rng.integers(-2, 3, (int(rng.integers(2, 9)), int(rng.integers(1, 4)))).astype(float)
         run = rescaled_perceptron(Z, max_rescalings=30)
-        assert (run.v is None) == isinstance(gordan(Z), No)
+        assert (run.v is None) == isinstance(gordan(Z), Unsolvable)
         refused += run.v is None
         assert run.wrong == np.sum(~(Z @ run.best > 0))
     assert 10 < refused < 50
@@ -141,7 +141,7 @@ def test_phases_are_reported():
     "options", [{"max_rescalings": -1}, {"max_rescalings": 1.5}, {"max_updates_per_phase": 0}, {"max_rescalings": True}]
 )
 def test_refuses_what_cannot_be_meant(options):
-    with pytest.raises(ValueError, match="must be a whole number of at least"):
+    with pytest.raises(ValueError, match="must be an integer of at least"):
         rescaled_perceptron([[1.0]], **options)
     with pytest.raises(ValueError, match="NaN"):
         rescaled_perceptron([[np.nan]])

@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from helpers.separable_sets import facet, is_separable, least_score, margin_square, noise, planted
+from helpers.separable_sets import facet, is_separable, margin_square, naive_least_score, noise, planted
 from rosenblatt.theory.inputs import largest_entry, longest_row
 from rosenblatt.theory.search import gordan as gordans
 from rosenblatt.theory.search import wolfe as searches
-from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
-from rosenblatt.theory.search.gordan import No, Yes, gordan, opposite_twins
+from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, gordan
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.separability import separability
@@ -192,13 +192,13 @@ def test_exact_search_decides_from_any_start(X, bias, data):
     signs = np.array(data.draw(st.lists(st.sampled_from([1.0, -1.0]), min_size=len(X), max_size=len(X))))
     start = data.draw(st.lists(st.integers(0, len(X) - 1)))
     for form in (X, sp.csr_array(X)):
-        answer = exact_search(WholeRows(form, signs, bias), start)
+        answer = exact_search(IntegerRows(form, signs, bias), start)
         assert proved(X, signs, bias, answer) == is_separable(X, signs, bias)
 
 
 def test_exact_search_gives_up_in_time():
     X, signs = noise(60, 12)
-    assert exact_search(WholeRows(X, signs, True), range(30), most_work=100) is None
+    assert exact_search(IntegerRows(X, signs, True), range(30), most_work=100) is None
 
 
 @some
@@ -208,25 +208,25 @@ def test_gordan_decides(Z, data):
     for form in (Z, sp.csr_array(Z), Z.tolist()):
         answer = gordan(form)
         if is_separable(Z, np.ones(len(Z)), bias=False):
-            assert isinstance(answer, Yes)
-            assert least_score(Z, np.ones(len(Z)), answer.v.tolist(), 0) > 0
+            assert isinstance(answer, Solvable)
+            assert naive_least_score(Z, np.ones(len(Z)), answer.v.tolist(), 0) > 0
         else:
-            assert isinstance(answer, No)
+            assert isinstance(answer, Unsolvable)
             assert not proved(Z, np.ones(len(Z)), 0, (answer.support.tolist(), list(answer.weights)))
 
 
 def test_gordan_without_columns():
-    assert isinstance(gordan(np.zeros((3, 0))), No)
+    assert isinstance(gordan(np.zeros((3, 0))), Unsolvable)
 
 
 def test_twins_of_different_labels(monkeypatch):
     X, y = noise(50, 3)
-    assert opposite_twins(X, y) is None
+    assert conflicting_duplicates(X, y) is None
     with monkeypatch.context() as patch:
-        patch.setattr(gordans, "_marks", lambda X: np.zeros(X.shape[0], np.uint64))  # rows only seem to be equal
-        assert opposite_twins(X, y) is None
-    assert opposite_twins(np.vstack([X, X[4]]), np.append(y, y[4])) is None
+        patch.setattr(gordans, "_row_hashes", lambda X: np.zeros(X.shape[0], np.uint64))  # rows only seem to be equal
+        assert conflicting_duplicates(X, y) is None
+    assert conflicting_duplicates(np.vstack([X, X[4]]), np.append(y, y[4])) is None
     for form in (np.vstack([X, X[4]]), sp.csr_array(np.vstack([X, X[4]]))):
-        proof = opposite_twins(form, np.append(y, -y[4]))
+        proof = conflicting_duplicates(form, np.append(y, -y[4]))
         assert proof.support.tolist() == [4, 50]
         assert proof.weights == (1, 1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from rosenblatt.theory.exact import UNIT, squared_length
-from rosenblatt.theory.inputs import Matrix, two_classes
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.theory.exact import squared_length
+from rosenblatt.theory.inputs import Matrix, MatrixLike, entries, largest_entry, two_classes
 from rosenblatt.theory.margins import dataset_margin
 
 __all__ = ["mistake_bound", "novikoff", "squared_radius"]
@@ -21,7 +22,7 @@ _SAFE = 400
 """Squares of numbers below 2**400, and the largest of them above 2**-400, are within the floats."""
 
 
-def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> float:
+def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> float:
     """Return the number of updates that no run of the perceptron on these rows can exceed, in any order.
 
     It is (R^2 + 1) / gamma^2 with a bias: R is the length of the longest row, and gamma the largest margin that a
@@ -30,7 +31,7 @@ def mistake_bound(X: Any, y: Any, fit_intercept: bool = True) -> float:
     through the origin (``kind="homogeneous"``). With a bias it is *not* R^2 / gamma^2 with the margin of CIML
     equation 4.9, as the example shows. Infinity where nothing separates the rows, as there the perceptron never
     stops, and in the rare case that no separator could be found.
-    It bounds the updates of all passes together, and says nothing of when the last of them comes.
+    It bounds the updates of all passes together, not the pass in which the last of them comes.
 
     Block and Novikoff (1962); CIML 4.5, Har-Peled 30.1, parametric learning notes 3.3. For rows with |x| <= 1 and no
     bias it reads 1 / gamma^2; for a separator w* of any length, R^2 |w*|^2 / gamma^2.
@@ -89,7 +90,7 @@ def novikoff(squared: Fraction, gamma: float) -> float:
     if not gamma > 0.0:
         return math.inf
     exact = squared / Fraction(gamma) ** 2
-    exact *= 1 + min(8 * Fraction(UNIT) * exact, Fraction(1, 8))
+    exact *= 1 + min(8 * Fraction(HALF_ULP) * exact, Fraction(1, 8))
     try:
         bound = float(exact)
     except OverflowError:
@@ -105,8 +106,7 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
     >>> squared_radius(np.array([[3.0, 4.0], [0.0, 1.0]]), bias=True)
     Fraction(26, 1)
     """
-    values = X.data if sp.issparse(X) else X
-    largest = float(np.max(np.abs(values), initial=0.0))
+    values, largest = entries(X), largest_entry(X)
     if largest == 0.0:
         return Fraction(int(bias))
     exponent = math.frexp(largest)[1]
@@ -118,7 +118,7 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
         squares = np.bincount(rows, weights=scaled * scaled, minlength=X.shape[0])
     else:
         squares = np.einsum("ij,ij->i", scaled, scaled)
-    slack = 4.0 * (X.shape[1] + 4) * UNIT  # twice what the sums are off by, relative to the longest
+    slack = 4.0 * (X.shape[1] + 4) * HALF_ULP  # twice what the sums are off by, relative to the longest
     longest = float(squares.max())
     rows = np.flatnonzero(squares >= longest * (1.0 - slack))
     if len(rows) * X.shape[1] <= _EXACT_TERMS:

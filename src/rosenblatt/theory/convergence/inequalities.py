@@ -18,15 +18,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.exact import UNIT
-from rosenblatt.theory.inputs import Matrix, Signs
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows
 
 __all__ = ["Update", "inequalities", "rounding"]
-
-Floats = NDArray[np.float64]
 
 _CHUNK = 1 << 20  # numbers in the weight vectors that are looked at together
 _TINY = 2.0**-1000  # what vanishes where numbers are scaled
@@ -52,7 +49,7 @@ class Update(NamedTuple):
 
 def rounding(m: int) -> float:
     """Return g: a sum of ``m`` products of floats, and a few operations more, is off by at most g of its size."""
-    return 1.01 * (m + 16) * UNIT
+    return 1.01 * (m + 16) * HALF_ULP
 
 
 def inequalities(
@@ -77,7 +74,7 @@ def inequalities(
             parts.append(_numbers(np.ldexp(W, -exponent), np.ldexp(Z, -exponent), _lost(W, Z, exponent), v, c))
     before, after, square, projection, norm2, alpha, lost = np.concatenate(parts).T
     k, g = np.arange(1, len(rows) + 1), rounding(m)
-    drift = np.cumsum(lost) * (1 + len(rows) * UNIT)
+    drift = np.cumsum(lost) * (1 + len(rows) * HALF_ULP)
     norm, reach, length = np.sqrt(norm2), np.sqrt(k) * R, np.sqrt(square)
     norm_before = np.concatenate([[0.0], norm[:-1]])
     alpha_before = np.concatenate([[c * c], alpha[:-1]])
@@ -117,7 +114,7 @@ def inequalities(
 
 def _examples(X: Matrix, signs: Signs, rows: NDArray[np.int64], bias: bool) -> Floats:
     """Return y z for the rows."""
-    Z = X[rows].toarray() if sp.issparse(X) else X[rows]
+    Z = dense_rows(X, rows)
     if bias:
         Z = np.column_stack([Z, np.ones(len(rows))])
     return Z * signs[rows][:, None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +13,10 @@ from rosenblatt.tables import Table
 from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
-from rosenblatt.theory.exact import round_root, smallest, squared_length
-from rosenblatt.theory.inputs import Matrix, Signs, two_classes
+from rosenblatt.theory.exact import least_score, round_root, squared_length
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, two_classes
 from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.words import counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
@@ -24,8 +24,6 @@ from rosenblatt.training.run import TrainingRun, new_state
 from rosenblatt.training.state import LinearState
 
 __all__ = ["Proof", "Update", "proof"]
-
-Floats = NDArray[np.float64]
 
 _PRINTED = ("k", "row", "y·a", "rise", "|z|²", "w*·w", "k·γ", "|w|²", "k·R²", "cosine", "√k·γ/R", "α", "α₀−k·R²")
 _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compared in floats: scale the features."
@@ -35,7 +33,7 @@ _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compar
 class Proof:
     """A run of the perceptron beside the inequalities that bound it; `proof` makes it.
 
-    It speaks of the space trained: z = (x, 1) with a bias, z = x without. ``len`` counts the updates, iterating
+    It is about the space trained in: z = (x, 1) with a bias, z = x without. ``len`` counts the updates, iterating
     gives an `Update` for each, and the names of its fields are attributes here, as arrays.
 
     Attributes
@@ -56,7 +54,7 @@ class Proof:
     checks : dict of str to array of bool
         By inequality, whether it held at each update, with the rounding of floats allowed for; ``holds`` if all did.
     drift : array
-        What rounding has added to the weights so far, as a length; 0 on whole numbers.
+        What rounding has added to the weights so far, as a length; 0 on integers.
     R, gamma, bound : float
         The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2 (`mistake_bound`).
     w_star, b_star : array and float
@@ -135,19 +133,20 @@ class Proof:
         return Table(columns, title=title, notes=notes)
 
     def __str__(self) -> str:
-        n, passes = self.updates, "1 pass" if self.passes == 1 else f"{self.passes:,} passes"
+        n = self.updates
         end = "the last without a mistake" if self.converged else "with mistakes left"
         verdict = "Every inequality holds at every update."
         if not self.holds:
             broken = ", ".join(name for name, held in self.checks.items() if not held.all())
             verdict = f"This is no run of a perceptron on these rows, as it breaks {broken or 'the bound'}."
         lines = [
-            f"{_times(n)} in {passes}, {end}; no run on these rows can make more than {_whole(self.bound)}.",
+            f"{counted(n, 'update')} in {counted(self.passes, 'pass')}, {end}; "
+            f"no run on these rows can make more than {_whole(self.bound)}.",
             f"At the end w*·w = {self.projection[-1]:.4g} ≥ k·γ = {self.projection_low[-1]:.4g}, "
             f"and |w| = {self.norm[-1]:.4g} ≤ √k·R = {math.sqrt(n) * self.R:.4g}.",
             f"So the cosine of the angle between w and w* is at least √k·γ/R = {self.cosine_low[-1]:.4g}: "
             f"it is {self.cosine[-1]:.4g}.",
-            f"On the way it fell at {_times(len(self.fell))}; only its lower bound must rise.",
+            f"On the way it fell at {counted(len(self.fell), 'update')}; only its lower bound must rise.",
             f"|w − (R²/γ) w*|² fell at each by R² = {self.R * self.R:.4g} or more, to {self.alpha[-1]:.4g}.",
             verdict,
         ]
@@ -163,8 +162,8 @@ class Proof:
 
 
 def proof(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ArrayLike,
     fit_intercept: bool = True,
     shuffle: bool | str = False,
     random_state: int | None = None,
@@ -191,7 +190,7 @@ def proof(
     All of it is checked at every update. Which rows are mistakes is decided exactly, gamma is computed exactly from the
     data and rounded down, and R up. The weights are floats, and their additions may round. These errors are computed
     (each is a float itself), and the sum of their lengths, ``drift``, is all the slack that the theorem needs for
-    them; on whole numbers it is 0. The sums that are compared are rounded too, by up to (m + 16) 2^-53 of their size
+    them; on integers it is 0. The sums that are compared are rounded too, by up to (m + 16) 2^-53 of their size
     for m coordinates, and this is allowed for as well (``theory.convergence.inequalities`` has the details).
 
     Parameters
@@ -243,7 +242,7 @@ def proof(
     squared = squared_radius(matrix, bias)
     R = round_root(squared, up=True)
     if not (gamma > 1e-100 * R and math.isfinite(R)):
-        if smallest(matrix, signs, v, c) <= 0:
+        if least_score(matrix, signs, v, c) <= 0:
             raise ValueError(
                 "the proof needs a separator, and w_star with b_star does not put every row strictly on its side: "
                 "leave it out to have one found; separability(X, y) tells whether there is one."
@@ -278,7 +277,7 @@ def _run(X: Matrix, signs: Signs, options: RunOptions) -> tuple[LinearState, NDA
     return run.state, trace.updates().rows
 
 
-def _best_separator(X: Any, y: Any, kind: str) -> tuple[Floats, float]:
+def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, float]:
     """Return the separator of largest margin in the space trained."""
     bracket = dataset_margin(X, y, kind=kind)
     if bracket.high == -math.inf:
@@ -292,7 +291,7 @@ def _best_separator(X: Any, y: Any, kind: str) -> tuple[Floats, float]:
             "separability(X, y) may tell whether there is one."
         )
     if bracket.w.dtype == object:
-        raise ValueError(_OUT_OF_RANGE)  # whole numbers too large for floats
+        raise ValueError(_OUT_OF_RANGE)  # integers too large for floats
     return bracket.w, float(bracket.b)
 
 
@@ -311,7 +310,3 @@ def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tu
 
 def _whole(bound: float) -> str:
     return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"
-
-
-def _times(n: int) -> str:
-    return "1 update" if n == 1 else f"{n:,} updates"

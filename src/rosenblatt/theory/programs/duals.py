@@ -11,18 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.inputs import Floats, Matrix, dense_rows
+from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.programs.feasibility_answers import Infeasible
 
 __all__ = ["null_space", "sharpened"]
-
-Floats = NDArray[np.float64]
 
 FEW = 32
 """Up to so many rows exact weights are computed."""
@@ -33,7 +30,7 @@ SMALL = 1e-9
 def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
     """Return a proof from rows of ``proof`` with the largest deficit that was found, or ``proof`` itself."""
     rows = proof.support
-    own = A[rows].toarray() if sp.issparse(A) else A[rows]
+    own = dense_rows(A, rows)
     alpha = _lowered(own, b[rows], proof.alpha[rows])
     if alpha is None:
         return proof
@@ -83,15 +80,15 @@ def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Flo
     return Infeasible.from_weights(A, b, rows, weights) if min(weights) > 0 else None
 
 
-def null_space(rows: Sequence[Sequence[Any]]) -> list[list[int]]:
-    """Return whole numbers d that span the solutions of ``row . d = 0`` for every row, by exact elimination.
+def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
+    """Return integers d that span the solutions of ``row . d = 0`` for every row, by exact elimination.
 
     (Bareiss's, without fractions: entries stay determinants of the matrix, so that every division is exact.)
 
     >>> null_space([[1, 2, 0.0]])
     [[-2, 1, 0], [0, 0, 1]]
     """
-    M = np.array([_whole(row) for row in rows], dtype=object)
+    M = np.array([proportional_integers(row) for row in rows], dtype=object)
     pivots: list[int] = []
     last = 1
     for j in range(M.shape[1]):
@@ -114,12 +111,3 @@ def null_space(rows: Sequence[Sequence[Any]]) -> list[list[int]]:
         common = math.gcd(*free) * (1 if last > 0 else -1)
         spanning.append([value // common for value in free])
     return spanning
-
-
-def _whole(values: Sequence[Any]) -> list[int]:
-    """Return whole numbers in proportion to the values, exactly."""
-    exact = [Fraction(value) for value in values]
-    scale = math.lcm(*(value.denominator for value in exact))
-    whole = [int(value * scale) for value in exact]
-    common = math.gcd(*whole) or 1
-    return [value // common for value in whole]

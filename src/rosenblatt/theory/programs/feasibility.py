@@ -14,19 +14,17 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows
 from rosenblatt.theory.programs.duals import sharpened
 from rosenblatt.theory.programs.feasibility_answers import (
     Feasible,
     Infeasible,
     Unsettled,
-    as_float,
     cone,
     dot,
     is_inside,
@@ -38,12 +36,11 @@ from rosenblatt.theory.programs.feasibility_answers import (
 from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded, beyond
 from rosenblatt.theory.programs.rays import recession_ray
 from rosenblatt.theory.search.cones import decide_cone
-from rosenblatt.theory.search.gordan import No
+from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
+from rosenblatt.theory.words import as_float
 
 __all__ = ["maximize", "strict_feasibility"]
-
-Floats = NDArray[np.float64]
 
 RESCALINGS = 30
 """More than margins of 1e-14 need."""
@@ -53,7 +50,7 @@ FIRST_STEPS = 3
 """Values far above the first that are tried before a program is suspected to be unbounded."""
 
 
-def strict_feasibility(A: Any, b: Any) -> Feasible | Infeasible | Unsettled:
+def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | Unsettled:
     """Find x with ``A x < b`` strictly in every row, or prove that there is none.
 
     The rescaled perceptron comes first (its first phase is the plain perceptron). Where it finds nothing, the hull of
@@ -108,7 +105,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
     if x is not None:
         return Feasible(x)
     answer = decide_cone(Z)
-    if isinstance(answer, No):
+    if isinstance(answer, Unsolvable):
         proof = sharpened(A, b, _from_cone(A, b, answer))
         return proof if proof.empty else _emptied(A, b, proof)
     if answer is not None:
@@ -141,7 +138,7 @@ def _emptied(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
     scale = np.maximum(np.abs(b), _largest(A))
     wider = b + ROOM * np.where(scale == 0, 1.0, scale)
     answer = decide_cone(cone(A, wider)) if np.isfinite(wider).all() else None
-    if not isinstance(answer, No):
+    if not isinstance(answer, Unsolvable):
         return proof
     other = sharpened(A, wider, _from_cone(A, wider, answer))
     if other.weights is not None:
@@ -158,7 +155,7 @@ def _largest(A: Matrix) -> Floats:
     return np.max(np.abs(A), axis=1, initial=0.0)
 
 
-def _from_cone(A: Matrix, b: Floats, answer: No) -> Infeasible:
+def _from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
     """Return the proof in terms of A and b: the weight of the row (0, 1) follows from the others."""
     own = answer.support < A.shape[0]
     rows = answer.support[own]
@@ -171,7 +168,7 @@ def _from_cone(A: Matrix, b: Floats, answer: No) -> Infeasible:
 
 
 def maximize(
-    c: Any, A: Any, b: Any, rtol: float = 1e-9, atol: float = 1e-9, max_steps: int = 200
+    c: ArrayLike, A: MatrixLike, b: ArrayLike, rtol: float = 1e-9, atol: float = 1e-9, max_steps: int = 200
 ) -> Optimum | Unbounded | Infeasible | Unsettled:
     """Find the largest ``c . x`` over ``A x <= b``, by bisection: is there an x with A x < b and c . x > z?
 
@@ -268,12 +265,8 @@ def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap
     return (high, other) if high < z and other.check(*beyond(c, A, b, high)) else (z, proof)
 
 
-def _dense(A: Matrix) -> Floats:
-    return A.toarray() if sp.issparse(A) else A
-
-
 def _corner(
-    c: Floats, A: Matrix, b: Floats, proof: Infeasible, inside: NDArray[Any], high: float, gap: float
+    c: Floats, A: Matrix, b: Floats, proof: Infeasible, inside: Numbers, high: float, gap: float
 ) -> Floats | None:
     """Return a strictly feasible point close to where the rows of the proof are tight, if there is one.
 
@@ -282,7 +275,7 @@ def _corner(
     rows = proof.support[:-1]
     if len(rows) == 0:
         return None
-    tight = _dense(A[rows])
+    tight = dense_rows(A, rows)
     near = np.array([as_float(value) for value in inside.tolist()])
     with np.errstate(all="ignore"):
         short = b[rows] - tight @ near

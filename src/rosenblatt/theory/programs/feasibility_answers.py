@@ -1,38 +1,38 @@
 """The answers to "does A x < b have a solution, and how large can c . x get?", each with the proof that it carries.
 
-Nothing here knows how an answer was found. A x < b is asked of the numbers exactly as stored.
+Answers are checked whatever search has found them. A x < b is about the numbers exactly as stored.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, RowNumbers, Sparse
-from rosenblatt.theory.exact import balances, encloses, smallest
-from rosenblatt.theory.inputs import Matrix, check_matrix
+from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix, dense_rows
+from rosenblatt.theory.integers import proportional_integers
+from rosenblatt.theory.words import as_float, rows_text, vector_text
 
 __all__ = ["Feasible", "Infeasible", "Unsettled", "cone", "dot", "is_inside", "read_system", "read_vector"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
-
-def read_system(A: Any, b: Any) -> tuple[Matrix, Floats]:
+def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
     """Return A as a matrix of finite float64, with any number of rows and columns, and b with a number for each row."""
-    if not sp.issparse(A):
-        A = np.asarray(A)
-    A = np.zeros(A.shape) if len(A.shape) == 2 and 0 in A.shape else check_matrix(A, "A")
-    return A, read_vector("b", b, A.shape[0], "row")
+    matrix: Matrix = A if sp.issparse(A) else np.asarray(A)
+    empty = len(matrix.shape) == 2 and 0 in matrix.shape
+    matrix = np.zeros(matrix.shape) if empty else check_matrix(matrix, "A")
+    return matrix, read_vector("b", b, matrix.shape[0], "row")
 
 
-def read_vector(name: str, values: Any, length: int, what: str) -> Floats:
+def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
     """Return finite float64 numbers, one for each row or column of A."""
     vector = np.asarray(values)
     if vector.ndim == 2 and 1 in vector.shape:
@@ -63,61 +63,52 @@ def cone(A: Matrix, b: Floats) -> Matrix:
     return Z
 
 
-def is_inside(A: Matrix, b: Floats, x: NDArray[Any]) -> bool:
-    """Say whether A x < b in every row, exactly; x is of floats or fractions."""
+def is_inside(A: Matrix, b: Floats, x: Numbers) -> bool:
+    """Return whether A x < b in every row, exactly; x holds floats or fractions."""
     if x.shape != (A.shape[1],) or not is_finite(x):
         return False
-    return smallest(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
+    return least_score(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
 
 
-def dot(c: Floats, x: NDArray[Any]) -> Fraction:
+def dot(c: Floats, x: Numbers) -> Fraction:
     """Return c . x, exactly."""
     return sum((Fraction(p) * Fraction(q) for p, q in zip(c.tolist(), x.tolist(), strict=True)), Fraction(0))
 
 
-def is_finite(x: NDArray[Any]) -> bool:
-    """Say whether all numbers are finite; fractions are."""
+def is_finite(x: Numbers) -> bool:
+    """Return whether all numbers are finite; fractions are."""
     return all(isinstance(value, Fraction) or math.isfinite(value) for value in x.tolist())
 
 
-def proportional(values: list[Any]) -> NDArray[Any]:
-    """Return floats as they are; where there are fractions, whole numbers in proportion to them."""
+def proportional(values: list[float | Fraction]) -> Numbers:
+    """Return floats as they are; where there are fractions, integers in proportion to them."""
     if not any(isinstance(value, Fraction) for value in values):
         return np.array(values)
-    exact = [Fraction(value) for value in values]
-    scale = math.lcm(*(value.denominator for value in exact))
-    return np.array([int(value * scale) for value in exact], dtype=object)
+    return np.array(proportional_integers(values), dtype=object)
 
 
-def _write_point(x: NDArray[Any], _: str) -> list[Any]:
+def _write_point(x: Numbers, _: str) -> list[list[str] | float]:
     return [[hex(v.numerator), hex(v.denominator)] if isinstance(v, Fraction) else v for v in x.tolist()]
 
 
-def _read_point(values: Any, name: str) -> NDArray[Any]:
+def _read_point(fields: StrictFields, name: str) -> Numbers:
+    values = fields.values(name)
     try:
         numbers = [Fraction(*(int(part, 16) for part in v)) if type(v) is list else v for v in values]
     except (TypeError, ValueError, ArithmeticError):
         numbers = [None]
-    finite = all(type(v) is Fraction or (type(v) in (int, float) and abs(v) < math.inf) for v in numbers)
-    if type(values) is not list or not finite:
-        raise ValueError(f"{name!r} of the certificate must be a list of finite numbers.")
+    if not all(type(v) is Fraction or (type(v) in (int, float) and abs(v) < math.inf) for v in numbers):
+        raise fields.wrong(name, "a list of finite numbers", values)
     if Fraction in map(type, numbers):
         return np.array([*map(Fraction, numbers), None], dtype=object)[:-1]
     return np.array(numbers, dtype=np.float64)
 
 
-Point: TypeAlias = Annotated[NDArray[Any], Codec(_write_point, _read_point)]  # floats, or Fractions where no floats do
-
-
-class Answer(Certificate):
-    """An answer about a system; its ``repr`` is in words."""
-
-    def __repr__(self) -> str:
-        return str(self)
+Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # floats, or Fractions where no floats do
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Feasible(Answer):
+class Feasible(Certificate):
     """A point with A x < b strictly in every row; ``check`` proves it exactly.
 
     ``x`` is an array of floats. Where the solutions are so thin that none was found among floats it is of Fractions.
@@ -125,26 +116,26 @@ class Feasible(Answer):
 
     x: Point
 
-    def check(self, A: Any, b: Any) -> bool:
-        """Say whether A x < b in every row, recomputed exactly."""
+    def check(self, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether A x < b in every row, recomputed exactly."""
         return is_inside(*read_system(A, b), self.x)
 
     def __bool__(self) -> bool:
         return True
 
     def __str__(self) -> str:
-        return f"Feasible: A x < b strictly in every row, for x = {shown(self.x)}."
+        return f"Feasible: A x < b strictly in every row, for x = {vector_text(self.x)}."
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Infeasible(Answer):
+class Infeasible(Certificate):
     """Proof that no x has A x < b in every row: rows that add up to 0 . x < 0 or worse (Farkas, Gordan).
 
     ``alpha`` are weights, not negative, one for each row of A: the rows times ``alpha`` add up to zero, and
     ``b . alpha`` to ``-deficit``. Where ``deficit`` is positive not even A x <= b has a solution. Where it is 0 that
     system has no interior: each of its solutions, if there are any, has equality in the rows of ``support``.
 
-    ``weights`` are whole numbers in proportion to ``alpha`` for which this is exact, one for each row of ``support``.
+    ``weights`` are integers in proportion to ``alpha`` for which this is exact, one for each row of ``support``.
     For large systems they are None, and ``check`` proves instead that exact weights exist within rounding of ``alpha``.
     """
 
@@ -155,7 +146,7 @@ class Infeasible(Answer):
 
     @classmethod
     def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
-        """Return the claim of these whole weights on these rows, with ``alpha`` of sum 1."""
+        """Return the claim of these integer weights on these rows, with ``alpha`` of sum 1."""
         total = sum(weights)
         alpha = np.zeros(A.shape[0])
         alpha[rows] = [max(float(Fraction(weight, total)), 5e-324) for weight in weights]
@@ -167,8 +158,8 @@ class Infeasible(Answer):
         """Whether not even A x <= b has a solution."""
         return self.deficit > 0
 
-    def check(self, A: Any, b: Any) -> bool:
-        """Say whether the proof holds for this system, recomputed from it."""
+    def check(self, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether the proof holds for this system, recomputed from it."""
         A, b = read_system(A, b)
         alpha, deficit, rows = self.alpha, self.deficit, self.support
         known = alpha.shape == b.shape and bool((np.isfinite(alpha) & (alpha >= 0)).all())
@@ -176,7 +167,7 @@ class Infeasible(Answer):
             return False
         if self.weights is None:
             return self._encloses(A, b)
-        if len(rows) == 0 or not balances(A, np.ones(len(b)), rows, self.weights, False):
+        if len(rows) == 0 or not sums_to_zero(A, np.ones(len(b)), rows, self.weights, False):
             return False
         short, total = -dot(b[rows], np.array(self.weights, dtype=object)), sum(self.weights)
         unit = sum(map(Fraction, alpha[rows].tolist()), Fraction(0)) / total
@@ -190,12 +181,14 @@ class Infeasible(Answer):
         alpha = np.append(self.alpha[rows], self.deficit)
         rows = np.append(rows, A.shape[0])[alpha > 0]
         alpha = alpha[alpha > 0]
-        Z = Z[rows].toarray() if sp.issparse(Z) else Z[rows]
+        Z = dense_rows(Z, rows)
         heights = np.frexp(np.max(np.abs(Z), axis=1, initial=0.0))[1]
         with np.errstate(all="ignore"):
             scaled, alpha = np.ldexp(Z, -heights[:, None]), np.ldexp(alpha, heights)
             exact = np.array_equal(np.ldexp(scaled, heights[:, None]), Z) and np.isfinite(alpha).all()
-            return bool(exact) and encloses(scaled, np.ones(len(Z)), np.arange(len(Z)), alpha / alpha.sum(), False)
+            return bool(exact) and encloses_zero_combination(
+                scaled, np.ones(len(Z)), np.arange(len(Z)), alpha / alpha.sum(), False
+            )
 
     def __bool__(self) -> bool:
         return False
@@ -214,7 +207,7 @@ class Infeasible(Answer):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Unsettled(Answer):
+class Unsettled(Certificate):
     """Neither could be proved. The best x found has ``A x <= b + excess`` in every row, which ``check`` proves.
 
     From `maximize`, where ``excess`` is negative: x is strictly feasible, but no bound on c . x could be proved.
@@ -223,8 +216,8 @@ class Unsettled(Answer):
     x: Point
     excess: Number
 
-    def check(self, A: Any, b: Any) -> bool:
-        """Say whether no row of A x - b is above ``excess``."""
+    def check(self, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether no row of A x - b is above ``excess``."""
         A, b = read_system(A, b)
         if self.x.shape != (A.shape[1],) or not is_finite(self.x):
             return False
@@ -237,7 +230,7 @@ class Unsettled(Answer):
         if self.excess < 0:
             return (
                 "Unsettled: x has A x < b, but it could not be proved how large c . x gets.\n"
-                f"The best x found is {shown(self.x)}."
+                f"The best x found is {vector_text(self.x)}."
             )
         return (
             "Unsettled: it could not be proved whether A x < b has a solution.\n"
@@ -245,22 +238,14 @@ class Unsettled(Answer):
         )
 
 
-def most_excess(A: Matrix, b: Floats, x: NDArray[Any]) -> Fraction:
+def most_excess(A: Matrix, b: Floats, x: Numbers) -> Fraction:
     """Return the largest entry of A x - b, exactly; A has rows."""
     whole = proportional([*x.tolist(), 1.0])
-    return -smallest(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
+    return -least_score(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
 
 
 def _near(value: float, exact: Fraction) -> bool:
     return abs(Fraction(value) - exact) <= abs(exact) / 10**9 + Fraction(2) ** -1000
-
-
-def as_float(value: Any) -> float:
-    """Return the nearest float, infinite beyond the largest."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def rounded(value: Fraction, up: bool) -> float:
@@ -275,23 +260,8 @@ def rounded(value: Fraction, up: bool) -> float:
     return near
 
 
-def shown(x: NDArray[Any]) -> str:
-    """Return the first numbers of x, for people."""
-    few = ", ".join(map(_digits, x[:6].tolist()))
-    return f"({few}{', ...' if len(x) > 6 else ''})"
-
-
-def _digits(value: Any) -> str:
-    near = as_float(value)
-    if math.isfinite(near) and (near or not value):
-        return f"{near:.6g}"
-    return f"{Decimal(value.numerator) / Decimal(value.denominator):.6g}"  # a fraction beyond the range of floats
-
-
 def naming(support: NDArray[np.intp], do: str) -> str:
     """Return the rows and what they do, as in "the rows 0, 1 prove"."""
-    if len(support) == 1:
-        verb, _, rest = do.partition(" ")
-        return f"the row {support[0]} {verb}s {rest}".rstrip()
-    few = ", ".join(map(str, support[:12].tolist())) + (", ..." if len(support) > 12 else "")
-    return f"the rows {few} {do}"
+    verb, _, rest = do.partition(" ")
+    verb += "s" if len(support) == 1 else ""
+    return f"the {rows_text(support.tolist(), most=12)} {verb} {rest}".rstrip()

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from fractions import Fraction
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from rosenblatt.theory.certificates import Codec, Number
-from rosenblatt.theory.exact import smallest
-from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.certificates import Certificate, Codec, Number
+from rosenblatt.theory.exact import least_score
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers
 from rosenblatt.theory.programs.feasibility_answers import (
-    Answer,
     Infeasible,
     Point,
     dot,
@@ -26,27 +24,19 @@ from rosenblatt.theory.programs.feasibility_answers import (
     proportional,
     read_system,
     read_vector,
-    shown,
 )
+from rosenblatt.theory.words import vector_text
 
 __all__ = ["Optimum", "Unbounded", "beyond", "recedes"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
-
-def _write_proof(proof: Infeasible, _: str) -> Any:
-    return json.loads(proof.to_json())
-
-
-def _read_proof(record: Any, _: str) -> Infeasible:
-    return Infeasible.from_json(json.dumps(record))
-
-
-_Proof: TypeAlias = Annotated[Infeasible, Codec(_write_proof, _read_proof)]
+_Proof: TypeAlias = Annotated[
+    Infeasible, Codec(lambda proof, _: proof.to_dict(), lambda fields, name: Infeasible.from_dict(fields.take(name)))
+]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Optimum(Answer):
+class Optimum(Certificate):
     """The largest c . x over A x <= b, proved to lie between ``low`` and ``high``.
 
     ``x`` has A x < b strictly and ``c . x >= low``. ``proof`` shows that no x has A x < b and c . x > high; its weights
@@ -68,8 +58,8 @@ class Optimum(Answer):
         """The solution of the dual program, one number for each row of A, as near as floats can say."""
         return self.proof.alpha[:-1] / self.proof.alpha[-1]
 
-    def check(self, c: Any, A: Any, b: Any) -> bool:
-        """Say whether both ends of the bracket hold for this program, recomputed exactly."""
+    def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether both ends of the bracket hold for this program, recomputed exactly."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
         floats = isinstance(self.low, float) and isinstance(self.high, float)
@@ -87,7 +77,7 @@ class Optimum(Answer):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Unbounded(Answer):
+class Unbounded(Certificate):
     """c . x grows without end over A x < b: from ``x``, which is strictly feasible, along ``direction``.
 
     ``check`` proves A x < b, A direction <= 0 and c . direction > 0, exactly.
@@ -96,14 +86,14 @@ class Unbounded(Answer):
     x: Point
     direction: Point
 
-    def check(self, c: Any, A: Any, b: Any) -> bool:
-        """Say whether the ray stays feasible and c . x grows along it, recomputed exactly."""
+    def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether the ray stays feasible and c . x grows along it, recomputed exactly."""
         A, b = read_system(A, b)
         c = read_vector("c", c, A.shape[1], "column")
         return is_inside(A, b, self.x) and recedes(c, A, self.direction)
 
     def __str__(self) -> str:
-        return f"Unbounded: from a strictly feasible x, c . x grows without end along {shown(self.direction)}."
+        return f"Unbounded: from a strictly feasible x, c . x grows without end along {vector_text(self.direction)}."
 
 
 def beyond(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
@@ -113,8 +103,8 @@ def beyond(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
     return np.vstack([A, -c]), np.append(b, -z)
 
 
-def recedes(c: Floats, A: Matrix, d: NDArray[Any]) -> bool:
-    """Say whether A d <= 0 in every row and c . d > 0, exactly."""
+def recedes(c: Floats, A: Matrix, d: Numbers) -> bool:
+    """Return whether A d <= 0 in every row and c . d > 0, exactly."""
     if d.shape != c.shape or not is_finite(d) or dot(c, d) <= 0:
         return False
-    return A.shape[0] == 0 or smallest(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0
+    return A.shape[0] == 0 or least_score(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0

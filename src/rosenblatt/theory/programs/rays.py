@@ -5,45 +5,43 @@ a combination of rows of A with weights >= 0: the program is bounded. A no witho
 equalities, a . d = 0, for every direction. They are eliminated exactly and the question is asked again, at most d
 times.
 
-What comes out is checked by `optima.recedes`, so nothing rests on this search.
+What comes out is checked by `optimum_answers.recedes`, so nothing rests on this search.
 """
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, dense_rows
+from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.programs.duals import null_space
 from rosenblatt.theory.programs.optimum_answers import recedes
 from rosenblatt.theory.search.cones import decide_cone
-from rosenblatt.theory.search.gordan import No
+from rosenblatt.theory.search.gordan import Unsolvable
 
 __all__ = ["recession_ray"]
 
-Floats = NDArray[np.float64]
 Line = list[Fraction]
 
 
-def recession_ray(c: Floats, A: Matrix) -> NDArray[Any] | None:
+def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
     """Return d with A d <= 0 and c . d > 0, proved, as floats or as fractions; None where none was found."""
     used = np.flatnonzero(abs(A).sum(axis=1))
     Z = sp.csr_array(sp.vstack([-A[used], sp.csr_array(c[None, :])])) if sp.issparse(A) else np.vstack([-A[used], c])
     answer = decide_cone(Z)
     if isinstance(answer, list):
         return _proved(c, A, answer)
-    if not isinstance(answer, No) or answer.support[-1] == len(used):  # c takes part: the program is bounded
+    if not isinstance(answer, Unsolvable) or answer.support[-1] == len(used):  # c takes part: the program is bounded
         return None
-    dense = A[used].toarray() if sp.issparse(A) else A[used]
-    return _within(c, A, [[Fraction(value) for value in row] for row in dense.tolist()], set(answer.support.tolist()))
+    return _within(
+        c, A, [[Fraction(value) for value in row] for row in dense_rows(A, used).tolist()], set(answer.support.tolist())
+    )
 
 
-def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> NDArray[Any] | None:
+def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers | None:
     """Look for a direction with ``a . d = 0`` in the rows ``equal``, and in more as they turn out to be forced."""
     goal = [Fraction(value) for value in c.tolist()]
     while True:
@@ -63,7 +61,7 @@ def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> NDArray[
                 sum((u * free[j] for u, free in zip(answer, basis, strict=True)), Fraction(0)) for j in range(len(goal))
             ]
             return _proved(c, A, ray)
-        if not isinstance(answer, No) or answer.support[-1] == len(kept):
+        if not isinstance(answer, Unsolvable) or answer.support[-1] == len(kept):
             return None
         equal |= {kept[k] for k in answer.support.tolist()}
 
@@ -73,16 +71,13 @@ def _dot(row: Line, other: list[int]) -> Fraction:
 
 
 def _floats(line: Line) -> list[float]:
-    """Return floats in proportion to the fractions: exactly where these are whole numbers of a common unit."""
-    scale = math.lcm(*(value.denominator for value in line))
-    whole = [int(value * scale) for value in line]
-    common = math.gcd(*whole) or 1
-    whole = [value // common for value in whole]
-    shift = max(0, max(abs(value) for value in whole).bit_length() - 53)
-    return [float(Fraction(value, 1 << shift)) for value in whole]
+    """Return floats in proportion to the fractions: exactly where these are integers of a common unit."""
+    integers = proportional_integers(line)
+    shift = max(0, max(abs(value) for value in integers).bit_length() - 53)
+    return [float(Fraction(value, 1 << shift)) for value in integers]
 
 
-def _proved(c: Floats, A: Matrix, ray: Line) -> NDArray[Any] | None:
+def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
     """Return the ray as floats, or as fractions where only they do; None where it is not one."""
     largest = max(abs(value) for value in ray)
     if not largest:

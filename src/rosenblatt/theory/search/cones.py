@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix
-from rosenblatt.theory.search.gordan import No, Yes, gordan
+from rosenblatt.theory.inputs import Matrix, entries
+from rosenblatt.theory.integers import proportional_integers
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
 
 __all__ = ["balanced", "decide_cone"]
 
@@ -29,7 +28,7 @@ def balanced(Z: Matrix) -> tuple[Matrix, Places, Places]:
            [0.5, 0. ]]), array([3, 1]), array([  0, -52]))
     """
     n, m = Z.shape
-    values = Z.data if sp.issparse(Z) else Z
+    values = entries(Z)
     places = np.where(values != 0, np.frexp(values)[1], _NONE).astype(np.int64)
     if sp.issparse(Z):
         rows = np.repeat(np.arange(n), np.diff(Z.indptr))
@@ -49,34 +48,31 @@ def balanced(Z: Matrix) -> tuple[Matrix, Places, Places]:
         return np.ldexp(Z, -heights[:, None] - widths), heights, widths
 
 
-def decide_cone(Z: Matrix) -> list[Fraction] | No | None:
+def decide_cone(Z: Matrix) -> list[Fraction] | Unsolvable | None:
     """Return an exact v with Z v > 0 in every row, or the proof that there is none; None where neither was found."""
     scaled, heights, widths = balanced(Z)
     if not _same(Z, scaled):
         scaled, heights, widths = Z, np.zeros_like(heights), np.zeros_like(widths)
     answer = gordan(scaled)
-    if isinstance(answer, Yes):
+    if isinstance(answer, Solvable):
         return [_shifted(value, -place) for value, place in zip(answer.v.tolist(), widths.tolist(), strict=True)]
-    if not isinstance(answer, No):
+    if not isinstance(answer, Unsolvable):
         return None
     places = heights[answer.support]
     top = int(np.max(places))
     alpha = np.maximum(np.ldexp(answer.alpha, places.min() - places), 5e-324)
     alpha /= alpha.sum()
     if answer.weights is None:
-        return No(answer.support, alpha, None)
+        return Unsolvable(answer.support, alpha, None)
     whole = [weight << (top - place) for weight, place in zip(answer.weights, places.tolist(), strict=True)]
-    common = math.gcd(*whole)
-    return No(answer.support, alpha, tuple(weight // common for weight in whole))
+    return Unsolvable(answer.support, alpha, tuple(proportional_integers(whole)))
 
 
 def _same(Z: Matrix, scaled: Matrix) -> bool:
-    """Say whether scaling by powers of two has lost nothing: no number vanished or became subnormal."""
-    before, after = (M.data if sp.issparse(M) else M for M in (Z, scaled))
-    small = np.abs(after) < _NORMAL
-    return not np.any(small & (before != 0))
+    """Return whether scaling by powers of two has lost nothing: no number vanished or became subnormal."""
+    return not np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0))
 
 
-def _shifted(value: Any, place: int) -> Fraction:
+def _shifted(value: float, place: int) -> Fraction:
     """Return ``value * 2**place``, exactly."""
     return Fraction(value) * Fraction(2) ** place

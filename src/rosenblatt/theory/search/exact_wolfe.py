@@ -1,6 +1,6 @@
 """Wolfe's algorithm in exact arithmetic, to decide what floating point leaves open.
 
-Rows are taken as whole numbers in a common unit, so nothing is rounded and every step is a fact about the numbers as
+Rows are taken as integers in a common unit, so nothing is rounded and every step is a fact about the numbers as
 stored. The search starts from the corral that floating point ended with, so it is short, and it always ends: each
 corral gives a strictly shorter mean. Either some corral holds the origin, and its weights prove that nothing separates
 (Gordan), or its mean is a separator.
@@ -8,7 +8,6 @@ corral gives a strictly shorter mean. Either some corral holds the origin, and i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Protocol
@@ -16,10 +15,11 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.theory.inputs import Matrix, Signs
-from rosenblatt.theory.search.hulls import Vector
+from rosenblatt.rounding import HALF_ULP, TINY
+from rosenblatt.theory.inputs import Floats, Matrix, Signs, entries
+from rosenblatt.theory.integers import proportional_integers
 
-__all__ = ["ExactRows", "WholeRows", "exact_search"]
+__all__ = ["ExactRows", "IntegerRows", "exact_search"]
 
 MOST_WORK = 1 << 28
 """What a search may cost, in products of words: about a minute."""
@@ -28,7 +28,7 @@ BLOCK = 1 << 20
 
 
 class ExactRows(Protocol):
-    """Rows of whole numbers, which floats are near to."""
+    """Rows of integers, which floats are near to."""
 
     @property
     def width(self) -> int:
@@ -41,16 +41,16 @@ class ExactRows(Protocol):
     def __getitem__(self, i: int) -> list[int]:
         """Return row i."""
 
-    def near(self, v: Vector) -> tuple[Vector, Vector]:
+    def near(self, v: Floats) -> tuple[Floats, Floats]:
         """Return ``z . v`` for every row, in some common unit, and how far each may be off."""
 
 
-class WholeRows:
-    """The rows z = y (x, 1), or z = y x without a bias, in the largest unit that makes them whole."""
+class IntegerRows:
+    """The rows z = y (x, 1), or z = y x without a bias, as integers in the largest unit that allows it."""
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
         self.X, self.signs, self.bias = X, signs, bias
-        self.low, self.high = _places(X.data if sp.issparse(X) else X.reshape(-1))
+        self.low, self.high = _places(entries(X).reshape(-1))
         if bias:
             self.low, self.high = min(self.low, 0), max(self.high, 1)
         self.width, self.bits = X.shape[1] + bias, max(1, self.high - self.low)
@@ -64,14 +64,14 @@ class WholeRows:
             self._known[i] = [*row, sign << -self.low] if self.bias else row
         return self._known[i]
 
-    def near(self, v: Vector) -> tuple[Vector, Vector]:
+    def near(self, v: Floats) -> tuple[Floats, Floats]:
         """Return ``z . v`` for every row, and how far each may be off."""
         d = self.X.shape[1]
         s = self.X @ v[:d]
-        spread = abs(self.X) @ (np.abs(v[:d]) + 2.0**-1020)  # so that what vanished in v counts too
+        spread = abs(self.X) @ (np.abs(v[:d]) + TINY)  # so that what vanished in v counts too
         if self.bias:
             s, spread = s + v[d], spread + abs(v[d])
-        return self.signs * s, 1.01 * ((d + 6) * 2.0**-53 * spread + 2.0**-1000)
+        return self.signs * s, 1.01 * ((d + 6) * HALF_ULP * spread + 2.0**-1000)
 
 
 def exact_search(
@@ -82,9 +82,9 @@ def exact_search(
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
     """Return ``(v, None)`` with v . z > 0 for all rows z, or ``(numbers, weights)`` of rows that add up to zero.
 
-    All numbers are whole, and the rows that add up to zero are affinely independent, so at most one more than there
-    are columns. ``start`` are rows to begin with. None where it would be too much work. ``watch`` is told before each
-    step how many rows are in use, and what share of the work that is allowed was done.
+    All numbers are integers, and the rows that add up to zero are affinely independent, so at most one more than there
+    are columns. ``start`` are rows to begin with. None where it would be too much work. ``watch`` is called before
+    each step with the number of rows in use and the share of the allowed work that is done.
     """
     keys = list(dict.fromkeys(int(i) for i in start)) or [0]
     shares = [Fraction(1, len(keys))] * len(keys)
@@ -101,7 +101,7 @@ def exact_search(
         elif min(target) <= 0:
             keys, shares = _toward(keys, shares, target)
         else:
-            whole = _proportional(target)
+            whole = proportional_integers(target)
             v = [sum(share * rows[i][j] for share, i in zip(whole, keys, strict=True)) for j in range(rows.width)]
             if not any(v):
                 return keys, whole
@@ -123,7 +123,7 @@ def _nearest(points: list[list[int]]) -> list[Fraction] | None:
     """Return the weights of the affine hull's point nearest to the origin; None where the points are dependent.
 
     They are in proportion to the solution of (P P' + 1 1') a = 1, which is found by Bareiss's elimination: only
-    whole numbers, and every division is exact. The matrix is positive definite, so no pivot is zero unless the
+    integers, and every division is exact. The matrix is positive definite, so no pivot is zero unless the
     points are affinely dependent.
     """
     P = np.array(points, dtype=object).reshape(len(points), -1)
@@ -158,15 +158,7 @@ def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
     return i, score
 
 
-def _proportional(shares: list[Fraction]) -> list[int]:
-    """Return whole numbers in proportion to the shares, without a common factor."""
-    scale = math.lcm(*(share.denominator for share in shares))
-    whole = [int(share * scale) for share in shares]
-    common = math.gcd(*whole)
-    return [value // common for value in whole]
-
-
-def _places(values: Vector) -> tuple[int, int]:
+def _places(values: Floats) -> tuple[int, int]:
     """Return the place of the lowest bit that is set in any of the numbers, and of the one above the highest."""
     low, high = 10_000, -10_000
     for start in range(0, len(values), BLOCK):
@@ -180,6 +172,6 @@ def _places(values: Vector) -> tuple[int, int]:
 
 
 def _in_units(value: float, place: int) -> int:
-    """Return ``value / 2**place``, a whole number."""
+    """Return ``value / 2**place``, an integer."""
     above, below = value.as_integer_ratio()
     return (above << -place) // below if place < 0 else above // (below << place)

@@ -10,41 +10,41 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.exact import encloses, smallest
-from rosenblatt.theory.inputs import Matrix, Signs, check_matrix, largest_entry
-from rosenblatt.theory.search.exact_wolfe import WholeRows, exact_search
-from rosenblatt.theory.search.hulls import Hull, Vector
-from rosenblatt.theory.search.watching import Watch
+from rosenblatt.progress import Progress
+from rosenblatt.theory.exact import encloses_zero_combination, least_score
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_matrix, dense_rows, largest_entry
+from rosenblatt.theory.integers import proportional_integers
+from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
+from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 
-__all__ = ["No", "Unknown", "Yes", "gordan", "opposite_twins", "settle"]
+__all__ = ["Solvable", "Unknown", "Unsolvable", "conflicting_duplicates", "decide_exactly", "gordan"]
 
 FEW = 24
 """Up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first."""
 
 
 @dataclass(frozen=True)
-class Yes:
-    """Every row has ``z . v > 0``, proved; v is of floats, or of whole numbers where no floats do."""
+class Solvable:
+    """Every row has ``z . v > 0``, proved; v is of floats, or of integers where no floats solve it."""
 
-    v: NDArray[Any]
+    v: Numbers
 
 
 @dataclass(frozen=True)
-class No:
+class Unsolvable:
     """The rows ``support`` add up to zero with the ``weights``, or with exact ones within rounding of ``alpha``."""
 
     support: NDArray[np.intp]
-    alpha: Vector
+    alpha: Floats
     weights: tuple[int, ...] | None
 
-    def spread(self, n: int) -> Vector:
+    def spread(self, n: int) -> Floats:
         """Return ``alpha`` as one weight for each of the n rows."""
         weights = np.zeros(n)
         weights[self.support] = self.alpha
@@ -56,7 +56,7 @@ class Unknown:
     """Neither could be proved."""
 
 
-def gordan(Z: Any) -> Yes | No | Unknown:
+def gordan(Z: MatrixLike) -> Solvable | Unsolvable | Unknown:
     """Decide whether some v has ``z . v > 0`` for every row z of ``Z``.
 
     >>> gordan([[1.0, 2.0], [2.0, 1.0]]).v > 0
@@ -67,15 +67,17 @@ def gordan(Z: Any) -> Yes | No | Unknown:
     Z = check_matrix(Z, "Z")
     signs = np.ones(Z.shape[0])
     if Z.shape[1] == 0:
-        return No(np.zeros(1, dtype=np.intp), np.ones(1), (1,))
+        return Unsolvable(np.zeros(1, dtype=np.intp), np.ones(1), (1,))
     hull = Hull(Z, signs, "homogeneous")
     found = nearest_point(hull)
-    if found.low > 0 and smallest(Z, signs, found.u, 0.0) > 0:
-        return Yes(found.u)
-    return settle(Z, signs, False, hull.spread(found.rows, found.weights))
+    if found.low > 0 and least_score(Z, signs, found.u, 0.0) > 0:
+        return Solvable(found.u)
+    return decide_exactly(Z, signs, False, hull.spread(found.rows, found.weights))
 
 
-def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector, watch: Watch | None = None) -> Yes | No | Unknown:
+def decide_exactly(
+    X: Matrix, signs: Signs, bias: bool, alpha: Floats, progress: Progress | None = None
+) -> Solvable | Unsolvable | Unknown:
     """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``."""
     place = min(math.frexp(largest_entry(X))[1], 1023)
     constant = 2.0**place if bias else 0.0  # stands for the 1: no coordinate dwarfs another
@@ -89,44 +91,44 @@ def settle(X: Matrix, signs: Signs, bias: bool, alpha: Vector, watch: Watch | No
     start = rows[found.rows]
     if len(start) > FEW:
         refined = _refined(X, signs, start, found.weights, bias)
-        if encloses(X, signs, start, refined, bias):
+        if encloses_zero_combination(X, signs, start, refined, bias):
             order = np.argsort(start)
-            return No(start[order], refined[order], None)
-    answer = exact_search(WholeRows(X, signs, bias), start.tolist(), watch=watch.exact if watch else None)
+            return Unsolvable(start[order], refined[order], None)
+    answer = exact_search(IntegerRows(X, signs, bias), start.tolist(), watch=progress.exact if progress else None)
     if answer is None:
         return Unknown()
     v, weights = answer
     if weights is None:
-        return Yes(_short_vector(X, signs, v, bias))
+        return Solvable(_short_vector(X, signs, v, bias))
     pairs = sorted(zip(v, weights, strict=True))
     total = sum(weights)
     shares = np.array([max(weight / total, 5e-324) for _, weight in pairs])  # so that none vanishes
-    return No(np.array([row for row, _ in pairs], dtype=np.intp), shares, tuple(weight for _, weight in pairs))
+    return Unsolvable(np.array([row for row, _ in pairs], dtype=np.intp), shares, tuple(weight for _, weight in pairs))
 
 
-def opposite_twins(X: Matrix, signs: Signs) -> No | None:
-    """Return the proof by two equal rows of different signs, if there are any: common, and quick to see."""
-    marks = _marks(X)
+def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
+    """Return the proof by two equal rows of different signs, if there are any: a common case that is quick to find."""
+    marks = _row_hashes(X)
     order = np.argsort(marks, kind="stable")
     alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))
     for k in alike.tolist():
         pair = np.sort(order[k : k + 2])
         if _equal(X, *pair.tolist()):
-            return No(pair, np.array([0.5, 0.5]), (1, 1))
+            return Unsolvable(pair, np.array([0.5, 0.5]), (1, 1))
     return None
 
 
-def _marks(X: Matrix) -> NDArray[np.uint64]:
-    """Return a number for each row, the same for equal rows: the bits of its entries times odd numbers, added up."""
+def _row_hashes(X: Matrix) -> NDArray[np.uint64]:
+    """Return a hash of each row: the sum of the bits of its entries times odd numbers."""
     n, d = X.shape
     odd = _odd_numbers(d)
     if sp.issparse(X):
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_turned(X.data) * odd[X.indices])])
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_rotated(X.data) * odd[X.indices])])
         return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
     marks = np.empty(n, np.uint64)
     step = max(1, 2**15 // max(1, d))  # so that blocks stay in the cache
     for start in range(0, n, step):
-        marks[start : start + step] = (_turned(X[start : start + step]) * odd).sum(axis=1)
+        marks[start : start + step] = (_rotated(X[start : start + step]) * odd).sum(axis=1)
     return marks
 
 
@@ -135,8 +137,8 @@ def _odd_numbers(count: int) -> NDArray[np.uint64]:
     return np.random.default_rng(0).integers(2**64, size=count, dtype=np.uint64) | np.uint64(1)
 
 
-def _turned(values: Vector) -> NDArray[np.uint64]:
-    """Return the bits of the floats, those that round numbers have set moved to the low end, and -0 like 0."""
+def _rotated(values: Floats) -> NDArray[np.uint64]:
+    """Return the bits of the floats, rotated so that sign and exponent are the low bits; -0 counts as 0."""
     bits = (values + 0.0).view(np.uint64)
     return (bits << np.uint64(12)) | (bits >> np.uint64(52))
 
@@ -146,9 +148,9 @@ def _equal(X: Matrix, i: int, j: int) -> bool:
     return not (unequal.nnz if sp.issparse(unequal) else unequal.any())
 
 
-def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Vector, bias: bool) -> Vector:
+def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:
     """Return the weights of sum 1 under which the rows add up to zero, as near as floats can say."""
-    Z = (X[rows].toarray() if sp.issparse(X) else X[rows]) * signs[rows][:, None]
+    Z = dense_rows(X, rows) * signs[rows][:, None]
     parts = [Z.T, signs[rows][None, :]] if bias else [Z.T]
     M = np.vstack([*parts, np.ones(len(rows))])
     lengths = np.max(np.abs(M), axis=1, initial=0.0)
@@ -160,12 +162,11 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Vector, bia
     return alpha
 
 
-def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> NDArray[Any]:
-    """Return v rounded to floats where that still separates, else as whole numbers."""
+def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
+    """Return v rounded to floats where that still separates, else as integers."""
     unit = 1 << max(abs(value) for value in v).bit_length()
     near = np.array([float(Fraction(value, unit)) for value in v])
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
-    if smallest(X, signs, w, b) > 0:
+    if least_score(X, signs, w, b) > 0:
         return near
-    common = math.gcd(*v)
-    return np.array([value // common for value in v], dtype=object)
+    return np.array(proportional_integers(v), dtype=object)

@@ -11,17 +11,14 @@ the origin to the hull of
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Matrix, Signs, longest_row, safe
+from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows, longest_row, safe
 
-__all__ = ["Hull", "Vector", "longest_row"]
-
-Vector: TypeAlias = NDArray[np.float64]
+__all__ = ["Hull"]
 
 ROUNDED = 2.0**-50  # a product of rows is off by about this share
 
@@ -44,7 +41,7 @@ class Hull:
         self.noise = 1e-15
         """Lengths below this share of the radius are rounding."""
 
-    def scores(self, u: Vector) -> Vector:
+    def scores(self, u: Floats) -> Floats:
         """Return ``z . u`` for all rows."""
         d = self.X.shape[1]
         s = self.X @ u[:d]
@@ -53,11 +50,10 @@ class Hull:
         s *= self.signs
         return s
 
-    def rows(self, which: NDArray[np.intp]) -> Vector:
+    def rows(self, which: NDArray[np.intp]) -> Floats:
         """Return some rows z as a dense matrix."""
         Z = np.zeros((len(which), self.size))
-        part = self.X[which]
-        Z[:, : self.X.shape[1]] = part.toarray() if sp.issparse(part) else part
+        Z[:, : self.X.shape[1]] = dense_rows(self.X, which)
         if self.constant:
             Z[:, -1] = self.constant
         Z *= self.signs[which][:, None]
@@ -80,23 +76,23 @@ class Hull:
         few.noise = 3.0 * math.sqrt(extra / largest)
         return few
 
-    def combine(self, shares: Vector) -> Vector:
+    def combine(self, shares: Floats) -> Floats:
         """Return the sum of all rows z times ``shares``."""
         signed = self.signs * shares
         return np.append(self.X.T @ signed, self.constant * signed.sum())[: self.size]
 
-    def middle(self) -> Vector:
+    def middle(self) -> Floats:
         """Return the mean of all vertices."""
         shares = np.empty(len(self.signs))
         for group in self.groups:
             shares[group] = 1.0 / (len(group) * len(self.groups))
         return self.combine(shares)
 
-    def lowest(self, s: Vector) -> float:
+    def lowest(self, s: Floats) -> float:
         """Return the least score of a vertex, where ``s`` are the scores of all rows."""
         return sum(float(np.min(s[group])) for group in self.groups) / len(self.groups)
 
-    def lowest_rows(self, s: Vector, count: int) -> NDArray[np.intp]:
+    def lowest_rows(self, s: Floats, count: int) -> NDArray[np.intp]:
         """Return the ``count`` rows of least score of each group, or all."""
         parts = []
         for group in self.groups:
@@ -104,7 +100,7 @@ class Hull:
             parts.append(group[np.argpartition(s[group], few)[: few + 1]])
         return np.concatenate(parts)
 
-    def spread(self, rows: NDArray[np.intp], weights: Vector) -> Vector:
+    def spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
         """Return the weights of ``rows`` as one weight for each row of the data."""
         alpha = np.zeros(len(self.signs))
         alpha[rows] = weights

@@ -1,4 +1,4 @@
-"""The rescaled perceptron: it finds v with Z v > 0, and hardly minds how small the margin is.
+"""The rescaled perceptron: it finds v with Z v > 0, in hardly more time for small margins.
 
 The perceptron needs up to (R / margin)^2 updates. So it is stopped early, space is stretched across the directions
 in which the rows that were wrong most often lie, and it starts again:
@@ -9,9 +9,9 @@ in which the rows that were wrong most often lie, and it starts again:
              if Z (B w) > 0 in every row: return B w
              S = I + 10 m A^T diag(cnt / sum cnt) A;   B = B F with F F^T = S^(-1)
 
-(F comes from Cholesky's factor of S. The root of S^(-1) would differ by a rotation, which no perceptron notices.)
+(F comes from Cholesky's factor of S. The root of S^(-1) would differ by a rotation, which changes no decision.)
 
-This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice, and close kin to
+This is the multi-rank step of Dadush, Végh and Zambelli (2020) with constants that work in practice, and close to
 the second-order perceptron. No proof is claimed for these constants: whatever comes out is checked in the original
 coordinates, exactly, and a system without a solution ends at the limit.
 """
@@ -20,16 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 
-from rosenblatt.theory.exact import smallest
-from rosenblatt.theory.inputs import Matrix, check_matrix
+from rosenblatt.parameters import check_integer
+from rosenblatt.theory.exact import least_score
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows
 from rosenblatt.theory.search.cones import balanced
+from rosenblatt.theory.words import counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
@@ -42,8 +43,6 @@ WORST_CONDITION = 1e12
 MOST_COLUMNS = 2048  # a dense matrix of so many rows and columns has to be factored in each phase
 MOST_ENTRIES = 1 << 28  # of the dense matrix A
 FEWEST_UPDATES = 4  # a column and phase: fewer see too little of the rows
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -74,15 +73,15 @@ class RescaledRun:
 
     def __str__(self) -> str:
         counts = ((self.updates, "update"), (self.passes, "pass"), (self.rescalings, "rescaling"))
-        updates, passes, rescalings = (_counted(*count) for count in counts)
+        updates, passes, rescalings = (counted(*count) for count in counts)
         work = f"{updates} in {passes}, {rescalings}"
         if self.v is not None:
             return f"Solved: every row of Z v is positive. {work}."
-        return f"Not solved, which proves nothing: at best Z v has {_counted(self.wrong, 'row')} not positive. {work}."
+        return f"Not solved, which proves nothing: at best Z v has {counted(self.wrong, 'row')} not positive. {work}."
 
 
 def rescaled_perceptron(
-    Z: Any,
+    Z: MatrixLike,
     max_rescalings: int = 100,
     max_updates_per_phase: int | None = None,
     seed: int = 0,
@@ -122,10 +121,10 @@ def rescaled_perceptron(
     """
     Z = check_matrix(Z, "Z")
     n, m = Z.shape
-    max_rescalings = _count("max_rescalings", max_rescalings, 0)
+    max_rescalings = check_integer("max_rescalings", max_rescalings, 0)
     limit = max(m * m // 4, FEWEST_UPDATES * m)
     if max_updates_per_phase is not None:
-        limit = _count("max_updates_per_phase", max_updates_per_phase, 1)
+        limit = check_integer("max_updates_per_phase", max_updates_per_phase, 1)
     if m > MOST_COLUMNS or n * m > MOST_ENTRIES:
         max_rescalings = 0
     with np.errstate(all="ignore"):
@@ -164,7 +163,7 @@ class _Search:
         self.best, self.wrong = np.zeros(m), n
 
     def phase(self) -> bool:
-        """Run the perceptron on A from zero, until a clean pass or the limit; say whether that solves the system."""
+        """Run the perceptron on A from zero, until a clean pass or the limit; return whether that solves the system."""
         n, m = self.Z.shape
         options = RunOptions(max_iter=2**62, max_updates=self.limit, fit_intercept=False, random_state=self.seed)
         state, trace = new_state(options, 2, m), UpdateTrace()
@@ -185,17 +184,17 @@ class _Search:
         if not np.isfinite(v).all():
             return False
         if clean or wrong == 0:
-            solved = smallest(self.Z, np.ones(self.Z.shape[0]), v, 0.0) > 0
+            solved = least_score(self.Z, np.ones(self.Z.shape[0]), v, 0.0) > 0
             wrong = 0 if solved else max(wrong, 1)
         if wrong < self.wrong:
             self.best, self.wrong = v, wrong
         return wrong == 0
 
     def rescale(self) -> bool:
-        """Stretch space by what the last phase counted; say whether that can be trusted."""
+        """Stretch space by what the last phase counted; return whether that can be trusted."""
         m = self.Z.shape[1]
         used = np.flatnonzero(self.counts)
-        A = self.A[used].toarray() if sp.issparse(self.A) else self.A[used]
+        A = dense_rows(self.A, used)
         share = self.counts[used] / self.counts.sum()
         S = np.eye(m) + STRETCH * m * (A.T * share) @ A
         if not np.isfinite(S).all():
@@ -230,13 +229,3 @@ def _unit_rows(A: Matrix) -> Matrix:
         data = A.data / np.repeat(lengths, np.diff(A.indptr))
         return sp.csr_array((data, A.indices, A.indptr), shape=A.shape)
     return A / lengths[:, None]
-
-
-def _counted(n: int, word: str) -> str:
-    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}{'es' if word.endswith('s') else 's'}"
-
-
-def _count(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-    return int(value)

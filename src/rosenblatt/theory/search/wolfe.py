@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.wolfe import AT_ZERO, PAUSED, STATE, nearest_steps
-from rosenblatt.theory.search.hulls import Hull, Vector
+from rosenblatt.theory.inputs import Floats
+from rosenblatt.theory.search.hulls import Hull
 
 __all__ = ["Nearest", "nearest_point"]
 
@@ -46,14 +47,14 @@ Watcher = Callable[[int, float, float], None]
 class Nearest:
     """Where the search ended; the bracket is in floating point, so it still has to be proved."""
 
-    u: Vector
+    u: Floats
     """Unit direction of largest ``low``."""
     low: float
     """Least score of a vertex along ``u``."""
     high: float
     """Length of the shortest mean found."""
     rows: Rows
-    weights: Vector
+    weights: Floats
     """The rows and the weights, of sum 1, of that mean."""
     steps: int
     passes: int
@@ -63,7 +64,7 @@ class Nearest:
 def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch: Watcher | None = None) -> Nearest:
     """Return the nearest point once ``high - low <= rtol * high``, or the best when no step helps any more.
 
-    ``watch`` is told the steps and the bracket after each batch of steps.
+    ``watch`` is called with the steps and the bracket after each batch of steps.
     """
     return (_search_products if hull.size >= WIDE else _search)(hull, rtol, max_steps, watch)
 
@@ -159,14 +160,14 @@ class _Working:
         )
         return int(ended)
 
-    def best(self) -> tuple[Rows, Vector]:
+    def best(self) -> tuple[Rows, Floats]:
         """Return the rows and the weights of the shortest mean."""
         count = int(self.state["best"])
         weights = self.best_weights[:count]
         return self.which[self.best_places[:count]], weights / weights.sum()
 
-    def add(self, s: Vector) -> bool:
-        """Add the rows of least score, where ``s`` are the scores of all; say whether any was new."""
+    def add(self, s: Floats) -> bool:
+        """Add the rows of least score, where ``s`` are the scores of all; return whether any was new."""
         new = np.setdiff1d(self.hull.lowest_rows(s, self.few), self.which)
         if len(new) == 0:
             return False
@@ -175,7 +176,7 @@ class _Working:
         self.which = np.concatenate([self.which, new])
         return True
 
-    def _columns(self, which: Rows) -> tuple[Vector, Rows]:
+    def _columns(self, which: Rows) -> tuple[Floats, Rows]:
         """Return the rows (z, c, 0) or (z, 0, c), by their groups, and the groups."""
         group = np.where(self.hull.signs[which] < 0, len(self.hull.groups) - 1, 0)
         ends = np.zeros((len(which), 2))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from math import comb
-from numbers import Integral
-from typing import Any
 
+from rosenblatt.parameters import check_integer
 from rosenblatt.theory.vc.families import check_family, cut, known_vc_dimension
-from rosenblatt.theory.vc.points import read_points, to_integers
+from rosenblatt.theory.vc.points import PointsLike, read_points, to_integers
 
 __all__ = ["cover_count", "dichotomies", "largest_shattered", "sauer_bound", "shatters", "vc_dimension"]
 
 
-def dichotomies(points: Any, family: str, k: int | None = None) -> frozenset[frozenset[int]]:
+def dichotomies(points: PointsLike, family: str, k: int | None = None) -> frozenset[frozenset[int]]:
     """Return the subsets that the family cuts from the points, each a frozenset of row numbers; len() counts them.
 
     A shape cuts the subset of the points that lie in it. The empty set and the whole set are always among them, and
@@ -30,7 +29,7 @@ def dichotomies(points: Any, family: str, k: int | None = None) -> frozenset[fro
         count, nor does a halfspace. Rectangles: boxes with sides along the axes, in any dimension. Convex k-gons:
         bounded polygons in the plane with at most k vertices.
     k : int
-        Vertices of the polygons, at least 3. The other families do not look at it.
+        Vertices of the polygons, at least 3. Other families ignore it.
 
     Examples
     --------
@@ -55,8 +54,8 @@ def dichotomies(points: Any, family: str, k: int | None = None) -> frozenset[fro
     return frozenset(_rows(names, mask) for mask in cut(list(groups), family, sides))
 
 
-def shatters(points: Any, family: str, k: int | None = None) -> bool:
-    """Say whether the family cuts all 2^n subsets of the n points.
+def shatters(points: PointsLike, family: str, k: int | None = None) -> bool:
+    """Return whether the family cuts all 2^n subsets of the n points.
 
     Parameters are those of `dichotomies`.
 
@@ -75,7 +74,7 @@ def shatters(points: Any, family: str, k: int | None = None) -> bool:
     return len(cut(list(groups), family, sides)) == 1 << len(groups)
 
 
-def vc_dimension(points: Any, family: str, k: int | None = None) -> int:
+def vc_dimension(points: PointsLike, family: str, k: int | None = None) -> int:
     """Return the size of the largest subset of the points that the family shatters.
 
     This is the dimension of the family on these points. Over all point sets it is d + 1 for halfspaces and for discs,
@@ -92,7 +91,7 @@ def vc_dimension(points: Any, family: str, k: int | None = None) -> int:
     return len(largest_shattered(points, family, k))
 
 
-def largest_shattered(points: Any, family: str, k: int | None = None) -> frozenset[int]:
+def largest_shattered(points: PointsLike, family: str, k: int | None = None) -> frozenset[int]:
     """Return the row numbers of a largest shattered subset, the first in order if there are several.
 
     The search stops at the size that the family can shatter at all (see `vc_dimension`). Parameters are those
@@ -122,7 +121,7 @@ def sauer_bound(n: int, vc_dim: int) -> int:
     >>> sauer_bound(10, 3), len(dichotomies([[i, i**3] for i in range(10)], "discs"))
     (176, 176)
     """
-    n, vc_dim = _count("n", n, 0), _count("vc_dim", vc_dim, 0)
+    n, vc_dim = check_integer("n", n, 0), check_integer("vc_dim", vc_dim, 0)
     return sum(comb(n, i) for i in range(min(n, vc_dim) + 1))
 
 
@@ -137,11 +136,11 @@ def cover_count(n: int, d: int) -> int:
     >>> [cover_count(n, 2) for n in (3, 4, 5, 100)]
     [8, 14, 22, 9902]
     """
-    n, d = _count("n", n, 1), _count("d", d, 1)
+    n, d = check_integer("n", n, 1), check_integer("d", d, 1)
     return 2 * sum(comb(n - 1, i) for i in range(min(n - 1, d) + 1))
 
 
-def _groups(points: Any, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], int]:
+def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], int]:
     """Return the different points, each with its row numbers, and the number of sides (0 if not for polygons)."""
     rows = to_integers(read_points(points))
     sides = check_family(family, k, len(rows[0]))
@@ -190,9 +189,3 @@ def _deepest(members: list[int], count: int, most: int) -> list[int]:
 
     search([], [(1 << count) - 1], 0)
     return best
-
-
-def _count(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be an integer, at least {least}, got {value!r}: choose a larger whole number.")
-    return int(value)

@@ -1,10 +1,8 @@
-"""The four families: what each asks of its input, which subsets it cuts, and its VC dimension."""
+"""The four families: what input each takes, which subsets it cuts, and its VC dimension."""
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any
-
+from rosenblatt.parameters import check_choice, check_integer
 from rosenblatt.theory.vc.arrangements import balls, halfspaces
 from rosenblatt.theory.vc.points import Integers
 from rosenblatt.theory.vc.shapes import boxes, polygons
@@ -16,23 +14,18 @@ FAMILIES = ("halfspaces", "discs", "rectangles", "convex-k-gons")
 MOST_POLYGON_POINTS = 20  # every subset is tried: a second for 14 points, minutes for 20
 
 
-def check_family(family: Any, k: Any, d: int) -> int:
-    """Say in one sentence what is wrong with the family, k or the dimension, if anything; return k, or 0 if unused."""
-    if not isinstance(family, str) or family not in FAMILIES:
-        names = ", ".join(f'"{name}"' for name in FAMILIES)
-        raise ValueError(f"family must be one of {names}, got {family!r}: choose one of them.")
+def check_family(family: str, k: int | None, d: int) -> int:
+    """Return k, or 0 where the family has none; a ValueError where family, k or dimension is not valid."""
+    check_choice("family", family, FAMILIES)
     if family != "convex-k-gons":
         return 0
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 3:
-        raise ValueError(
-            f'k must be an integer, at least 3, for the family "convex-k-gons", got {k!r}: pass k=3 for triangles.'
-        )
+    k = check_integer("k", k, 3)
     if d != 2:
         raise ValueError(
             f'the family "convex-k-gons" needs points of the plane, got {d} coordinates in each: '
             'give two, or use "halfspaces", "discs" or "rectangles", which take any number.'
         )
-    return int(k)
+    return k
 
 
 def cut(rows: Integers, family: str, k: int) -> set[int]:

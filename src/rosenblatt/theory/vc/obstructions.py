@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral
-from typing import Any
+from typing import Self, TypeAlias
 
+from rosenblatt.parameters import check_integer
 from rosenblatt.theory.vc.families import check_family
-from rosenblatt.theory.vc.points import Fractions, Integers, read_points, to_integers
+from rosenblatt.theory.vc.points import Fractions, Integers, PointsLike, read_points, to_integers
 from rosenblatt.theory.vc.shapes import Directions
+from rosenblatt.theory.words import rows_text
 
 __all__ = ["BallObstruction", "RadonPartition", "why_not"]
+
+Rows: TypeAlias = Mapping[int, tuple[Fraction, ...]]  # by row number
 
 
 @dataclass(frozen=True)
@@ -32,30 +35,29 @@ class RadonPartition:
 
     def __str__(self) -> str:
         return (
-            f"No halfspace holds {_names(self.inside)} and misses {_names(self.outside)}: "
+            f"No halfspace holds {rows_text(self.inside)} and misses {rows_text(self.outside)}: "
             f"the point {_tuple(self.point)} lies in the convex hulls of both."
         )
 
-    def check(self, points: Any) -> bool:
-        """Say whether the points bear this out, recomputed in fractions from the points themselves."""
-        return self._means(read_points(points)) == (self.point, self.point)
+    @classmethod
+    def from_weights(cls, rows: Rows, inside: Mapping[int, Fraction], outside: Mapping[int, Fraction]) -> Self:
+        """Return the claim of these weights, by row number, of sum 1 on each side."""
+        names, shares = (tuple(inside), tuple(outside)), (tuple(inside.values()), tuple(outside.values()))
+        return cls(*names, _mean(rows, inside), *shares)
 
-    def _means(self, rows: Fractions) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]] | None:
-        """Return the weighted means of both sides; None if the rows or the weights are not in order."""
-        if not all(0 <= i < len(rows) for i in self.inside + self.outside) or set(self.inside) & set(self.outside):
+    def check(self, points: PointsLike) -> bool:
+        """Return whether the points confirm this, recomputed in fractions from the points themselves."""
+        return self._means(dict(enumerate(read_points(points)))) == (self.point, self.point)
+
+    def _means(self, rows: Rows) -> tuple[tuple[Fraction, ...], ...] | None:
+        """Return the weighted means of both sides; None if the rows or the weights are not valid."""
+        if not all(i in rows for i in self.inside + self.outside) or set(self.inside) & set(self.outside):
             return None
         sides = ((self.inside, self.inside_weights), (self.outside, self.outside_weights))
         for names, weights in sides:
             if len(names) != len(weights) or sum(weights) != 1 or min(weights) <= 0:
                 return None
-        first, second = (
-            tuple(
-                sum((w * rows[i][c] for i, w in zip(names, weights, strict=True)), Fraction(0))
-                for c in range(len(rows[0]))
-            )
-            for names, weights in sides
-        )
-        return first, second
+        return tuple(_mean(rows, dict(zip(names, weights, strict=True))) for names, weights in sides)
 
 
 @dataclass(frozen=True)
@@ -74,22 +76,37 @@ class BallObstruction(RadonPartition):
         heights = _number(self.inside_height), _number(self.outside_height)
         where = "at the same height" if self.inside_height == self.outside_height else "below that"
         return (
-            f"No disc holds {_names(self.inside)} and misses {_names(self.outside)}: "
+            f"No disc holds {rows_text(self.inside)} and misses {rows_text(self.outside)}: "
             f"the point {_tuple(self.point)} is a mix of both, and in the space (x, |x|^2) that of the first lies "
             f"at height {heights[0]} and that of the others {where}, at {heights[1]}."
         )
 
-    def check(self, points: Any) -> bool:
-        """Say whether the points bear this out, recomputed in fractions from the points themselves."""
-        rows = read_points(points)
-        lifted = [(*row, sum((value * value for value in row), Fraction(0))) for row in rows]
+    @classmethod
+    def from_weights(cls, rows: Rows, inside: Mapping[int, Fraction], outside: Mapping[int, Fraction]) -> Self:
+        """Return the claim of these weights, by row number, of sum 1 on each side."""
+        flat = RadonPartition.from_weights(rows, inside, outside)
+        heights = (_mean(_lifted({i: rows[i] for i in side}), side)[-1] for side in (inside, outside))
+        return cls(flat.inside, flat.outside, flat.point, flat.inside_weights, flat.outside_weights, *heights)
+
+    def check(self, points: PointsLike) -> bool:
+        """Return whether the points confirm this, recomputed in fractions from the points themselves."""
         heights = self.inside_height, self.outside_height
-        means = (*self.point, heights[0]), (*self.point, heights[1])
-        return heights[0] >= heights[1] and self._means(lifted) == means
+        means = tuple((*self.point, height) for height in heights)
+        return heights[0] >= heights[1] and self._means(_lifted(dict(enumerate(read_points(points))))) == means
+
+
+def _lifted(rows: Rows) -> Rows:
+    return {i: (*row, sum((value * value for value in row), Fraction(0))) for i, row in rows.items()}
+
+
+def _mean(rows: Rows, weights: Mapping[int, Fraction]) -> tuple[Fraction, ...]:
+    """Return the mean of rows with these weights, by row number."""
+    columns = zip(*(rows[i] for i in weights), strict=True)
+    return tuple(sum((w * x for w, x in zip(weights.values(), column, strict=True)), Fraction(0)) for column in columns)
 
 
 def why_not(
-    points: Any, subset: Iterable[int], family: str, k: int | None = None
+    points: PointsLike, subset: Iterable[int], family: str, k: int | None = None
 ) -> RadonPartition | BallObstruction | str | None:
     """Return the reason why the family cannot cut the subset from the points; None if it can.
 
@@ -150,14 +167,8 @@ def _partition(
     if solution is None:
         return None
     weights = dict(zip(inside + outside, solution, strict=False))
-    names = [tuple(i for i in side if weights[i]) for side in (inside, outside)]
-    shares = [tuple(weights[i] for i in side) for side in names]
-    point = tuple(sum((weights[i] * value[i] for i in names[0]), Fraction(0)) for value in zip(*given, strict=True))
-    if not lift:
-        return RadonPartition(names[0], names[1], point, shares[0], shares[1])
-    squares = [sum((value * value for value in row), Fraction(0)) for row in given]
-    heights = [sum((weights[i] * squares[i] for i in side), Fraction(0)) for side in names]
-    return BallObstruction(names[0], names[1], point, shares[0], shares[1], heights[0], heights[1])
+    shares = [{i: weights[i] for i in side if weights[i]} for side in (inside, outside)]
+    return (BallObstruction if lift else RadonPartition).from_weights(dict(enumerate(given)), *shares)
 
 
 def _nonnegative_solution(columns: list[tuple[int, ...]], b: tuple[int, ...]) -> list[Fraction] | None:
@@ -210,19 +221,9 @@ def _polygon_sentence(rows: Integers, inside: list[int], outside: list[int], k: 
     return None if sides <= k else f"a convex polygon that cuts the subset has at least {sides} sides, and k = {k}."
 
 
-def _read_subset(subset: Any, n: int) -> list[int]:
-    try:
-        rows = list(subset)
-    except TypeError:
-        rows = [subset]
-    for i in rows:
-        if isinstance(i, bool) or not isinstance(i, Integral) or not 0 <= int(i) < n:
-            raise ValueError(f"subset must hold row numbers from 0 to {n - 1}, got {i!r}: give some, such as {{0}}.")
-    return sorted({int(i) for i in rows})
-
-
-def _names(rows: tuple[int, ...]) -> str:
-    return ("row " if len(rows) == 1 else "rows ") + ", ".join(map(str, rows))
+def _read_subset(subset: Iterable[int] | int, n: int) -> list[int]:
+    rows = list(subset) if isinstance(subset, Iterable) else [subset]
+    return sorted({check_integer("each row number in subset", i, 0, most=n - 1) for i in rows})
 
 
 def _tuple(point: tuple[Fraction, ...]) -> str:

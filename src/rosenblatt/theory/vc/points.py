@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from numbers import Integral, Rational
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-__all__ = ["Fractions", "Integers", "read_points", "to_integers"]
+from rosenblatt.parameters import shorten
 
+__all__ = ["Fractions", "Integers", "PointsLike", "read_points", "to_integers"]
+
+PointsLike: TypeAlias = ArrayLike | Sequence[Sequence[float | Fraction]]  # as users pass them
 Fractions: TypeAlias = list[tuple[Fraction, ...]]
 Integers: TypeAlias = list[tuple[int, ...]]
 
 
-def read_points(points: Any) -> Fractions:
+def read_points(points: PointsLike) -> Fractions:
     """Return the points as rows of fractions, each equal to the number given.
 
     >>> read_points([[1, 0.5]])
@@ -28,7 +33,7 @@ def read_points(points: Any) -> Fractions:
         array = np.empty(0, dtype=object)
     if array.ndim != 2:
         raise ValueError(
-            f"points must be a table of numbers, one row for each point, got {_short(points)}: "
+            f"points must be a table of numbers, one row for each point, got {shorten(points)}: "
             "give rows of equal length, such as [[0, 0], [1, 2]]."
         )
     if 0 in array.shape:
@@ -62,11 +67,6 @@ def _fraction(value: Any) -> Fraction:
         numerator, denominator = value.as_integer_ratio()
     except (AttributeError, OverflowError, ValueError):  # not a number, infinite, NaN
         raise ValueError(
-            f"points must be finite numbers, got {_short(value)}: give ints, Fractions or floats."
+            f"points must be finite numbers, got {shorten(value)}: give ints, Fractions or floats."
         ) from None
     return Fraction(int(numerator), int(denominator))
-
-
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."

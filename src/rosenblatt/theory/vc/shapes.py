@@ -100,7 +100,7 @@ class Directions:
         return ((base + low) % self.turn, length) if length > 0 else None
 
     def cuts(self, subset: list[int], k: int) -> bool:
-        """Say whether a convex polygon with at most k vertices cuts the subset."""
+        """Return whether a convex polygon with at most k vertices cuts the subset."""
         if not subset:
             return True
         sides = self.fewest_sides(subset, enough=k)

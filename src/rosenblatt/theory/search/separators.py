@@ -1,0 +1,87 @@
+"""The search for a hyperplane of largest margin: in floats first, by exact arithmetic where these do not decide."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from rosenblatt.progress import Progress
+from rosenblatt.theory.exact import least_score
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
+from rosenblatt.theory.search.hulls import Hull
+from rosenblatt.theory.search.wolfe import nearest_point
+
+__all__ = ["Hyperplane", "find_hyperplane"]
+
+
+class Hyperplane(NamedTuple):
+    """The best (w, b) found, its least y (w . x + b), and weights that bound all margins from above.
+
+    It separates if ``least`` is above 0. Otherwise it could not be decided whether any does.
+    """
+
+    w: Numbers
+    b: float
+    least: Fraction
+    alpha: Floats
+
+
+def find_hyperplane(
+    X: Matrix, signs: Signs, kind: str, rtol: float, max_iter: int, verbose: int, program: bool = False
+) -> Hyperplane | Unsolvable:
+    """Return a hyperplane of nearly the largest margin of a ``kind``, or the proof that none separates.
+
+    With ``program`` it comes from a linear program, not from the hull: it separates, but by a smaller margin.
+    """
+    duplicates = conflicting_duplicates(X, signs)
+    if duplicates:
+        return duplicates
+    progress = Progress(verbose)
+    u, alpha = _by_program(X, signs) if program else _by_hull(Hull(X, signs, kind), rtol, max_iter, progress)
+    bias = kind != "homogeneous"
+    w, b = (u, _middle(X, signs, u)) if kind == "geometric" else (u[:-1], float(u[-1])) if bias else (u, 0.0)
+    least = least_score(X, signs, w, b)
+    answer = decide_exactly(X, signs, bias, alpha, progress) if least <= 0 else None
+    progress.close()
+    if isinstance(answer, Unsolvable):
+        return answer
+    if isinstance(answer, Solvable):
+        w, b = (answer.v[:-1], answer.v.tolist()[-1]) if bias else (answer.v, 0.0)
+        least = least_score(X, signs, w, b)
+    return Hyperplane(w, b, least, alpha)
+
+
+def _by_hull(hull: Hull, rtol: float, max_iter: int, progress: Progress) -> tuple[Floats, Floats]:
+    """Return the direction of largest margin and the weights of the nearest points, in floats."""
+    found = nearest_point(hull, rtol, max_iter, progress.search)
+    return found.u, hull.spread(found.rows, found.weights)
+
+
+def _by_program(X: Matrix, signs: Signs) -> tuple[Floats, Floats]:
+    """Return a direction and weights from the program: the largest t with y (w . x + b) >= t, no weight above 1."""
+    from scipy.optimize import linprog  # slow to import, and for comparison only
+
+    n, d = X.shape
+    scale = 2.0 ** -math.frexp(max(1e-300, float(abs(X).max())))[1]
+    Z = (sp.csr_array(X) * scale).multiply(signs[:, None]) if sp.issparse(X) else X * scale * signs[:, None]
+    columns = [-Z, -signs[:, None], np.ones((n, 1))]
+    A = sp.hstack(columns, format="csr") if sp.issparse(X) else np.hstack(columns)
+    goal = np.append(np.zeros(d + 1), -1.0)
+    result = linprog(goal, A_ub=A, b_ub=np.zeros(n), bounds=[(-1, 1)] * (d + 1) + [(None, None)], method="highs")
+    if result.x is None:
+        raise RuntimeError(f'the linear program was not solved ({result.message}): use method="hull".')
+    duals = np.maximum(-result.ineqlin.marginals, 0.0)
+    return result.x[:d], duals / duals.sum() if duals.any() else np.full(n, 1.0 / n)
+
+
+def _middle(X: Matrix, signs: Signs, w: Floats) -> float:
+    """Return the bias that puts the boundary halfway between the classes."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        s = X @ w
+        b = float(-0.5 * np.min(s[signs > 0]) - 0.5 * np.max(s[signs < 0]))
+    return b if math.isfinite(b) else 0.0  # then exact arithmetic decides

@@ -1,0 +1,60 @@
+"""Rows and numbers as they are printed in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from rosenblatt.theory.inputs import Numbers
+
+__all__ = ["as_float", "counted", "number_text", "rows_text", "vector_text"]
+
+
+def as_float(value: float | Fraction) -> float:
+    """Return the nearest float, infinite beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def number_text(value: float | Fraction, digits: int = 6) -> str:
+    """Return some digits of a number, which may be a fraction beyond the range of floats.
+
+    >>> number_text(-0.0), number_text(Fraction(10**400, 3))
+    ('0', '3.33333e+399')
+    """
+    near = as_float(value) + 0.0  # no -0
+    if isinstance(value, Fraction) and (math.isinf(near) or (near == 0) != (value == 0)):
+        return f"{Decimal(value.numerator) / Decimal(value.denominator):.{digits}g}"
+    return f"{near:.{digits}g}"
+
+
+def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -> str:
+    """Return the first numbers of a vector.
+
+    >>> vector_text([1.0, 0.5]), vector_text(range(9))
+    ('(1, 0.5)', '(0, 1, 2, 3, 4, 5, ...)')
+    """
+    return f"({', '.join(number_text(value, digits) for value in values[:6])}{', ...' if len(values) > 6 else ''})"
+
+
+def counted(n: int, word: str) -> str:
+    """Return the count with its word, in the plural where it is not 1.
+
+    >>> counted(1, "pass"), counted(1200, "pass"), counted(0, "update")
+    ('1 pass', '1,200 passes', '0 updates')
+    """
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}{'es' if word.endswith('s') else 's'}"
+
+
+def rows_text(rows: Sequence[int], most: int | None = None) -> str:
+    """Return the row numbers, or the first ``most`` of them.
+
+    >>> rows_text([3]), rows_text([0, 2, 5], most=2)
+    ('row 3', 'rows 0, 2, ...')
+    """
+    shown = [str(row) for row in rows[:most]] + ["..."] * (most is not None and len(rows) > most)
+    return f"row{'' if len(rows) == 1 else 's'} {', '.join(shown)}"

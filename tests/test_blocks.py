@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from helpers.point_sets import some
 from rosenblatt import blocks
-from rosenblatt.blocks import Block, stacked
+from rosenblatt.blocks import Block, stack
 
 
 @some
@@ -24,7 +24,7 @@ def test_stacked_is_vstack(shapes):
         parts.append(X)
     width = max(X.shape[1] for X in parts)
     expected = np.concatenate([np.pad(X.toarray(), [(0, 0), (0, width - X.shape[1])]) for X in parts])
-    got = stacked(parts)
+    got = stack(parts)
     got.check_format(full_check=True)
     assert got.dtype == expected.dtype
     assert np.array_equal(got.toarray(), expected)
@@ -34,12 +34,12 @@ def test_stacked_is_vstack(shapes):
 
 def test_unsorted_rows_and_room_at_the_end():
     unsorted = sp.csr_array(([1.0, 2.0], [1, 0], [0, 2]), shape=(1, 2))
-    assert not stacked([unsorted, unsorted]).has_canonical_format
+    assert not stack([unsorted, unsorted]).has_canonical_format
     twice = sp.csr_array(([1.0, 2.0], [1, 1], [0, 2]), shape=(1, 2))
-    assert stacked([twice, unsorted]).toarray().tolist() == [[0.0, 3.0], [2.0, 1.0]]
+    assert stack([twice, unsorted]).toarray().tolist() == [[0.0, 3.0], [2.0, 1.0]]
     roomy = sp.csr_array((1, 2))
     roomy.data, roomy.indices, roomy.indptr = np.arange(5.0), np.array([0, 1, 9, 9, 9], np.int32), np.array([0, 2])
-    assert stacked([roomy, roomy]).toarray().tolist() == [[0.0, 1.0], [0.0, 1.0]]
+    assert stack([roomy, roomy]).toarray().tolist() == [[0.0, 1.0], [0.0, 1.0]]
 
 
 def test_more_numbers_than_32_bits_can_count(monkeypatch):
@@ -54,7 +54,7 @@ def test_more_numbers_than_32_bits_can_count(monkeypatch):
         data=np.empty(0),
         has_canonical_format=True,
     )
-    stacked([part, part, part])
+    stack([part, part, part])
     assert made.parts[2].tolist() == [0, many, 2 * many, 3 * many]
     assert {made.parts[1].dtype, made.parts[2].dtype} == {np.dtype(np.int64)}
 
@@ -62,5 +62,5 @@ def test_more_numbers_than_32_bits_can_count(monkeypatch):
 @pytest.mark.parametrize("weight", [None, np.ones(2)])
 def test_size_counts_all_arrays(weight):
     more = 0 if weight is None else 16
-    assert Block(np.eye(2), np.ones(2, np.int8), 0, weight).size == 32 + 2 + more
-    assert Block(sp.csr_array(np.eye(2)), np.ones(2), 0, weight).size == 2 * 8 + 2 * 4 + 3 * 4 + 16 + more
+    assert Block(np.eye(2), np.ones(2, np.int8), 0, weight).nbytes == 32 + 2 + more
+    assert Block(sp.csr_array(np.eye(2)), np.ones(2), 0, weight).nbytes == 2 * 8 + 2 * 4 + 3 * 4 + 16 + more

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 __all__ = [
     "IfAvailable",
     "ParameterError",
+    "Phrase",
     "Setting",
     "check_boolean",
     "check_choice",
@@ -40,6 +40,10 @@ class IfAvailable:
         self.name, self.pieces = name, pieces
 
 
+Phrase: TypeAlias = str | Setting | IfAvailable
+"""A part of a sentence about parameters."""
+
+
 class ParameterError(ValueError):
     """A ValueError that says which parameters it is about, so that a command can name its own options instead.
 
@@ -50,7 +54,7 @@ class ParameterError(ValueError):
     '--bits must be at most 30: say --bits 30.'
     """
 
-    def __init__(self, *pieces: str | Setting | IfAvailable) -> None:
+    def __init__(self, *pieces: Phrase) -> None:
         self.pieces = pieces
         super().__init__(self.sentence(str))
 
@@ -98,7 +102,7 @@ def check_boolean(name: str, value: Any) -> None:
 
 def check_share(name: str, value: Any) -> None:
     """Raise a ParameterError unless ``value`` lies between 0 and 1, neither of them included."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or not 0.0 < value < 1.0:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise ParameterError(Setting(name), f" must be a number between 0 and 1, got {shorten(value)}.")
 
 

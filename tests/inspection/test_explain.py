@@ -144,11 +144,11 @@ def test_training_itself_notices_the_scale():
 
 
 @pytest.mark.parametrize("top", [0, -1, 2.0, True, "10"])
-def test_top_is_a_whole_number_from_one_up(top):
+def test_top_is_an_integer_from_one_up(top):
     model = with_weights([1, 2])
-    with pytest.raises(ValueError, match="whole number from 1 up"):
+    with pytest.raises(ValueError, match="top must be an integer of at least 1"):
         explain(model, top=top)
-    with pytest.raises(ValueError, match="whole number from 1 up"):
+    with pytest.raises(ValueError, match="top must be an integer of at least 1"):
         contributions(model, [1, 1], top=top)
 
 

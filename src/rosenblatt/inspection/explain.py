@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
+from rosenblatt.parameters import check_integer
 from rosenblatt.tables import Table
 
 _SPREAD_RATIO = 100.0
@@ -172,8 +172,7 @@ def check_top(top: Any) -> None:
 
     >>> check_top(10)
     """
-    if not isinstance(top, Integral) or isinstance(top, bool) or top < 1:
-        raise ValueError(f"top must be a whole number from 1 up, got {top!r}.")
+    check_integer("top", top, 1)
 
 
 def _split(model: Any) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.blocks import stacked
+from rosenblatt.blocks import stack
 from rosenblatt.kernels.orders import visiting_order
 
 __all__ = [
@@ -126,7 +126,7 @@ def joined(pieces: list[Part]) -> Part:
         return pieces[0]
     matrices = [piece.X for piece in pieces]
     if any(sp.issparse(X) for X in matrices):
-        X = stacked([sp.csr_array(X) for X in matrices])
+        X = stack([sp.csr_array(X) for X in matrices])
     else:
         widths = [X.shape[1:] for X in matrices]
         for width in widths:

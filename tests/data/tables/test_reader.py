@@ -10,10 +10,10 @@ import pyarrow.parquet
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.io.lines import Source
-from rosenblatt.data.tables.arrow_values import parsed
+from rosenblatt.data.io.lines import LineSource
+from rosenblatt.data.tables.arrow_values import strings_to_numbers
 from rosenblatt.data.tables.json_lines import JsonReader
-from rosenblatt.data.tables.reader import Layout, listed, near
+from rosenblatt.data.tables.reader import ColumnLayout, join_names, suggestion
 
 
 def stored(folder, columns, kind="parquet"):
@@ -71,9 +71,9 @@ def test_values_of_every_type_become_the_nearest_float64(tmp_path, kind):
         ),
         (pa.array([b"x"]), "a.parquet: column 'x' holds binary values: leave out what is no feature by drop=['x']."),
         (pa.array([float("inf")]), "a.parquet, row 1: column 'x' holds a number that is infinite"),
-        (pa.array([float("nan")]), "a.parquet, row 1: column 'x' has no value: say missing="),
-        (pa.array([None], pa.int64()), "a.parquet, row 1: column 'x' has no value: say missing="),
-        (pa.array([None], pa.string()), "a.parquet, row 1: column 'x' has no value: say missing="),
+        (pa.array([float("nan")]), "a.parquet, row 1: column 'x' has no value: give missing="),
+        (pa.array([None], pa.int64()), "a.parquet, row 1: column 'x' has no value: give missing="),
+        (pa.array([None], pa.string()), "a.parquet, row 1: column 'x' has no value: give missing="),
         (pa.array(["2020-01-01 10:00:00"]), "a.parquet: column 'x' holds dates, such as '2020-01-01 10:00:00'"),
     ],
 )
@@ -100,9 +100,13 @@ def test_dates_may_be_categories(tmp_path):
         ("a.arrow", b"\xff\xff\xff\xff\x10\0\0\0", "a.arrow cannot be read as Arrow ("),
         ("a.feather", b"FEA1", "a.feather is a Feather file of version 1, expected version 2: write it again."),
         ("a.npz", b"PK\x03\x04", "a.npz cannot be read as npz (File is not a zip file)"),
-        ("a.bin", b"\0\1", "the format of a.bin cannot be told from its name or its first line: say format=, one of"),
-        ("a", b"a line of words\n", "the format of a cannot be told from its name or its first line"),
-        ("a.csv.gz", b"a,y\n1,2\n", "a.csv.gz is not a gz file as its name says"),
+        (
+            "a.bin",
+            b"\0\1",
+            "the format of a.bin cannot be detected from its name or its first line: give format, one of",
+        ),
+        ("a", b"a line of words\n", "the format of a cannot be detected from its name or its first line"),
+        ("a.csv.gz", b"a,y\n1,2\n", "a.csv.gz is named as a gz file, but does not begin as gz files do"),
     ],
 )
 def test_damaged_files_are_one_sentence(tmp_path, name, content, sentence):
@@ -128,7 +132,7 @@ def test_a_later_file_of_another_type_is_refused_or_read(tmp_path):
         data.open(tmp_path / "3.parquet", preparation=prepared).read()
 
 
-SKIP = '; on_error="skip" leaves such rows out.'
+SKIP = "; on_error='skip' leaves such rows out."
 ALONE = "expected a JSON object on a line of its own"
 
 
@@ -138,13 +142,13 @@ ALONE = "expected a JSON object on a line of its own"
         ("", "a.jsonl is empty, expected rows to learn from."),
         ('\ufeff{"a": 1, "y": 2}\r\n\r\n{"y": 3, "a": -0.5}', ([[1.0], [-0.5]], [2, 3])),
         ('{"a": 9007199254740993, "y": "u"}', ([[2.0**53]], ["u"])),
-        ('[{"a": 1},\n{"a": 2}]', f'a.jsonl, line 1: {ALONE} (Expecting value), got [{{"a": 1}},{SKIP}'),
-        ('{"a": 1, "y": 2}\n\n{"a":', f'a.jsonl, line 3: {ALONE} (Expecting value), got {{"a":{SKIP}'),
+        ('[{"a": 1},\n{"a": 2}]', f"a.jsonl, line 1: {ALONE} (Expecting value), got '[{{\"a\": 1}},'{SKIP}"),
+        ('{"a": 1, "y": 2}\n\n{"a":', f"a.jsonl, line 3: {ALONE} (Expecting value), got '{{\"a\":'{SKIP}"),
         (
             '{"a": 1, "y": 2} {"a": 1}',
-            f'a.jsonl, line 1: {ALONE} (Extra data), got {{"a": 1, "y": 2}} {{"a": 1}}{SKIP}',
+            f'a.jsonl, line 1: {ALONE} (Extra data), got \'{{"a": 1, "y": 2}} {{"a": 1}}\'{SKIP}',
         ),
-        ("7", f"a.jsonl, line 1: {ALONE}, got 7{SKIP}"),
+        ("7", f"a.jsonl, line 1: {ALONE}, got '7'{SKIP}"),
         ('{"a": 1, "a": 2, "y": 2}', "a.jsonl, line 1: the field 'a' is there twice, expected once" + SKIP),
         (
             b'{"a": "\xff", "y": 2}',
@@ -161,16 +165,16 @@ ALONE = "expected a JSON object on a line of its own"
         ),
         (
             '{"a": NaN, "y": 2}',
-            'a.jsonl, line 1: column \'a\' has no value: say missing="zero" or missing="mean" to fill it' + SKIP,
+            "a.jsonl, line 1: column 'a' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
         ),
         (
             '{"a": 1, "y": 2}\n{"y": 2}',
-            'a.jsonl, line 2: column \'a\' has no value: say missing="zero" or missing="mean" to fill it' + SKIP,
+            "a.jsonl, line 2: column 'a' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
         ),
         ('{"a": 1, "y": null}\n{"a": 1, "y": 2}', "a.jsonl, line 1: column 'y' has no value, expected a label" + SKIP),
         (
             '{"a": 1, "y": 2}\n{"a": "b", "y": 2}',
-            "a.jsonl: column 'a' holds numbers and strings: leave out what is no feature by drop=['a'], or say "
+            "a.jsonl: column 'a' holds numbers and strings: leave out what is no feature by drop=['a'], or give "
             "kinds={'a': 'category'}.",
         ),
         (
@@ -180,7 +184,7 @@ ALONE = "expected a JSON object on a line of its own"
         ('{"b": 1}', "a.jsonl has no column 'y' for the target: its columns are b."),
         (
             '{"a": true, "b": null, "y": false}',
-            'a.jsonl, line 1: column \'b\' has no value: say missing="zero" or missing="mean" to fill it' + SKIP,
+            "a.jsonl, line 1: column 'b' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
         ),
     ],
 )
@@ -224,12 +228,12 @@ def test_late_surprises_in_json_name_their_lines(tmp_path):
     assert X[-1].tolist() == [2.0, 0.0], "a string that spells a number, a category that is new"
     assert stream.unseen == {"c": 1}
     assert [text.replace(f"{tmp_path}/a.jsonl, ", "") for text in stream.skipped.sentences] == [
-        "line 10001: the field 'z' was not there in the first rows: name the fields to use by columns= if others do "
-        "not matter.",
-        "line 10002: column 'a' holds 'two', expected a number (or missing_values= with it).",
-        "line 10003: the field 'c' holds {}, expected one string.",
+        "line 10001: the field 'z' was not there in the first rows: remove it from the file, or name the fields to "
+        "use by columns.",
+        "line 10002: column 'a' holds 'two', expected a number (or a word that missing_values names).",
+        "line 10003: the field 'c' holds '{}', expected one string.",
         "line 10004: expected a JSON object on a line of its own (Expecting property name enclosed in double quotes), "
-        "got {.",
+        "got '{'.",
     ]
     with pytest.raises(data.DataError, match="line 10001: the field 'z'"):
         data.open(tmp_path / "a.jsonl", "y").read()
@@ -274,25 +278,25 @@ def test_memory_is_bounded_by_pieces_and_shares_go_up(tmp_path):
 
 
 def test_small_helpers():
-    assert near("Colour", ["color", "size"]) == " (did you mean 'color'?)"
-    assert near("y", ["x"]) == ""
-    assert listed(map(str, range(30)), 2) == "0, 1 and 28 more"
+    assert suggestion("Colour", ["color", "size"]) == " (did you mean 'color'?)"
+    assert suggestion("y", ["x"]) == ""
+    assert join_names(map(str, range(30)), 2) == "0, 1 and 28 more"
     texts = ["1", "x", None, "", "2", "3x", "-inf", "x", "n", "1"]
-    numbers, bad = parsed(pa.array(texts))
+    numbers, bad = strings_to_numbers(pa.array(texts))
     assert np.array_equal(numbers, [1, *[np.nan] * 3, 2, np.nan, -np.inf, np.nan, np.nan, 1], equal_nan=True)
     assert bad == [1, 3, 5, 7, 8]
-    assert parsed(pa.array([], pa.string()))[1] == []
+    assert strings_to_numbers(pa.array([], pa.string()))[1] == []
     with pytest.raises(data.DataError, match=r"^f: two columns are named 'a'"):
-        Layout({}, None).check(["a", "a"], "f")
+        ColumnLayout({}, None).check(["a", "a"], "f")
 
 
 def test_a_reader_of_once_readable_input_keeps_what_it_looked_at(tmp_path, monkeypatch):
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"a": 2}\n')
-    source = Source(tmp_path / "a.jsonl")
+    source = LineSource(tmp_path / "a.jsonl")
     monkeypatch.setattr(source, "rereadable", False)
     reader = JsonReader(source)
-    reader.begin()
+    reader.read_columns(1000)
     assert reader.head(1).n == 1
-    reader.layout = Layout({"a": "number"}, None)
+    reader.layout = ColumnLayout({"a": "number"}, None)
     assert [reader.parse(item).n for item in reader.items()] == [2]
     assert list(reader.items()) == []

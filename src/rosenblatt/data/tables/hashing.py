@@ -12,10 +12,10 @@ __all__ = ["Hasher"]
 
 
 class Hasher:
-    """Columns for words: the hash of ``column=word``, cut to some bits. Nothing is remembered.
+    """Columns for words: the hash of ``column=word``, cut to some bits.
 
     A text is cut into words as scikit-learn's ``HashingVectorizer`` does it: lower case, two letters or more. Counts
-    are never negative, so a weight speaks for its word, and a text's row has length 1.
+    are not negative, and the row of a text has length 1.
 
     Parameters
     ----------

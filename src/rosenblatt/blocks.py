@@ -11,18 +11,6 @@ import scipy.sparse as sp
 
 from rosenblatt.parameters import ParameterError
 
-__all__ = [
-    "Block",
-    "DataError",
-    "Features",
-    "FilePosition",
-    "is_sparse",
-    "join_blocks",
-    "rebatch",
-    "slice_block",
-    "stack",
-]
-
 Features: TypeAlias = np.ndarray | sp.csr_array
 """Rows of numbers, dense or sparse."""
 

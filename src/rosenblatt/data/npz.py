@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError, Features, is_sparse
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.row_source import FIRST_ROWS, VERSION, Preparation, RowSource
+from rosenblatt.data.row_source import FIRST_ROWS, VERSION, Preparation, RowSource, damaged_error
 from rosenblatt.data.tables.reader import join_names
 from rosenblatt.parameters import ParameterError, Setting
 
@@ -241,6 +241,4 @@ def _rename_errors(label: str) -> Generator[None, None, None]:
     except DataError:
         raise
     except (zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError) as error:
-        what = str(error).partition("\n")[0]
-        hint = "copy it again, or give its true "
-        raise DataError(f"{label} cannot be read as npz ({what}): {hint}", Setting("format"), ".") from None
+        raise damaged_error(label, "npz", error) from None

@@ -12,10 +12,9 @@ from typing import Any, TypeAlias
 
 import scipy.sparse as sp
 
-from rosenblatt.blocks import Block
+from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource
-
-__all__ = ["VERSION", "Facts", "OpenRequest", "Preparation", "RowSource", "fit_columns"]
+from rosenblatt.parameters import Setting
 
 VERSION = 1
 """Version of preparations."""
@@ -127,6 +126,13 @@ class RowSource:
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""
         raise NotImplementedError
+
+
+def damaged_error(file: str, format: str, error: Exception) -> DataError:
+    """Return the error for a file that is not of its format."""
+    reason = str(error).strip().partition("\n")[0]
+    hint = "copy it again, or give its true ", Setting("format"), "."
+    return DataError(f"{file} cannot be read as {format} ({reason}): ", *hint)
 
 
 def fit_columns(X: sp.csr_array, width: int) -> tuple[sp.csr_array, int]:

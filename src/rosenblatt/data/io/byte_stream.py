@@ -163,7 +163,8 @@ class _CountingReader(io.RawIOBase):
         self._read = getattr(raw, "read1", raw.read)
         self._head = b""
         self.count = 0
-        self._on_disk, self._has_descriptor = is_regular(raw), _has_descriptor(raw)
+        self._descriptor = _descriptor(raw)
+        self._on_disk = self._descriptor is not None and is_regular(self._descriptor)
 
     def readable(self) -> bool:
         return True
@@ -190,12 +191,12 @@ class _CountingReader(io.RawIOBase):
         if self._on_disk or self._head:
             return False
         with suppress(OSError, ValueError):
-            return not self._has_descriptor or not select.select([self._raw], [], [], _PAUSE)[0]
+            return self._descriptor is None or not select.select([self._descriptor], [], [], _PAUSE)[0]
         return False
 
     def skip(self, size: int) -> bool:
         """Seek instead of reading; return whether that was possible and the bytes are there."""
-        if not self._on_disk or os.fstat(self._raw.fileno()).st_size < self.count + size:
+        if not self._on_disk or os.stat(self._raw.fileno()).st_size < self.count + size:
             return False
         self._head = b""
         self.count = self._raw.seek(self.count + size)
@@ -207,20 +208,19 @@ class _CountingReader(io.RawIOBase):
         super().close()
 
 
-def _has_descriptor(file: Any) -> bool:
+def _descriptor(file: Any) -> int | None:
     try:
-        return isinstance(file.fileno(), int)
+        return int(file.fileno())
     except (AttributeError, OSError):
-        return False
+        return None
 
 
-def is_regular(file: Any) -> bool:
-    """Return whether an open file, or a path, is a plain file on disk, which can be read again and has a size."""
+def is_regular(path: str | int) -> bool:
+    """Return whether a path, or a descriptor, is a plain file on disk, which can be read again and has a size."""
     try:
-        mode = os.stat(file if isinstance(file, str) else file.fileno()).st_mode
-    except (AttributeError, OSError):
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
         return False
-    return stat.S_ISREG(mode)
 
 
 def _standard_input() -> Any:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.byte_stream import ByteStream
+from rosenblatt.data.row_source import damaged_error
 from rosenblatt.data.tables.arrow_values import combine_chunks, import_arrow, is_unsupported_type
 from rosenblatt.data.tables.reader import TableChunk, TableReader
-from rosenblatt.parameters import Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,13 +85,7 @@ class _BinaryReader(TableReader[LazyBatch]):
         except DataError:
             raise
         except (pa.ArrowException, OSError) as error:
-            first_line = str(error).strip().partition("\n")[0]
-            raise DataError(
-                f"{self.files.display_name(file)} cannot be read as {self.kind} ({first_line}): copy it again, or give "
-                "its true ",
-                Setting("format"),
-                ".",
-            ) from None
+            raise damaged_error(self.files.display_name(file), self.kind, error) from None
 
 
 def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:

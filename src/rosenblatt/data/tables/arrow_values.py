@@ -14,27 +14,6 @@ from rosenblatt.parameters import Phrase, shorten
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "FALSE",
-    "MISSING_NUMBERS",
-    "TRUE",
-    "Faults",
-    "Reason",
-    "add_fault",
-    "as_numpy",
-    "combine_chunks",
-    "import_arrow",
-    "is_unsupported_type",
-    "null_rows",
-    "parse_booleans",
-    "parse_labels",
-    "parse_numbers",
-    "parse_strings",
-    "plain_text",
-    "strings_to_numbers",
-    "unexpected_value",
-]
-
 MISSING_NUMBERS = ("", "?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None")
 """What stands for a missing number in text."""
 _LIKE_A_NUMBER = "^[+-]?[0-9.nNiI]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,45 +39,36 @@ KINDS = ("number", "boolean", "category", "text")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?\s?(Z|UTC|[+-]\d\d:?\d\d)?)?")
 
 
+@dataclass
 class TableOptions:
     """The options for the columns of a table, checked. ``data.open`` documents them."""
 
-    def __init__(
-        self,
-        target: str | int | None = None,
-        *,
-        labels: bool = True,
-        columns: Sequence[str] | None = None,
-        drop: Sequence[str] = (),
-        kinds: Mapping[str, str | Sequence[str]] | None = None,
-        categories: str = "onehot",
-        bits: int = 18,
-        ngrams: int = 1,
-        missing: str = "error",
-        missing_values: Sequence[str] = (),
-        weight: str | int | None = None,
-    ) -> None:
-        for name, value in (("columns", columns), ("drop", drop), ("missing_values", missing_values)):
-            if isinstance(value, str):
-                raise ParameterError(
-                    Setting(name), f" must be a list of strings, got {value!r}: give ", Setting(name, [value]), "."
-                )
-        check_choice("categories", categories, ("onehot", "hash"))
-        check_choice("missing", missing, ("error", "zero", "mean"))
-        check_integer("bits", bits, 1, most=30)
-        check_integer("ngrams", ngrams, 1, most=5)
-        for name, kind in (kinds or {}).items():
+    target: str | int | None = None
+    labels: bool = True
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+    kinds: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    categories: str = "onehot"
+    bits: int = 18
+    ngrams: int = 1
+    missing: str = "error"
+    missing_values: Sequence[str] = ()
+    weight: str | int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "drop", "missing_values"):
+            if isinstance(value := getattr(self, name), str):
+                hint = "give ", Setting(name, [value]), "."
+                raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
+        check_choice("categories", self.categories, ("onehot", "hash"))
+        check_choice("missing", self.missing, ("error", "zero", "mean"))
+        check_integer("bits", self.bits, 1, most=30)
+        check_integer("ngrams", self.ngrams, 1, most=5)
+        for name, kind in self.kinds.items():
             if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
-                raise ParameterError(
-                    Setting("kinds"),
-                    f" of {name!r} must be one of {join_names(KINDS)}",
-                    IfAvailable("columns", ", or a list of categories"),
-                    f", got {shorten(kind)}.",
-                )
-        self.target, self.labels, self.weight = target, labels, weight
-        self.columns, self.drop, self.kinds = columns, drop, dict(kinds or {})
-        self.categories, self.bits, self.ngrams = categories, bits, ngrams
-        self.missing, self.missing_values = missing, [str(value) for value in missing_values]
+                allowed = f" of {name!r} must be one of {join_names(KINDS)}", IfAvailable("columns", ", or categories")
+                raise ParameterError(Setting("kinds"), *allowed, f", got {shorten(kind)}.")
+        self.missing_values = tuple(map(str, self.missing_values))
 
 
 def infer_schema(
@@ -90,16 +82,13 @@ def infer_schema(
         If it is unclear how some columns become features: dates, nested values, numbers mixed with other values,
         strings that are nearly all different.
     """
+    ways: tuple[Phrase, ...]
     target = _find_column(options.target, order, "target", file, header)
     weight = _find_column(options.weight, order, "weight", file, header)
     if target is None and options.labels:
-        raise ParameterError(
-            f"which column of {file} is the label? Give ",
-            Setting("target"),
-            f", one of {join_names(order)}",
-            IfAvailable("labels", "; or ", Setting("labels", False), " for rows without labels"),
-            ".",
-        )
+        unlabelled = IfAvailable("labels", "; or ", Setting("labels", False), " for rows without labels")
+        ways = Setting("target"), f", one of {join_names(order)}", unlabelled, "."
+        raise ParameterError(f"which column of {file} is the label? Give ", *ways)
     for name in (*options.drop, *(options.columns or ()), *options.kinds):
         _find_column(name, order, "", file, header)
     kinds = options.kinds
@@ -110,13 +99,9 @@ def infer_schema(
     lists = set(LISTS) <= set(used) and has_lists(head.columns)
     others = [name for name in used if name not in LISTS]
     if lists and others:
-        raise DataError(
-            f"{file} has sparse rows in its columns {' and '.join(LISTS)}, and other columns: leave these out by ",
-            Setting("drop", others),
-            ", or learn from them alone by ",
-            Setting("drop", list(LISTS)),
-            ".",
-        )
+        ways = Setting("drop", others), ", or learn from them alone by ", Setting("drop", list(LISTS)), "."
+        what = f"{file} has sparse rows in its columns {' and '.join(LISTS)}, and other columns"
+        raise DataError(f"{what}: leave these out by ", *ways)
     missing = tuple(options.missing_values)
     columns, unclear = [], {}
     for name in used if not lists else ():

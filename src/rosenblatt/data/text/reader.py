@@ -18,12 +18,14 @@ from rosenblatt.data.row_source import Facts, RowSource, fit_columns
 from rosenblatt.kernels.parsing.svmlight import DONE, NEED_SPACE, NEED_VALUES, PROGRESS
 from rosenblatt.parameters import Phrase, check_choice, check_integer, shorten
 
-__all__ = ["ParsedChunk", "SlowNumbers", "TextReader", "quote_bytes"]
+__all__ = ["MAX_COLUMNS", "ParsedChunk", "SlowNumbers", "TextReader", "quote_bytes"]
 
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")
 _AHEAD = 16
 """Chunks parsed ahead, for when the first of them, or the work on a block, takes long."""
+MAX_COLUMNS = 2**31 - 1
+"""The most columns with 32-bit indices."""
 LARGEST = {
     np.dtype(np.float64): float(np.finfo(np.float64).max),
     np.dtype(np.float32): float(np.nextafter(2.0**128 - 2.0**103, 0.0)),
@@ -52,7 +54,25 @@ class ParsedChunk:
 
 
 class TextReader(RowSource):
-    """Rows from files of text, line by line. The reader of each format documents the parameters.
+    """Rows from files of text, line by line.
+
+    Parameters
+    ----------
+    paths : str, path, a list of them, or a binary file object
+        Files (plain, gz, bz2, xz or zstd), patterns, or "-" for standard input.
+    dtype : float64 or float32
+        Type of the values. As float32 they are the nearest float64, rounded.
+    n_features : int, optional
+        The number of columns; entries beyond them are left out and counted in ``unseen``. By default there are as many
+        columns as the format has, or as were met.
+    need_labels : bool
+        Whether a line without a label is an error; otherwise its label is NaN.
+    on_error : "raise" or "skip"
+        Whether a line that cannot be read is a ``DataError``, or left out and counted in ``skipped``.
+    threads : int, optional
+        Threads that read and parse ahead, by default one for each processor, at most four. The rows are the same.
+    chunk_bytes : int, optional
+        Bytes of text in a block. The rows are the same.
 
     Attributes
     ----------
@@ -77,6 +97,8 @@ class TextReader(RowSource):
         if self._dtype not in LARGEST:
             raise ValueError(f"dtype must be float64 or float32, got {self._dtype}.")
         check_choice("on_error", on_error, ("raise", "skip"))
+        if n_features is not None:
+            check_integer("n_features", n_features, 0, most=MAX_COLUMNS)
         self._threads = min(4, processor_count()) if threads is None else check_integer("threads", threads, 0)
         files = paths if isinstance(paths, LineSource) else LineSource(paths, chunk_bytes=chunk_bytes)
         super().__init__(files, need_labels, fixed_width=n_features is not None)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.lines import LineSource, Paths
 from rosenblatt.data.row_source import VERSION, Preparation
-from rosenblatt.data.text.reader import ParsedChunk, SlowNumbers, TextReader, quote_bytes
+from rosenblatt.data.text.reader import MAX_COLUMNS, ParsedChunk, SlowNumbers, TextReader, quote_bytes
 from rosenblatt.kernels.parsing.svmlight import (
     BAD_INDEX,
     BAD_LABEL,
@@ -21,12 +21,10 @@ from rosenblatt.kernels.parsing.svmlight import (
     TOO_LARGE,
     parse_svmlight,
 )
-from rosenblatt.parameters import IfAvailable, Phrase, Setting, check_choice, check_integer
+from rosenblatt.parameters import IfAvailable, Phrase, Setting, check_choice
 
 __all__ = ["SvmlightReader"]
 
-_MAX_COLUMNS = 2**31 - 1
-"""The most columns with 32-bit indices."""
 _HEAD_BYTES = 1 << 20
 _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 
@@ -40,23 +38,12 @@ class SvmlightReader(TextReader):
 
     Parameters
     ----------
-    paths : str, path, a list of them, or a binary file object
-        Files (plain, gz, bz2, xz or zstd), patterns, or "-" for standard input.
-    dtype : float64 or float32
-        Type of the values. As float32 they are the nearest float64, rounded.
+    paths
+        As for ``TextReader``.
     zero_based : bool or "auto"
         Whether the first index is 0 instead of 1; with "auto", whether an index 0 occurs in the first megabyte.
-    n_features : int, optional
-        The number of columns; entries beyond them are left out and counted in ``unseen``. By default there are as many
-        columns as were met.
-    need_labels : bool
-        Whether a line without a label is an error; otherwise its label is NaN.
-    on_error : "raise" or "skip"
-        Whether a line that cannot be read is a ``DataError``, or left out and counted in ``skipped``.
-    threads : int, optional
-        Threads that read and parse ahead, by default one for each processor, at most four. The rows are the same.
-    chunk_bytes : int, optional
-        Bytes of text in a block. The rows are the same.
+    **options
+        As for ``TextReader``.
 
     Examples
     --------
@@ -70,29 +57,10 @@ class SvmlightReader(TextReader):
     """
 
     def __init__(
-        self,
-        paths: Paths | BinaryFile | LineSource,
-        *,
-        dtype: DTypeLike = np.float64,
-        zero_based: bool | str = False,
-        n_features: int | None = None,
-        need_labels: bool = True,
-        on_error: str = "raise",
-        threads: int | None = None,
-        chunk_bytes: int | None = None,
+        self, paths: Paths | BinaryFile | LineSource, *, zero_based: bool | str = False, **options: Any
     ) -> None:
         check_choice("zero_based", zero_based, (True, False, "auto"))
-        if n_features is not None:
-            check_integer("n_features", n_features, 0, most=_MAX_COLUMNS)
-        super().__init__(
-            paths,
-            dtype=dtype,
-            n_features=n_features,
-            need_labels=need_labels,
-            on_error=on_error,
-            threads=threads,
-            chunk_bytes=chunk_bytes,
-        )
+        super().__init__(paths, **options)
         self._zero_based = zero_based
 
     @property
@@ -116,7 +84,7 @@ class SvmlightReader(TextReader):
         return lambda: parse_svmlight(
             chunk.text,
             chunk.stop,
-            (base, _MAX_COLUMNS - 1 + base),
+            (base, MAX_COLUMNS - 1 + base),
             self._largest,
             not self.labelled,
             tuple(parsed.rows[:4]),
@@ -140,7 +108,7 @@ class SvmlightReader(TextReader):
             if re.match(rb"0+:", word):
                 hint = IfAvailable("zero_based", ": if 0 is the first, give ", Setting("zero_based", True))
                 return f"the index in {it} is 0, expected indices from 1 on", hint
-            return (f"the index in {it} is too large, expected at most {_MAX_COLUMNS - 1 + base}",)
+            return (f"the index in {it} is too large, expected at most {MAX_COLUMNS - 1 + base}",)
         if code == INDEX_ORDER:
             return (f"the index in {it} is not above the one before it, expected ascending indices: sort the line",)
         if code == TOO_LARGE:

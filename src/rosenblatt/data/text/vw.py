@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.lines import LineSource, Paths
@@ -31,24 +31,14 @@ class VwReader(TextReader):
 
     Parameters
     ----------
-    paths : str, path, a list of them, or a binary file object
-        Files (plain, gz, bz2, xz or zstd), patterns, or "-" for standard input.
+    paths
+        As for ``TextReader``.
     bits : int
         There are 2**bits columns, as with vw's ``-b``. From 1 to 30.
-    dtype : float64 or float32
-        Type of the values. As float32 they are the nearest float64, rounded.
     names : bool
         Whether to keep the first name met in each column, in ``names``. This is slower.
-    n_features : int, optional
-        The number of columns, if it is fixed: ``2**bits``.
-    need_labels : bool
-        Whether a line without a label is an error; otherwise its label is NaN.
-    on_error : "raise" or "skip"
-        Whether a line that cannot be read is a ``DataError``, or left out and counted in ``skipped``.
-    threads : int, optional
-        Threads that read and parse ahead, by default one for each processor, at most four. The rows are the same.
-    chunk_bytes : int, optional
-        Bytes of text in a block. The rows are the same.
+    **options
+        As for ``TextReader``.
 
     Attributes
     ----------
@@ -69,28 +59,10 @@ class VwReader(TextReader):
     """
 
     def __init__(
-        self,
-        paths: Paths | BinaryFile | LineSource,
-        *,
-        bits: int = 18,
-        dtype: DTypeLike = np.float64,
-        n_features: int | None = None,
-        names: bool = False,
-        need_labels: bool = True,
-        on_error: str = "raise",
-        threads: int | None = None,
-        chunk_bytes: int | None = None,
+        self, paths: Paths | BinaryFile | LineSource, *, bits: int = 18, names: bool = False, **options: Any
     ) -> None:
         check_integer("bits", bits, 1, most=30)
-        super().__init__(
-            paths,
-            dtype=dtype,
-            n_features=n_features,
-            need_labels=need_labels,
-            on_error=on_error,
-            threads=threads,
-            chunk_bytes=chunk_bytes,
-        )
+        super().__init__(paths, **options)
         self._bits = bits
         self.width = 2**bits
         self.names: dict[int, str] | None = {} if names else None

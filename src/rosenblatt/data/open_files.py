@@ -252,21 +252,16 @@ def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> Non
     family = preparation.get("format", "")
     needed = _NEEDED.get("tables" if family in TABLES else family, {"?"})
     if preparation.get("version") != VERSION or not needed <= set(preparation):
-        raise ParameterError(
-            Setting("preparation"), " must be the preparation of a stream, as data.open of this version makes it."
-        )
+        what = "the preparation of a stream, as data.open of this version makes it"
+        raise ParameterError(Setting("preparation"), f" must be {what}.")
     TableOptions(**{name: preparation[name] for name in ("bits", "ngrams", "missing") if name in preparation})
     for name in request.options:
-        raise ParameterError(
-            Setting("preparation"), " says how rows are made, so ", Setting(name), " cannot be given as well."
-        )
+        pair = Setting("preparation"), " says how rows are made, so ", Setting(name)
+        raise ParameterError(*pair, " cannot be given as well.")
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
-        raise ParameterError(
-            f"{request.file} is read as {request.format}, but rows are prepared for {family}: give ",
-            Setting("format", family),
-            " if it is that.",
-        )
+        what = f"{request.file} is read as {request.format}, but rows are prepared for {family}"
+        raise ParameterError(f"{what}: give ", Setting("format", family), " if it is that.")
 
 
 def _open_text(request: OpenRequest) -> SvmlightReader | VwReader:
@@ -288,9 +283,7 @@ def _open_npz(request: OpenRequest) -> NpzSource:
         options = {name: request.preparation[name] for name in _NEEDED["npz"]}
     target = options.get("target", "y")
     if not isinstance(target, str):
-        raise ParameterError(
-            Setting("target"), f" must be the name of an array in an .npz file, got {shorten(target)}."
-        )
+        raise ParameterError(Setting("target"), f" must name an array of the .npz file, got {shorten(target)}.")
     TableOptions(missing=options.get("missing", "error"))
     return NpzSource(
         request.files, labelled=request.labels, skip=request.skip, first_rows=request.first_rows, **options

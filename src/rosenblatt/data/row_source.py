@@ -69,10 +69,13 @@ class RowSource:
         What was wrong with the first ten of them.
     unseen : Counter
         For each column, how many values are none of its known categories.
+    hashed_names : dict
+        The words that were hashed, by column, if they are kept.
     """
 
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
+        self.hashed_names: dict[int, str] = {}
         self.reset_counts()
 
     def reset_counts(self) -> None:
@@ -97,11 +100,6 @@ class RowSource:
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
         self.unseen = Counter(facts["unseen"])
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
-
-    @property
-    def hashed_names(self) -> dict[int, str]:
-        """The words that were hashed, by column, if they are kept."""
-        return {}
 
     @property
     def n_features(self) -> int:

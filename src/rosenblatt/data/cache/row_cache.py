@@ -100,7 +100,8 @@ class RowCache:
                 if space < 0 and waiting:
                     with self._disable_on_error():
                         file = file or _PartialFile(self._path)
-                        file.write(waiting)
+                        for one in waiting:
+                            file.writer.write(one)
                     waiting = []
                 yield block
             if self._is_only_reader(mine) and file is None:
@@ -186,16 +187,11 @@ class _PartialFile:
         else:
             self._part = f"{path}.{os.getpid()}-{next(_numbers)}.part"
             self.file = open(self._part, "wb")  # noqa: SIM115
-        self._writer = RowFileWriter(self.file)
-
-    def write(self, blocks: list[Block]) -> None:
-        """Write blocks."""
-        for block in blocks:
-            self._writer.write(block)
+        self.writer = RowFileWriter(self.file)
 
     def finish(self, facts: Facts) -> None:
         """Write the facts about the rows, and give the file its name."""
-        self._writer.finish(facts)
+        self.writer.finish(facts)
         if self._path is not None:
             self.file.close()
             os.replace(self._part, self._path)

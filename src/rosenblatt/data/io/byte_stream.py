@@ -30,7 +30,7 @@ _MAGIC = {
     "xz": (b"\xfd7zXZ\0",),
     "zstd": (b"\x28\xb5\x2f\xfd",),
 }
-_ENDINGS = {".gz": "gz", ".gzip": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
+COMPRESSIONS = {".gz": "gz", ".gzip": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
 _PAUSE = 0.02  # seconds without new bytes after which the lines of a pipe are passed on
 
 
@@ -129,7 +129,7 @@ class ByteStream:
 
     def _detect_compression(self, head: bytes, by_name: bool) -> str | None:
         found = next((kind for kind, starts in _MAGIC.items() if head.startswith(starts)), None)
-        expected = _ENDINGS.get(Path(self.name).suffix.lower())
+        expected = COMPRESSIONS.get(Path(self.name).suffix.lower())
         if expected and not found and by_name:  # a file object may be decompressed already
             what = "is empty" if not head else f"does not begin as {expected} files do"
             raise DataError(f"{self.name} is named as a {expected} file, but {what}: copy it again, or rename it.")

@@ -6,6 +6,7 @@ import re
 from pathlib import PurePath
 
 from rosenblatt.blocks import DataError
+from rosenblatt.data.io.byte_stream import COMPRESSIONS
 from rosenblatt.parameters import ParameterError, Setting, shorten
 
 __all__ = ["FORMATS", "TABLES", "detect_format"]
@@ -23,7 +24,6 @@ _ENDINGS = {
     "vw": (".vw",),
     "npz": (".npz",),
 }
-_COMPRESSED = {".gz", ".gzip", ".bz2", ".xz", ".zst", ".zstd"}
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _VW = re.compile(rb"\s*(?:%b\s+){0,3}(?:'?[^\s|]*\s*)?\|" % _NUMBER)
@@ -66,7 +66,7 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
 
 def _ending(name: str) -> str:
     path = PurePath(name)
-    if path.suffix.lower() in _COMPRESSED:
+    if path.suffix.lower() in COMPRESSIONS:
         path = path.with_suffix("")
     return path.suffix.lower()
 

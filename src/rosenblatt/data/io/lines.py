@@ -19,6 +19,7 @@ from rosenblatt.parameters import check_integer
 CHUNK_BYTES = 1 << 22
 """Bytes of text that are parsed at once and become a block."""
 LONGEST_LINE = 1 << 28
+"""The most bytes of a line."""
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -76,8 +77,6 @@ class LineSource:
         Files, patterns such as ``part-*.gz``, or "-" for standard input.
     chunk_bytes : int, optional
         Bytes of text in a chunk. A longer line gets a chunk of its own.
-    longest_line : int, optional
-        The most bytes of a line; a longer one is a ``DataError``.
 
     Attributes
     ----------
@@ -89,11 +88,8 @@ class LineSource:
         Bytes of all files as they are stored, None where that is unknown.
     """
 
-    def __init__(
-        self, paths: Paths | BinaryFile, *, chunk_bytes: int | None = None, longest_line: int | None = None
-    ) -> None:
+    def __init__(self, paths: Paths | BinaryFile, *, chunk_bytes: int | None = None) -> None:
         self._chunk_bytes = check_integer("chunk_bytes", CHUNK_BYTES if chunk_bytes is None else chunk_bytes, 1)
-        self._longest_line = check_integer("longest_line", LONGEST_LINE if longest_line is None else longest_line, 1)
         if isinstance(paths, io.TextIOBase):
             raise TypeError(f"expected a file in binary mode, as open(name, 'rb') returns it, got {paths!r}.")
         self._file = paths if isinstance(paths, BinaryFile) else None
@@ -193,9 +189,9 @@ class LineSource:
             if read == 0:
                 return
             size = max(self._chunk_bytes, 2 * len(rest))
-            if len(rest) > self._longest_line:
+            if len(rest) > LONGEST_LINE:
                 raise DataError(
-                    f"{stream.name}: the line that begins at byte {offset} is longer than {self._longest_line} bytes: "
+                    f"{stream.name}: the line that begins at byte {offset} is longer than {LONGEST_LINE} bytes: "
                     "is this text, with a newline at the end of each line?"
                 )
 

@@ -58,9 +58,8 @@ class _BinaryReader(TableReader[LazyBatch]):
             columns[name] = array
             if self.layout is not None and self.layout.needed[name] != "list" and is_unsupported_type(array.type):
                 raise DataError(f"{label}: column {name!r} holds {array.type} values, expected numbers or strings.")
-        return TableChunk(
-            columns, rows.num_rows, lambda place: f"{label}, row {item.first + place + 1}", share=item.share
-        )
+        first = item.first + 1
+        return TableChunk(columns, rows.num_rows, lambda place: f"{label}, row {first + place}", share=item.share)
 
     def _read(self) -> Generator[LazyBatch, None, None]:
         for file, name in enumerate(self.files.names):
@@ -152,11 +151,11 @@ class ArrowReader(_BinaryReader):
     def _stored(self, file: int, name: str) -> Generator[tuple[pa.RecordBatch, float], None, None]:
         pa, ipc = import_arrow(), import_arrow(".ipc")
         if not self.files.rereadable:
-            stored = _RawBytes(self.files.open_bytes(file))
-            if stored.head(6) == b"ARROW1":
+            stream = self.files.open_bytes(file)
+            if stream.peek(6) == b"ARROW1":
                 name = self.files.display_name(file)
                 raise DataError(f"{name} holds an Arrow file, expected an Arrow stream: save it to a file.")
-            yield from ((batch, 0.0) for batch in self._stream(file, stored))
+            yield from ((batch, 0.0) for batch in self._stream(file, _RawBytes(stream)))
             return
         with pa.OSFile(name) as stored:
             size = max(1, stored.size())
@@ -186,9 +185,6 @@ class _RawBytes(io.RawIOBase):
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
-
-    def head(self, size: int) -> bytes:
-        return self._stream.peek(size)
 
     def readable(self) -> bool:
         return True

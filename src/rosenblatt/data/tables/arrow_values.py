@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -37,12 +37,9 @@ def import_arrow(module: str = "") -> Any:
 
 def combine_chunks(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return a chunked array as one array."""
-    pa = import_arrow()
-    if not isinstance(array, pa.ChunkedArray):
+    if not isinstance(array, import_arrow().ChunkedArray):
         return array
-    if array.num_chunks == 1:
-        return array.chunk(0)
-    return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
 
 
 def is_unsupported_type(type_: pa.DataType) -> bool:
@@ -177,7 +174,7 @@ def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ..
     no_label = (f"column {name!r} has no value, expected a label",)
     if kind == "text":
         texts = parse_strings(array, missing)
-        add_fault(faults, null_rows(texts).tolist(), lambda row: no_label)
+        add_fault(faults, null_rows(texts), no_label)
         return np.array(texts.fill_null("").to_pylist(), dtype=np.str_)
     read, expected = (parse_booleans, "true or false") if kind == "boolean" else (parse_numbers, "a number")
     values, bad = read(array, missing)
@@ -185,21 +182,21 @@ def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ..
         expected = "an integer, as the first labels are"
         bad += np.flatnonzero((values != np.rint(values)) & np.isfinite(values)).tolist()
     bad += np.flatnonzero(np.isinf(values) | (np.abs(values) > _LARGEST_INTEGER)).tolist()
-    add_fault(faults, bad, partial(unexpected_value, array, name, (expected + " (the label)",)))
-    add_fault(faults, np.flatnonzero(np.isnan(values)).tolist(), lambda row: no_label)
+    add_unexpected(faults, bad, array, name, (expected + " (the label)",))
+    add_fault(faults, np.flatnonzero(np.isnan(values)), no_label)
     values = np.where(np.abs(values) <= _LARGEST_INTEGER, values, 0.0)
     return values.astype({"integer": np.int64, "boolean": np.bool_, "number": np.float64}[kind])
 
 
-def add_fault(faults: Faults, rows: list[int], reason: Callable[[int], Reason]) -> None:
+def add_fault(faults: Faults, rows: Iterable[int], reason: Reason) -> None:
     """Add a reason for each of ``rows``, unless it has one."""
     for row in rows:
-        if row not in faults:
-            faults[row] = reason(row)
+        faults.setdefault(int(row), reason)
 
 
-def unexpected_value(array: pa.Array, name: str, expected: Reason, row: int) -> Reason:
-    """Return the reason for a cell that holds something else than expected."""
-    value = array[row].as_py()
-    text = plain_text(value) if isinstance(value, float) else str(value)
-    return f"column {name!r} holds {shorten(text)}, expected ", *expected
+def add_unexpected(faults: Faults, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:
+    """Add for each of ``rows`` that its cell holds something else than expected."""
+    for row in rows:
+        value = array[row].as_py()
+        text = plain_text(value) if isinstance(value, float) else str(value)
+        add_fault(faults, [row], (f"column {name!r} holds {shorten(text)}, expected ", *expected))

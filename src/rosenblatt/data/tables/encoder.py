@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,13 +15,13 @@ from rosenblatt.data.tables.arrow_values import (
     Faults,
     Reason,
     add_fault,
+    add_unexpected,
     import_arrow,
     null_rows,
     parse_booleans,
     parse_labels,
     parse_numbers,
     parse_strings,
-    unexpected_value,
 )
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
@@ -155,7 +154,7 @@ class Encoder:
             read = parse_booleans if column["kind"] == "boolean" else parse_numbers
             values[:, k], bad = read(array, self._missing)
             expected: Reason = ("true or false",) if column["kind"] == "boolean" else _A_NUMBER
-            add_fault(faults, bad, partial(unexpected_value, array, name, expected))
+            add_unexpected(faults, bad, array, name, expected)
         if not np.isfinite(values).all():
             self._fill(values, faults)
         if not codes and not self._preparation["sparse"]:
@@ -186,20 +185,19 @@ class Encoder:
 
     def _refuse_missing(self, texts: pa.Array, name: str, faults: Faults) -> None:
         if self._preparation["missing"] == "error":
-            add_fault(faults, null_rows(texts).tolist(), partial(_no_value, name))
+            add_fault(faults, null_rows(texts), _no_value(name))
 
     def _fill(self, values: np.ndarray, faults: Faults) -> None:
         """Put fill values where numbers are missing; rows with infinite ones are added to ``faults``."""
         for k, column in enumerate(self._plain):
             x = values[:, k]
             infinite = np.flatnonzero(np.isinf(x))
-            add_fault(faults, infinite.tolist(), partial(_too_large, column["name"]))
+            add_fault(faults, infinite, _too_large(column["name"]))
             x[infinite] = 0.0
             missing = np.isnan(x)
             if missing.any():
                 if self._preparation["missing"] == "error":
-                    bad = np.flatnonzero(missing).tolist()
-                    add_fault(faults, bad, partial(_no_value, column["name"]))
+                    add_fault(faults, np.flatnonzero(missing), _no_value(column["name"]))
                 x[missing] = column.get("fill", 0.0)
 
     def _with_words(self, chunk: TableChunk, X: Features, faults: Faults) -> tuple[Features, dict[int, str]]:
@@ -240,14 +238,14 @@ class Encoder:
             name = self._preparation["weight"]
             weight, bad = parse_numbers(chunk.columns[name], self._missing)
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
-            add_fault(faults, bad, partial(unexpected_value, chunk.columns[name], name, ("a weight of 0 or more",)))
+            add_unexpected(faults, bad, chunk.columns[name], name, ("a weight of 0 or more",))
         return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
 
 
-def _no_value(name: str, row: int) -> Reason:
+def _no_value(name: str) -> Reason:
     ways = Setting("missing", "zero"), " or ", Setting("missing", "mean")
     return f"column {name!r} has no value: give ", *ways, " to fill it"
 
 
-def _too_large(name: str, row: int) -> Reason:
+def _too_large(name: str) -> Reason:
     return (f"column {name!r} holds a number that is infinite or too large for float64, expected finite numbers",)

@@ -102,9 +102,8 @@ class JsonReader(TableReader[Records]):
         for item in self._peek_items():
             objects, places, faults = self._objects(item)
             where = self._where(item)
-            self._raise_fault(
-                TableChunk({}, len(objects), where, np.array(places, np.int64), faults), rows - len(found)
-            )
+            chunk = TableChunk({}, len(objects), where, np.array(places, np.int64), faults)
+            self._raise_fault(chunk, rows - len(found))
             found += objects
             wheres += map(where, places)
             if len(found) >= rows:

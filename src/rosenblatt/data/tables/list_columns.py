@@ -29,7 +29,6 @@ _REASONS: dict[int, Reason] = {
     UNSORTED: ("an index is not above the one before it, expected ascending indices: sort the row",),
     NOT_FINITE: ("a value is missing, NaN, infinite or too large for float64, expected finite numbers",),
 }
-_UNEQUAL: Reason = ("the two lists are not equally long",)
 
 
 def has_lists(columns: dict[str, pa.Array]) -> bool:
@@ -83,11 +82,10 @@ class ListEncoder(Encoder):
         arrays = [chunk.columns[name] for name in LISTS]
         for name, array in zip(LISTS, arrays, strict=True):
             _check_type(array.type, name, chunk.where(0))
-            no_value = (f"column {name!r} has no value",)
-            add_fault(faults, null_rows(array).tolist(), lambda row, no_value=no_value: no_value)  # type: ignore[misc]
+            add_fault(faults, null_rows(array), (f"column {name!r} has no value",))
         ends = [as_numpy(array.offsets) for array in arrays]
         unequal = np.diff(ends[0]) != np.diff(ends[1])
-        add_fault(faults, np.flatnonzero(unequal).tolist(), lambda row: _UNEQUAL)
+        add_fault(faults, np.flatnonzero(unequal), ("the two lists are not equally long",))
         if faults:
             arrays = [_emptied(array, faults) for array in arrays]
             ends = [as_numpy(array.offsets) for array in arrays]
@@ -99,7 +97,8 @@ class ListEncoder(Encoder):
         highest = check_rows(indptr, indices, values, results)
         bad = np.flatnonzero(results)
         if len(bad):
-            add_fault(faults, bad.tolist(), lambda row: _REASONS[int(results[row])])
+            for row in bad.tolist():
+                add_fault(faults, [row], _REASONS[int(results[row])])
             sizes = np.diff(indptr)
             valid = np.repeat(results == 0, sizes)
             indices, values = indices[valid], values[valid]
@@ -135,10 +134,7 @@ def _column_numbers(array: pa.Array) -> np.ndarray:
     numbers = as_numpy(array)
     if numbers.dtype != np.int32:
         numbers = np.where((numbers < 0) | (numbers >= MAX_COLUMNS), -1, numbers).astype(np.int32)
-    if array.null_count:
-        numbers = numbers.copy()
-        numbers[null_rows(array)] = -1
-    return numbers
+    return _replace_null(array, numbers, -1)
 
 
 def _values(array: pa.Array) -> np.ndarray:
@@ -146,7 +142,11 @@ def _values(array: pa.Array) -> np.ndarray:
     values = as_numpy(array)
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
+    return _replace_null(array, values, np.nan)
+
+
+def _replace_null(array: pa.Array, numbers: np.ndarray, missing: float) -> np.ndarray:
     if array.null_count:
-        values = values.copy()
-        values[null_rows(array)] = np.nan
-    return values
+        numbers = numbers.copy()
+        numbers[null_rows(array)] = missing
+    return numbers

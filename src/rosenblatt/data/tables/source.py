@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, TypeVar
+from typing import Any
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
@@ -20,22 +20,15 @@ __all__ = ["DIALECT", "TableSource", "open_table"]
 
 DIALECT = ("header", "delimiter", "quote")
 """The options that say how CSV and TSV are written."""
-Item = TypeVar("Item")
 
 
 class TableSource(RowSource):
     """The rows of a table."""
 
-    def __init__(self, reader: TableReader[Item], encoder: Encoder, threads: int) -> None:
+    def __init__(self, reader: TableReader[Any], encoder: Encoder, threads: int) -> None:
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
         self._reader, self._encoder, self._threads = reader, encoder, threads
-        self._hashed_names: dict[int, str] = {}
         reader.layout = encoder.layout
-
-    @property
-    def hashed_names(self) -> dict[int, str]:
-        """The words that were hashed, by column, if they are kept."""
-        return self._hashed_names
 
     @property
     def n_features(self) -> int:
@@ -45,7 +38,7 @@ class TableSource(RowSource):
     @property
     def feature_names(self) -> list[str] | None:
         """A name for each column: of the table's column, with ``=`` and the category or word if there is one."""
-        return self._encoder.feature_names(self._hashed_names)
+        return self._encoder.feature_names(self.hashed_names)
 
     @property
     def preparation(self) -> Preparation:
@@ -69,7 +62,7 @@ class TableSource(RowSource):
                 X = self._encoder.fit_width(rows)
                 self.unseen.update(rows.unseen)
                 for column, word in rows.names.items():
-                    self._hashed_names.setdefault(column, word)
+                    self.hashed_names.setdefault(column, word)
                 self.share = rows.chunk.share
                 if len(rows.y):
                     yield Block(X, rows.y, first, rows.weight, checked=self.labelled)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,15 +15,19 @@ from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.lines import LineSource, Paths, TextChunk
 from rosenblatt.data.io.prefetch import ordered_map, processor_count
 from rosenblatt.data.row_source import Facts, RowSource, fit_columns
-from rosenblatt.kernels.parsing.svmlight import DONE, NEED_SPACE, NEED_VALUES, PROGRESS
+from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
 from rosenblatt.parameters import Phrase, check_choice, check_integer, shorten
 
-__all__ = ["MAX_COLUMNS", "ParsedChunk", "SlowNumbers", "TextReader", "quote_bytes"]
+__all__ = ["COMMON_FAULTS", "MAX_COLUMNS", "ParsedChunk", "SlowNumbers", "TextReader", "quote_bytes"]
 
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")
 _AHEAD = 16
 """Chunks parsed ahead, for when the first of them, or the work on a block, takes long."""
+COMMON_FAULTS = {
+    BAD_VALUE: "the value is {word}, expected a finite number",
+    TOO_LARGE: "the number {word} is too large for {type}",
+}
 MAX_COLUMNS = 2**31 - 1
 """The most columns with 32-bit indices."""
 LARGEST = {
@@ -42,15 +46,22 @@ class ParsedChunk:
     chunk: TextChunk
     faults: list[tuple[int, tuple[Phrase, ...]]] = field(default_factory=list)
     """For each line at fault, how many lines of the chunk come before it, and what is wrong with it."""
-    stopped: bool = False
-    """Whether parsing ended at the last of the faults."""
     lines: int = 0
     n: int = 0
     entries: int = 0
     highest: int = -1
     name_positions: np.ndarray = field(default_factory=lambda: np.empty((0, 5), np.int64))
+    """Columns with where their names are: start and end of the namespace, start and end of the name."""
     names: list[tuple[int, str]] = field(default_factory=list)
-    """Names of columns: where they are in the chunk, and the names themselves."""
+    """Columns with their names."""
+
+    def read_names(self, count: int) -> None:
+        """Copy the first ``count`` names from the text, whose memory is reused."""
+        text = self.chunk.buffer
+        for column, space, space_end, place, end in self.name_positions[:count].tolist():
+            prefix = text[space:space_end].decode("utf-8", "backslashreplace") + "^" if space_end > space else ""
+            name = text[place:end].decode("utf-8", "backslashreplace") if end >= 0 else str(place)
+            self.names.append((column, prefix + name))
 
 
 class TextReader(RowSource):
@@ -81,6 +92,9 @@ class TextReader(RowSource):
     width : int
         Columns so far: at least one more than the largest column number in the rows.
     """
+
+    faults: Mapping[int, str]
+    """What the kernel's codes mean, with {word} for the word at fault and {type} for the type of values."""
 
     def __init__(
         self,
@@ -121,7 +135,6 @@ class TextReader(RowSource):
         """Yield all blocks, or those from ``start`` on, the ``after`` of a block, where the next row is ``first``."""
         self.reset_counts()
         self.rows = first
-        self._prepare()
         file, line = (start.file, start.line) if start else (0, 0)
         work = ordered_map(self.files.chunks(start), self._parse, self._threads, _AHEAD)
         try:
@@ -132,7 +145,7 @@ class TextReader(RowSource):
                 self.share = chunk.share
                 for before, reason in parsed.faults:
                     fault = DataError(f"{self.files.display_name(file)}, line {line + before + 1}: ", *reason, ".")
-                    if parsed.stopped:
+                    if not self._skip:
                         if parsed.n:
                             yield self._block(parsed, None)
                         raise fault
@@ -157,13 +170,11 @@ class TextReader(RowSource):
         X = sp.csr_array(parts, shape=(n, self.width))
         X.has_canonical_format = True
         weight = None if (weights[:n] == 1.0).all() else _trim(weights, n)
-        block = Block(X, _trim(labels, n), self.rows, weight, after, checked=self.labelled)
-        self.rows += n
         if self._n_features is not None:
             X, beyond = fit_columns(X, self._n_features)
             self.unseen["columns"] += beyond
-            block = replace(block, X=X)
-        return block
+        self.rows += n
+        return Block(X, _trim(labels, n), self.rows - n, weight, after, checked=self.labelled)
 
     def _parse(self, chunk: TextChunk) -> ParsedChunk:
         """Parse one chunk. Several threads do so at once."""
@@ -181,15 +192,14 @@ class TextReader(RowSource):
             else:
                 word = _WORD.match(chunk.buffer, int(progress["fault"][0]), chunk.stop)
                 parsed.faults.append((int(progress["lines"][0]), self._explain(code, word.group() if word else b"")))
-                parsed.stopped = not self._skip
-                if parsed.stopped:
+                if not self._skip:
                     break
                 progress["place"] = chunk.buffer.index(b"\n", int(progress["place"][0])) + 1
                 progress["lines"] += 1
                 progress["resolved"] = 0
         parsed.lines, parsed.n = int(progress["lines"][0]), int(progress["rows"][0])
         parsed.entries, parsed.highest = int(progress["entries"][0]), int(progress["highest"][0])
-        self._collect_names(parsed, int(progress["names"][0]))
+        parsed.read_names(int(progress["names"][0]))
         self._density = max(0.98 * self._density, 1.02 * parsed.entries / size)
         self._row_density = max(0.98 * self._row_density, 1.02 * parsed.n / size)
         self.files.recycle(chunk)
@@ -198,12 +208,6 @@ class TextReader(RowSource):
     def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
         indptr = np.zeros(n + 1, np.int32)
         return [np.empty(n), indptr, np.empty(entries, np.int32), np.empty(entries, self._dtype), np.empty(0)]
-
-    def _prepare(self) -> None:
-        """Look at the files before the first chunk is read."""
-
-    def _collect_names(self, parsed: ParsedChunk, count: int) -> None:
-        """Copy the first ``count`` names of columns from the chunk's text, whose memory is reused."""
 
     def _merge(self, parsed: ParsedChunk) -> None:
         """Update the width and names with the rows of a chunk, in the order of the files."""
@@ -215,7 +219,7 @@ class TextReader(RowSource):
 
     def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
         """Return what is wrong, given the word at fault; a full stop is added."""
-        raise NotImplementedError
+        return (self.faults[code].format(word=quote_bytes(word), type=self._dtype.name),)
 
 
 class SlowNumbers:

@@ -10,8 +10,8 @@ import numpy as np
 from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.lines import LineSource, Paths
 from rosenblatt.data.row_source import VERSION, Preparation
-from rosenblatt.data.text.reader import ParsedChunk, SlowNumbers, TextReader, quote_bytes
-from rosenblatt.kernels.parsing.svmlight import BAD_LABEL, NO_LABEL, TOO_LARGE
+from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader, quote_bytes
+from rosenblatt.kernels.parsing.svmlight import BAD_LABEL, NO_LABEL
 from rosenblatt.kernels.parsing.vw import BAD_NAMESPACE, BAD_WEIGHT, BASE, NO_BAR, SUM_TOO_LARGE, parse_vw
 from rosenblatt.parameters import Phrase, check_integer
 
@@ -58,6 +58,16 @@ class VwReader(TextReader):
     {34878: 'f^3', 75337: 'f^cat'}
     """
 
+    faults = COMMON_FAULTS | {
+        NO_BAR: "the line has no bar, expected label |namespace features",
+        NO_LABEL: "the line has no label, expected a number before the bar",
+        BAD_LABEL: "expected up to three finite numbers (label, importance, base) and a tag before the bar, got {word}",
+        BAD_WEIGHT: "the importance is {word}, expected a number that is not negative",
+        BASE: "the base (the third number) is {word}, but only 0 is supported: leave it out",
+        BAD_NAMESPACE: "expected |name or |name:weight, a finite number, got {word}",
+        SUM_TOO_LARGE: "features that share a column add up to a number too large for {type}",
+    }
+
     def __init__(
         self, paths: Paths | BinaryFile | LineSource, *, bits: int = 18, names: bool = False, **options: Any
     ) -> None:
@@ -65,18 +75,13 @@ class VwReader(TextReader):
         super().__init__(paths, **options)
         self._bits = bits
         self.width = 2**bits
-        self.names: dict[int, str] | None = {} if names else None
+        self.names = self.hashed_names if names else None
         self._named = np.zeros(self.width if names else 0, np.uint8)
 
     @property
     def feature_names(self) -> list[str] | None:
         """A name for each column, ``#`` and its number where none was met; None unless names are kept."""
         return None if self.names is None else [self.names.get(k) or f"#{k}" for k in range(self.n_features)]
-
-    @property
-    def hashed_names(self) -> dict[int, str]:
-        """The names met, by column, if they are kept."""
-        return {} if self.names is None else self.names
 
     @property
     def preparation(self) -> Preparation:
@@ -110,13 +115,6 @@ class VwReader(TextReader):
 
         return parse
 
-    def _collect_names(self, parsed: ParsedChunk, count: int) -> None:
-        text = parsed.chunk.buffer
-        for column, space, space_end, place, end in parsed.name_positions[:count].tolist():
-            prefix = text[space:space_end].decode("utf-8", "backslashreplace") + "^" if space_end > space else ""
-            name = text[place:end].decode("utf-8", "backslashreplace") if end >= 0 else str(place)
-            parsed.names.append((column, prefix + name))
-
     def _merge(self, parsed: ParsedChunk) -> None:
         if self.names is not None:
             for column, name in parsed.names:
@@ -124,25 +122,7 @@ class VwReader(TextReader):
                 self._named[column] = 1
 
     def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
-        it = quote_bytes(word)
-        if code == NO_BAR:
-            return ("the line has no bar, expected label |namespace features",)
-        if code == NO_LABEL:
-            if b"|" in word[1:]:
-                return (f"the line has no label, for {it} is a tag: leave a space between a label and the bar",)
-            return ("the line has no label, expected a number before the bar",)
-        if code == BAD_LABEL:
-            return (
-                f"expected up to three finite numbers (label, importance, base) and a tag before the bar, got {it}",
-            )
-        if code == BAD_WEIGHT:
-            return (f"the importance is {it}, expected a number that is not negative",)
-        if code == BASE:
-            return (f"the base (the third number) is {it}, but only 0 is supported: leave it out",)
-        if code == BAD_NAMESPACE:
-            return (f"expected |name or |name:weight, a finite number, got {it}",)
-        if code == SUM_TOO_LARGE:
-            return (f"features that share a column add up to a number too large for {self._dtype.name}",)
-        if code == TOO_LARGE:
-            return (f"the number {it} is too large for {self._dtype.name}",)
-        return (f"the value is {it}, expected a finite number",)
+        if code == NO_LABEL and b"|" in word[1:]:
+            tag = quote_bytes(word)
+            return (f"the line has no label, for {tag} is a tag: leave a space between a label and the bar",)
+        return super()._explain(code, word)

@@ -137,7 +137,7 @@ def test_what_cannot_be_opened(tmp_path):
     (tmp_path / "a").write_bytes(b"a\n")
     source = LineSource(tmp_path / "a")
     (tmp_path / "a").unlink()
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(FileNotFoundError, match="a cannot be read: No such file"):
         content(source)
 
 
@@ -156,7 +156,7 @@ def test_permission_errors_name_the_file(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied", name)
 
     monkeypatch.setattr(io, "FileIO", forbidden)
-    with pytest.raises(PermissionError, match="a cannot be read: permission denied"):
+    with pytest.raises(PermissionError, match="a cannot be read: Permission denied"):
         content(LineSource(tmp_path / "a"))
 
 

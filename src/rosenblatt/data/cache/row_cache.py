@@ -95,7 +95,9 @@ class RowCache:
         try:
             for block in blocks:
                 if self._is_only_reader(mine):
-                    waiting.append(_read_only(block))
+                    for array in block.arrays:
+                        array.flags.writeable = False  # it is needed again
+                    waiting.append(block)
                     rows, space = rows + len(block), space - block.nbytes
                 if space < 0 and waiting:
                     with self._disable_on_error():
@@ -203,10 +205,3 @@ class _PartialFile:
         if self._path is not None:
             with suppress(OSError):
                 os.unlink(self._part)
-
-
-def _read_only(block: Block) -> Block:
-    """Make the numbers of a block, which are needed again, read-only."""
-    for array in block.arrays:
-        array.flags.writeable = False
-    return block

@@ -141,12 +141,6 @@ class ByteStream:
             yield
         except DataError:
             raise
-        except FileNotFoundError:
-            raise FileNotFoundError(f"there is no file {self.name}.") from None
-        except IsADirectoryError:
-            raise IsADirectoryError(f"{self.name} is a folder: name the files in it, as in {self.name}/*.") from None
-        except PermissionError:
-            raise PermissionError(f"{self.name} cannot be read: permission denied.") from None
         except EOFError:
             raise DataError(f"{self.name} ends in the middle of its {self.compression} data: copy it again.") from None
         except (zlib.error, lzma.LZMAError, OSError) as error:

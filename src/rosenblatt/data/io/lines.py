@@ -14,7 +14,7 @@ import numpy as np
 from rosenblatt.blocks import DataError, FilePosition
 from rosenblatt.data.io.byte_stream import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
 from rosenblatt.kernels.parsing.byte_words import PAD
-from rosenblatt.parameters import check_integer
+from rosenblatt.parameters import check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
 """Bytes of text that are parsed at once and become a block."""
@@ -42,6 +42,14 @@ class TextChunk:
     def text(self) -> np.ndarray:
         """The buffer as an array, as kernels need it."""
         return np.frombuffer(self.buffer, np.uint8)
+
+
+def quote_bytes(text: bytes) -> str:
+    """Return text in quotes, cut if it is long, for messages."""
+    try:
+        return shorten(text.strip().decode())
+    except UnicodeDecodeError:
+        return shorten(text.strip())[1:]
 
 
 def file_names(paths: Paths) -> list[str]:

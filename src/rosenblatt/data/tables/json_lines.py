@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.blocks import DataError
+from rosenblatt.data.io.lines import quote_bytes
 from rosenblatt.data.tables.arrow_values import Reason, combine_chunks, import_arrow, plain_text
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting, shorten
@@ -134,22 +135,24 @@ class JsonReader(TableReader[Records]):
         for place, line in enumerate(item.data.split(b"\n")):
             if not line.strip():
                 continue
+            value, problem = None, ""
             try:
                 value = json.loads(line.decode("utf-8"), object_pairs_hook=_object, parse_int=float)
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
             except DataError as error:
                 faults.append((place, error.pieces))
+                continue
             except UnicodeError:
                 faults.append((place, _NOT_UTF8))
+                continue
             except (ValueError, RecursionError) as error:
-                what = str(error).partition(": line")[0]
-                faults.append((place, (f"expected a JSON object on a line of its own ({what}), got {_quote(line)}",)))
+                problem = f" ({str(error).partition(': line')[0]})"
+            if isinstance(value, dict):
+                objects.append(value)
+                places.append(place)
             else:
-                if isinstance(value, dict):
-                    objects.append(value)
-                    places.append(place)
-                else:
-                    faults.append((place, (f"expected a JSON object on a line of its own, got {_quote(line)}",)))
+                got = quote_bytes(line)
+                faults.append((place, (f"expected a JSON object on a line of its own{problem}, got {got}",)))
         return objects, places, faults
 
 
@@ -181,7 +184,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for k, (name, _) in enumerate(pairs) if name in dict(pairs[:k]))
         raise DataError(f"the field {twice!r} is there twice, expected once")
     return found
-
-
-def _quote(line: bytes) -> str:
-    return shorten(line.strip().decode("utf-8", "backslashreplace"))

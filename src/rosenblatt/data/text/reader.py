@@ -12,13 +12,13 @@ from numpy.typing import DTypeLike
 
 from rosenblatt.blocks import Block, DataError, FilePosition
 from rosenblatt.data.io.byte_stream import BinaryFile
-from rosenblatt.data.io.lines import LineSource, Paths, TextChunk
+from rosenblatt.data.io.lines import LineSource, Paths, TextChunk, quote_bytes
 from rosenblatt.data.io.prefetch import ordered_map, processor_count
 from rosenblatt.data.row_source import Facts, RowSource, fit_columns
 from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
-from rosenblatt.parameters import Phrase, check_choice, check_integer, shorten
+from rosenblatt.parameters import Phrase, check_choice, check_integer
 
-__all__ = ["COMMON_FAULTS", "MAX_COLUMNS", "ParsedChunk", "SlowNumbers", "TextReader", "quote_bytes"]
+__all__ = ["COMMON_FAULTS", "MAX_COLUMNS", "ParsedChunk", "SlowNumbers", "TextReader"]
 
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")
@@ -239,14 +239,6 @@ class SlowNumbers:
             match = _NUMBER.match(text, int(places[k]))
             values[k] = float(match.group()) if match else np.nan
         progress["resolved"] = seen
-
-
-def quote_bytes(word: bytes) -> str:
-    """Return ``word`` in quotes, cut if it is long, for messages."""
-    try:
-        return shorten(word.decode())
-    except UnicodeDecodeError:
-        return shorten(word)[1:]
 
 
 def _doubled(array: np.ndarray) -> np.ndarray:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.io.byte_stream import BinaryFile
-from rosenblatt.data.io.lines import LineSource, Paths
+from rosenblatt.data.io.lines import LineSource, Paths, quote_bytes
 from rosenblatt.data.row_source import VERSION, Preparation
-from rosenblatt.data.text.reader import COMMON_FAULTS, MAX_COLUMNS, ParsedChunk, SlowNumbers, TextReader, quote_bytes
+from rosenblatt.data.text.reader import COMMON_FAULTS, MAX_COLUMNS, ParsedChunk, SlowNumbers, TextReader
 from rosenblatt.kernels.parsing.svmlight import (
     BAD_INDEX,
     BAD_LABEL,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.io.byte_stream import BinaryFile
-from rosenblatt.data.io.lines import LineSource, Paths
+from rosenblatt.data.io.lines import LineSource, Paths, quote_bytes
 from rosenblatt.data.row_source import VERSION, Preparation
-from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader, quote_bytes
+from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader
 from rosenblatt.kernels.parsing.svmlight import BAD_LABEL, NO_LABEL
 from rosenblatt.kernels.parsing.vw import BAD_NAMESPACE, BAD_WEIGHT, BASE, NO_BAR, SUM_TOO_LARGE, parse_vw
 from rosenblatt.parameters import Phrase, check_integer

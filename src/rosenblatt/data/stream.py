@@ -102,7 +102,7 @@ class Stream:
 
     @property
     def n_features(self) -> int:
-        """Columns of ``X``; for svmlight text, those met so far."""
+        """Columns of ``X``; for svmlight text, those so far."""
         return self._source.n_features
 
     @property

@@ -1,30 +1,18 @@
-"""Bytes in, whole lines out: files, patterns, pipes and standard input, plain or compressed, sound or damaged."""
+"""Lines of files, patterns, pipes and standard input, in chunks of any size."""
 
-import bz2
 import gzip
 import io
-import lzma
 import os
-import subprocess
 import sys
 import threading
-import time
 
-import pyarrow
 import pytest
 
 from rosenblatt.blocks import DataError, FilePosition
 from rosenblatt.data.io.lines import LineSource, file_names
-from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.kernels.parsing.byte_words import PAD
 
 TEXT = b"".join(b"%d line\n" % k for k in range(300)) + b"x" * 500 + b"\n\nlast without a newline"
-COMPRESSED = {
-    "gz": gzip.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
-    "zst": lambda text: pyarrow.compress(text, "zstd", asbytes=True),
-}
 
 
 def content(source, start=None):
@@ -47,42 +35,6 @@ def test_any_chunk_size_gives_the_same_lines(tmp_path, chunk_bytes):
     assert content(source) == TEXT + b"\n", "it can be read again"
     assert source.size == len(TEXT)
     assert source.rereadable
-
-
-@pytest.mark.parametrize("ending", list(COMPRESSED))
-def test_compressed_files_hold_the_same_lines(tmp_path, ending):
-    pack = COMPRESSED[ending]
-    for name, data in (
-        (f"a.{ending}", pack(TEXT)),
-        ("no-ending", pack(TEXT)),
-        (f"b.{ending}", pack(TEXT[:777]) + pack(TEXT[777:])),
-    ):
-        (tmp_path / name).write_bytes(data)
-        source = LineSource(tmp_path / name, chunk_bytes=300)
-        assert content(source) == TEXT + b"\n"
-        assert source.head(20) == TEXT[:20]
-        assert source.size == len(data)
-        assert [chunk.share for chunk in source.chunks()][-1] == 1.0
-    (tmp_path / f"c.{ending}").write_bytes(pack(b""))
-    assert content(LineSource(tmp_path / f"c.{ending}")) == b""
-
-
-@pytest.mark.parametrize("ending", list(COMPRESSED))
-def test_damaged_files_are_a_sentence_that_names_them(tmp_path, ending):
-    data = COMPRESSED[ending](os.urandom(3000).hex().encode())
-    path = tmp_path / f"a.{ending}"
-    scratched = data[:100] + bytes(9) + data[109:] if ending != "zst" else data[:-3]  # zstd may come without checksums
-    for broken in (data[: len(data) // 2], data[:-3], scratched, b"", b"1 1:2\n", data[:2]):
-        path.write_bytes(broken)
-        with pytest.raises(DataError, match=rf"a\.{ending}"):
-            content(LineSource(path))
-
-
-def test_zstd_without_pyarrow_is_a_sentence(tmp_path, monkeypatch):
-    (tmp_path / "a.zst").write_bytes(COMPRESSED["zst"](TEXT))
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'rosenblatt\[files\]'"):
-        content(LineSource(tmp_path / "a.zst"))
 
 
 def test_several_files_in_order(tmp_path):
@@ -141,25 +93,6 @@ def test_what_cannot_be_opened(tmp_path):
         content(source)
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="nothing is forbidden here")
-def test_forbidden_file(tmp_path):
-    (tmp_path / "a").write_bytes(b"a\n")
-    (tmp_path / "a").chmod(0)
-    with pytest.raises(PermissionError, match="permission denied"):
-        content(LineSource(tmp_path / "a"))
-
-
-def test_permission_errors_name_the_file(tmp_path, monkeypatch):
-    (tmp_path / "a").write_bytes(b"a\n")
-
-    def forbidden(name):
-        raise PermissionError(13, "Permission denied", name)
-
-    monkeypatch.setattr(io, "FileIO", forbidden)
-    with pytest.raises(PermissionError, match="a cannot be read: Permission denied"):
-        content(LineSource(tmp_path / "a"))
-
-
 def test_a_line_may_be_long_but_not_endless(tmp_path, monkeypatch):
     (tmp_path / "a").write_bytes(b"1\n" + b"y" * 10_000_000 + b"\n2\n")
     sizes = [chunk.stop for chunk in LineSource(tmp_path / "a", chunk_bytes=1000).chunks()]
@@ -173,7 +106,7 @@ def test_a_line_may_be_long_but_not_endless(tmp_path, monkeypatch):
 def test_reading_goes_on_from_any_place(tmp_path, ending):
     first, second = tmp_path / "a", tmp_path / f"b.{ending}"
     first.write_bytes(b"1\n2\n")
-    second.write_bytes(COMPRESSED.get(ending, bytes)(TEXT))
+    second.write_bytes(gzip.compress(TEXT) if ending else TEXT)
     source = LineSource([first, second], chunk_bytes=50)
     chunks = list(source.chunks())
     for k, chunk in enumerate(chunks):
@@ -224,76 +157,3 @@ def test_lines_of_a_pipe_come_as_soon_as_they_are_there(tmp_path):
     assert b"".join(bytes(chunk.buffer[: chunk.stop]) for chunk in chunks) == b"half\nend\n"
     writer.join()
     assert came_early == [True]
-
-
-def test_work_ahead_keeps_order_and_bounds():
-    taken = []
-
-    def items():
-        for k in range(50):
-            taken.append(k)
-            yield k
-
-    results = []
-    for result in ordered_map(items(), lambda k: time.sleep(0.001 * (k % 3)) or k, threads=3):
-        assert len(taken) <= len(results) + 1 + 3 + 2 + 3
-        results.append(result)
-    assert results == list(range(50))
-
-
-def test_work_ahead_keeps_order_when_threads_change_places_often():
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        assert list(ordered_map((k for k in range(3000)), lambda k: k, threads=4)) == list(range(3000))
-    finally:
-        sys.setswitchinterval(interval)
-
-
-@pytest.mark.parametrize("threads", [0, 1, 3])
-def test_errors_and_early_ends_stop_the_threads(threads):
-    closed = []
-
-    def items(limit):
-        try:
-            yield from range(limit)
-            raise OSError("the disk is gone")
-        finally:
-            closed.append(limit)
-
-    def work(k):
-        if k == 7:
-            raise ValueError("seven")
-        return k
-
-    before = threading.active_count()
-    results = []
-    with pytest.raises(ValueError, match="seven"):
-        results.extend(ordered_map(items(100), work, threads))
-    with pytest.raises(OSError, match="gone"):
-        list(ordered_map(items(3), work, threads))
-    early = ordered_map(items(50), work, threads)
-    assert next(early) == 0
-    early.close()
-    assert sorted(closed) == [3, 50, 100]
-    assert threading.active_count() == before
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals differ")
-def test_an_interrupt_ends_a_program_that_waits_for_input():
-    code = (
-        "import sys\nfrom rosenblatt.data.text.svmlight import SvmlightReader\n"
-        "try:\n    for block in SvmlightReader('-'):\n        print(len(block), flush=True)\n"
-        "except KeyboardInterrupt:\n    print('stopped', flush=True)\n"
-    )
-    program = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    program.stdin.write(b"1 1:2\n-1 2:3\n")
-    program.stdin.flush()
-    assert program.stdout.readline() == b"2\n"
-    program.send_signal(2)
-    try:
-        assert program.stdout.readline() == b"stopped\n"
-        assert program.wait(timeout=20) == 0
-    finally:
-        program.kill()
-        program.communicate()

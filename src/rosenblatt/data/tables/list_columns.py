@@ -1,6 +1,6 @@
 """Tables whose rows are sparse: a list of column numbers, ``indices``, and a list of ``values``, in each row.
 
-Column numbers count from 0 and ascend. There are as many columns as were met, as with svmlight text.
+Column numbers count from 0 and ascend. There are as many columns as the rows need, as with svmlight text.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ListEncoder(Encoder):
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made; the number of columns is that met so far, None before the first."""
+        """How rows are made; the number of columns is that so far, None before the first."""
         return self._preparation | {"n_features": self.n_features or None}
 
     @property
@@ -71,8 +71,8 @@ class ListEncoder(Encoder):
         assert is_sparse(rows.X)
         if self._width is None:
             whole = len(rows.y) == rows.chunk.n
-            met = rows.X.shape[1] if whole else 1 + int(rows.X.indices.max(initial=-1))  # not those of rows left out
-            self.n_features = max(self.n_features, met)
+            width = rows.X.shape[1] if whole else 1 + int(rows.X.indices.max(initial=-1))  # not those of rows left out
+            self.n_features = max(self.n_features, width)
         X, beyond = fit_columns(rows.X, self.n_features)
         rows.unseen.update({"columns": beyond} if beyond else {})
         return X

@@ -75,7 +75,7 @@ class TextReader(RowSource):
         Type of the values. As float32 they are the nearest float64, rounded.
     n_features : int, optional
         The number of columns; entries beyond them are left out and counted in ``unseen``. By default there are as many
-        columns as the format has, or as were met.
+        columns as the format has, or as the rows need.
     need_labels : bool
         Whether a line without a label is an error; otherwise its label is NaN.
     on_error : "raise" or "skip"
@@ -124,7 +124,7 @@ class TextReader(RowSource):
 
     @property
     def n_features(self) -> int:
-        """Columns of the blocks: those asked for, else those met so far."""
+        """Columns of the blocks: those asked for, else those so far."""
         return self.width if self._n_features is None else self._n_features
 
     def __iter__(self) -> Iterator[Block]:

@@ -74,7 +74,7 @@ class SvmlightReader(TextReader):
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made; the number of columns is that met so far, None before the first."""
+        """How rows are made; the number of columns is that so far, None before the first."""
         features = self.n_features or None
         return {"format": "svmlight", "version": VERSION, "zero_based": self.zero_based, "n_features": features}
 

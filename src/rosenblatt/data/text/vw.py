@@ -36,7 +36,7 @@ class VwReader(TextReader):
     bits : int
         There are 2**bits columns, as with vw's ``-b``. From 1 to 30.
     names : bool
-        Whether to keep the first name met in each column, in ``names``. This is slower.
+        Whether to keep the first name of each column, in ``names``. This is slower.
     **options
         As for ``TextReader``.
 
@@ -80,7 +80,7 @@ class VwReader(TextReader):
 
     @property
     def feature_names(self) -> list[str] | None:
-        """A name for each column, ``#`` and its number where none was met; None unless names are kept."""
+        """A name for each column, ``#`` and its number where none was read; None unless names are kept."""
         return None if self.names is None else [self.names.get(k) or f"#{k}" for k in range(self.n_features)]
 
     @property

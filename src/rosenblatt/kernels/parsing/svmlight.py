@@ -100,7 +100,7 @@ def parse_svmlight(text, stop, columns, largest, unlabelled, rows, slow, progres
 
     text: the buffer; ``text[stop - 1]`` is a newline. columns: ``(first, last)`` index allowed; the first is column
     0. largest: the largest magnitude of a value. rows: ``(labels, indptr, indices, values)`` to fill, with
-    ``indptr[0] = 0``. slow: see ``slow_value``. progress: an array of one ``PROGRESS``, where parsing goes on.
+    ``indptr[0] = 0``. slow: see ``slow_value``. progress: an array of one ``PROGRESS``, where parsing continues.
     """
     labels, indptr, indices, values = rows
     base, last_index = columns

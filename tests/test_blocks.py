@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from helpers.point_sets import some
 from rosenblatt import blocks
-from rosenblatt.blocks import Block, stack
+from rosenblatt.blocks import Block, FilePosition, join_blocks, rebatch, slice_block, stack
 
 
 @some
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 6), st.booleans(), st.booleans()), min_size=1, max_size=5))
-def test_stack_is_vstack(shapes):
+def test_stacked_is_vstack(shapes):
     rng, parts = np.random.default_rng(0), []
     for n, d, wide, single in shapes:
         X = sp.random_array((n, d), density=0.5, rng=rng, format="csr", dtype=np.float32 if single else np.float64)
@@ -62,5 +62,50 @@ def test_more_numbers_than_32_bits_can_count(monkeypatch):
 @pytest.mark.parametrize("weight", [None, np.ones(2)])
 def test_size_counts_all_arrays(weight):
     more = 0 if weight is None else 16
-    assert Block(np.eye(2), np.ones(2, np.int8), 0, weight).size == 32 + 2 + more
-    assert Block(sp.csr_array(np.eye(2)), np.ones(2), 0, weight).size == 2 * 8 + 2 * 4 + 3 * 4 + 16 + more
+    assert Block(np.eye(2), np.ones(2, np.int8), 0, weight).nbytes == 32 + 2 + more
+    assert Block(sp.csr_array(np.eye(2)), np.ones(2), 0, weight).nbytes == 2 * 8 + 2 * 4 + 3 * 4 + 16 + more
+
+
+def blocks_of(sizes, sparse, weighted):
+    """Blocks of these sizes: row k is k in column k % 3, its label k."""
+    made, first = [], 0
+    for number, n in enumerate(sizes):
+        rows = np.arange(first, first + n)
+        X = np.zeros((n, 3))
+        X[np.arange(n), rows % 3] = rows
+        weight = rows * 2.0 if weighted and number % 2 else None
+        after = FilePosition(0, first + n, 0)
+        made.append(Block(sp.csr_array(X) if sparse else X, rows, first, weight, after, checked=True))
+        first += n
+    return made
+
+
+@some
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.integers(1, 7), st.booleans(), st.booleans())
+def test_rebatch_keeps_all_rows_in_order(sizes, size, sparse, weighted):
+    made = blocks_of(sizes, sparse, weighted)
+    got = list(rebatch(made, size))
+    total = sum(sizes)
+    assert [len(block) for block in got] == [size] * (total // size) + [total % size] * (total % size > 0)
+    assert [block.first for block in got] == list(range(0, total, size))
+    assert all(block.checked for block in got)
+    weights = {k: 1.0 if block.weight is None else 2.0 * k for block in made for k in block.y.tolist()}
+    for block in got:
+        X = block.X.toarray() if sparse else block.X
+        assert X.sum(axis=1).tolist() == block.y.tolist() == list(range(block.first, block.first + len(block)))
+        weight = np.ones(len(block)) if block.weight is None else block.weight
+        assert weight.tolist() == [weights[k] for k in block.y.tolist()]
+        ends = {one.after.offset for one in made if len(one)}
+        assert (block.after is None) == (block.first + len(block) not in ends)
+
+
+def test_slices_and_joins():
+    (block,) = blocks_of([5], sparse=False, weighted=False)
+    assert slice_block(block, 0, 5) is block
+    assert join_blocks([block]) is block
+    assert slice_block(block, 1, 3).after is None
+    assert slice_block(block, 1, 5).after == block.after
+    unchecked = Block(block.X, block.y, 5)
+    assert not join_blocks([block, unchecked]).checked
+    wide = Block(sp.csr_array([[0.0, 0.0, 0.0, 7.0]]), np.array([1]), 5)
+    assert join_blocks([*blocks_of([5], True, False), wide]).X.shape == (6, 4)

@@ -1,33 +1,43 @@
-"""What every reader hands over: some rows with their labels, and an error that names file and line."""
+"""Blocks: some rows with their labels, as readers return them; how to cut and join them; and errors about data."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.parameters import ParameterError
 
-class DataError(ValueError):
-    """Data that cannot be read as what they were taken for: one sentence that names the file, and the line if any."""
+Features: TypeAlias = np.ndarray | sp.csr_array
+"""Rows of numbers, dense or sparse."""
 
 
-class Place(NamedTuple):
-    """A place between two lines of the files being read: where reading can go on."""
+def is_sparse(X: Features) -> TypeGuard[sp.csr_array]:
+    """Return whether ``X`` is sparse."""
+    return bool(sp.issparse(X))
+
+
+class DataError(ParameterError):
+    """Data that cannot be read as expected: one sentence that names the file, and the line if there is one."""
+
+
+class FilePosition(NamedTuple):
+    """A position between two lines of the files being read, from which reading can continue."""
 
     file: int
     """Number of the file, from 0, in the order of reading."""
     offset: int
-    """Bytes of that file before this place, counted after decompression."""
+    """Bytes of that file before this position, counted after decompression."""
     line: int
-    """Lines of that file before this place."""
+    """Lines of that file before this position."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows that follow one another in a stream. Where one block ends and the next begins carries no meaning.
+    """Consecutive rows of a stream. Where one block ends and the next begins has no meaning.
 
     Examples
     --------
@@ -36,62 +46,45 @@ class Block:
     (2, 10)
     """
 
-    X: Any
+    X: Features
     """The features: a CSR array in canonical form, or a C-ordered array; float32 or float64. It may be read-only."""
     y: np.ndarray
-    """A label for each row; NaN where the text has none and none was asked for."""
+    """A label for each row; NaN where the input has none and none was required."""
     first: int
     """The number of the first row in the stream, from 0."""
     weight: np.ndarray | None = None
     """How much each row counts, or None where each counts 1."""
-    after: Place | None = None
-    """Where the rows after these begin, for readers that can go on from there."""
+    after: FilePosition | None = None
+    """Where the next rows begin, for readers that can continue from there."""
     checked: bool = False
-    """Whether a reader has made sure of all this, and that ``X``, ``weight`` and the labels are finite."""
+    """Whether a reader has verified all this, and that ``X``, ``weight`` and the labels are finite."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.y)
 
     @property
-    def size(self) -> int:
+    def nbytes(self) -> int:
         """The bytes that its numbers take."""
         return sum(array.nbytes for array in self.arrays)
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """All arrays that its numbers are in."""
+        """All arrays that hold its numbers."""
         X = self.X
-        features = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+        features = [X.data, X.indices, X.indptr] if is_sparse(X) else [X]
         return [*features, self.y, *([] if self.weight is None else [self.weight])]
 
 
-def stack(matrices: Sequence[Any]) -> Any:
-    """Return CSR arrays below each other, as wide as the widest. SciPy's ``vstack`` forgets that rows are sorted.
+def slice_block(block: Block, start: int, stop: int) -> Block:
+    """Return the rows ``start`` to ``stop`` of a block; the block itself if these are all.
 
     Examples
     --------
-    >>> X = stack([sp.csr_array([[1.0, 0.0]]), sp.csr_array([[0.0, 2.0, 3.0]])])
-    >>> X.toarray(), X.indptr.dtype
-    (array([[1., 0., 0.],
-           [0., 2., 3.]]), dtype('int32'))
+    >>> part = slice_block(Block(np.eye(3), np.arange(3), first=5), 1, 3)
+    >>> part.first, part.y
+    (6, array([1, 2]))
     """
-    entries = sum(X.nnz for X in matrices)
-    narrow = entries < 2**31 and all(X.indices.dtype.itemsize == 4 for X in matrices)
-    indptr = np.zeros(1 + sum(X.shape[0] for X in matrices), np.int32 if narrow else np.int64)
-    row = before = 0
-    for X in matrices:
-        np.add(X.indptr[1:], before, out=indptr[row + 1 : row + 1 + X.shape[0]], dtype=indptr.dtype)
-        row, before = row + X.shape[0], before + X.nnz
-    data = np.concatenate([X.data[: X.nnz] for X in matrices])
-    indices = np.concatenate([X.indices[: X.nnz] for X in matrices]).astype(indptr.dtype, copy=False)
-    together = sp.csr_array((data, indices, indptr), shape=(row, max(X.shape[1] for X in matrices)))
-    together.has_canonical_format = all(X.has_canonical_format for X in matrices)
-    return together
-
-
-def slice_block(block: Block, start: int, stop: int) -> Block:
-    """Return the rows from ``start`` to ``stop`` of a block, without a copy where that can be."""
     if stop - start == len(block):
         return block
     weight = None if block.weight is None else block.weight[start:stop]
@@ -101,12 +94,18 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
 
 
 def join_blocks(blocks: Sequence[Block]) -> Block:
-    """Return blocks that follow each other as one; sparse ones become as wide as the widest."""
+    """Return consecutive blocks as one; sparse blocks become as wide as the widest.
+
+    Examples
+    --------
+    >>> join_blocks([Block(np.eye(2), np.arange(2), 0), Block(np.eye(2), np.arange(2), 2, np.full(2, 0.5))]).weight
+    array([1. , 1. , 0.5, 0.5])
+    """
     if len(blocks) == 1:
         return blocks[0]
     matrices = [block.X for block in blocks]
-    if any(sp.issparse(X) for X in matrices):
-        X = stack([sp.csr_array(X) for X in matrices])
+    if any(map(is_sparse, matrices)):
+        X: Features = stack([sp.csr_array(matrix) for matrix in matrices])
     else:
         for matrix in matrices:
             if matrix.shape[1:] != matrices[0].shape[1:]:
@@ -124,7 +123,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
 
 
 def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:
-    """Yield the same rows in blocks of ``size``, the last perhaps smaller.
+    """Yield the same rows in blocks of ``size`` rows; the last one may be smaller.
 
     Examples
     --------
@@ -145,3 +144,27 @@ def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:
             count += len(block) - start
     if waiting:
         yield join_blocks(waiting)
+
+
+def stack(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
+    """Return CSR arrays stacked vertically, as wide as the widest. SciPy's ``vstack`` forgets that rows are sorted.
+
+    Examples
+    --------
+    >>> X = stack([sp.csr_array([[1.0, 0.0]]), sp.csr_array([[0.0, 2.0, 3.0]])])
+    >>> X.toarray(), X.indptr.dtype
+    (array([[1., 0., 0.],
+           [0., 2., 3.]]), dtype('int32'))
+    """
+    entries = sum(X.nnz for X in matrices)
+    narrow = entries < 2**31 and all(X.indices.dtype.itemsize == 4 for X in matrices)
+    indptr = np.zeros(1 + sum(X.shape[0] for X in matrices), np.int32 if narrow else np.int64)
+    row = before = 0
+    for X in matrices:
+        np.add(X.indptr[1:], before, out=indptr[row + 1 : row + 1 + X.shape[0]], dtype=indptr.dtype)
+        row, before = row + X.shape[0], before + X.nnz
+    data = np.concatenate([X.data[: X.nnz] for X in matrices])
+    indices = np.concatenate([X.indices[: X.nnz] for X in matrices]).astype(indptr.dtype, copy=False)
+    together = sp.csr_array((data, indices, indptr), shape=(row, max(X.shape[1] for X in matrices)))
+    together.has_canonical_format = all(X.has_canonical_format for X in matrices)
+    return together

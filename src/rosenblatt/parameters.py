@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 __all__ = [
     "IfAvailable",
     "ParameterError",
+    "Phrase",
     "Setting",
     "check_boolean",
     "check_choice",
@@ -39,6 +40,10 @@ class IfAvailable:
         self.name, self.pieces = name, pieces
 
 
+Phrase: TypeAlias = str | Setting | IfAvailable
+"""A part of a sentence about parameters."""
+
+
 class ParameterError(ValueError):
     """A ValueError that says which parameters it is about, so that a command can name its own options instead.
 
@@ -49,7 +54,7 @@ class ParameterError(ValueError):
     '--bits must be at most 30: say --bits 30.'
     """
 
-    def __init__(self, *pieces: str | Setting | IfAvailable) -> None:
+    def __init__(self, *pieces: Phrase) -> None:
         self.pieces = pieces
         super().__init__(self.sentence(str))
 

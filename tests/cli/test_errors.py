@@ -3,44 +3,56 @@ import errno
 import pytest
 
 from helpers.commands import AND, command, written
-from rosenblatt.cli.errors import sentence
+from rosenblatt.blocks import DataError
+from rosenblatt.cli.errors import cli_message
+from rosenblatt.parameters import IfAvailable, ParameterError, Setting
 
 
 @pytest.mark.parametrize(
-    ("said", "heard"),
+    ("error", "message"),
     [
-        ("say format='csv' if it is that.", "Say --format csv if it is that."),
-        ('say missing="zero" or missing="mean" to fill it.', "Say --missing zero or --missing mean to fill it."),
-        ('x; on_error="skip" leaves such rows out.', "x; --on-error skip leaves such rows out."),
-        ("leave target= out, or say format=.", "Leave --target out, or say --format."),
-        ("say header=False if it is not", "Say --no-header if it is not"),
-        ("say header=True if it has them", "Say --header if it has them"),
-        ("random_state must not be negative, got -1.", "--seed must not be negative, got -1."),
-        ("drop=['a', 'b'] and kinds={'a b': 'text'}", "--drop a --drop b and --kind 'a b=text'"),
-        ("a.csv: expected 3 cells,\n got 4", "a.csv: expected 3 cells, got 4"),
-        ("weights must be 1, w=3", "weights must be 1, w=3"),
+        (ParameterError("give ", Setting("format", "csv"), " if it is that."), "give --format csv if it is that."),
+        (DataError("x; ", Setting("on_error", "skip"), " leaves it out."), "x; --on-error skip leaves it out."),
+        (ParameterError("leave ", Setting("target"), " out."), "leave --target out."),
+        (ParameterError("give ", Setting("header", False), " if not"), "give --no-header if not"),
+        (ParameterError("give ", Setting("header", True), " if so"), "give --header if so"),
+        (ParameterError(Setting("random_state"), " must not be negative."), "--seed must not be negative."),
+        (ParameterError(Setting("max_iter", 3)), "--passes 3"),
+        (ParameterError(Setting("resume", True), " needs ", Setting("checkpoint")), "--resume needs --checkpoint"),
+        (
+            ParameterError(Setting("drop", ["a", "b c"]), " or ", Setting("kinds", {"a b": "text", "c": "number"})),
+            "--drop a --drop 'b c' or --kind 'a b=text' --kind c=number",
+        ),
+        (ParameterError("close it", IfAvailable("quote", ", or give ", Setting("quote", "")), "."), "close it."),
+        (ParameterError("x", IfAvailable("drop", ", or give ", Setting("drop", ["a"]))), "x, or give --drop a"),
+        (ParameterError(Setting("delimiter"), " must be one character."), "delimiter must be one character."),
+        (DataError("a.csv: expected 3 cells,\n got 4"), "a.csv: expected 3 cells, got 4"),
+        (ValueError("format=3 and drop=['a'] are left as they are"), "format=3 and drop=['a'] are left as they are"),
+        (DataError("dd is no gz file."), "dd is no gz file."),
     ],
 )
-def test_parameters_become_options(said, heard):
-    assert sentence(ValueError(said)) in (heard, heard[0].upper() + heard[1:])
+def test_parameters_become_options(error, message):
+    assert cli_message(error) == message
 
 
 def test_faults_of_the_system_name_the_file():
-    assert sentence(OSError(errno.ENOSPC, "No space left on device", "m")) == "m: No space left on device."
-    assert sentence(OSError(errno.EIO, "a.csv cannot be read: Input/output error")).startswith("a.csv cannot be read")
-    assert sentence(FileNotFoundError(errno.ENOENT, "No such file or directory", "m")) == "There is no file m."
-    assert sentence(MemoryError()) == "There is not enough memory."
+    assert cli_message(OSError(errno.ENOSPC, "No space left on device", "m")) == "m: No space left on device."
+    assert cli_message(OSError(errno.EIO, "a.csv cannot be read: Input/output error")).startswith(
+        "a.csv cannot be read"
+    )
+    assert cli_message(FileNotFoundError(errno.ENOENT, "No such file or directory", "m")) == "There is no file m."
+    assert cli_message(MemoryError()) == "There is not enough memory."
 
 
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["train", "{ids}", "-t", "label"], "by --drop id --drop when, or say --kind id=text --kind when=category."),
-        (["train", "{one}", "-t", "label"], "Training needs at least two classes"),
-        (["train", "{gap}", "-t", "label"], "say --missing zero or --missing mean"),
-        (["train", "{and}", "-t", "label", "--bits", "99"], "--bits must be between 1 and 30"),
-        (["predict", "{model}", "{ids}"], "take it out of the file."),
-        (["predict", "{model}", "{svm}"], "say --format csv if it is that."),
+        (["train", "{ids}", "-t", "label"], "by --drop id --drop when, or give --kind id=text --kind when=category."),
+        (["train", "{one}", "-t", "label"], "needs at least two classes"),
+        (["train", "{gap}", "-t", "label"], "give --missing zero or --missing mean"),
+        (["train", "{and}", "-t", "label", "--bits", "99"], "--bits must be an integer from 1 to 30"),
+        (["predict", "{model}", "{ids}"], "remove it from the file."),
+        (["predict", "{model}", "{svm}"], "give --format csv if it is that."),
         (["predict", "none.model", "{and}"], "There is no file none.model."),
         (["explain", "{model}", "--top", "0"], "--top must be"),
     ],

@@ -41,7 +41,7 @@ def test_help_imports_nothing_heavy():
     ("words", "part"),
     [
         (["train", "none.csv"], "there is no file none.csv"),
-        (["train", "{and}"], "say --target"),
+        (["train", "{and}"], "Give --target"),
         (["train", "{and}", "-t", "colour"], "colour"),
         (["train", "{and}", "-t", "label", "--learner", "svm"], "--learner must be one of"),
         (["train", "{and}", "-t", "label", "--every", "soon"], "--every expects a length of time"),

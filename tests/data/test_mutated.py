@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.io.lines import Source
 
 CSV = 'a,b,c,y\n1,red,"x, y",0\n2.5,blue,"z ""q"" ",1\n-3e2,red,w,0\n4,blue,"line\nbreak",1\n5,red,v,1\n'
 JSON = '{"a":1,"b":"red","y":0}\n{"a":2.5,"b":"blue","y":1}\n{"a":-3e2,"b":null,"y":0}\n{"a":4,"b":"é","y":1}\n'
@@ -47,7 +46,7 @@ def test_how_bytes_are_cut_does_not_matter(seed, tmp_path, monkeypatch):
         options["kinds"] = {"a": "number", "b": "category"}
     outcomes = []
     for chunk_bytes, threads in ((1 << 20, 0), (30, 0), (7, 2)):
-        monkeypatch.setattr(Source.__init__, "__kwdefaults__", {"chunk_bytes": chunk_bytes, "longest_line": 1 << 20})
+        monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", chunk_bytes)
         outcomes.append(outcome(tmp_path / name, threads=threads, **options))
     assert outcomes[0] == outcomes[1] == outcomes[2]
     if isinstance(outcomes[0][0], type):

@@ -104,7 +104,7 @@ def test_small_chunks_and_threads_change_nothing(tmp_path, monkeypatch, threads)
     text = "x,c,t,y\n" + "".join(f'{x!r},{c},"{t.replace(chr(34), 2 * chr(34))}",{y}\n' for x, c, t, y in rows)
     (tmp_path / "a.csv").write_text(text)
     expected = data.open(tmp_path / "a.csv", "y", bits=8, threads=0).read()
-    monkeypatch.setattr(data.sources.Source.__init__, "__kwdefaults__", {"chunk_bytes": 97, "longest_line": 1 << 20})
+    monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", 97)
     stream = data.open(tmp_path / "a.csv", "y", bits=8, threads=threads)
     assert len(list(stream)) > 10
     for _ in range(2):
@@ -135,7 +135,7 @@ def test_a_preparation_makes_the_same_rows_of_other_files(tmp_path):
     assert stream.unseen == {"c": 1}
     assert data.open(tmp_path / "train.csv", preparation=prepared).preparation == prepared
     assert (data.open(tmp_path / "train.csv", preparation=prepared).read()[0] != train.read()[0]).nnz == 0
-    with pytest.raises(ValueError, match=r"preparation= says how rows are made, so target= cannot"):
+    with pytest.raises(ValueError, match=r"preparation says how rows are made, so target cannot"):
         data.open(tmp_path / "train.csv", "y", preparation=prepared)
 
 
@@ -209,7 +209,7 @@ def test_standard_input_is_read_once(tmp_path, monkeypatch):
 
 
 def test_a_pass_that_is_given_up_leaves_no_threads(tmp_path, monkeypatch):
-    monkeypatch.setattr(data.sources.Source.__init__, "__kwdefaults__", {"chunk_bytes": 1000, "longest_line": 1 << 20})
+    monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", 1000)
     (tmp_path / "a.csv").write_text("x,y\n" + "1,2\n" * 20_000)
     before = threading.active_count()
     blocks = iter(data.open(tmp_path / "a.csv", "y", threads=2))
@@ -244,9 +244,12 @@ def test_text_with_labels_goes_to_its_readers(tmp_path):
     stream = data.open(tmp_path / "b.vw", names=True, bits=10, block_rows=1)
     assert [block.weight.tolist() for block in stream] == [[1.0], [2.0]]
     assert {"f^cat", "f^dog"} < set(stream.feature_names)
-    with pytest.raises(ValueError, match=r"b.vw is read as vw, where each line holds its label: leave target= out"):
+    with pytest.raises(
+        ValueError,
+        match=r"b.vw is read as vw, where each line holds its label: leave target out",
+    ):
         data.open(tmp_path / "b.vw", "label")
-    with pytest.raises(ValueError, match=r"a.svm is read as svmlight, where kinds= says nothing \(it is for tables\)"):
+    with pytest.raises(ValueError, match=r"a.svm is read as svmlight, where kinds has no meaning \(it is for tables\)"):
         data.open(tmp_path / "a.svm", kinds={"a": "text"})
     with pytest.raises(ValueError, match=r"a.svm is read as svmlight, but rows are prepared for vw"):
         data.open(tmp_path / "a.svm", preparation=stream.preparation)

@@ -6,21 +6,20 @@ import sys
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.io.formats import told
-from rosenblatt.data.tables.reader import arrow
+from rosenblatt.data.tables.arrow_values import import_arrow
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"on_error": "ignore"}, 'on_error must be "raise" or "skip", got \'ignore\'.'),
-        ({"block_rows": 0}, "block_rows must be 1 or more, got 0."),
+        ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'."),
+        ({"block_rows": 0}, "block_rows must be an integer of at least 1, got 0."),
         ({"missing": "median"}, "missing must be 'error' or 'zero' or 'mean', got 'median'."),
         ({"categories": "ordinal"}, "categories must be 'onehot' or 'hash', got 'ordinal'."),
-        ({"bits": 40}, "bits must be between 1 and 30, got 40."),
+        ({"bits": 40}, "bits must be an integer from 1 to 30, got 40."),
         ({"format": "excel"}, "format must be one of csv, tsv, parquet, arrow, jsonl, svmlight, vw, npz, got 'excel'."),
-        ({"kinds": {"a": "date"}}, "the kind of 'a' must be one of number, boolean, category, text"),
-        ({"drop": "a"}, "drop must be a list of strings, got 'a': say ['a']."),
+        ({"kinds": {"a": "date"}}, "kinds of 'a' must be one of number, boolean, category, text"),
+        ({"drop": "a"}, "drop must be a list of strings, got 'a': give drop=['a']."),
         ({"drop": ["zz"]}, "has no column 'zz': its columns are a, why (its first line was taken for their names"),
         ({"target": "Wy"}, "has no column 'Wy' (did you mean 'why'?) for the target: its columns are a, why"),
         ({"target": 2}, "has no column number 2 for the target"),
@@ -38,32 +37,8 @@ def test_bad_options_are_one_sentence(tmp_path, options, sentence):
 
 def test_without_pyarrow_one_sentence_says_what_to_install(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("a,y\n1,2\n")
-    arrow.cache_clear()
+    import_arrow.cache_clear()
     for name in ("pyarrow", "pyarrow.csv"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"^reading tables needs pyarrow: pip install 'rosenblatt\[files\]'\.$"):
         data.open(tmp_path / "a.csv", "y")
-
-
-@pytest.mark.parametrize(
-    ("name", "head", "kind"),
-    [
-        ("a.csv.gz", b"", "csv"),
-        ("a.TSV", b"", "tsv"),
-        ("a.parquet", b"PAR1", "parquet"),
-        ("a.csv", b"ARROW1", "arrow"),
-        ("-", b"\xff\xff\xff\xff", "arrow"),
-        ("x", b"PK\x03\x04", "npz"),
-        ("x", b'\n {"a": 1}', "jsonl"),
-        ("a9a.t", b"-1 3:1 11:1 \n", "svmlight"),
-        ("news20.scale", b"1\n2 qid:3 1:0.5 # x\n", "svmlight"),
-        ("x", b"|f a b\n", "vw"),
-        ("rcv1.dat", b"1 2.0 'tag|f 1:0.5\n", "vw"),
-        ("x", b"a\tb,c\n", "tsv"),
-        ("x.txt", b"a;b\n", "csv"),
-        ("x.data", b"\xef\xbb\xbf# note\n1,2\n", "csv"),
-    ],
-)
-def test_formats_are_told_from_content_name_and_first_lines(name, head, kind):
-    assert told(name, head) == kind
-    assert told(name, head, "libsvm") == "svmlight"

@@ -26,7 +26,7 @@ def run(kernel, lines, *, room=3, dtype=np.float64, pad=b"7", **options):
     buffer = np.frombuffer(bytearray(lines + pad * PAD), np.uint8)
     progress = np.zeros(1, text.PROGRESS)
     progress["highest"] = -1
-    late = [np.empty(1, np.int64), np.empty(1)]
+    slow = [np.empty(1, np.int64), np.empty(1)]
     parts = [np.empty(room), np.zeros(room + 1, np.int32), np.empty(room, np.int32), np.empty(room, dtype)]
     parts.append(np.empty(room))
     bits = options.get("bits", 18)
@@ -36,28 +36,28 @@ def run(kernel, lines, *, room=3, dtype=np.float64, pad=b"7", **options):
         common = (float(LARGEST[dtype]), options.get("unlabelled", False))
         if kernel is text.parse_svmlight:
             columns = (options.get("base", 1), options.get("last", 2**31 - 1))
-            code = kernel(buffer, stop, columns, *common, tuple(parts[:4]), tuple(late), progress)
+            code = kernel(buffer, stop, columns, *common, tuple(parts[:4]), tuple(slow), progress)
         else:
             space = len(parts[2])
             scratch = np.empty(2 * space, np.uint64), np.empty(space), np.empty(2048, np.uint64)
-            code = kernel(buffer, stop, bits, *common, tuple(parts), names, scratch, tuple(late), progress)
+            code = kernel(buffer, stop, bits, *common, tuple(parts), names, scratch, tuple(slow), progress)
         s = progress[0]
         if code == text.DONE:
             break
-        if code == text.ROOM:
+        if code == text.NEED_SPACE:
             parts = [np.concatenate([part, np.full(len(part), 99, part.dtype)]) for part in parts]
-        elif code == text.SETTLE:
-            if s["met"] > len(late[0]):
-                late = [np.resize(part, s["met"]) for part in late]
+        elif code == text.NEED_VALUES:
+            if s["seen"] > len(slow[0]):
+                slow = [np.resize(part, s["seen"]) for part in slow]
             else:
-                for k in range(s["settled"], s["met"]):
-                    late[1][k] = float(naive_text.NUMBER.match(lines, late[0][k]).group())
-                s["settled"] = s["met"]
+                for k in range(s["resolved"], s["seen"]):
+                    slow[1][k] = float(naive_text.NUMBER.match(lines, slow[0][k]).group())
+                s["resolved"] = s["seen"]
         else:
             faults.append((int(s["lines"]) + 1, CODES[code]))
             s["place"] = lines.index(b"\n", s["place"]) + 1
             s["lines"] += 1
-            s["settled"] = 0
+            s["resolved"] = 0
     assert s["place"] == stop
     assert s["lines"] == lines.count(b"\n")
     n, indptr = int(s["rows"]), parts[1]

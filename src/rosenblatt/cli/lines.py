@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rosenblatt.cli.inputs import opened
+from rosenblatt.parameters import ParameterError
 
 __all__ = ["Reader", "batches"]
 
@@ -59,7 +60,9 @@ class Reader:
             X, y = stream.read()
         except ValueError as fault:
             where = f"standard input, after {self.lines:,} lines" if self.lines else "standard input"
-            raise ValueError(str(fault).replace(str(path), where)) from None
+            pieces = fault.pieces if isinstance(fault, ParameterError) else (str(fault),)
+            said = [piece.replace(str(path), where) if isinstance(piece, str) else piece for piece in pieces]
+            raise ParameterError(*said) from None
         if self.preparation is None:
             self.preparation, self.names = stream.preparation, stream.feature_names
         if not self.lines and self.preparation.get("dialect", {}).get("header"):

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from rosenblatt.cli.errors import sentence
+from rosenblatt.cli.errors import cli_message
 
 __all__ = ["NegativeAnswer", "as_text", "bars", "emit", "exit_cleanly", "note", "on_terminal", "print_table", "say"]
 
@@ -51,7 +51,7 @@ def exit_cleanly(command: Command) -> Command:
             except BrokenPipeError:
                 raise
             except (ValueError, OSError, ImportError, TypeError, MemoryError) as fault:
-                _complain(sentence(fault))
+                _complain(cli_message(fault))
                 raise typer.Exit(2) from None
 
     return guarded  # type: ignore[return-value]

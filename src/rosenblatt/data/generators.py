@@ -14,6 +14,8 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.parameters import ParameterError, Setting, check_integer, shorten
+
 __all__ = ["make_circle", "make_separable", "make_sorted", "make_xor"]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -74,7 +76,7 @@ def make_separable(
     >>> print(f"{min(y * (X @ u)):.12f}")
     0.001000000000
     """
-    n, d, margin = _count("n", n, 1), _count("d", d, 1), _margin(margin, d)
+    n, d, margin = check_integer("n", n, 1), check_integer("d", d, 1), _margin(margin, d)
     if n == 1 and margin != 1:
         raise ValueError(
             f"margin must be 1 when n = 1, got {margin}: one unit vector is at distance 1 from the plane "
@@ -102,7 +104,7 @@ def make_sorted(
     >>> bool((y[:500] == 1).all() and (y[500:] == -1).all())
     True
     """
-    n, d = _count("n", n, 2), _count("d", d, 1)
+    n, d = check_integer("n", n, 2), check_integer("d", d, 1)
     if n % 2:
         raise ValueError(f"n must be even, got {n}: half the rows are positive and half negative; use {n + 1}.")
     y = np.repeat(np.array([1, -1], dtype=np.int64), n // 2)
@@ -125,7 +127,7 @@ def make_xor(n: int = 4, noise: float = 0.0, random_state: RandomState = None) -
     >>> y.tolist()
     [-1, 1, 1, -1]
     """
-    n, noise = _count("n", n, 4), _real("noise", noise)
+    n, noise = check_integer("n", n, 4), _real("noise", noise)
     if noise < 0:
         raise ValueError(f"noise must be at least 0, got {noise}: it is a standard deviation.")
     rng = _generator(random_state)
@@ -158,12 +160,12 @@ def make_circle(
     >>> bool(distance[y == 1].max() <= 1.75 and distance[y == -1].min() >= 2.25)
     True
     """
-    n, d, radius, gap = _count("n", n, 1), _count("d", d, 1), _real("radius", radius), _real("gap", gap)
+    n, d, radius, gap = check_integer("n", n, 1), check_integer("d", d, 1), _real("radius", radius), _real("gap", gap)
     if not 1e-100 <= radius <= 1e100:
         raise ValueError(f"radius must be above 0 (from 1e-100 to 1e100), got {radius}: give the sphere's radius.")
     c = np.zeros(d) if center is None else np.asarray(center, dtype=np.float64)
     if c.shape != (d,) or not np.isfinite(c).all():
-        raise ValueError(f"center must hold d = {d} finite numbers, got {center!r}: give one for each feature.")
+        raise ValueError(f"center must hold d = {d} finite numbers, got {shorten(center)}: give one for each feature.")
     # Adding the center rounds every coordinate; this much clearance keeps the rounded rows out of the gap.
     clearance = CLEARANCE * (float(np.abs(c).max()) + 2 * radius + gap) * math.sqrt(d)
     if not 0 <= gap < radius - clearance:
@@ -243,15 +245,9 @@ def _labels(n: int, rng: np.random.Generator) -> Labels:
     return y
 
 
-def _count(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be an integer, at least {least}, got {value!r}: choose a larger whole number.")
-    return int(value)
-
-
 def _real(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"{name} must be a finite number, got {value!r}: choose one.")
+        raise ParameterError(Setting(name), f" must be a finite number, got {shorten(value)}.")
     return float(value)
 
 
@@ -272,11 +268,9 @@ def _generator(random_state: RandomState) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
     if isinstance(random_state, np.random.Generator):
         return random_state
-    if random_state is not None and (
-        isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0
-    ):
-        raise ValueError(
-            f"random_state must be None, an integer of at least 0, a numpy Generator or RandomState, got "
-            f"{random_state!r}: pass a seed such as 0."
-        )
+    if random_state is not None and (isinstance(random_state, bool) or not isinstance(random_state, Integral)):
+        allowed = "None, an integer of at least 0, a numpy Generator or RandomState"
+        raise ParameterError(Setting("random_state"), f" must be {allowed}, got {shorten(random_state)}.")
+    if random_state is not None:
+        check_integer("random_state", random_state, 0, or_none=True)
     return np.random.default_rng(random_state)

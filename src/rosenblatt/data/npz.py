@@ -6,45 +6,58 @@ import math
 import zipfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.blocks import Block, DataError
-from rosenblatt.data.io.lines import Source
-from rosenblatt.data.sources import VERSION, Origin
-from rosenblatt.data.tables.reader import listed
+from rosenblatt.blocks import Block, DataError, Features, is_sparse
+from rosenblatt.data.io.lines import LineSource
+from rosenblatt.data.row_source import FIRST_ROWS, VERSION, Preparation, RowSource, damaged_error
+from rosenblatt.data.tables.reader import join_names
+from rosenblatt.parameters import ParameterError, Setting
 
-__all__ = ["ArrayOrigin"]
+__all__ = ["NpzSource"]
 
 _VALUES = 1 << 19
+"""Numbers in a block."""
 _SPARSE = {"data", "indices", "indptr", "shape", "format"}
 
 
-class ArrayOrigin(Origin):
+class _Rows(NamedTuple):
+    """Rows of one file as they are stored."""
+
+    X: Features
+    y: np.ndarray
+    file: str
+    first: int
+    """Rows of the file before these."""
+    share: float
+
+
+class NpzSource(RowSource):
     """The rows of arrays in .npz files. Dense ones are read a few rows at a time, sparse ones at once.
 
-    float32 and float64 stay what they are, other numbers become float64. Objects are refused, as they would have to be
+    float32 and float64 keep their type, other numbers become float64. Objects are refused, as they would have to be
     unpickled.
 
     Parameters
     ----------
-    source : Source
+    files : LineSource
         The files.
     target : str
         Name of the array of labels.
     labelled : bool
         Whether it has to be there; otherwise labels are NaN.
     missing : "error", "zero" or "mean"
-        What to do about NaN.
+        Whether NaN is an error, or replaced by 0 or by the mean of the first rows.
     fill : list of float, optional
-        The means to fill in, decided already.
+        The means, if they are known.
     """
 
     def __init__(
         self,
-        source: Source,
+        files: LineSource,
         target: str = "y",
         labelled: bool = True,
         *,
@@ -52,14 +65,16 @@ class ArrayOrigin(Origin):
         fill: list[float] | None = None,
         n_features: int | None = None,
         skip: bool = False,
-        first_rows: int = 10_000,
+        first_rows: int = FIRST_ROWS,
     ) -> None:
-        super().__init__(source, labelled)
-        if not source.rereadable:
-            raise DataError(f"{source.label(0)} cannot be read as npz, which needs a file on disk: save it to one.")
+        super().__init__(files, labelled)
+        if not files.rereadable:
+            raise DataError(
+                f"{files.display_name(0)} cannot be read as npz, which needs a file on disk: save it to one."
+            )
         self._target, self._missing, self._skip, self._fill = target, missing, skip, fill
         self._width = n_features
-        self._width = next(iter(self._pieces()))[0].shape[1]
+        self._width = next(self._read()).X.shape[1]
         if missing == "mean" and fill is None:
             self._fill = self._means(first_rows)
 
@@ -70,8 +85,8 @@ class ArrayOrigin(Origin):
         return self._width
 
     @property
-    def preparation(self) -> dict[str, Any]:
-        """How rows are prepared."""
+    def preparation(self) -> Preparation:
+        """How rows are made."""
         return {
             "format": "npz",
             "version": VERSION,
@@ -83,81 +98,81 @@ class ArrayOrigin(Origin):
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks; where a row is at fault, those before it first."""
-        self.restart()
+        self.reset_counts()
         first = 0
-        for X, y, label, row, share in self._pieces():
-            X, bad = self._filled(X)
+        for rows in self._read():
+            (X, bad), y = self._filled(rows.X), rows.y
             faults = dict.fromkeys(bad.tolist(), "X holds NaN or an infinite number, expected finite numbers")
             if y.dtype.kind == "f" and self.labelled:
-                faults = (
-                    dict.fromkeys(np.flatnonzero(~np.isfinite(y)).tolist(), "the label is not a finite number") | faults
-                )
-            self.share = share
-            sentences = [f"{label}, row {row + k + 1}: {faults[k]}." for k in sorted(faults)]
-            kept = np.delete(np.arange(len(y)), list(faults))
+                no_label = np.flatnonzero(~np.isfinite(y)).tolist()
+                faults = dict.fromkeys(no_label, "the label is not a finite number") | faults
+            self.share = rows.share
+            messages = [f"{rows.file}, row {rows.first + k + 1}: {faults[k]}." for k in sorted(faults)]
+            valid = np.delete(np.arange(len(y)), list(faults))
             if faults and not self._skip:
-                kept = np.arange(min(faults))
-            if len(kept) < len(y):
-                X, y = X[kept], y[kept]
+                valid = np.arange(min(faults))
+            if len(valid) < len(y):
+                X, y = X[valid], y[valid]
             if len(y):
                 yield Block(X, y, first, checked=self.labelled and y.dtype.kind in "biufU")
                 first += len(y)
-            for sentence in sentences:
+            for message in messages:
                 if not self._skip:
-                    raise DataError(sentence)
-                self.complain(sentence)
+                    raise DataError(message)
+                self.record_fault(message)
 
-    def _filled(self, X: Any) -> tuple[Any, np.ndarray]:
+    def _filled(self, X: Features) -> tuple[Features, np.ndarray]:
         """Return rows with missing numbers filled in, and which of them are still at fault."""
-        values = X.data if sp.issparse(X) else X
+        values = X.data if is_sparse(X) else X
         if np.isfinite(values).all():
             return X, np.empty(0, np.int64)
         if self._missing != "error":
             X = X.copy()
-            values = X.data if sp.issparse(X) else X
+            values = X.data if is_sparse(X) else X
             gaps = np.isnan(values)
             values[gaps] = 0.0 if self._fill is None else np.broadcast_to(self._fill, values.shape)[gaps]
         bad = ~np.isfinite(values)
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[bad] if sp.issparse(X) else np.nonzero(bad)[0]
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[bad] if is_sparse(X) else np.nonzero(bad)[0]
         return X, np.unique(rows)
 
     def _means(self, first_rows: int) -> list[float]:
-        rows: list[np.ndarray] = []
-        for X, *_ in self._pieces():
-            if sp.issparse(X):
-                raise ValueError('missing="mean" is for dense arrays, got a sparse matrix: say missing="zero".')
-            rows.append(X[: first_rows - sum(map(len, rows))])
-            if sum(map(len, rows)) == first_rows:
+        parts: list[np.ndarray] = []
+        for rows in self._read():
+            if is_sparse(rows.X):
+                mean, zero = Setting("missing", "mean"), Setting("missing", "zero")
+                raise ParameterError(mean, " is for dense arrays, got a sparse matrix: give ", zero, ".")
+            parts.append(rows.X[: first_rows - sum(map(len, parts))])
+            if sum(map(len, parts)) == first_rows:
                 break
-        columns = np.concatenate(rows).astype(np.float64).T
+        columns = np.concatenate(parts).astype(np.float64).T
         finite = [column[np.isfinite(column)] for column in columns]
         return [math.fsum((column / max(1, len(column))).tolist()) for column in finite]
 
-    def _pieces(self) -> Iterator[tuple[Any, np.ndarray, str, int, float]]:
-        """Yield rows, labels, the file, the number of its rows before these, and how much has been read."""
-        for file, name in enumerate(self.source.names):
-            label = self.source.label(file)
-            with _faults(label), zipfile.ZipFile(name) as archive:
+    def _read(self) -> Iterator[_Rows]:
+        """Yield rows and labels as they are stored."""
+        for file, name in enumerate(self.files.names):
+            label = self.files.display_name(file)
+            with _rename_errors(label), zipfile.ZipFile(name) as archive:
                 stored = {entry.removesuffix(".npy") for entry in archive.namelist()}
                 y = self._labels(archive, stored, label)
                 sparse = stored >= _SPARSE
                 if not sparse and "X" not in stored:
                     raise DataError(
-                        f"{label} holds {listed(sorted(stored))}, expected X and {self._target}, or a matrix that "
+                        f"{label} holds {join_names(sorted(stored))}, expected X and {self._target}, or a matrix that "
                         f"scipy.sparse.save_npz saved and {self._target}."
                     )
                 done = 0
-                for X in _sparse_rows(name, label) if sparse else _dense_rows(archive, label):
+                for X in _sparse_rows(name) if sparse else _dense_rows(archive, label):
+                    n = X.shape[0]
                     if self._width is not None and X.shape[1] != self._width:
                         raise DataError(f"{label} has {X.shape[1]} columns, expected {self._width} as before.")
-                    if y is not None and (done + X.shape[0] > len(y)):
+                    if y is not None and done + n > len(y):
                         raise DataError(
                             f"{label} has more rows in X than labels in {self._target}, which has {len(y)}."
                         )
-                    n = X.shape[0]
                     part = np.full(n, np.nan) if y is None else y[done : done + n]
+                    yield _Rows(X, part, label, done, (file + 1) / len(self.files.names))
                     done += n
-                    yield X, part, label, done - n, (file + 1) / len(self.source.names)
                 if y is not None and done != len(y):
                     raise DataError(f"{label} has {done} rows in X, but {len(y)} labels in {self._target}.")
 
@@ -166,7 +181,7 @@ class ArrayOrigin(Origin):
             return None
         if self._target not in stored:
             raise DataError(
-                f"{label} has no labels: expected an array {self._target}, got {listed(sorted(stored))}; "
+                f"{label} has no labels: expected an array {self._target}, got {join_names(sorted(stored))}; "
                 f"save them together, as in np.savez(path, {self._target}=labels, X=X)."
             )
         try:
@@ -204,7 +219,7 @@ def _dense_rows(archive: zipfile.ZipFile, label: str) -> Iterator[np.ndarray]:
         yield np.ascontiguousarray(_floats(np.lib.format.read_array(file, allow_pickle=False)))
 
 
-def _sparse_rows(name: str, label: str) -> Iterator[Any]:
+def _sparse_rows(name: str) -> Iterator[sp.csr_array]:
     X = sp.csr_array(sp.load_npz(name))
     X.check_format(full_check=True)
     X.sum_duplicates()
@@ -215,18 +230,15 @@ def _sparse_rows(name: str, label: str) -> Iterator[Any]:
 
 
 def _floats(values: np.ndarray) -> np.ndarray:
-    kept = values.dtype in (np.float32, np.float64)
-    return np.array(values, values.dtype.newbyteorder("=") if kept else np.float64)
+    floating = values.dtype in (np.float32, np.float64)
+    return np.array(values, values.dtype.newbyteorder("=") if floating else np.float64)
 
 
 @contextmanager
-def _faults(label: str) -> Generator[None, None, None]:
+def _rename_errors(label: str) -> Generator[None, None, None]:
     try:
         yield
     except DataError:
         raise
     except (zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError) as error:
-        what = str(error).partition("\n")[0]
-        raise DataError(
-            f"{label} cannot be read as npz ({what}): copy it again, or say what it is by format=."
-        ) from None
+        raise damaged_error(label, "npz", error) from None

@@ -1,4 +1,4 @@
-"""Files as streams of rows: what a user opens, whatever the format."""
+"""``data.open``: files of any format as streams of rows."""
 
 from __future__ import annotations
 
@@ -6,20 +6,45 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rosenblatt.data.cache.row_cache import Kept
+from rosenblatt.data.cache.row_cache import RowCache
+from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.fingerprint import fingerprint
-from rosenblatt.data.io.formats import told
-from rosenblatt.data.io.lines import Paths, Source
-from rosenblatt.data.io.prefetch import processors
-from rosenblatt.data.opening import Request, origin_of
-from rosenblatt.data.sources import VERSION, Origin
-from rosenblatt.data.stream import Stream, stream_from
+from rosenblatt.data.io.formats import TABLES, detect_format
+from rosenblatt.data.io.lines import LineSource, Paths
+from rosenblatt.data.io.prefetch import processor_count
+from rosenblatt.data.npz import NpzSource
+from rosenblatt.data.row_source import FIRST_ROWS, VERSION, OpenRequest, RowSource
+from rosenblatt.data.stream import OnceStream, Stream
+from rosenblatt.data.tables.schema import TableOptions
+from rosenblatt.data.tables.source import DIALECT, open_table
+from rosenblatt.data.text.svmlight import SvmlightReader
+from rosenblatt.data.text.vw import VwReader
+from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer, shorten
 
-__all__ = ["Stream", "open"]
+__all__ = ["Stream", "make_source", "open"]
+
+_FORMATS_OF = {
+    "target": (*TABLES, "npz"),
+    "missing": (*TABLES, "npz"),
+    "bits": (*TABLES, "vw"),
+    "names": (*TABLES, "vw"),
+    "zero_based": ("svmlight",),
+} | dict.fromkeys(DIALECT, ("csv", "tsv"))
+"""The formats that an option is for; options not listed are for tables."""
+_WITH_LISTS = ("parquet", "arrow")
+"""The formats that can have sparse rows in columns of lists."""
+_NEEDED = {
+    "tables": {"dialect", "order", "target", "weight", "columns", "ignored", "others"}
+    | {"missing", "missing_values", "bits", "ngrams", "sparse"},
+    "npz": {"target", "missing", "fill", "n_features"},
+    "svmlight": {"zero_based", "n_features"},
+    "vw": {"bits", "n_features"},
+}
+"""The keys of a preparation."""
 
 
 def open(
-    path: Paths,
+    path: Paths | BinaryFile,
     target: str | int | None = None,
     *,
     format: str | None = None,
@@ -40,6 +65,7 @@ def open(
     labels: bool = True,
     names: bool = False,
     on_error: str = "raise",
+    first_rows: int = FIRST_ROWS,
     block_rows: int | None = None,
     threads: int | None = None,
     cache: bool | str | os.PathLike[str] = False,
@@ -49,40 +75,43 @@ def open(
     Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. In
     svmlight (LIBSVM) and Vowpal Wabbit text each line holds its label. Of .npz files, ``X`` and ``y`` are read, or a
     sparse matrix as SciPy saves it and ``y``. Text may be compressed by gz, bz2, xz or zstd. Memory is bounded whatever
-    the size of the files (but sparse .npz files are read at once), and rows are the same however files are compressed
+    the size of the files (but sparse .npz files are read at once), and rows do not depend on how files are compressed
     or cut into blocks.
 
-    What a table's columns are is decided from its first 10,000 rows, written down in ``stream.preparation``, and the
-    same for all rows:
+    The schema of a table is inferred from its first 10,000 rows (``first_rows``), kept in ``stream.preparation``, and
+    the same for all rows:
 
-    - numbers are a feature as they are, as the nearest float64, truth values as 0 and 1. Blanks around them do not
-      count;
-    - strings of few different values (up to 1000, most of which come twice) are categories: a feature ``colour=red``
-      for each that occurs in these rows. One that turns up later is 0 in all of them and counted in ``stream.unseen``;
+    - a column of numbers is one feature, the nearest float64; booleans are 0 and 1. Blanks around them are ignored;
+    - strings with few different values (up to 1000, most of which occur twice) are categories: a feature ``colour=red``
+      for each that occurs in these rows. A later new one is 0 in all of them and counted in ``stream.unseen``;
     - strings of three words or more on average, mostly different, are text: its words are counted in ``2**bits``
       columns by a hash, and the counts of a row have length 1. An empty text has no words;
-    - about dates, nested values and strings that are nearly all different you are asked.
+    - dates, nested values and strings that are nearly all different are an error that asks what to do.
 
-    Tables of numbers come as dense rows; tables with categories too if a quarter of these rows' features are not 0;
-    others as CSR.
+    Tables of numbers become dense rows; tables with categories too if a quarter of these rows' features are not 0;
+    others CSR.
+
+    Rows of standard input, pipes and file objects are available as soon as their lines are: a table's after its first
+    ``first_rows`` rows, or its end.
 
     Parameters
     ----------
-    path : str, path, or a list of them
-        Files, patterns such as ``part-*.csv.gz``, or "-" for standard input, which can be read once.
+    path : str, path, a list of them, or a binary file object
+        Files, patterns such as ``part-*.csv.gz``, "-" for standard input, or an open file with ``read`` or ``read1``,
+        such as ``sys.stdin.buffer`` or an ``io.BytesIO``. The last two can be read once; a file object is not closed.
     target : str or int, optional
-        The column with the labels, by its name or its place (-1 is the last). For .npz files, the name of that array.
-        Whole numbers become int64, other numbers float64, truth values bool, and everything else strings.
+        The column with the labels, by its name or its number (-1 is the last). For .npz files, the name of that array.
+        Integers become int64, other numbers float64, booleans bool, and everything else strings.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
-        the file's content, name or first line tells.
+        it is detected from the file's first bytes, its name or its first line.
     preparation : dict, optional
-        The ``preparation`` of another stream: make rows exactly as that does. The target may be missing then.
+        The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then.
     columns, drop : list of str, optional
         The columns to make features of, and those to leave out.
     kinds : dict, optional
-        What columns are, where the first rows tell it wrong: "number", "boolean", "category", "text", or
-        a list of all categories.
+        The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", or a list of all
+        categories.
     categories : "onehot" or "hash", default "onehot"
         Whether each category has its own feature, or all of them share the hashed columns with the words.
     bits : int, default 18
@@ -90,10 +119,10 @@ def open(
     ngrams : int, default 1
         Count up to this many words in a row as one.
     missing : "error", "zero" or "mean", default "error"
-        What to do about a number that is missing, or NaN: it is an error, or 0 or the mean of the first 10,000 rows is
-        put in its place. A missing category is an error, or 0 in all its features.
+        Whether a number that is missing, or NaN, is an error, or replaced by 0 or by the mean of the first rows. A
+        missing category is an error, or 0 in all its features.
     missing_values : list of str, optional
-        What stands for a missing value, besides nothing at all; for numbers also ``?``, ``NA``, ``nan``, ``null`` and
+        What stands for a missing value, besides an empty cell; for numbers also ``?``, ``NA``, ``nan``, ``null`` and
         the like.
     weight : str or int, optional
         The column that says how much a row counts.
@@ -101,9 +130,9 @@ def open(
         Whether CSV has the names of its columns in the first line. By default it has unless a cell there is a
         number. Without names columns are c1, c2, ...
     delimiter : str, optional
-        What stands between cells: by default the first of comma, semicolon, tab and bar that the first line has.
+        The character between cells: by default the first of comma, semicolon, tab and bar that the first line has.
     quote : str, optional
-        What stands around cells with separators or newlines in them: by default ``"`` for CSV, "" (nothing) for TSV.
+        The character around cells that hold delimiters or newlines: by default ``"`` for CSV, "" (none) for TSV.
     zero_based : bool, optional
         Whether the first index of svmlight text is 0. By default it is if 0 occurs in the first megabyte.
     labels : bool
@@ -112,15 +141,18 @@ def open(
         Whether to keep the words that are hashed, for ``stream.feature_names``. This is slower.
     on_error : "raise" or "skip"
         Whether a row that cannot be read is a ``DataError``, or left out and counted in ``stream.skipped``.
+    first_rows : int, default 10,000
+        Rows from which the schema of a table, and the means of missing numbers, are inferred.
     block_rows : int, optional
         Rows in a block. The rows are the same.
     threads : int, optional
-        Threads that read ahead, by default one for each processor, at most four. The rows are the same.
+        Threads that read ahead, by default one for each processor, at most four; none for file objects, which are read
+        when a block is requested. The rows are the same.
     cache : bool, str or path
-        Whether to keep the rows of the first pass for further ones, which are many times faster than parsing text: in
-        memory while they are few, else in a temporary file; or in the file that is named, which serves later runs on
-        the same data too. It is uncompressed Arrow, 12 bytes for each number that is not zero, or 8 if rows are dense.
-        What can be read only once is not kept.
+        Whether to cache the rows of the first pass for further ones, which are many times faster than parsing text: in
+        memory while they are few, else in a temporary file; or in the named file, which also serves later runs on the
+        same data. It is uncompressed Arrow, 12 bytes for each number that is not zero, or 8 if rows are dense. Input
+        that can be read only once is not cached.
 
     Returns
     -------
@@ -130,7 +162,7 @@ def open(
     Raises
     ------
     DataError
-        A ValueError whose sentence names the file, and the line or row, that is not as expected.
+        A ValueError that names the file, and the line or row, that is not as expected.
 
     Examples
     --------
@@ -165,31 +197,103 @@ def open(
         "quote": quote,
         "zero_based": zero_based,
     }
-    if on_error not in ("raise", "skip"):
-        raise ValueError(f'on_error must be "raise" or "skip", got {on_error!r}.')
-    for name, value, least in (("block_rows", block_rows, 1), ("threads", threads, 0)):
-        if value is not None and value < least:
-            raise ValueError(f"{name} must be {least} or more, got {value}.")
-    source = Source(path)
-    request = Request(
-        source=source,
-        kind=told(source.label(0), source.head(), format),
-        given={name: value for name, value in options.items() if value is not None},
-        prepared=None if preparation is None else dict(preparation),
+    check_choice("on_error", on_error, ("raise", "skip"))
+    check_integer("first_rows", first_rows, 1)
+    if block_rows is not None:
+        check_integer("block_rows", block_rows, 1)
+    if threads is None:
+        threads = 0 if isinstance(path, BinaryFile) else min(4, processor_count())
+    files = LineSource(path)
+    request = OpenRequest(
+        files=files,
+        format=detect_format(files.display_name(0), files.head(), format),
+        options={name: value for name, value in options.items() if value is not None},
+        preparation=None if preparation is None else dict(preparation),
         labels=labels,
         names=names,
         skip=on_error == "skip",
-        threads=min(4, processors()) if threads is None else threads,
+        threads=check_integer("threads", threads, 0),
+        first_rows=first_rows,
     )
-    origin = origin_of(request)
-    return stream_from(origin, block_rows, _kept(request, origin, cache) if cache and source.rereadable else None)
+    source = make_source(request)
+    if not files.rereadable:
+        return OnceStream(source, block_rows)
+    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None)
 
 
-def _kept(request: Request, origin: Origin, cache: bool | str | os.PathLike[str]) -> Kept:
-    """Return where the rows are kept, or the rows of another run."""
+def make_source(request: OpenRequest) -> RowSource:
+    """Return the rows that are asked for."""
+    _check_options(request)
+    if request.preparation is not None:
+        _check_preparation(request, request.preparation)
+    if request.format in TABLES:
+        return open_table(request)
+    return _open_npz(request) if request.format == "npz" else _open_text(request)
+
+
+def _check_options(request: OpenRequest) -> None:
+    for name in [*request.options, *(["names"] if request.names else [])]:
+        formats = _FORMATS_OF.get(name, TABLES)
+        if request.format not in formats:
+            others = "tables" if formats == TABLES else ", ".join(formats)
+            why: tuple[Phrase, ...] = (Setting(name), f" has no meaning (it is for {others})")
+            if name == "target":
+                why = ("each line holds its label",)
+            way_out = ": leave ", Setting(name), " out, or give another ", Setting("format"), "."
+            raise ParameterError(f"{request.file} is read as {request.format}, where ", *why, *way_out)
+    for name in ("delimiter", "quote"):
+        character: str = request.options.get(name, "|")
+        allowed = len(character) == 1 and character.isascii() and character not in "\r\n"
+        if not allowed and not (name == "quote" and character == ""):
+            raise ParameterError(Setting(name), f" must be one ASCII character, got {shorten(character)}.")
+
+
+def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> None:
+    family = preparation.get("format", "")
+    needed = _NEEDED.get("tables" if family in TABLES else family, {"?"})
+    if preparation.get("version") != VERSION or not needed <= set(preparation):
+        what = "the preparation of a stream, as data.open of this version makes it"
+        raise ParameterError(Setting("preparation"), f" must be {what}.")
+    TableOptions(**{name: preparation[name] for name in ("bits", "ngrams", "missing") if name in preparation})
+    for name in request.options:
+        pair = Setting("preparation"), " says how rows are made, so ", Setting(name)
+        raise ParameterError(*pair, " cannot be given as well.")
+    alike = _WITH_LISTS if preparation.get("lists") else TABLES
+    if family != request.format and not (family in alike and request.format in alike):
+        what = f"{request.file} is read as {request.format}, but rows are prepared for {family}"
+        raise ParameterError(f"{what}: give ", Setting("format", family), " if it is that.")
+
+
+def _open_text(request: OpenRequest) -> SvmlightReader | VwReader:
+    settings = request.preparation or request.options
+    common: dict[str, Any] = {
+        "n_features": settings.get("n_features"),
+        "need_labels": request.labels,
+        "on_error": "skip" if request.skip else "raise",
+        "threads": request.threads,
+    }
+    if request.format == "vw":
+        return VwReader(request.files, bits=settings.get("bits", 18), names=request.names, **common)
+    return SvmlightReader(request.files, zero_based=settings.get("zero_based", "auto"), **common)
+
+
+def _open_npz(request: OpenRequest) -> NpzSource:
+    options = request.options
+    if request.preparation is not None:
+        options = {name: request.preparation[name] for name in _NEEDED["npz"]}
+    target = options.get("target", "y")
+    if not isinstance(target, str):
+        raise ParameterError(Setting("target"), f" must name an array of the .npz file, got {shorten(target)}.")
+    TableOptions(missing=options.get("missing", "error"))
+    return NpzSource(
+        request.files, labelled=request.labels, skip=request.skip, first_rows=request.first_rows, **options
+    )
+
+
+def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:
+    """Return the cache of the rows, with the rows of another run if they are the same."""
     path = None if isinstance(cache, bool) else os.fspath(cache)
-    if path is not None and any(os.path.exists(path) and os.path.samefile(path, name) for name in origin.source.names):
-        raise ValueError(f"cache must be another file than those that are read, got {path}.")
-    way = [VERSION, origin.way, request.labels, request.names, request.skip]
-    key = fingerprint(origin.source.names, way, dated=True)
-    return Kept(path, key, origin.facts)
+    if path is not None and any(os.path.exists(path) and os.path.samefile(path, name) for name in source.files.names):
+        raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
+    recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
+    return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts)

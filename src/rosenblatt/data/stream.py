@@ -1,4 +1,4 @@
-"""Streams: rows of files as blocks, again and again."""
+"""Streams: the rows of files as blocks, as often as they are needed."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.blocks import Block, join_blocks, rebatch
-from rosenblatt.data.cache.row_cache import Kept
+from rosenblatt.blocks import Block, Features, join_blocks, rebatch
+from rosenblatt.data.cache.row_cache import RowCache
 from rosenblatt.data.io.fingerprint import fingerprint
-from rosenblatt.data.sources import Origin
+from rosenblatt.data.row_source import Preparation, RowSource
 from rosenblatt.tables import Table
 
-__all__ = ["Skipped", "Stream", "stream_from"]
+__all__ = ["OnceStream", "Skipped", "Stream"]
 
 
 class Skipped(NamedTuple):
-    """Rows that were left out because something is wrong with them."""
+    """Rows that were left out because they cannot be read."""
 
     rows: int
     sentences: list[str]
@@ -28,17 +28,17 @@ class Skipped(NamedTuple):
 class Stream:
     """Blocks of rows from files, as ``data.open`` returns them.
 
-    Each iteration begins at the start of the files. What can be read only once (standard input, a pipe) can be
-    iterated once: then ``iter(stream) is stream``. Counts are about the iteration begun last.
+    Each iteration begins at the start of the files. Input that can be read only once (standard input, a pipe, a file
+    object) can be iterated once: then ``iter(stream) is stream``. Counts are about the iteration begun last.
 
     Attributes
     ----------
     labelled : bool
         Whether rows have labels; otherwise they are NaN.
     rows_read : int
-        Rows handed over.
+        Rows yielded.
     share_read : float
-        How much of the input they took, from 0 to 1; 0 where nobody knows how much there is.
+        How much of the input has been read, from 0 to 1; 0 where its size is unknown.
 
     Examples
     --------
@@ -59,12 +59,12 @@ class Stream:
     array(['apple'], dtype='<U6')
     """
 
-    def __init__(self, origin: Origin, block_rows: int | None = None, kept: Kept | None = None) -> None:
-        self._origin, self._block_rows, self._kept = origin, block_rows, kept
+    def __init__(self, source: RowSource, block_rows: int | None = None, cache: RowCache | None = None) -> None:
+        self._source, self._block_rows, self._cache = source, block_rows, cache
         self.rows_read = 0
-        self.labelled = origin.labelled
-        if kept is not None and kept.found is not None:
-            origin.recall(kept.found)
+        self.labelled = source.labelled
+        if cache is not None and cache.facts is not None:
+            source.restore(cache.facts)
 
     def __iter__(self) -> Iterator[Block]:
         """Read all blocks from the start."""
@@ -72,64 +72,64 @@ class Stream:
 
     def _blocks(self) -> Generator[Block, None, None]:
         self.rows_read = 0
-        known = self._kept if self._kept is not None and self._kept.full else None
-        blocks = self._origin.blocks() if known is None else known.blocks()
-        if self._kept is not None and known is None:
-            blocks = self._kept.filling(blocks)
+        cached = self._cache if self._cache is not None and self._cache.complete else None
+        blocks = self._source.blocks() if cached is None else cached.blocks()
+        if self._cache is not None and cached is None:
+            blocks = self._cache.record(blocks)
         try:
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
-                if known is not None:
-                    self._origin.share = self.rows_read / known.rows
+                if cached is not None:
+                    self._source.share = self.rows_read / cached.rows
                 yield block
         finally:
             blocks.close()
 
     @property
     def fingerprint(self) -> str:
-        """A digest that tells these rows from others: of the files' sizes and contents, and of how rows are made.
+        """A digest that identifies these rows: of the files' sizes and contents, and of how rows are made.
 
-        Of files above some megabytes only parts are looked at, at the start, at the end and between.
+        Of files above some megabytes only parts are read, at the start, at the end and between.
         """
-        if not self._origin.source.rereadable:
-            raise ValueError("what can be read only once has no fingerprint: save it to a file.")
-        return fingerprint(self._origin.source.names, self._origin.way)
+        if not self._source.files.rereadable:
+            raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
+        return fingerprint(self._source.files.names, self._source.recipe)
 
     @property
     def share_read(self) -> float:
         """How much of the input has been read."""
-        return self._origin.share
+        return self._source.share
 
     @property
     def n_features(self) -> int:
-        """Columns of ``X``; for svmlight text, those met so far."""
-        return self._origin.n_features
+        """Columns of ``X``; for svmlight text, those so far."""
+        return self._source.n_features
 
     @property
     def feature_names(self) -> list[str] | None:
         """A name for each column of ``X``, or None where the input has none.
 
         ``colour=red`` is 1 in rows whose colour is red. Hashed columns are ``#`` and a number until a word that goes
-        there is met, under ``names=True``.
+        there has been read, with ``names=True``.
         """
-        return self._origin.feature_names
+        return self._source.feature_names
 
     @property
-    def preparation(self) -> dict[str, Any]:
+    def preparation(self) -> Preparation:
         """How rows are made, as plain data that JSON can hold: give it to ``data.open`` to read another file alike."""
-        return json.loads(json.dumps(self._origin.preparation))
+        return json.loads(json.dumps(self._source.preparation))
 
     @property
     def skipped(self) -> Skipped:
         """How many rows were left out under ``on_error="skip"``, and a sentence for each of the first ten."""
-        return Skipped(self._origin.skipped, list(self._origin.complaints))
+        return Skipped(self._source.skipped, list(self._source.messages))
 
     @property
     def unseen(self) -> dict[str, int]:
-        """How many values were none of the categories known, by column: their rows have 0 for all of them."""
-        return {name: count for name, count in self._origin.unseen.items() if count}
+        """For each column, how many values are none of its known categories: their rows have 0 for all of these."""
+        return {name: count for name, count in self._source.unseen.items() if count}
 
-    def read(self) -> tuple[Any, np.ndarray]:
+    def read(self) -> tuple[Features, np.ndarray]:
         """Return all rows at once, as ``X`` and ``y``."""
         every = list(self)
         if not every:
@@ -138,7 +138,7 @@ class Stream:
         return block.X, block.y
 
     def describe(self) -> Table:
-        """Return a table of the columns that features are made of."""
+        """Return a table of the columns and the features made of them."""
         prepared = self.preparation
         columns: dict[str, list[Any]] = {"column": [], "kind": [], "features": [], "values": []}
         for column in prepared.get("columns", []):
@@ -153,30 +153,25 @@ class Stream:
             notes.insert(0, f"Target: {prepared['target']['name']} ({prepared['target']['kind']})")
         if prepared.get("ignored"):
             notes.append(f"Left out: {', '.join(prepared['ignored'])}")
-        return Table(columns, f"Columns of {', '.join(self._origin.source.names)}", notes)
+        return Table(columns, f"Columns of {', '.join(self._source.files.names)}", notes)
 
     def __repr__(self) -> str:
-        names = ", ".join(map(repr, self._origin.source.names[:3]))
-        more = len(self._origin.source.names) - 3
+        names = ", ".join(map(repr, self._source.files.names[:3]))
+        more = len(self._source.files.names) - 3
         return f"<Stream of {names}{f' and {more} more' if more > 0 else ''}, {self.n_features} features>"
 
 
 class OnceStream(Stream):
-    """A stream of what can be read only once."""
+    """A stream that can be read only once."""
 
-    def __init__(self, origin: Origin, block_rows: int | None = None) -> None:
-        super().__init__(origin, block_rows)
-        self._going = self._blocks()
+    def __init__(self, source: RowSource, block_rows: int | None = None) -> None:
+        super().__init__(source, block_rows)
+        self._rest = self._blocks()
 
     def __iter__(self) -> Iterator[Block]:
-        """Go on reading."""
+        """Continue reading."""
         return self
 
     def __next__(self) -> Block:
         """Return the next block."""
-        return next(self._going)
-
-
-def stream_from(origin: Origin, block_rows: int | None, kept: Kept | None) -> Stream:
-    """Return a stream that can be read as often as its origin."""
-    return Stream(origin, block_rows, kept) if origin.source.rereadable else OnceStream(origin, block_rows)
+        return next(self._rest)

@@ -9,33 +9,33 @@ import pytest
 
 from helpers.kept_rows import KINDS, counts, example, told
 from rosenblatt import AveragedPerceptron, data
-from rosenblatt.data.cache import row_cache as kept
+from rosenblatt.data.cache import row_cache
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture
 def _small_chunks(monkeypatch):
-    monkeypatch.setattr(data.sources.Source.__init__, "__kwdefaults__", {"chunk_bytes": 300, "longest_line": 1 << 20})
+    monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", 300)
 
 
 @pytest.mark.usefixtures("_small_chunks")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("room", "block_rows"), [(1 << 26, 13), (700, None)])
 def test_rows_counts_and_bits_are_those_without(tmp_path, monkeypatch, kind, room, block_rows):
-    monkeypatch.setattr(kept, "ROOM", room)
+    monkeypatch.setattr(row_cache, "MEMORY_LIMIT", room)
     path, options = example(tmp_path, kind)
     plain = data.open(path, **options, block_rows=block_rows)
     expected = told(plain)
     model = AveragedPerceptron(max_iter=3, random_state=0).fit_stream(plain)
     for turn, cache in enumerate((True, tmp_path / "rows", tmp_path / "rows")):
         stream = data.open(path, **options, block_rows=block_rows, cache=cache)
-        assert stream._kept.full == (turn == 2)
+        assert stream._cache.complete == (turn == 2)
         if turn == 2:
             assert counts(stream)[2:] == expected[1][2:], "before they are read"
         for _ in range(2):
             assert told(stream) == expected
-            assert stream._kept.full
+            assert stream._cache.complete
         again = AveragedPerceptron(max_iter=3, random_state=0).fit_stream(stream)
         assert np.array_equal(again.state_.w, model.state_.w)
         assert np.array_equal(again.state_.u, model.state_.u)
@@ -59,7 +59,7 @@ def test_other_data_and_other_options_are_read_anew(tmp_path):
 
     def full(file=path, **more):
         stream = data.open(file, **options, **more, cache=rows)
-        was = stream._kept.full
+        was = stream._cache.complete
         assert told(stream) == told(data.open(file, **options, **more))
         return was
 
@@ -93,7 +93,7 @@ def test_rows_that_change_their_type_are_one_warning(tmp_path):
     for name, dtype in (("a.npz", np.float32), ("b.npz", np.float64)):
         np.savez(tmp_path / name, X=np.eye(2, dtype=dtype), y=[0, 1])
     stream = data.open([tmp_path / "a.npz", tmp_path / "b.npz"], cache=tmp_path / "rows")
-    with pytest.warns(UserWarning, match="their columns change from .*: they are read anew in each pass"):
+    with pytest.warns(UserWarning, match="their columns change from .*: each pass reads them again"):
         assert told(stream) == told(data.open([tmp_path / "a.npz", tmp_path / "b.npz"]))
     assert sorted(os.listdir(tmp_path)) == ["a.npz", "b.npz"]
 
@@ -102,7 +102,7 @@ def test_rows_that_change_their_type_are_one_warning(tmp_path):
 @pytest.mark.parametrize("room", [1 << 26, 0])
 @pytest.mark.parametrize("named", [False, True])
 def test_a_pass_that_is_broken_off_keeps_nothing(tmp_path, monkeypatch, named, room):
-    monkeypatch.setattr(kept, "ROOM", room)
+    monkeypatch.setattr(row_cache, "MEMORY_LIMIT", room)
     path, options = example(tmp_path, "skip.csv")
     stream = data.open(path, **options, cache=tmp_path / "rows" if named else True)
     for n in range(5):
@@ -110,17 +110,17 @@ def test_a_pass_that_is_broken_off_keeps_nothing(tmp_path, monkeypatch, named, r
         for _ in range(n):
             next(blocks)
         blocks.close()
-        assert not stream._kept.full
+        assert not stream._cache.complete
         assert os.listdir(tmp_path) == ["skip.csv"]
     assert told(stream) == told(data.open(path, **options))
-    assert stream._kept.full
+    assert stream._cache.complete
 
 
 @pytest.mark.usefixtures("_small_chunks")
 @pytest.mark.parametrize("room", [1 << 26, 0])
 @pytest.mark.parametrize("named", [False, True])
 def test_several_iterations_at_once(tmp_path, monkeypatch, named, room):
-    monkeypatch.setattr(kept, "ROOM", room)
+    monkeypatch.setattr(row_cache, "MEMORY_LIMIT", room)
     path, options = example(tmp_path, "skip.csv")
     expected = told(data.open(path, **options))
 
@@ -131,11 +131,11 @@ def test_several_iterations_at_once(tmp_path, monkeypatch, named, room):
     pairs = list(zip(stream, stream, strict=True))
     for k in range(2):
         assert rows(pair[k] for pair in pairs) == expected[0][1]
-    assert not stream._kept.full, "what was counted is about both"
+    assert not stream._cache.complete, "what was counted is about both"
     left = iter(stream)
     next(left)
     assert told(stream) == expected
-    assert stream._kept.full, "one that was left does not matter"
+    assert stream._cache.complete, "one that was left does not matter"
     left.close()
     assert sorted(os.listdir(tmp_path)) == (["rows", "skip.csv"] if named else ["skip.csv"])
     pairs = list(zip(stream, stream, strict=True))
@@ -146,7 +146,7 @@ def test_several_iterations_at_once(tmp_path, monkeypatch, named, room):
 
 @pytest.mark.parametrize("room", [1 << 26, 0])
 def test_kept_rows_cannot_be_changed_by_accident(tmp_path, monkeypatch, room):
-    monkeypatch.setattr(kept, "ROOM", room)
+    monkeypatch.setattr(row_cache, "MEMORY_LIMIT", room)
     for kind in ("svm", "weights.jsonl.gz"):
         path, options = example(tmp_path, kind)
         expected = told(data.open(path, **options))

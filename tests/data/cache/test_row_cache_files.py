@@ -10,12 +10,12 @@ import pytest
 
 from helpers.kept_rows import example, told
 from rosenblatt import data
-from rosenblatt.data.cache import row_cache as kept
+from rosenblatt.data.cache import row_cache
 
 
 @pytest.fixture
 def _small_chunks(monkeypatch):
-    monkeypatch.setattr(data.sources.Source.__init__, "__kwdefaults__", {"chunk_bytes": 300, "longest_line": 1 << 20})
+    monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", 300)
 
 
 @pytest.mark.usefixtures("_small_chunks")
@@ -65,14 +65,14 @@ class Full:
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("part", [0.0, 0.2, 0.6, 0.999])
 def test_a_full_disk_is_one_warning(tmp_path, monkeypatch, named, part):
-    monkeypatch.setattr(kept, "ROOM", 500)
+    monkeypatch.setattr(row_cache, "MEMORY_LIMIT", 500)
     path, options = example(tmp_path, "svm")
     expected = told(data.open(path, **options, cache=tmp_path / "rows"))
     room = int(part * (tmp_path / "rows").stat().st_size)
     (tmp_path / "rows").unlink()
-    monkeypatch.setattr(kept, "open", lambda *args: Full(open(*args), room), raising=False)  # noqa: SIM115
-    temporary = kept.tempfile.TemporaryFile
-    monkeypatch.setattr(kept.tempfile, "TemporaryFile", lambda: Full(temporary(), room))
+    monkeypatch.setattr(row_cache, "open", lambda *args: Full(open(*args), room), raising=False)  # noqa: SIM115
+    temporary = row_cache.tempfile.TemporaryFile
+    monkeypatch.setattr(row_cache.tempfile, "TemporaryFile", lambda: Full(temporary(), room))
     stream = data.open(path, **options, cache=tmp_path / "rows" if named else True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -81,7 +81,7 @@ def test_a_full_disk_is_one_warning(tmp_path, monkeypatch, named, part):
     assert len(caught) == 1
     where = tmp_path / "rows" if named else "a temporary file"
     assert str(caught[0].message) == (
-        f"rows cannot be kept in {where} ([Errno 28] No space left on device): they are read anew in each pass."
+        f"rows cannot be cached in {where} ([Errno 28] No space left on device): each pass reads them again."
     )
     assert os.listdir(tmp_path) == ["svm"]
 
@@ -92,11 +92,11 @@ def test_where_no_file_can_be_is_said_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     before = sorted(os.listdir(tmp_path))
     for cache, sentence in (
-        ("no/such/rows", "cache must be a file in a folder that is there, got .*no/such/rows: make the folder first"),
+        ("no/such/rows", "cache must be a file in an existing folder, got .*no/such/rows: make the folder first"),
         ("", "cache must be a file, got .*, which is something else"),
         ("pipe", "cache must be a file, got .*pipe, which is something else"),
         ("a.csv", "cache must be another file than those that are read"),
-        ("thesis.txt", "thesis.txt is there and is no file of rows: delete it, or name another file by cache="),
+        ("thesis.txt", "got .*thesis.txt, another kind of file: delete it, or name another"),
     ):
         with pytest.raises(ValueError, match=sentence):
             data.open(path, **options, cache=tmp_path / cache)
@@ -125,13 +125,13 @@ def test_links_relative_paths_and_files_that_are_read_only(tmp_path, monkeypatch
     (tmp_path / "disk" / "rows").chmod(0o400)
     (tmp_path / "disk").chmod(0o500)
     stream = data.open(path, **options, cache="disk/rows")
-    assert stream._kept.full
+    assert stream._cache.complete
     assert told(stream) == expected
     (tmp_path / "disk").chmod(0o700)
 
 
 def test_files_are_closed(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept, "ROOM", 0)
+    monkeypatch.setattr(row_cache, "MEMORY_LIMIT", 0)
     path, options = example(tmp_path, "a.csv")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block
-from rosenblatt.data.cache.row_file import RowsFile, RowsWriter, batch_of, block_of
+from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, batch_to_rows, block_to_batch
 
 Y = {
     "int": np.array([3, -1, 2]),
@@ -42,7 +42,7 @@ def bits(block):
 @pytest.mark.parametrize("weight", [None, np.array([0.0, 0.5, 3.0])])
 def test_there_and_back(features, labels, weight):
     block = Block(X[features], Y[labels], 0, weight)
-    back = block_of(batch_of(block), 9)
+    back = batch_to_rows(block_to_batch(block), 9)
     assert bits(back) == bits((block.X, block.y, weight))
     if sp.issparse(back[0]):
         assert back[0].has_canonical_format
@@ -54,13 +54,13 @@ def test_there_and_back(features, labels, weight):
 def test_numbers_beyond_the_last_row_are_left_behind():
     roomy = sp.csr_array((3, 9))
     roomy.indptr, roomy.indices, roomy.data = SPARSE.indptr, np.array([0, 7, 3, 8], np.int32), np.array([1, 2, 3, 4.0])
-    assert block_of(batch_of(Block(roomy, Y["int"], 0)), 9)[0].data.tolist() == [1.0, 2.0, 3.0]
+    assert batch_to_rows(block_to_batch(Block(roomy, Y["int"], 0)), 9)[0].data.tolist() == [1.0, 2.0, 3.0]
 
 
 def test_what_is_no_block_for_a_file():
     with pytest.raises(ValueError, match="labels of type datetime64"):
-        batch_of(Block(DENSE, np.array([0, 0, 0], "M8[s]"), 0))
-    writer = RowsWriter(io.BytesIO())
+        block_to_batch(Block(DENSE, np.array([0, 0, 0], "M8[s]"), 0))
+    writer = RowFileWriter(io.BytesIO())
     writer.write(Block(DENSE, Y["int"], 0))
     with pytest.raises(ValueError, match="their columns change from label: int64"):
         writer.write(Block(DENSE, Y["text"], 0))
@@ -69,7 +69,7 @@ def test_what_is_no_block_for_a_file():
 def written(features, labels, checked=True):
     """Return a file of three blocks, and these."""
     blocks = [Block(X[features], Y[labels], 0, weight, checked=checked) for weight in (None, np.ones(3), None)]
-    writer = RowsWriter(file := io.BytesIO())
+    writer = RowFileWriter(file := io.BytesIO())
     for block in blocks:
         writer.write(block)
     writer.finish({"n_features": 9, "rows": 9, "words": [[1, "sì"]]})
@@ -77,7 +77,7 @@ def written(features, labels, checked=True):
 
 
 def read(content):
-    rows = RowsFile(io.BytesIO(content))
+    rows = RowFile(io.BytesIO(content))
     return rows.facts, [bits(rows.block(k)) for k in range(len(rows))]
 
 
@@ -128,7 +128,7 @@ class Slow(io.BytesIO):
 
 def test_threads_read_at_once():
     content, blocks = written("sparse", "int")
-    rows, wrong = RowsFile(Slow(content)), []
+    rows, wrong = RowFile(Slow(content)), []
     for k in range(3):
         rows.block(k)
 

@@ -1,80 +1,15 @@
-"""CSV and TSV: records and lines against Python's csv, the fast way against the slow one, the malformed corpus."""
+"""CSV and TSV: what is read, refused or left out."""
 
-import csv
-import io
 import random
 
 import numpy as np
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.io.lines import Source
-from rosenblatt.data.tables import delimited as separated
-from rosenblatt.data.tables.csv_records import line_count, record_places, whole_records
-from rosenblatt.data.tables.delimited import SeparatedReader
-from rosenblatt.data.tables.reader import Layout
-
-
-def random_text(rng, ends=("\n", "\r\n")):
-    """Cells with quotes, separators and newlines in them, some quoted, some with a stray quote; lines of three."""
-    end = rng.choice(ends)
-    lines = []
-    for _ in range(rng.randrange(1, 12)):
-        cells = []
-        for _ in range(3):
-            cell = "".join(rng.choice(["a", " ", "7", '"', ",", "\n", "é"]) for _ in range(rng.randrange(5)))
-            if rng.random() < 0.5:
-                cell = '"' + cell.replace('"', '""') + '"' + rng.choice(["", "", "x"])
-            else:
-                cell = cell.replace(",", "").replace("\n", "").lstrip('"')
-            cells.append(cell)
-        lines.append(",".join(cells) + end)
-        if rng.random() < 0.2:
-            lines.append(end)
-    return "".join(lines)
-
-
-def naive_records(text):
-    """Cells and first line of each record by Python's csv, and the line after it."""
-    reader = csv.reader(io.StringIO(text, newline=""))
-    found, line = [], 0
-    for cells in reader:
-        if cells:
-            found.append((line, cells, reader.line_num))
-        line = reader.line_num
-    return found
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_records_and_their_lines_are_those_of_pythons_csv(seed, tmp_path):
-    text = random_text(random.Random(seed))
-    expected = naive_records(text)
-    encoded = text.encode()
-    assert record_places(encoded, ",", '"')[1].tolist() == [line for line, *_ in expected]
-    lines = encoded.splitlines(keepends=True)
-    for k in range(len(lines) + 1):
-        part = b"".join(lines[:k])
-        whole = naive_records(part[: whole_records(part, ",", '"')].decode())
-        assert whole == expected[: sum(stop <= k for _, _, stop in expected)]
-    (tmp_path / "a.csv").write_bytes(b"u,v,w\n" + encoded)
-    for chunk_bytes in (5, 40, 1 << 20):
-        reader = SeparatedReader(Source(tmp_path / "a.csv", chunk_bytes=chunk_bytes), delimiter=",", header=True)
-        pieces = [reader.parse(item) for item in reader.items()]
-        cells = [
-            list(row) for p in pieces for row in zip(*(p.columns[name].to_pylist() for name in "uvw"), strict=True)
-        ]
-        assert cells == [cells for _, cells, _ in expected]
-        places = [piece.where(k) for piece in pieces for k in range(piece.n)]
-        assert places == [f"{tmp_path}/a.csv, line {line + 2}" for line, *_ in expected]
-
-
-def test_lines_end_in_newlines_returns_or_both():
-    assert line_count(b"a\nb\r\nc\rd\n") == 4
-    assert record_places(b"a\nb\r\n\r\nc\rd\n", ",", '"')[1].tolist() == [0, 1, 3, 4]
-    assert whole_records(b'"\n"\n"', ",", '"') == 4
-    assert whole_records(b'"\n', ",", '"') == 0
-    assert whole_records(b'"\n', ",", "") == 2
-
+from rosenblatt.data.io.lines import LineSource
+from rosenblatt.data.tables import delimited
+from rosenblatt.data.tables.delimited import DelimitedReader
+from rosenblatt.data.tables.reader import ColumnLayout
 
 CELLS = ["1", "-2.5", " 3", "4 ", "+5", ".5", "6.", "1e5", "", "NA", " ?", "nan", '"7"', '" 8 "', "9007199254740993"]
 
@@ -86,9 +21,9 @@ def test_the_fast_way_and_the_slow_one_agree(seed, tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("\n".join(["x,c,y", *lines]))
     results = []
     for chunk_bytes in (1 << 20, 50):
-        monkeypatch.setattr(Source.__init__, "__kwdefaults__", {"chunk_bytes": chunk_bytes, "longest_line": 1 << 20})
+        monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", chunk_bytes)
         results.append(data.open(tmp_path / "a.csv", "y", missing="mean").read())
-    monkeypatch.setattr(SeparatedReader, "parse", lambda self, item: self._slowly(item, str))
+    monkeypatch.setattr(DelimitedReader, "parse", lambda self, item: self._slowly(item, str))
     results.append(data.open(tmp_path / "a.csv", "y", missing="mean", kinds={"x": "number"}).read())
     for X, y in results[1:]:
         assert np.array_equal(X, results[0][0])
@@ -116,7 +51,9 @@ def outcome(path, **options):
     return (X if isinstance(X, np.ndarray) else X.toarray()).tolist(), y.tolist()
 
 
-SKIP = '; on_error="skip" leaves such rows out.'
+SKIP = "; on_error='skip' leaves such rows out."
+
+
 TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64, expected finite numbers" + SKIP
 
 
@@ -129,12 +66,12 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         ("a,y\n1,2\n3\n", "a.csv, line 3: expected 2 cells as in the header, got 1" + SKIP),
         (
             "a,y\n1,2\n\n3,4,5\n",
-            "a.csv, line 4: expected 2 cells as in the header, got 3: put quotes around a cell that holds a separator"
+            "a.csv, line 4: expected 2 cells as in the header, got 3: put quotes around a cell that holds a delimiter"
             + SKIP,
         ),
         (
             "a,y\n1,2\nnan,1\n",
-            'a.csv, line 3: column \'a\' has no value: say missing="zero" or missing="mean" to fill it' + SKIP,
+            "a.csv, line 3: column 'a' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
         ),
         ("a,y\n1,2\n-Inf,1\n", "a.csv, line 3: " + TOO_LARGE),
         ("a,y\n1e999,2\n", "a.csv, line 2: " + TOO_LARGE),
@@ -158,26 +95,26 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         (
             "a,yy\n1,2\n",
             "a.csv has no column 'y' (did you mean 'yy'?) for the target: its columns are a, yy (its first line was "
-            "taken for their names: say header=False if it is not).",
+            "taken for their names: give header=False if that is wrong).",
         ),
         ('a,b,y\n1,"x ""2""\n\nz, ",2\n3,"w",4\n', ([[1.0, 0.0, 1.0], [3.0, 1.0, 0.0]], [2, 4])),
         (
             'a,b,y\n1,2,3\n1,"x,2\n2,z,3\n',
-            "a.csv, line 3: a quote opens in this record and is not closed: close it, or say quote='' if quotes mean "
-            "nothing.",
+            "a.csv, line 3: a quote opens in this record and is not closed: close it, or give quote='' if quotes "
+            "have no meaning.",
         ),
         (
             "a,b,y\n1,,2\n3,,4\n",
-            'a.csv, line 2: column \'b\' has no value: say missing="zero" or missing="mean" to fill it' + SKIP,
+            "a.csv, line 2: column 'b' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
         ),
         (
             "a,b,y\n" + "1,2,3\n" * 19 + "1,two,3\n",
             "a.csv: column 'b' holds numbers in 19 of its first 20 rows and not in 1, first 'two' (a.csv, line 21): "
-            "leave out what is no feature by drop=['b'], or say kinds={'b': 'number'}.",
+            "leave out what is no feature by drop=['b'], or give kinds={'b': 'number'}.",
         ),
         (
             "a,b,y\n1,2020-01-31,2\n3,1999-12-01T10:00,4\n",
-            "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is no feature by drop=['b'], or say "
+            "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is no feature by drop=['b'], or give "
             "kinds={'b': 'category'}.",
         ),
         ("a,y\n1,0\n2,1\n", ([[1.0], [2.0]], [0, 1])),
@@ -215,7 +152,7 @@ def test_rows_at_fault_are_left_out_and_counted_or_end_the_stream_after_those_be
         str(10_003 + 2 * k) for k in range(len(faulty))
     ]
     assert stream.skipped.sentences[1].endswith(
-        "line 10005: column 'a' holds 'x', expected a number (or missing_values= with it)."
+        "line 10005: column 'a' holds 'x', expected a number (or a word that missing_values names)."
     )
     stream = data.open(tmp_path / "a.csv", "y")
     with pytest.raises(data.DataError, match=r"a.csv, line 10003: expected 2 cells as in the header, got 3"):
@@ -223,7 +160,7 @@ def test_rows_at_fault_are_left_out_and_counted_or_end_the_stream_after_those_be
     assert stream.rows_read == 10_001
 
 
-def test_first_lines_and_separators_are_told(tmp_path):
+def test_first_lines_and_delimiters_are_detected(tmp_path):
     def columns(text, **options):
         (tmp_path / "a.csv").write_text(text)
         return data.open(tmp_path / "a.csv", -1, **options).preparation["order"]
@@ -247,8 +184,8 @@ def test_first_lines_and_separators_are_told(tmp_path):
 
 
 def test_an_open_quote_is_not_looked_for_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(separated, "LONGEST_RECORD", 1000)
-    monkeypatch.setattr(Source.__init__, "__kwdefaults__", {"chunk_bytes": 64, "longest_line": 1 << 20})
+    monkeypatch.setattr(delimited, "LONGEST_RECORD", 1000)
+    monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", 64)
     (tmp_path / "a.csv").write_text("a,y\n1,2\n" + '"3,4\n' + "5,6\n" * 1000)
     assert "a.csv, line 3: a quote opens" in outcome(tmp_path / "a.csv")
     X, y = outcome(tmp_path / "a.csv", on_error="skip")
@@ -258,7 +195,7 @@ def test_an_open_quote_is_not_looked_for_without_end(tmp_path, monkeypatch):
 
 def test_only_what_is_needed_is_converted(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,y\n1,x,2\n")
-    reader = SeparatedReader(Source(tmp_path / "a.csv"))
-    reader.layout = Layout({"y": "number"}, None)
+    reader = DelimitedReader(LineSource(tmp_path / "a.csv"))
+    reader.layout = ColumnLayout({"y": "number"}, None)
     (piece,) = [reader.parse(item) for item in reader.items()]
     assert list(piece.columns) == ["y"]

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, data
 from rosenblatt.blocks import stack
-from rosenblatt.data import opening
-from rosenblatt.data.tables import arrow as arrow_files
+from rosenblatt.data.tables import arrow
 
 N, COLUMNS = 240, 100
 TYPES = [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()]
@@ -69,7 +68,7 @@ def assert_rows(stream, X, y):
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.arrows"])
 @pytest.mark.parametrize(("large", "nullable"), [(False, False), (True, True)])
 def test_the_rows_are_those_of_text(tmp_path, monkeypatch, name, large, nullable):
-    monkeypatch.setattr(arrow_files, "LIST_ROWS", 32)
+    monkeypatch.setattr(arrow, "LIST_ROWS", 32)
     X, y = some_rows()
     svmlight = data.open(write_text(tmp_path / "a.svm", X, y), zero_based=True)
     write(table_of(X, y, large=large, nullable=nullable), tmp_path / name, 50)
@@ -88,7 +87,7 @@ def test_the_rows_are_those_of_text(tmp_path, monkeypatch, name, large, nullable
         expected = AveragedPerceptron(**options).fit_stream(svmlight).state_
         for blocks in (stream, data.open(tmp_path / name, "y", block_rows=11)):
             machines = AveragedPerceptron(**options).fit_stream(blocks).state_
-            for what in ("w", "u", "tally"):
+            for what in ("w", "u", "b", "beta", "counters"):
                 assert np.array_equal(getattr(machines, what), getattr(expected, what))
 
 
@@ -120,15 +119,15 @@ def test_every_way_to_store_parquet(tmp_path, compression, dictionary):
     assert_rows(data.open(tmp_path / "a.parquet", "y"), X, y)
 
 
-def test_batches_that_are_slices_and_several_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(opening, "FIRST_ROWS", 100)  # among these, types must be the same
+def test_batches_that_are_slices_and_several_files(tmp_path):
     X, y = some_rows()
     batch = table_of(X, y).combine_chunks().to_batches()[0]
     with pa.ipc.new_stream(tmp_path / "a.arrows", batch.schema) as sink:
         for start, stop in ((0, 1), (1, 100), (100, 100), (100, 129)):
             sink.write_batch(batch.slice(start, stop - start))
     write(table_of(X[129:], y[129:], pa.uint16(), large=True), tmp_path / "b.arrows")
-    assert_rows(data.open([tmp_path / "a.arrows", tmp_path / "b.arrows"], "y"), X, y)
+    paths = [tmp_path / "a.arrows", tmp_path / "b.arrows"]
+    assert_rows(data.open(paths, "y", first_rows=100), X, y)  # among these, types must be the same
 
 
 F8 = pa.float64()
@@ -168,7 +167,7 @@ def test_a_row_at_fault_is_one_sentence_or_left_out(tmp_path, name, index, large
     assert next(blocks).X.toarray().tolist() == [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]
     with pytest.raises(data.DataError) as caught:
         next(blocks)
-    assert str(caught.value) == f'{path}, row 3: {sentence}; on_error="skip" leaves such rows out.'
+    assert str(caught.value) == f"{path}, row 3: {sentence}; on_error='skip' leaves such rows out."
     assert stream.rows_read == 2
     stream = data.open(path, "y", on_error="skip")
     X, y = stream.read()
@@ -179,7 +178,7 @@ def test_a_row_at_fault_is_one_sentence_or_left_out(tmp_path, name, index, large
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
 def test_many_rows_at_fault_and_labels_too(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(arrow_files, "LIST_ROWS", 5)
+    monkeypatch.setattr(arrow, "LIST_ROWS", 5)
     cells = [*FAULTS, ([0], [1.5], "column 'y' has no value, expected a label"), ([7], [2.5], None)]
     rng = np.random.default_rng(0)
     order = rng.integers(0, len(cells), 200)
@@ -222,8 +221,8 @@ def test_columns_of_rows_left_out_were_not_met(tmp_path):
 @pytest.mark.parametrize(
     ("indices", "values", "sentence"),
     [
-        ([["a"]], [[1.0]], "row 1: column 'indices' holds lists of string, expected lists of whole numbers."),
-        ([[1.0]], [[1.0]], "row 1: column 'indices' holds lists of double, expected lists of whole numbers."),
+        ([["a"]], [[1.0]], "row 1: column 'indices' holds lists of string, expected lists of integers."),
+        ([[1.0]], [[1.0]], "row 1: column 'indices' holds lists of double, expected lists of integers."),
         ([[1]], [["a"]], "row 1: column 'values' holds lists of string, expected lists of numbers."),
         ([[1]], [[True]], "row 1: column 'values' holds lists of bool, expected lists of numbers."),
         ([[1]], [[[1.0]]], "row 1: column 'values' holds lists of list<element: double>, expected lists of numbers."),
@@ -236,19 +235,18 @@ def test_lists_of_other_things(tmp_path, indices, values, sentence):
     assert str(caught.value) == f"{path}, {sentence}"
 
 
-def test_a_later_file_of_another_kind(tmp_path, monkeypatch):
-    monkeypatch.setattr(opening, "FIRST_ROWS", 100)
+def test_a_later_file_of_another_kind(tmp_path):
     X, y = some_rows()
     first = write(table_of(X, y), tmp_path / "a.parquet")
     second = write(pa.table({"y": [1], "indices": [1], "values": [[1.0]]}), tmp_path / "b.parquet")
     with pytest.raises(data.DataError, match=r"b.parquet, row 1: column 'indices' holds int64 values, expected lists"):
-        data.open([first, second], "y").read()
+        data.open([first, second], "y", first_rows=100).read()
 
 
 def test_other_columns(tmp_path):
     table = pa.table({"y": [1, 0], "id": [5, 6], "indices": [[0], [1]], "values": [[1.0], [2.0]]})
     path = write(table, tmp_path / "a.parquet")
-    with pytest.raises(data.DataError, match=r"sparse rows .* and more columns besides: leave them out by drop=\['id'"):
+    with pytest.raises(data.DataError, match=r"sparse rows .* and other columns: leave these out by drop=\['id'"):
         data.open(path, "y")
     for options in ({"drop": ["id"]}, {"columns": ["values", "indices"]}):
         assert data.open(path, "y", **options).read()[0].toarray().tolist() == [[1.0, 0.0], [0.0, 2.0]]

@@ -130,7 +130,7 @@ def test_each_fault_is_a_sentence_with_file_and_line(write, line):
     reader = VwReader([good, bad], on_error="skip", names=True)
     assert [row[0] for row in rows_of(reader)] == [1, 1, -1]
     assert reader.skipped == 1
-    assert reader.complaints == [f"{bad}, " + reader.complaints[0].partition(", ")[2]]
+    assert reader.messages == [f"{bad}, " + reader.messages[0].partition(", ")[2]]
     assert reader.names == {14355: "f^a"}, "names are not taken from lines that are left out"
 
 
@@ -139,7 +139,7 @@ def test_reading_goes_on_after_any_block(write):
     blocks = list(reader)
     rows = rows_of(blocks)
     for block in blocks:
-        rest = [row for later in reader.read(block.after) for row in later.y.tolist()]
+        rest = [row for later in reader.blocks(block.after) for row in later.y.tolist()]
         assert rest == [row[0] for row in rows[block.first + len(block) :]]
 
 
@@ -150,7 +150,7 @@ def test_odd_files(write):
     assert long.X.sum() == 450_000
     assert odd.X.nnz == 2
     for bits in (0, 31):
-        with pytest.raises(ValueError, match="bits must be between 1 and 30"):
+        with pytest.raises(ValueError, match="bits must be an integer from 1 to 30"):
             VwReader(path, bits=bits)
 
 

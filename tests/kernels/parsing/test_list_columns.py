@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.point_sets import some
-from rosenblatt.kernels.parsing.list_columns import MOST_COLUMNS, NOT_FINITE, OUTSIDE, SOUND, UNSORTED, judge_lists
+from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, VALID, check_rows
 
-COLUMNS = [-(2**31), -1, 0, 1, 2, 3, MOST_COLUMNS - 1, MOST_COLUMNS]
+COLUMNS = [-(2**31), -1, 0, 1, 2, 3, MAX_COLUMNS - 1, MAX_COLUMNS]
 VALUES = [0.0, -1.5, math.inf, -math.inf, math.nan, 1.7976931348623157e308, 5e-324]
 
 
@@ -18,18 +18,18 @@ def naive(rows):
     """What each row is, and the largest column number of those that are sound."""
     judged, highest = [], -1
     for row in rows:
-        found = SOUND
+        found = VALID
         for k, (j, v) in enumerate(row):
-            if not 0 <= j < MOST_COLUMNS:
-                found = OUTSIDE
+            if not 0 <= j < MAX_COLUMNS:
+                found = OUT_OF_RANGE
             elif k and j <= row[k - 1][0]:
                 found = UNSORTED
             elif not math.isfinite(v):
                 found = NOT_FINITE
-            if found != SOUND:
+            if found != VALID:
                 break
         judged.append(found)
-        if found == SOUND:
+        if found == VALID:
             highest = max([highest, *(j for j, _ in row)])
     return judged, highest
 
@@ -39,7 +39,7 @@ def judge(rows, dtype=np.float64, wide=np.int32):
     indptr = np.cumsum([0, *map(len, rows)]).astype(wide)
     judged = np.full(len(rows), 99, np.int8)
     indices, values = np.array([j for j, _ in entries], np.int32), np.array([v for _, v in entries], dtype)
-    highest = judge_lists(indptr, indices, values, judged)
+    highest = check_rows(indptr, indices, values, judged)
     return judged.tolist(), highest
 
 
@@ -57,11 +57,11 @@ def test_equals_its_twin(rows):
 @pytest.mark.parametrize(
     ("row", "is_what"),
     [
-        ([], SOUND),
-        ([(0, 1.0)], SOUND),
-        ([(MOST_COLUMNS - 1, 1.0)], SOUND),
-        ([(MOST_COLUMNS, 1.0)], OUTSIDE),
-        ([(-1, 1.0)], OUTSIDE),
+        ([], VALID),
+        ([(0, 1.0)], VALID),
+        ([(MAX_COLUMNS - 1, 1.0)], VALID),
+        ([(MAX_COLUMNS, 1.0)], OUT_OF_RANGE),
+        ([(-1, 1.0)], OUT_OF_RANGE),
         ([(1, 1.0), (1, 1.0)], UNSORTED),
         ([(1, 1.0), (0, 1.0)], UNSORTED),
         ([(0, math.nan)], NOT_FINITE),
@@ -71,10 +71,10 @@ def test_equals_its_twin(rows):
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_each_fault(row, is_what, dtype):
-    highest = row[-1][0] if row and is_what == SOUND else -1
+    highest = row[-1][0] if row and is_what == VALID else -1
     assert judge([row], dtype) == ([is_what], highest)
-    assert judge([[(5, 1.0)], row, [(2, 0.0)]], dtype) == ([SOUND, is_what, SOUND], max(5, highest))
+    assert judge([[(5, 1.0)], row, [(2, 0.0)]], dtype) == ([VALID, is_what, VALID], max(5, highest))
 
 
 def test_the_largest_float32_is_finite():
-    assert judge([[(0, np.finfo(np.float32).max)]], np.float32) == ([SOUND], 0)
+    assert judge([[(0, np.finfo(np.float32).max)]], np.float32) == ([VALID], 0)

@@ -1,1 +1,1 @@
-"""Parsed rows kept for further passes."""
+"""A cache of parsed rows for further passes."""

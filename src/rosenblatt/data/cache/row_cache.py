@@ -1,7 +1,7 @@
-"""Rows kept for further passes: in memory while they are few, in an uncompressed Arrow file beyond that.
+"""A cache of rows for further passes: in memory while they are few, in an uncompressed Arrow file beyond that.
 
 Parsing text costs several times as much as learning from it, and further passes need not do it again. A file that the
-user names serves other runs too; otherwise it has no name, and is gone with the process, however that ends.
+user names also serves other runs; otherwise it has no name and disappears with the process, however that ends.
 """
 
 from __future__ import annotations
@@ -12,71 +12,71 @@ import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
-from typing import Any
+from typing import Any, NoReturn
 
 from rosenblatt.blocks import Block, DataError
-from rosenblatt.data.cache.row_file import RowsFile, RowsWriter, is_rows_file
-from rosenblatt.data.io.prefetch import in_order
-from rosenblatt.data.tables.reader import arrow
+from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, StoredRows, is_row_file
+from rosenblatt.data.io.prefetch import ordered_map
+from rosenblatt.data.row_source import Facts
+from rosenblatt.data.tables.arrow_values import import_arrow
+from rosenblatt.parameters import ParameterError, Setting
 
-__all__ = ["Kept"]
+__all__ = ["RowCache"]
 
-ROOM = 1 << 26
-"""Bytes of rows that stay in memory."""
+MEMORY_LIMIT = 1 << 26
+"""Bytes of rows that are kept in memory."""
 _numbers = count()
 
-Facts = dict[str, Any]
 
-
-class Kept:
+class RowCache:
     """The rows of one stream, once all of them have been read.
 
     Parameters
     ----------
     path : str or None
-        The file to keep them in, None for one without a name.
+        The file to store them in, None for one without a name.
     key : str
-        What tells these rows from others: a file with another key is written anew.
-    facts : callable
-        Returns what is known about the rows after the last of them, as plain data, with "n_features" in it.
+        A digest that identifies these rows: a file with another key is replaced.
+    get_facts : callable
+        Returns what is known about the rows after the last of them, "n_features" included.
 
     Raises
     ------
-    ValueError
-        If no file can be made there, or the one that is there is none of rows.
+    ParameterError
+        If no file can be made at this path, or another kind of file is there.
     """
 
-    def __init__(self, path: str | None, key: str, facts: Callable[[], Facts]) -> None:
-        self._path, self._key, self._facts = None if path is None else os.path.realpath(path), key, facts
-        self._few: list[Block] | None = None
-        self._file = self._found()
-        self._turn: object = None
-        """Whose rows are being kept: of who began to read last, unless somebody else reads on."""
-        self._given_up = False
+    def __init__(self, path: str | None, key: str, get_facts: Callable[[], Facts]) -> None:
+        self._path, self._key, self._get_facts = None if path is None else os.path.realpath(path), key, get_facts
+        self._in_memory: list[Block] | None = None
+        self._file = self._open_file()
+        self._reader: object = None
+        """The iteration whose rows are recorded: the one begun last, unless an earlier one continues meanwhile."""
+        self._disabled = False
         self._rows = 0
 
     @property
-    def full(self) -> bool:
-        """Whether all rows are here."""
-        return self._few is not None or self._file is not None
+    def complete(self) -> bool:
+        """Whether all rows are in the cache."""
+        return self._in_memory is not None or self._file is not None
 
     @property
-    def found(self) -> Facts | None:
-        """What is known about the rows, where they are in a file."""
+    def facts(self) -> Facts | None:
+        """What is known about the rows, if they are in a file."""
         return None if self._file is None else self._file.facts
 
     @property
     def rows(self) -> int:
-        """How many rows are here."""
+        """How many rows there are."""
         return self._rows if self._file is None else int(self._file.facts["rows"])
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield the rows that are here."""
+        """Yield the rows of the cache."""
         if self._file is None:
-            yield from self._few or ()
+            yield from self._in_memory or ()
             return
         first, checked = 0, self._file.facts["checked"]
-        work = in_order((k for k in range(len(self._file))), self._block, 1)
+        work = ordered_map((k for k in range(len(self._file))), self._block, 1)
         try:
             for X, y, weight in work:
                 yield Block(X, y, first, weight, checked=checked)
@@ -84,127 +84,124 @@ class Kept:
         finally:
             work.close()
 
-    def filling(self, blocks: Generator[Block, None, None]) -> Generator[Block, None, None]:
-        """Yield the blocks and keep them; unless all of them are read, and nothing else meanwhile, none is kept."""
+    def record(self, blocks: Generator[Block, None, None]) -> Generator[Block, None, None]:
+        """Yield blocks and store them. Nothing is stored unless all are read, by no other iteration meanwhile."""
         mine = object()
-        if not self._given_up:
-            self._turn = mine
-        few: list[Block] = []
-        draft: _Draft | None = None
-        room, rows = ROOM if self._path is None else 0, 0
+        if not self._disabled:
+            self._reader = mine
+        waiting: list[Block] = []
+        file: _PartialFile | None = None
+        space, rows = MEMORY_LIMIT if self._path is None else 0, 0
         try:
             for block in blocks:
-                if self._is_turn_of(mine):
-                    few.append(_read_only(block))
-                    rows, room = rows + len(block), room - block.size
-                if room < 0 and few:
-                    with self._giving_up():
-                        draft = draft or _Draft(self._path)
-                        draft.write(few)
-                    few = []
+                if self._is_only_reader(mine):
+                    for array in block.arrays:
+                        array.flags.writeable = False  # it is needed again
+                    waiting.append(block)
+                    rows, space = rows + len(block), space - block.nbytes
+                if space < 0 and waiting:
+                    with self._disable_on_error():
+                        file = file or _PartialFile(self._path)
+                        for one in waiting:
+                            file.writer.write(one)
+                    waiting = []
                 yield block
-            if self._is_turn_of(mine) and draft is None:
-                self._few, self._rows = few, rows
-            elif self._is_turn_of(mine) and draft is not None:
-                with self._giving_up():
-                    draft.finish(self._facts() | {"rows": rows, "key": self._key})
-                    self._file = self._found() if self._path is not None else RowsFile(draft.file)
-                    draft = None
+            if self._is_only_reader(mine) and file is None:
+                self._in_memory, self._rows = waiting, rows
+            elif self._is_only_reader(mine) and file is not None:
+                with self._disable_on_error():
+                    file.finish(self._get_facts() | {"rows": rows, "key": self._key})
+                    self._file = self._open_file() if self._path is not None else RowFile(file.file)
+                    file = None
         finally:
             blocks.close()
-            if draft is not None:
-                draft.discard()
+            if file is not None:
+                file.discard()
 
-    def _is_turn_of(self, reader: object) -> bool:
-        """Say whether nobody else reads at the same time: what is counted meanwhile is about both."""
-        if self._turn is not reader:
-            self._turn = None
-        return self._turn is reader
+    def _is_only_reader(self, reader: object) -> bool:
+        """Return whether no other iteration reads at the same time: the counts would be about both."""
+        if self._reader is not reader:
+            self._reader = None
+        return self._reader is reader
 
     @contextmanager
-    def _giving_up(self) -> Iterator[None]:
-        """Go on without keeping rows where that cannot be done."""
+    def _disable_on_error(self) -> Iterator[None]:
+        """Continue without a cache if it cannot be written."""
         try:
             yield
-        except (OSError, ValueError, arrow().ArrowException) as error:
-            self._given_up, self._turn = True, None
+        except (OSError, ValueError, import_arrow().ArrowException) as error:
+            self._disabled, self._reader = True, None
             where = "a temporary file" if self._path is None else self._path
-            warnings.warn(f"rows cannot be kept in {where} ({error}): they are read anew in each pass.", stacklevel=5)
+            warnings.warn(f"rows cannot be cached in {where} ({error}): each pass reads them again.", stacklevel=5)
 
-    def _block(self, k: int) -> tuple[Any, Any, Any]:
+    def _block(self, k: int) -> StoredRows:
         assert self._file is not None
         try:
             return self._file.block(k)
-        except (OSError, ValueError, arrow().ArrowException) as error:
+        except (OSError, ValueError, import_arrow().ArrowException) as error:
             where = "the temporary file of rows" if self._path is None else self._path
-            raise DataError(f"{where} is damaged ({error}): delete it, and the rows are read anew.") from None
+            raise DataError(f"{where} is damaged ({error}): delete it, and the rows are read again.") from None
 
-    def _found(self) -> RowsFile | None:
+    def _open_file(self) -> RowFile | None:
         """Return the file that has these rows, if there is one."""
         path = self._path
         if path is None:
             return None
         folder = os.path.dirname(path)
         if not os.path.isdir(folder):
-            raise ValueError(f"cache must be a file in a folder that is there, got {path}: make the folder first.")
+            _refuse(f" must be a file in an existing folder, got {path}: make the folder first.")
         if os.path.exists(path) and not os.path.isfile(path):
-            raise ValueError(f"cache must be a file, got {path}, which is something else.")
-        found = _opened(path) if os.path.exists(path) else None
-        if found is not None and found.facts["key"] == self._key:
-            return found
+            _refuse(f" must be a file, got {path}, which is something else.")
+        file = _open_row_file(path) if os.path.exists(path) else None
+        if file is not None and file.facts["key"] == self._key:
+            return file
         if not os.access(folder, os.W_OK):
-            raise ValueError(f"cache must be a file in a folder that can be written to, got {path}.")
+            _refuse(f" must be a file in a folder that can be written to, got {path}.")
         return None
 
 
-def _opened(path: str) -> RowsFile | None:
-    """Return a file of rows, None where it is not complete; a ValueError where it is something else."""
+def _refuse(problem: str) -> NoReturn:
+    raise ParameterError(Setting("cache"), problem)
+
+
+def _open_row_file(path: str) -> RowFile | None:
+    """Return a row file, None if it is not complete; a ParameterError if it is another kind of file."""
     with ExitStack() as stack:
         file = stack.enter_context(open(path, "rb"))
-        if os.path.getsize(path) and not is_rows_file(file):
-            raise ValueError(f"{path} is there and is no file of rows: delete it, or name another file by cache=.")
-        with suppress(ValueError, arrow().ArrowException):
-            rows = RowsFile(file)
+        if os.path.getsize(path) and not is_row_file(file):
+            _refuse(
+                f" must be a file of rows or a new file, got {path}, another kind of file: delete it, or name another."
+            )
+        with suppress(ValueError, import_arrow().ArrowException):
+            rows = RowFile(file)
             stack.pop_all()  # it stays open as long as its rows are used
             return rows
     return None
 
 
-class _Draft:
-    """A file of rows that is being written."""
+class _PartialFile:
+    """A row file that is being written."""
 
     def __init__(self, path: str | None) -> None:
         self._path = path
         if path is None:
-            self.file: Any = tempfile.TemporaryFile()  # noqa: SIM115 (it goes on living as what is read)
+            self.file: Any = tempfile.TemporaryFile()  # noqa: SIM115 (the row file reads it later)
         else:
             self._part = f"{path}.{os.getpid()}-{next(_numbers)}.part"
             self.file = open(self._part, "wb")  # noqa: SIM115
-        self._writer = RowsWriter(self.file)
-
-    def write(self, blocks: list[Block]) -> None:
-        """Write blocks."""
-        for block in blocks:
-            self._writer.write(block)
+        self.writer = RowFileWriter(self.file)
 
     def finish(self, facts: Facts) -> None:
-        """Write what is known about the rows, and give the file its name."""
-        self._writer.finish(facts)
+        """Write the facts about the rows, and give the file its name."""
+        self.writer.finish(facts)
         if self._path is not None:
             self.file.close()
             os.replace(self._part, self._path)
 
     def discard(self) -> None:
-        """Forget what was written."""
+        """Delete the file."""
         with suppress(OSError):
             self.file.close()
         if self._path is not None:
             with suppress(OSError):
                 os.unlink(self._part)
-
-
-def _read_only(block: Block) -> Block:
-    """Return the block, with numbers that nobody can change: they are needed again."""
-    for array in block.arrays:
-        array.flags.writeable = False
-    return block

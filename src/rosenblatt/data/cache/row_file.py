@@ -1,6 +1,6 @@
-"""Blocks of rows as Arrow record batches, and back, without a copy of their numbers; and files of such batches.
+"""Blocks of rows as Arrow record batches, and back, without copying their numbers; and files of such batches.
 
-Sparse rows are two columns of lists, as ``lists`` reads them; dense ones a column of lists of one length.
+Sparse rows are two columns of lists, as ``list_columns`` reads them; dense ones a column of lists of one length.
 """
 
 from __future__ import annotations
@@ -10,45 +10,58 @@ import struct
 import threading
 import weakref
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.blocks import Block
-from rosenblatt.data.tables.list_columns import LISTS, numbers_in
-from rosenblatt.data.tables.reader import arrow
+from rosenblatt.blocks import Block, Features, is_sparse
+from rosenblatt.data.row_source import Facts
+from rosenblatt.data.tables.arrow_values import as_numpy, import_arrow
+from rosenblatt.data.tables.list_columns import LISTS
 
-__all__ = ["RowsFile", "RowsWriter", "batch_of", "block_of", "is_rows_file"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["RowFile", "RowFileWriter", "StoredRows", "batch_to_rows", "block_to_batch", "is_row_file"]
 
 _LABEL, _WEIGHT, _FEATURES = "label", "weight", "features"
 _MARK = b"rosenblatt-rows"
-_NO_MORE = struct.pack("<iI", -1, 0)  # ends an Arrow stream
+_END_OF_STREAM = struct.pack("<iI", -1, 0)
 _TAIL = struct.Struct(f"<IQ{len(_MARK)}s")
-"""Ends a file: a checksum of what is known about the rows, how many bytes that takes, and the mark."""
+"""The end of a file: checksum and size of the facts about the rows, and the mark."""
 
 
-class RowsWriter:
-    """Writes blocks to a file: an Arrow stream, which other tools can read, and what is known about the rows behind it.
+class StoredRows(NamedTuple):
+    """The arrays of a block."""
+
+    X: Features
+    y: np.ndarray
+    weight: np.ndarray | None
+
+
+class RowFileWriter:
+    """Writes blocks to a file: an Arrow stream, which other tools can read, followed by facts about the rows.
 
     Examples
     --------
     >>> import io
-    >>> writer = RowsWriter(file := io.BytesIO())
+    >>> writer = RowFileWriter(file := io.BytesIO())
     >>> writer.write(Block(np.eye(2), np.array([1, -1]), 0))
     >>> writer.finish({"rows": 2, "n_features": 2})
-    >>> rows = RowsFile(file)
+    >>> rows = RowFile(file)
     >>> rows.facts["rows"], len(rows), rows.block(0)[1]
     (2, 1, array([ 1, -1]))
     """
 
-    def __init__(self, file: Any) -> None:
-        self._file, self._schema, self._checked = file, None, True
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._checked = file, True
+        self._schema: pa.Schema | None = None
         self._places: list[tuple[int, int, int]] = []
 
     def write(self, block: Block) -> None:
-        """Write a block; a ValueError where it is not like the first."""
-        batch = batch_of(block)
+        """Write a block; a ValueError if its columns are not those of the first."""
+        batch = block_to_batch(block)
         self._checked = self._checked and block.checked
         if self._schema is None:
             self._schema = batch.schema
@@ -57,81 +70,83 @@ class RowsWriter:
             raise ValueError(f"their columns change from {self._schema} to {batch.schema}".replace("\n", ", "))
         self._message(batch.serialize())
 
-    def finish(self, facts: dict[str, Any]) -> None:
-        """Write what is known about the rows, plain data with "rows" and "n_features" in it."""
-        told = json.dumps(facts | {"checked": self._checked, "messages": self._places}).encode()
-        self._file.write(_NO_MORE + told + _TAIL.pack(zlib.crc32(told), len(told), _MARK))
+    def finish(self, facts: Facts) -> None:
+        """Write facts about the rows, with "rows" and "n_features" among them."""
+        data = json.dumps(facts | {"checked": self._checked, "messages": self._places}).encode()
+        self._file.write(_END_OF_STREAM + data + _TAIL.pack(zlib.crc32(data), len(data), _MARK))
         self._file.flush()
 
-    def _message(self, message: Any) -> None:
+    def _message(self, message: pa.Buffer) -> None:
         self._places.append((self._file.tell(), message.size, zlib.crc32(message)))
         self._file.write(message)
 
 
-class RowsFile:
-    """A file that a ``RowsWriter`` wrote; a ValueError where it is not complete. Several threads may read it at once.
+class RowFile:
+    """A file that a ``RowFileWriter`` wrote; a ValueError if it is incomplete. Several threads may read it at once.
 
     Each part is compared with its checksum when it is first read.
     """
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any) -> None:  # with seek and readinto
         self._file, self._lock = file, threading.Lock()
         end = file.seek(0, 2) - _TAIL.size
         total, size, mark = _TAIL.unpack(self._bytes(end, _TAIL.size))
-        told = self._bytes(end - size, size)
-        if mark != _MARK or zlib.crc32(told) != total:
+        data = self._bytes(end - size, size)
+        if mark != _MARK or zlib.crc32(data) != total:
             raise ValueError("it is not complete")
-        self.facts: dict[str, Any] = json.loads(bytes(told))
-        self._sound = [False] * len(self.facts["messages"])
-        self._schema = arrow(".ipc").read_schema(self._message(0))
+        self.facts: Facts = json.loads(bytes(data))
+        self._verified = [False] * len(self.facts["messages"])
+        self._schema = import_arrow(".ipc").read_schema(self._message(0))
         weakref.finalize(self, file.close)
 
     def __len__(self) -> int:
         """Return the number of blocks."""
-        return len(self._sound) - 1
+        return len(self._verified) - 1
 
-    def block(self, k: int) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Return the features, labels and weights of a block; a ValueError where it is damaged."""
-        return block_of(arrow(".ipc").read_record_batch(self._message(k + 1), self._schema), self.facts["n_features"])
+    def block(self, k: int) -> StoredRows:
+        """Return the arrays of a block; a ValueError if it is damaged."""
+        return batch_to_rows(
+            import_arrow(".ipc").read_record_batch(self._message(k + 1), self._schema), self.facts["n_features"]
+        )
 
-    def _message(self, k: int) -> Any:
+    def _message(self, k: int) -> pa.Buffer:
         start, size, total = self.facts["messages"][k]
         message = self._bytes(start, size)
-        if not self._sound[k] and zlib.crc32(message) != total:
+        if not self._verified[k] and zlib.crc32(message) != total:
             raise ValueError(f"its bytes from {start} on are not those that were written")
-        self._sound[k] = True
+        self._verified[k] = True
         return message
 
-    def _bytes(self, start: int, size: int) -> Any:
+    def _bytes(self, start: int, size: int) -> pa.Buffer:
         if start < 0:
             raise ValueError("it is too short")
-        found = arrow().allocate_buffer(size)
+        buffer = import_arrow().allocate_buffer(size)
         with self._lock:
             self._file.seek(start)
-            if self._file.readinto(found) < size:
+            if self._file.readinto(buffer) < size:
                 raise ValueError("it ends too early")
-        return found
+        return buffer
 
 
-def is_rows_file(file: Any) -> bool:
-    """Say whether a file begins as one of rows does."""
+def is_row_file(file: BinaryIO) -> bool:
+    """Return whether a file begins as row files do."""
     return _MARK in file.read(1 << 12)
 
 
-def batch_of(block: Block) -> Any:
-    """Return a block as a record batch; a ValueError where it cannot be one.
+def block_to_batch(block: Block) -> pa.RecordBatch:
+    """Return a block as a record batch; a ValueError if that is impossible.
 
     Examples
     --------
     >>> block = Block(sp.csr_array([[0.0, 2.0], [1.0, 3.0]]), np.array([1, -1]), 0)
-    >>> batch_of(block).to_pylist()[1]
+    >>> block_to_batch(block).to_pylist()[1]
     {'label': -1, 'weight': None, 'indices': [0, 1], 'values': [1.0, 3.0]}
     """
-    pa = arrow()
+    pa = import_arrow()
     X, n = block.X, len(block)
     weight = pa.nulls(n, pa.float64()) if block.weight is None else _array(block.weight)
     columns = {_LABEL: _labels(block.y), _WEIGHT: weight}
-    if sp.issparse(X):
+    if is_sparse(X):
         if X.nnz >= 2**31:
             raise ValueError(f"{X.nnz} numbers in a block, expected fewer than {2**31}")
         ends = pa.py_buffer(np.ascontiguousarray(X.indptr, np.int32))
@@ -145,51 +160,51 @@ def batch_of(block: Block) -> Any:
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
-def block_of(batch: Any, width: int) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    """Return the features, labels and weights of a record batch; sparse ones have ``width`` columns.
+def batch_to_rows(batch: pa.RecordBatch, width: int) -> StoredRows:
+    """Return the arrays of a record batch; sparse rows have ``width`` columns.
 
     Examples
     --------
-    >>> block_of(batch_of(Block(np.eye(2), np.array(["no", "yes"]), 0)), 2)
-    (array([[1., 0.],
-           [0., 1.]]), array(['no', 'yes'], dtype='<U3'), None)
+    >>> batch_to_rows(block_to_batch(Block(np.eye(2), np.array(["no", "yes"]), 0)), 2)
+    StoredRows(X=array([[1., 0.],
+           [0., 1.]]), y=array(['no', 'yes'], dtype='<U3'), weight=None)
     """
-    pa = arrow()
+    pa = import_arrow()
     labels, weight = batch.column(_LABEL), batch.column(_WEIGHT)
     if pa.types.is_string(labels.type):
         y = np.array(labels.to_pylist(), dtype=np.str_)
     elif pa.types.is_boolean(labels.type):
-        y = numbers_in(labels.cast(pa.uint8())).astype(bool)
+        y = as_numpy(labels.cast(pa.uint8())).astype(bool)
     else:
-        y = numbers_in(labels)
+        y = as_numpy(labels)
     n = batch.num_rows
     if _FEATURES in batch.schema.names:
         rows = batch.column(_FEATURES)
-        X = numbers_in(rows.values).reshape(n, rows.type.list_size)
+        X = as_numpy(rows.values).reshape(n, rows.type.list_size)
     else:
         indices, values = (batch.column(name) for name in LISTS)
-        parts = numbers_in(values.values), numbers_in(indices.values), numbers_in(indices.offsets)
+        parts = as_numpy(values.values), as_numpy(indices.values), as_numpy(indices.offsets)
         X = sp.csr_array(parts, shape=(n, width))
         X.has_canonical_format = True
-    return X, y, None if weight.null_count == n else numbers_in(weight)
+    return StoredRows(X, y, None if weight.null_count == n else as_numpy(weight))
 
 
-def _labels(y: np.ndarray) -> Any:
-    pa = arrow()
+def _labels(y: np.ndarray) -> pa.Array:
+    pa = import_arrow()
     if y.dtype.kind == "U":
         return pa.array(y.tolist(), pa.string())
     if y.dtype.kind == "b":
         return _array(y.astype(np.uint8)).cast(pa.bool_())
     if y.dtype.kind not in "iuf":
-        raise ValueError(f"labels of type {y.dtype}, expected numbers, truth values or strings")
+        raise ValueError(f"labels of type {y.dtype}, expected numbers, booleans or strings")
     return _array(y)
 
 
-def _array(numbers: np.ndarray) -> Any:
-    pa = arrow()
+def _array(numbers: np.ndarray) -> pa.Array:
+    pa = import_arrow()
     numbers = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("="))
     return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
 
 
-def _item(type_: Any) -> Any:
-    return arrow().field("item", type_, nullable=False)
+def _item(type_: pa.DataType) -> pa.Field:
+    return import_arrow().field("item", type_, nullable=False)

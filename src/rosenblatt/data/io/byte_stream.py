@@ -1,7 +1,7 @@
-"""The bytes of one file: plain, gz, bz2, xz or zstd; a file that can be read again, a pipe, standard input.
+"""The bytes of one file: plain, gz, bz2, xz or zstd; a file on disk, a pipe, standard input, an open file object.
 
-Name and first bytes tell how a file is compressed. Whatever goes wrong is one sentence that names the file: an OSError
-where the file cannot be read, a ``DataError`` where its contents are damaged.
+Name and first bytes say how a file is compressed. Every failure is one sentence that names the file: an OSError where
+the file cannot be read, a ``DataError`` where its contents are damaged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from rosenblatt.blocks import DataError
 
@@ -30,8 +30,24 @@ _MAGIC = {
     "xz": (b"\xfd7zXZ\0",),
     "zstd": (b"\x28\xb5\x2f\xfd",),
 }
-_ENDINGS = {".gz": "gz", ".gzip": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
-_MOMENT = 0.02  # seconds to wait for a pipe to bring more before its lines are handed over
+COMPRESSIONS = {".gz": "gz", ".gzip": "gz", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
+_PAUSE = 0.02  # seconds without new bytes after which the lines of a pipe are passed on
+
+
+@runtime_checkable
+class BinaryFile(Protocol):
+    """An open file in binary mode. With ``read1``, too, lines are passed on as soon as they can be read."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most ``size`` bytes, none at the end."""
+
+
+def display_name(file: str | BinaryFile) -> str:
+    """Return how messages name a file."""
+    name = file if isinstance(file, str) else getattr(file, "name", None)
+    if name in (STANDARD_INPUT, "<stdin>"):
+        return "standard input"
+    return name if isinstance(name, str) else "the open file"
 
 
 class ByteStream:
@@ -40,93 +56,91 @@ class ByteStream:
     Attributes
     ----------
     name : str
-        The file as the user named it; "standard input" for "-".
+        How messages name the file.
     compression : str or None
         "gz", "bz2", "xz", "zstd", or None.
     """
 
     _bytes: Any
 
-    def __init__(self, name: str) -> None:
-        self.name = "standard input" if name == STANDARD_INPUT else name
+    def __init__(self, file: str | BinaryFile) -> None:
+        self.name = display_name(file)
         self.compression: str | None = None
         self._peeked = b""
-        with self._faults():
-            raw = _standard_input() if name == STANDARD_INPUT else io.FileIO(name)
-            self._stored = self._bytes = _Counted(raw, closes=name != STANDARD_INPUT)
+        with self._rename_errors():
+            by_name, raw = False, file
+            if file == STANDARD_INPUT:
+                raw = _standard_input()
+            elif isinstance(file, str):
+                by_name, raw = True, io.FileIO(file)
+            self._stored = self._bytes = _CountingReader(raw, closes=by_name)
             try:
-                self.compression = self._told(name, self._stored.peek(10))
+                self.compression = self._detect_compression(self._stored.peek(10), by_name)
                 if self.compression:
-                    self._bytes = _decompressed(io.BufferedReader(self._stored, 1 << 18), self.compression, self.name)
+                    self._bytes = _decompress(io.BufferedReader(self._stored, 1 << 18), self.compression, self.name)
             except BaseException:
                 self._stored.close()
                 raise
 
     @property
     def consumed(self) -> int:
-        """Bytes of the file that were read so far, as they are stored."""
+        """Bytes read so far, as they are stored in the file."""
         return self._stored.count
 
-    def readinto(self, room: memoryview) -> int:
-        """Fill ``room``, and return how much was read: less only at the end, or where a pipe pauses after a newline."""
-        filled = min(len(self._peeked), len(room))
-        room[:filled] = self._peeked[:filled]
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill ``buffer`` and return the bytes read: fewer only at the end, or where a pipe pauses after a newline."""
+        filled = min(len(self._peeked), len(buffer))
+        buffer[:filled] = self._peeked[:filled]
         self._peeked = self._peeked[filled:]
-        with self._faults():
-            while filled < len(room):
-                if filled and self._bytes is self._stored and self._stored.pauses() and b"\n" in bytes(room[:filled]):
+        with self._rename_errors():
+            while filled < len(buffer):
+                if filled and self._bytes is self._stored and self._stored.pauses() and b"\n" in bytes(buffer[:filled]):
                     break
-                n = self._bytes.readinto(room[filled:])
+                n = self._bytes.readinto(buffer[filled:])
                 if not n:
                     break
                 filled += n
         return filled
 
     def peek(self, size: int) -> bytes:
-        """Return the next ``size`` bytes, or fewer as ``readinto`` does, without taking them away."""
-        room = bytearray(size)
-        self._peeked = bytes(room[: self.readinto(memoryview(room))]) + self._peeked
+        """Return the next ``size`` bytes, or fewer as ``readinto`` does, which are read again later."""
+        buffer = bytearray(size)
+        self._peeked = bytes(buffer[: self.readinto(memoryview(buffer))]) + self._peeked
         return self._peeked[:size]
 
     def skip(self, size: int) -> None:
-        """Pass over ``size`` bytes; a ``DataError`` where there are not so many."""
+        """Skip ``size`` bytes; a ``DataError`` if there are fewer."""
         if self._bytes is self._stored and not self._peeked and self._stored.skip(size):
             return
-        room = memoryview(bytearray(min(size, 1 << 20)))
+        buffer = memoryview(bytearray(min(size, 1 << 20)))
         while size > 0:
-            n = self.readinto(room[: min(size, len(room))])
+            n = self.readinto(buffer[: min(size, len(buffer))])
             if n == 0:
                 raise DataError(
-                    f"{self.name} is shorter than it was: it ends {size} bytes before the place to go on from."
+                    f"{self.name} is shorter than it was: it ends {size} bytes before the position to continue from."
                 )
             size -= n
 
     def close(self) -> None:
-        """Close the file; standard input stays open."""
+        """Close the file if it was opened by its name; standard input and file objects stay open."""
         with suppress(Exception):
             self._bytes.close()
         self._stored.close()
 
-    def _told(self, name: str, head: bytes) -> str | None:
+    def _detect_compression(self, head: bytes, by_name: bool) -> str | None:
         found = next((kind for kind, starts in _MAGIC.items() if head.startswith(starts)), None)
-        expected = _ENDINGS.get(Path(name).suffix.lower())
-        if expected and not found:
-            what = "it is empty" if not head else f"it does not begin as {expected} files do"
-            raise DataError(f"{name} is not a {expected} file as its name says: {what}. Copy it again, or rename it.")
+        expected = COMPRESSIONS.get(Path(self.name).suffix.lower())
+        if expected and not found and by_name:  # a file object may be decompressed already
+            what = "is empty" if not head else f"does not begin as {expected} files do"
+            raise DataError(f"{self.name} is named as a {expected} file, but {what}: copy it again, or rename it.")
         return found
 
     @contextmanager
-    def _faults(self) -> Generator[None, None, None]:
+    def _rename_errors(self) -> Generator[None, None, None]:
         try:
             yield
         except DataError:
             raise
-        except FileNotFoundError:
-            raise FileNotFoundError(f"there is no file {self.name}.") from None
-        except IsADirectoryError:
-            raise IsADirectoryError(f"{self.name} is a folder: name the files in it, as in {self.name}/*.") from None
-        except PermissionError:
-            raise PermissionError(f"{self.name} cannot be read: permission denied.") from None
         except EOFError:
             raise DataError(f"{self.name} ends in the middle of its {self.compression} data: copy it again.") from None
         except (zlib.error, lzma.LZMAError, OSError) as error:
@@ -135,44 +149,48 @@ class ByteStream:
             raise DataError(f"{self.name} has damaged {self.compression} data ({error}): copy it again.") from None
 
 
-class _Counted(io.RawIOBase):
+class _CountingReader(io.RawIOBase):
     """The stored bytes of a file, counted as they are read."""
 
     def __init__(self, raw: Any, closes: bool) -> None:
         self._raw, self._closes = raw, closes
+        self._read = getattr(raw, "read1", raw.read)
         self._head = b""
         self.count = 0
-        self._waits = not is_regular(raw)
+        self._descriptor = _descriptor(raw)
+        self._on_disk = self._descriptor is not None and is_regular(self._descriptor)
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
-        if self._head:
-            n = min(len(self._head), len(room))
-            room[:n] = self._head[:n]
-            self._head = self._head[n:]
+    def readinto(self, buffer: Any) -> int:
+        if not self._head and isinstance(self._raw, io.RawIOBase):
+            n = self._raw.readinto(buffer) or 0
         else:
-            n = self._raw.readinto(room) or 0
+            some = self._head[: len(buffer)] or self._read(len(buffer))
+            n = len(some)
+            buffer[:n] = some
+            self._head = self._head[n:]
         self.count += n
         return n
 
     def peek(self, size: int) -> bytes:
-        """Return the next ``size`` bytes; fewer at the end, or where a pipe has brought a line and no more."""
-        while len(self._head) < size and b"\n" not in self._head and (more := self._raw.read(size - len(self._head))):
+        """Return the next ``size`` bytes; fewer at the end, or where a pipe has delivered one line and no more."""
+        while len(self._head) < size and b"\n" not in self._head and (more := self._read(size - len(self._head))):
             self._head += more
         return self._head
 
     def pauses(self) -> bool:
-        """Say whether this is a pipe, or the like, that has nothing to read for a moment."""
-        if self._waits and not self._head:
-            with suppress(OSError, ValueError):
-                return not select.select([self._raw], [], [], _MOMENT)[0]
+        """Return whether there may be nothing to read for a moment; never true of a file on disk."""
+        if self._on_disk or self._head:
+            return False
+        with suppress(OSError, ValueError):
+            return self._descriptor is None or not select.select([self._descriptor], [], [], _PAUSE)[0]
         return False
 
     def skip(self, size: int) -> bool:
-        """Seek instead of reading, where that can be done and the bytes are there."""
-        if self._waits or os.fstat(self._raw.fileno()).st_size < self.count + size:
+        """Seek instead of reading; return whether that was possible and the bytes are there."""
+        if not self._on_disk or os.stat(self._raw.fileno()).st_size < self.count + size:
             return False
         self._head = b""
         self.count = self._raw.seek(self.count + size)
@@ -184,13 +202,19 @@ class _Counted(io.RawIOBase):
         super().close()
 
 
-def is_regular(file: Any) -> bool:
-    """Say whether an open file, or a path, is a plain file on disk, which can be read again and has a size."""
+def _descriptor(file: Any) -> int | None:
     try:
-        mode = os.stat(file if isinstance(file, str) else file.fileno()).st_mode
-    except (OSError, io.UnsupportedOperation):
+        return int(file.fileno())
+    except (AttributeError, OSError):
+        return None
+
+
+def is_regular(path: str | int) -> bool:
+    """Return whether a path, or a descriptor, is a plain file on disk, which can be read again and has a size."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
         return False
-    return stat.S_ISREG(mode)
 
 
 def _standard_input() -> Any:
@@ -198,7 +222,7 @@ def _standard_input() -> Any:
     return getattr(buffer, "raw", buffer)  # a thread that waits for the unbuffered file holds no lock
 
 
-def _decompressed(file: io.BufferedReader, compression: str, name: str) -> Any:
+def _decompress(file: io.BufferedReader, compression: str, name: str) -> Any:
     if compression == "gz":
         return gzip.GzipFile(fileobj=file)
     if compression == "bz2":

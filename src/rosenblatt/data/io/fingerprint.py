@@ -1,4 +1,4 @@
-"""What tells the rows of some files from others."""
+"""Digests that identify the rows of some files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
 
 __all__ = ["fingerprint"]
 
@@ -14,11 +13,11 @@ PART = 1 << 16
 PARTS = 64
 
 
-def fingerprint(names: Sequence[str], made: Any, dated: bool = False) -> str:
-    """Return a digest of what is in files and of how rows are made of them, ``made``, which is plain data.
+def fingerprint(names: Sequence[str], recipe: object, dated: bool = False) -> str:
+    """Return a digest of the contents of files and of the recipe, plain data, by which rows are made from them.
 
-    Of files above ``PARTS * PART`` bytes only so many parts are looked at, the first and the last among them. With
-    ``dated`` the time of the last change counts too.
+    Of files above ``PARTS * PART`` bytes only so many parts are read, the first and the last among them. With
+    ``dated``, the time of the last change counts too.
 
     Examples
     --------
@@ -30,7 +29,7 @@ def fingerprint(names: Sequence[str], made: Any, dated: bool = False) -> str:
     >>> fingerprint([file], {"target": "y"}) == before
     False
     """
-    digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(recipe, sort_keys=True).encode())
     for name in names:
         with open(name, "rb") as file:
             about = os.fstat(file.fileno())

@@ -1,4 +1,4 @@
-"""Telling the format of a file from its name and its first bytes."""
+"""Detecting the format of a file from its name and its first bytes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import re
 from pathlib import PurePath
 
 from rosenblatt.blocks import DataError
+from rosenblatt.data.io.byte_stream import COMPRESSIONS
+from rosenblatt.parameters import ParameterError, Setting, shorten
 
-__all__ = ["FORMATS", "TABLES", "told"]
+__all__ = ["FORMATS", "TABLES", "detect_format"]
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl", "svmlight", "vw", "npz")
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
@@ -22,27 +24,26 @@ _ENDINGS = {
     "vw": (".vw",),
     "npz": (".npz",),
 }
-_COMPRESSED = {".gz", ".gzip", ".bz2", ".xz", ".zst", ".zstd"}
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _VW = re.compile(rb"\s*(?:%b\s+){0,3}(?:'?[^\s|]*\s*)?\|" % _NUMBER)
 _SVMLIGHT = re.compile(rb"\s*%b(?:\s+qid:\d+)?(?:\s+\d+:%b)+\s*(?:#.*)?" % (_NUMBER, _NUMBER))
 
 
-def told(name: str, head: bytes, given: str | None = None) -> str:
-    """Return the format of a file: what is given, else what its content says, else its name, else its first line.
+def detect_format(name: str, head: bytes, given: str | None = None) -> str:
+    """Return the format of a file: the given one, else that of its first bytes, its name or its first lines.
 
     Examples
     --------
-    >>> told("a9a.t", b"-1 5:1 7:1 14:1\\n")
+    >>> detect_format("a9a.t", b"-1 5:1 7:1 14:1\\n")
     'svmlight'
-    >>> told("numbers.csv.gz", b"x,y\\n")
+    >>> detect_format("numbers.csv.gz", b"x,y\\n")
     'csv'
     """
     if given is not None:
         kind = ALIASES.get(given, given)
         if kind not in FORMATS:
-            raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {given!r}.")
+            raise ParameterError(Setting("format"), f" must be one of {', '.join(FORMATS)}, got {shorten(given)}.")
         return kind
     if head.startswith(b"FEA1"):
         raise DataError(f"{name} is a Feather file of version 1, expected version 2: write it again.")
@@ -56,15 +57,16 @@ def told(name: str, head: bytes, given: str | None = None) -> str:
     found = _from_lines(head)
     if found is None:
         raise DataError(
-            f"the format of {name} cannot be told from its name or its first line: say format=, one of "
-            f"{', '.join(FORMATS)}."
+            f"the format of {name} cannot be detected from its name or its first line: give ",
+            Setting("format"),
+            f", one of {', '.join(FORMATS)}.",
         )
     return found
 
 
 def _ending(name: str) -> str:
     path = PurePath(name)
-    if path.suffix.lower() in _COMPRESSED:
+    if path.suffix.lower() in COMPRESSIONS:
         path = path.with_suffix("")
     return path.suffix.lower()
 

@@ -1,8 +1,9 @@
-"""Text from files in chunks of whole lines: one file, several, a pattern, or standard input."""
+"""Text from files in chunks of whole lines: one file, several, a pattern, standard input, or an open file object."""
 
 from __future__ import annotations
 
 import glob
+import io
 import os
 from collections.abc import Generator, Iterable
 from contextlib import suppress
@@ -10,39 +11,49 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosenblatt.blocks import DataError, Place
-from rosenblatt.data.io.byte_stream import STANDARD_INPUT, ByteStream, is_regular
+from rosenblatt.blocks import DataError, FilePosition
+from rosenblatt.data.io.byte_stream import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
 from rosenblatt.kernels.parsing.byte_words import PAD
+from rosenblatt.parameters import check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
-"""Text that is parsed in one go, and becomes a block."""
+"""Bytes of text that are parsed at once and become a block."""
 LONGEST_LINE = 1 << 28
+"""The most bytes of a line."""
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """Whole lines of one file, each with a newline at its end: ``buffer[start:stop]``. More bytes than PAD follow."""
+class TextChunk:
+    """Whole lines of one file, each ending in a newline: ``buffer[start:stop]``. More than ``PAD`` bytes follow."""
 
     buffer: bytearray
     start: int
     stop: int
     file: int
-    """Number of the file in ``Source.names``."""
+    """Number of the file in ``LineSource.names``."""
     end: int
     """Bytes of that file up to the end of these lines, after decompression."""
-    consumed: int
-    """Bytes of all files that were read so far, as they are stored."""
+    share: float
+    """How much of all files has been read with these lines, from 0 to 1; 0 where their size is unknown."""
 
     @property
     def text(self) -> np.ndarray:
-        """The buffer as kernels take it."""
+        """The buffer as an array, as kernels need it."""
         return np.frombuffer(self.buffer, np.uint8)
 
 
+def quote_bytes(text: bytes) -> str:
+    """Return text in quotes, cut if it is long, for messages."""
+    try:
+        return shorten(text.strip().decode())
+    except UnicodeDecodeError:
+        return shorten(text.strip())[1:]
+
+
 def file_names(paths: Paths) -> list[str]:
-    """Return the files that ``paths`` means, in order: what matches a pattern sorted, lists as they are.
+    """Return the files that ``paths`` names: the matches of a pattern in sorted order, lists in their own.
 
     Examples
     --------
@@ -54,7 +65,7 @@ def file_names(paths: Paths) -> list[str]:
     """
     if not isinstance(paths, str | os.PathLike):
         if isinstance(paths, bytes) or not isinstance(paths, Iterable):
-            raise TypeError(f"expected the name of a file or a list of names, got {paths!r}.")
+            raise TypeError(f"expected a file name, a list of names or a file in binary mode, got {paths!r}.")
         return [name for path in paths for name in file_names(path)]
     name = os.fspath(paths)
     if not glob.has_magic(name) or os.path.exists(name):
@@ -65,77 +76,85 @@ def file_names(paths: Paths) -> list[str]:
     return found
 
 
-class Source:
+class LineSource:
     """The lines of some files, read in chunks.
 
     Parameters
     ----------
-    paths : str, path, or a list of them
+    paths : str, path, a list of them, or a binary file object
         Files, patterns such as ``part-*.gz``, or "-" for standard input.
-    chunk_bytes : int
-        How much text to read at a time. A line that is longer gets a chunk of its own.
-    longest_line : int
-        Bytes that a line may have; a longer one is a ``DataError``.
+    chunk_bytes : int, optional
+        Bytes of text in a chunk. A longer line gets a chunk of its own.
 
     Attributes
     ----------
     names : list of str
         The files in the order of reading.
     rereadable : bool
-        Whether all can be read again: plain files, not pipes or standard input.
+        Whether all of them can be read again: files on disk, not pipes, standard input or file objects.
     size : int or None
-        Bytes of all files as they are stored, None where that cannot be known.
+        Bytes of all files as they are stored, None where that is unknown.
     """
 
-    def __init__(self, paths: Paths, *, chunk_bytes: int = CHUNK_BYTES, longest_line: int = LONGEST_LINE) -> None:
-        self.names = file_names(paths)
+    def __init__(self, paths: Paths | BinaryFile, *, chunk_bytes: int | None = None) -> None:
+        self._chunk_bytes = check_integer("chunk_bytes", CHUNK_BYTES if chunk_bytes is None else chunk_bytes, 1)
+        if isinstance(paths, io.TextIOBase):
+            raise TypeError(f"expected a file in binary mode, as open(name, 'rb') returns it, got {paths!r}.")
+        self._file = paths if isinstance(paths, BinaryFile) else None
+        self.names = [display_name(paths)] if isinstance(paths, BinaryFile) else file_names(paths)
+        self.rereadable = self._file is None and self._check_names()
+        self.size = sum(os.path.getsize(name) for name in self.names) if self.rereadable else None
+        self._spare: list[bytearray] = []
+        self._peeked: ByteStream | None = None
+        self._started = False
+
+    def _check_names(self) -> bool:
+        """Raise an error unless all files are there; return whether all are files on disk."""
         if not self.names:
             raise ValueError("expected at least one file to read, got none.")
         if self.names.count(STANDARD_INPUT) > 1:
             raise ValueError('standard input ("-") can be read only once, but is named twice.')
-        if chunk_bytes < 1 or longest_line < 1:
-            raise ValueError(f"chunk_bytes and longest_line must be at least 1, got {chunk_bytes} and {longest_line}.")
         for name in self.names:
             if name != STANDARD_INPUT and not os.path.exists(name):
                 raise FileNotFoundError(f"there is no file {name}.")
             if os.path.isdir(name):
                 raise IsADirectoryError(f"{name} is a folder: name the files in it, as in {name}/*.")
-        self.rereadable = all(name != STANDARD_INPUT and is_regular(name) for name in self.names)
-        self.size = sum(os.path.getsize(name) for name in self.names) if self.rereadable else None
-        self._chunk_bytes, self._longest_line = chunk_bytes, longest_line
-        self._spare: list[bytearray] = []
-        self._first: ByteStream | None = None
-        self._started = False
+        return all(name != STANDARD_INPUT and is_regular(name) for name in self.names)
 
-    def label(self, file: int) -> str:
-        """Return how to call a file in a sentence."""
-        return "standard input" if self.names[file] == STANDARD_INPUT else self.names[file]
+    def display_name(self, file: int) -> str:
+        """Return how messages name a file."""
+        return display_name(self.names[file])
 
     def head(self, size: int = 1 << 16) -> bytes:
-        """Return the first bytes of the first file, decompressed; they are read again by ``chunks``."""
+        """Return the first bytes of the first file, decompressed; they are read again later."""
         if self._started and not self.rereadable:
             raise self._read_once()
-        stream = self._first or ByteStream(self.names[0])
+        stream = self._peeked or self.open_bytes(0)
         head = stream.peek(size)
         if self.rereadable:
             stream.close()
         else:
-            self._first = stream
+            self._peeked = stream
         return head
 
-    def chunks(self, start: Place | None = None) -> Generator[Chunk, None, None]:
-        """Yield the lines in order, from ``start`` on; blank ones too. A byte order mark is passed over."""
+    def open_bytes(self, file: int) -> ByteStream:
+        """Return the bytes of a file from its start; those that ``head`` returned are among them."""
+        stream, self._peeked = self._peeked or ByteStream(self._file or self.names[file]), None
+        return stream
+
+    def chunks(self, start: FilePosition | None = None) -> Generator[TextChunk, None, None]:
+        """Yield all lines in order, blank ones too, from ``start`` on. A byte order mark is skipped."""
         if self._started and not self.rereadable:
             raise self._read_once()
         self._started = True
-        begin = start or Place(0, 0, 0)
+        begin = start or FilePosition(0, 0, 0)
         if begin != (0, 0, 0) and not self.rereadable:
-            raise DataError("standard input and pipes can only be read from the start: save the data to a file.")
+            raise DataError("standard input, pipes and file objects are read from the start: save the data to a file.")
         if begin.file >= len(self.names):
-            raise DataError(f"there are only {len(self.names)} files to read, but the place to go on is in another.")
+            raise DataError(f"there are only {len(self.names)} files to read, but the position is in another.")
         consumed = sum(os.path.getsize(name) for name in self.names[: begin.file]) if begin.file else 0
         for file in range(begin.file, len(self.names)):
-            stream, self._first = self._first or ByteStream(self.names[file]), None
+            stream = self.open_bytes(file)
             try:
                 offset = begin.offset if file == begin.file else 0
                 if offset:
@@ -145,25 +164,25 @@ class Source:
             finally:
                 stream.close()
 
-    def recycle(self, chunk: Chunk) -> None:
-        """Take the memory of a chunk that nobody will look at again, for chunks to come."""
+    def recycle(self, chunk: TextChunk) -> None:
+        """Reuse the memory of a chunk that is no longer needed."""
         if len(chunk.buffer) == self._chunk_bytes + PAD + 1:
             self._spare.append(chunk.buffer)
 
-    def _buffer(self, room: int) -> bytearray:
-        if room == self._chunk_bytes:
+    def _buffer(self, size: int) -> bytearray:
+        if size == self._chunk_bytes:
             with suppress(IndexError):
                 return self._spare.pop()
-        return bytearray(room + PAD + 1)
+        return bytearray(size + PAD + 1)
 
-    def _lines(self, stream: ByteStream, file: int, offset: int, consumed: int) -> Generator[Chunk, None, None]:
+    def _lines(self, stream: ByteStream, file: int, offset: int, consumed: int) -> Generator[TextChunk, None, None]:
         rest = b""  # of a line whose end has not been read yet
-        room = self._chunk_bytes
+        size = self._chunk_bytes
         while True:
-            buffer = self._buffer(room)
+            buffer = self._buffer(size)
             view = memoryview(buffer)
             view[: len(rest)] = rest
-            read = stream.readinto(view[len(rest) : room])
+            read = stream.readinto(view[len(rest) : size])
             filled = len(rest) + read
             stop = buffer.rfind(b"\n", len(rest), filled) + 1
             if read == 0 and filled:
@@ -171,26 +190,27 @@ class Source:
                 stop = filled = filled + 1
             rest = bytes(view[stop:filled])  # now, since the chunk's memory may be in use again after the yield
             if stop:
-                start = _mark(buffer, stream.name) if offset == 0 else 0
+                start = _bom_length(buffer, stream.name) if offset == 0 else 0
                 offset += stop - (1 if read == 0 else 0)
-                yield Chunk(buffer, start, stop, file, offset, consumed + stream.consumed)
+                share = (consumed + stream.consumed) / self.size if self.size else 0.0
+                yield TextChunk(buffer, start, stop, file, offset, share)
             if read == 0:
                 return
-            room = max(self._chunk_bytes, 2 * len(rest))
-            if len(rest) > self._longest_line:
+            size = max(self._chunk_bytes, 2 * len(rest))
+            if len(rest) > LONGEST_LINE:
                 raise DataError(
-                    f"{stream.name}: the line that begins at byte {offset} is longer than {self._longest_line} bytes: "
+                    f"{stream.name}: the line that begins at byte {offset} is longer than {LONGEST_LINE} bytes: "
                     "is this text, with a newline at the end of each line?"
                 )
 
     def _read_once(self) -> DataError:
         return DataError(
-            "standard input and pipes can be read only once: save the data to a file to pass over it several times."
+            "standard input, pipes and file objects can be read only once: save the data to a file to read it again."
         )
 
 
-def _mark(buffer: bytearray, name: str) -> int:
-    """Return the length of the byte order mark that a text begins with."""
+def _bom_length(buffer: bytearray, name: str) -> int:
+    """Return the length of the byte order mark at the start of a text."""
     if buffer.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(
             f"{name} is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8."

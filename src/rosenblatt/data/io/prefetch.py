@@ -1,4 +1,4 @@
-"""Work done ahead by threads and handed over in order."""
+"""Work done ahead of time by threads, its results returned in order."""
 
 from __future__ import annotations
 
@@ -8,30 +8,35 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
-from typing import Any
+from typing import Generic, TypeVar
+
+__all__ = ["ordered_map", "processor_count"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
-def processors() -> int:
-    """Return how many processors this process may use."""
+def processor_count() -> int:
+    """Return how many processor_count this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system
         return os.cpu_count() or 1
 
 
-def in_order(
-    items: Generator[Any, None, None], work: Callable[[Any], Any], threads: int, spare: int = 2
-) -> Generator[Any, None, None]:
+def ordered_map(
+    items: Generator[Item, None, None], work: Callable[[Item], Result], threads: int, queue_ahead: int = 2
+) -> Generator[Result, None, None]:
     """Yield ``work(item)`` for each of ``items``, in their order.
 
-    Each thread in turn takes the next item and works on it, ``spare`` items ahead of what is asked for and no more, so
-    memory is bounded. Without threads everything happens when it is asked for. An error stops the threads and is
-    raised in its turn; so does closing the generator. A thread that waits for input which may never come is left
-    behind, and does not keep the process alive.
+    Each thread in turn takes the next item and works on it, at most ``queue_ahead`` items ahead of the results that
+    are waiting, so memory is bounded. Without threads, work is done when its result is requested. An error stops the
+    threads and is raised in its turn; closing the generator stops them too. A thread that waits for input which may
+    never come is abandoned, and does not keep the process alive.
 
     Examples
     --------
-    >>> list(in_order((n for n in range(5)), lambda n: n * n, threads=2))
+    >>> list(ordered_map((n for n in range(5)), lambda n: n * n, threads=2))
     [0, 1, 4, 9, 16]
     """
     if threads < 1:
@@ -41,21 +46,23 @@ def in_order(
         finally:
             items.close()
         return
-    crew = _Crew(items, work, threads, spare)
+    pool = _WorkerPool(items, work, threads, queue_ahead)
     try:
-        yield from crew.results()
+        yield from pool.results()
     finally:
-        crew.dismiss()
+        pool.shutdown()
 
 
-class _Crew:
-    """Threads that share one generator: whoever holds the lock takes the next item, and with it a place in line."""
+class _WorkerPool(Generic[Item, Result]):
+    """Threads that share one generator: the one that holds the lock takes the next item and queues a result for it."""
 
-    def __init__(self, items: Generator[Any, None, None], work: Callable[[Any], Any], threads: int, spare: int) -> None:
+    def __init__(
+        self, items: Generator[Item, None, None], work: Callable[[Item], Result], threads: int, queue_ahead: int
+    ) -> None:
         self.items, self.work = items, work
         self.lock = threading.Lock()
-        self.room = threading.Semaphore(threads + spare)
-        self.line: queue.SimpleQueue[Future[Any] | None] = queue.SimpleQueue()
+        self.slots = threading.Semaphore(threads + queue_ahead)
+        self.queue: queue.SimpleQueue[Future[Result] | None] = queue.SimpleQueue()
         self.stopped = False
         self.threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
         for thread in self.threads:
@@ -63,8 +70,8 @@ class _Crew:
 
     def _work(self) -> None:
         while True:
-            self.room.acquire()
-            result: Future[Any] = Future()
+            self.slots.acquire()
+            result: Future[Result] = Future()
             with self.lock:
                 if self.stopped:
                     self.items.close()
@@ -73,14 +80,14 @@ class _Crew:
                     item = next(self.items)
                 except StopIteration:
                     self.stopped = True
-                    self.line.put(None)
+                    self.queue.put(None)
                     return
-                except BaseException as error:  # whatever it is, it is raised where the results are read
+                except BaseException as error:  # raised where the results are read
                     self.stopped = True
                     result.set_exception(error)
-                    self.line.put(result)
+                    self.queue.put(result)
                     return
-                self.line.put(result)
+                self.queue.put(result)
             try:
                 result.set_result(self.work(item))
             except BaseException as error:
@@ -88,16 +95,16 @@ class _Crew:
                 result.set_exception(error)
                 return
 
-    def results(self) -> Generator[Any, None, None]:
-        while (result := self.line.get()) is not None:
+    def results(self) -> Generator[Result, None, None]:
+        while (result := self.queue.get()) is not None:
             value = result.result()
-            self.room.release()
+            self.slots.release()
             yield value
 
-    def dismiss(self) -> None:
+    def shutdown(self) -> None:
         self.stopped = True
         for _ in self.threads:
-            self.room.release()
+            self.slots.release()
         patience = time.monotonic() + 0.5
         for thread in self.threads:
             thread.join(timeout=max(0.0, patience - time.monotonic()))

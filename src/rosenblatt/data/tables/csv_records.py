@@ -1,4 +1,4 @@
-"""Where the records of separated text end: at line ends that are not inside quotes.
+"""Where the records of CSV text end: at line ends that are not inside quotes.
 
 A quote opens a quoted part only at the start of a cell, or directly after the quote that closed one (a doubled quote);
 elsewhere it is a character like any other. Lines end in a newline, a carriage return, or both, as in Arrow.

@@ -1,58 +1,52 @@
-"""Tables as text, cells between separators: CSV and TSV, in pieces of whole records.
+"""Tables as text with delimiters between cells: CSV and TSV, in chunks of whole records.
 
-A record is a line, or several where a cell in quotes holds newlines. Arrow parses the records; numbers at once where
-all goes well, and from strings otherwise, so that the record at fault is found. Both ways give the same numbers.
+A record is a line, or several where a quoted cell holds newlines. Arrow parses the records: numbers at once if all
+cells are valid, else from strings, so that the record at fault is found. Both ways give the same numbers.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from itertools import groupby, pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import Chunk, Source
-from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS
+from rosenblatt.data.io.lines import LineSource, TextChunk
+from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason, combine_chunks, import_arrow
 from rosenblatt.data.tables.csv_records import line_count, record_places, whole_records
-from rosenblatt.data.tables.reader import Piece, TableReader, arrow, one
+from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
+from rosenblatt.parameters import IfAvailable, Setting
 
-__all__ = ["SeparatedReader"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["DelimitedReader"]
 
 LONGEST_RECORD = 1 << 26
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-_SEPARATORS = ",;\t|"
-_OPEN_QUOTE = "a quote opens in this record and is not closed: close it, or say quote='' if quotes mean nothing."
+_DELIMITERS = ",;\t|"
+_OPEN_QUOTE: Reason = (
+    "a quote opens in this record and is not closed: close it",
+    IfAvailable("quote", ", or give ", Setting("quote", ""), " if quotes have no meaning"),
+)
+_NOT_UTF8: Reason = ("the row is not text in UTF-8: convert the file, for instance by iconv",)
 
 
-class Records(NamedTuple):
-    """Whole records of one file, as bytes."""
-
-    data: bytes
-    file: int
-    line: int
-    """Number of the first line, from 1."""
-    names: list[str]
-    """The columns of the file."""
-    share: float
-    broken: list[tuple[int, str]]
-
-
-class SeparatedReader(TableReader):
+class DelimitedReader(TableReader[Records]):
     """A table as CSV or TSV.
 
     Parameters
     ----------
-    source : Source
+    files : LineSource
         The files.
     delimiter : str, optional
         Between cells. By default the first of comma, semicolon, tab and bar that the first line has.
     quote : str
-        Around cells that hold separators or newlines, doubled inside of them; "" where quotes mean nothing.
+        Around cells that hold delimiters or newlines, doubled inside them; "" if quotes have no meaning.
     header : bool, optional
         Whether the first line of each file names the columns. By default it does unless one of its cells is a number.
         Columns without names are c1, c2, ...
@@ -62,7 +56,7 @@ class SeparatedReader(TableReader):
 
     def __init__(
         self,
-        source: Source,
+        files: LineSource,
         *,
         delimiter: str | None = None,
         quote: str = '"',
@@ -70,16 +64,16 @@ class SeparatedReader(TableReader):
         missing: tuple[str, ...] = (),
         **options: Any,
     ) -> None:
-        super().__init__(source, **options)
+        super().__init__(files, **options)
         self.delimiter, self.quote, self.header = delimiter, quote, header
         self._missing = [*MISSING_NUMBERS, *missing]
 
     def dialect(self) -> dict[str, Any]:
-        """Return the separator, the quote, and whether there is a header."""
+        """Return the delimiter, the quote, and whether there is a header."""
         return {"delimiter": self.delimiter, "quote": self.quote, "header": self.header}
 
     def _read(self) -> Generator[Records, None, None]:
-        chunks = self.source.chunks()
+        chunks = self.files.chunks()
         try:
             for _, of_file in groupby(chunks, key=lambda chunk: chunk.file):
                 rest, names, line = b"", None, 1
@@ -95,21 +89,20 @@ class SeparatedReader(TableReader):
             chunks.close()
 
     def _records(
-        self, data: bytes, chunk: Chunk, line: int, names: list[str] | None, final: bool
+        self, data: bytes, chunk: TextChunk, line: int, names: list[str] | None, final: bool
     ) -> Generator[Records, None, tuple[bytes, int]]:
-        """Yield the whole records; return what is left for later, and its line."""
-        share = chunk.consumed / self.source.size if self.source.size else 0.0
+        """Yield the whole records; return the rest, and its line."""
         while True:
             stop = whole_records(data, self.delimiter, self.quote) if names else 0
             if stop and names:
-                yield Records(data[:stop], chunk.file, line, names, share, [])
+                yield Records(data[:stop], chunk.file, line, chunk.share, names)
                 line += line_count(data[:stop])
                 data = data[stop:]
             if not data or not (final or len(data) > LONGEST_RECORD):
                 return data, line
             if not self.skip or not names:
-                raise DataError(f"{self.source.label(chunk.file)}, line {line}: {_OPEN_QUOTE}")
-            yield Records(b"", chunk.file, line, names, share, [(0, _OPEN_QUOTE)])
+                raise DataError(f"{self.files.display_name(chunk.file)}, line {line}: ", *_OPEN_QUOTE, ".")
+            yield Records(b"", chunk.file, line, chunk.share, names, [(0, _OPEN_QUOTE)])
             end = data.index(b"\n") + 1
             line += line_count(data[:end])
             data = data[end:]
@@ -120,10 +113,8 @@ class SeparatedReader(TableReader):
             data, line = data[len(first) :], line + 1
         if not data:
             return None, data, line
-        first_line = first.decode("utf-8", "replace")
         if self.delimiter is None:
-            counts = Counter(first_line)
-            self.delimiter = next((c for c in _SEPARATORS if counts[c]), ",")
+            self.delimiter = next((c for c in _DELIMITERS if c.encode() in first), ",")
         if not whole_records(data, self.delimiter, self.quote) and len(data) <= LONGEST_RECORD:
             return None, data, line
         cells, size = self._first_record(data, file, line)
@@ -136,7 +127,7 @@ class SeparatedReader(TableReader):
             names = [cell.strip() or names[k] for k, cell in enumerate(cells)]
             line += line_count(data[:size])
             data = data[size:]
-        self._admit(names, file)
+        self._check_columns(names, file)
         return names, data, line
 
     def _first_record(self, data: bytes, file: int, line: int) -> tuple[list[str], int]:
@@ -151,13 +142,13 @@ class SeparatedReader(TableReader):
         except (UnicodeDecodeError, csv.Error) as error:
             what = str(error) if isinstance(error, csv.Error) else "it is not text in UTF-8"
             raise DataError(
-                f"{self.source.label(file)}, line {line}: expected the first line of a table, but {what}."
+                f"{self.files.display_name(file)}, line {line}: expected the first line of a table, but {what}."
             ) from None
 
-    def parse(self, item: Records) -> Piece:
-        """Return records as columns: of numbers where all cells are, of strings otherwise."""
-        pa = arrow()
-        label, lines = self.source.label(item.file), None
+    def parse(self, item: Records) -> TableChunk:
+        """Return records as columns: of numbers if all cells are, of strings otherwise."""
+        pa = import_arrow()
+        label, lines = self.files.display_name(item.file), None
 
         def where(place: int) -> str:
             nonlocal lines
@@ -170,13 +161,13 @@ class SeparatedReader(TableReader):
                 types = {
                     name: pa.float64() if kind == "number" else pa.string() for name, kind in self.layout.needed.items()
                 }
-                return self._piece(self._table(item, types, None), where, item)
+                return self._chunk(self._table(item, types, None), where, item)
             except pa.ArrowInvalid:
                 pass
         return self._slowly(item, where)
 
-    def _slowly(self, item: Records, where: Any) -> Piece:
-        pa = arrow()
+    def _slowly(self, item: Records, where: Callable[[int], str]) -> TableChunk:
+        pa = import_arrow()
         names = item.names if self.layout is None else self.layout.needed
         ragged: list[tuple[int, int]] = []
 
@@ -186,19 +177,19 @@ class SeparatedReader(TableReader):
 
         if not item.data:
             empty = {name: pa.array([], pa.string()) for name in names}
-            return Piece(empty, 0, where, np.empty(0, np.int64), item.broken, item.share)
+            return TableChunk(empty, 0, where, np.empty(0, np.int64), list(item.faults), item.share)
         item, foreign = self._as_text(item)
         table = self._table(item, dict.fromkeys(names, pa.string()), leave_out)
         places = np.delete(np.arange(table.num_rows + len(ragged)), [place for place, _ in ragged])
-        broken = {place: self._ragged(len(item.names), count) for place, count in ragged}
-        broken |= dict.fromkeys(foreign, "the row is not text in UTF-8: convert the file, for instance by iconv.")
-        piece = self._piece(table, where, item)
-        if broken:
-            piece.broken = sorted(broken.items())
-            kept = np.flatnonzero(~np.isin(places, list(broken)))
-            piece.columns = {name: array.take(pa.array(kept)) for name, array in piece.columns.items()}
-            piece.n, piece.places = len(kept), places[kept]
-        return piece
+        faults = {place: self._ragged(len(item.names), count) for place, count in ragged}
+        faults |= dict.fromkeys(foreign, _NOT_UTF8)
+        chunk = self._chunk(table, where, item)
+        if faults:
+            chunk.faults = [(place, faults[place]) for place in sorted(faults)]
+            valid = np.flatnonzero(~np.isin(places, list(faults)))
+            chunk.columns = {name: array.take(pa.array(valid)) for name, array in chunk.columns.items()}
+            chunk.n, chunk.places = len(valid), places[valid]
+        return chunk
 
     def _as_text(self, item: Records) -> tuple[Records, list[int]]:
         """Return the records in UTF-8, and the places of those that are not."""
@@ -212,17 +203,17 @@ class SeparatedReader(TableReader):
             foreign = [k for k, record in enumerate(records) if record != fixed[k]]
             return item._replace(data=b"".join(fixed)), foreign
 
-    def _ragged(self, expected: int, got: int) -> str:
+    def _ragged(self, expected: int, got: int) -> Reason:
         like = "the header" if self.header else "the first line"
-        way_out = ": put quotes around a cell that holds a separator" if got > expected and self.quote else ""
-        return f"expected {expected} cells as in {like}, got {got}{way_out}."
+        hint = ": put quotes around a cell that holds a delimiter" if got > expected and self.quote else ""
+        return (f"expected {expected} cells as in {like}, got {got}{hint}",)
 
-    def _piece(self, table: Any, where: Any, item: Records) -> Piece:
-        columns = {name: one(table.column(name)) for name in table.column_names}
-        return Piece(columns, table.num_rows, where, share=item.share)
+    def _chunk(self, table: pa.Table, where: Callable[[int], str], item: Records) -> TableChunk:
+        columns = {name: combine_chunks(table.column(name)) for name in table.column_names}
+        return TableChunk(columns, table.num_rows, where, share=item.share)
 
-    def _table(self, item: Records, types: dict[str, Any], leave_out: Any) -> Any:
-        pa, pc = arrow(), arrow(".csv")
+    def _table(self, item: Records, types: dict[str, pa.DataType], leave_out: Callable[[Any], str] | None) -> pa.Table:
+        pa, pc = import_arrow(), import_arrow(".csv")
         return pc.read_csv(
             pa.BufferReader(item.data),
             pc.ReadOptions(use_threads=False, block_size=len(item.data) + 1, column_names=item.names),
@@ -237,6 +228,6 @@ class SeparatedReader(TableReader):
 
 
 def _counts_up(cells: list[str]) -> bool:
-    """Say whether cells that are numbers are their columns' numbers, from 0 or from 1, as pandas names columns."""
+    """Return whether the cells that are numbers count the columns, from 0 or from 1, as pandas names columns."""
     numbers = [(k, cell) for k, cell in enumerate(cells) if _NUMBER.fullmatch(cell)]
     return len(cells) > 1 and any(all(cell.strip() == str(k + first) for k, cell in numbers) for first in (0, 1))

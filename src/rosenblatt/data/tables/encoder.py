@@ -1,43 +1,61 @@
-"""Columns into features, by a preparation that was decided once: numbers, one column a category, hashed words."""
+"""Columns into features, as a preparation says: numbers, a feature for each category, hashed words."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.data.tables.arrow_values import Faults, blame, labels_of, not_expected, numbers_of, texts_of, truths_of
+from rosenblatt.blocks import Features
+from rosenblatt.data.row_source import Preparation
+from rosenblatt.data.tables.arrow_values import (
+    Faults,
+    Reason,
+    add_fault,
+    add_unexpected,
+    import_arrow,
+    null_rows,
+    parse_booleans,
+    parse_labels,
+    parse_numbers,
+    parse_strings,
+)
 from rosenblatt.data.tables.hashing import Hasher
-from rosenblatt.data.tables.reader import Layout, Piece, arrow
+from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
+from rosenblatt.parameters import IfAvailable, Setting
 
-__all__ = ["Encoder", "Rows"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["EncodedRows", "Encoder"]
+
+_A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that ", Setting("missing_values"), " names)")
 
 
 @dataclass
-class Rows:
-    """The rows of a piece as features and labels; those at fault are left out."""
+class EncodedRows:
+    """The rows of a chunk as features and labels; those at fault are left out."""
 
-    X: Any
+    X: Features
     y: np.ndarray
     weight: np.ndarray | None
     places: np.ndarray
-    faults: list[tuple[int, str]]
+    faults: list[tuple[int, Reason]]
     """Places that have no row, and why, in order."""
-    piece: Piece
+    chunk: TableChunk
     unseen: Counter[str]
-    """How many categories of a column are none of those known."""
+    """For each column, how many categories are none of the known ones."""
     names: dict[int, str]
-    """Words met, by hashed column."""
+    """Words, by hashed column."""
 
-    def before(self, place: int) -> Rows:
+    def before(self, place: int) -> EncodedRows:
         """Return the rows before ``place``."""
         n = int(np.searchsorted(self.places, place))
         weight = None if self.weight is None else self.weight[:n]
-        return Rows(self.X[:n], self.y[:n], weight, self.places[:n], [], self.piece, self.unseen, self.names)
+        return EncodedRows(self.X[:n], self.y[:n], weight, self.places[:n], [], self.chunk, self.unseen, self.names)
 
 
 class Encoder:
@@ -46,14 +64,14 @@ class Encoder:
     Parameters
     ----------
     preparation : dict
-        What ``kinds.decide`` returns: columns with kinds, categories and fill values, target, missing values, bits.
+        What ``infer_schema`` returns: columns with kinds, categories and fill values, target, missing values, bits.
     labelled : bool
         Whether the target is there; otherwise labels are NaN.
     names : bool
-        Whether to report the words that were hashed.
+        Whether to return the words that were hashed.
     """
 
-    def __init__(self, preparation: dict[str, Any], labelled: bool = True, names: bool = False) -> None:
+    def __init__(self, preparation: Preparation, labelled: bool = True, names: bool = False) -> None:
         self._preparation, self.labelled, self._names = preparation, labelled, names
         self._missing = tuple(preparation["missing_values"])
         columns = preparation["columns"]
@@ -71,12 +89,12 @@ class Encoder:
         self.fixed_width = True
 
     @property
-    def preparation(self) -> dict[str, Any]:
+    def preparation(self) -> Preparation:
         """How rows are made."""
         return self._preparation
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> ColumnLayout:
         """What has to be read."""
         p = self.preparation
         stored = {"number": "number", "integer": "number", "boolean": "boolean"}
@@ -87,7 +105,7 @@ class Encoder:
             needed[p["weight"]] = "number"
         others = {p["target"]["name"]} if p["target"] is not None else set()
         known = None if p["others"] else frozenset({*needed, *p["order"], *p["ignored"], *others})
-        return Layout(needed, known)
+        return ColumnLayout(needed, known)
 
     def feature_names(self, words: dict[int, str]) -> list[str] | None:
         """Return a name for each feature; a hashed one that no word is known for is ``#`` and its number."""
@@ -99,42 +117,44 @@ class Encoder:
                 names.append(column["name"])
         return names + [words.get(k) or f"#{k}" for k in range(self.n_features - self.fixed)]
 
-    def fitted(self, rows: Rows) -> Any:
-        """Return the features of the rows that come next; rows are passed through here in their order."""
+    def fit_width(self, rows: EncodedRows) -> Features:
+        """Return the features of the next rows, in the order of the files, as wide as they should be."""
         return rows.X
 
-    def encode(self, piece: Piece) -> Rows:
-        """Return the rows of a piece. Several threads do so at once."""
+    def encode(self, chunk: TableChunk) -> EncodedRows:
+        """Return the rows of a chunk. Several threads do so at once."""
         faults: Faults = {}
         unseen: Counter[str] = Counter()
-        X = self._features(piece, faults, unseen)
+        X = self._features(chunk, faults, unseen)
         words: dict[int, str] = {}
         if self._hasher is not None:
-            X, words = self._with_words(piece, X, faults)
-        y, weight = self._labels(piece, faults)
-        places = np.arange(piece.n) if piece.places is None else piece.places
+            X, words = self._with_words(chunk, X, faults)
+        y, weight = self._labels(chunk, faults)
+        places = np.arange(chunk.n) if chunk.places is None else chunk.places
         found = [(int(places[row]), reason) for row, reason in faults.items()]
         if found:
-            kept = np.delete(np.arange(piece.n), list(faults))
+            kept = np.delete(np.arange(chunk.n), list(faults))
             X, y, places = X[kept], y[kept], places[kept]
             weight = None if weight is None else weight[kept]
-        return Rows(X, y, weight, places, sorted(found + piece.broken), piece, unseen, words)
+        return EncodedRows(
+            X, y, weight, places, sorted(found + chunk.faults, key=lambda fault: fault[0]), chunk, unseen, words
+        )
 
-    def _features(self, piece: Piece, faults: Faults, unseen: Counter[str]) -> Any:
+    def _features(self, chunk: TableChunk, faults: Faults, unseen: Counter[str]) -> Features:
         """Return all features that are not hashed."""
-        n, plain = piece.n, self._plain
+        n, plain = chunk.n, self._plain
         values = np.zeros((n, len(plain)))
         codes = {}
         for k, column in enumerate(plain):
-            array, name = piece.columns[column["name"]], column["name"]
+            array, name = chunk.columns[column["name"]], column["name"]
             if column["kind"] == "category":
                 codes[k] = self._codes(array, column, faults, unseen)
                 values[:, k] = codes[k] >= 0
                 continue
-            read = truths_of if column["kind"] == "boolean" else numbers_of
+            read = parse_booleans if column["kind"] == "boolean" else parse_numbers
             values[:, k], bad = read(array, self._missing)
-            expected = "true or false" if column["kind"] == "boolean" else "a number (or missing_values= with it)"
-            blame(faults, bad, partial(not_expected, array, name, expected))
+            expected: Reason = ("true or false",) if column["kind"] == "boolean" else _A_NUMBER
+            add_unexpected(faults, bad, array, name, expected)
         if not np.isfinite(values).all():
             self._fill(values, faults)
         if not codes and not self._preparation["sparse"]:
@@ -154,42 +174,40 @@ class Encoder:
         X.has_canonical_format = True
         return X
 
-    def _codes(self, array: Any, column: dict[str, Any], faults: Faults, unseen: Counter[str]) -> np.ndarray:
+    def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, unseen: Counter[str]) -> np.ndarray:
         """Return the number of each category, -1 where it is missing or unknown."""
-        pa, pc = arrow(), arrow(".compute")
-        texts = texts_of(array, self._missing)
+        pa, pc = import_arrow(), import_arrow(".compute")
+        texts = parse_strings(array, self._missing)
         self._refuse_missing(texts, column["name"], faults)
         codes = pc.index_in(texts, pa.array(column["categories"], pa.string()))
         unseen[column["name"]] += codes.null_count - texts.null_count
         return codes.fill_null(-1).to_numpy()
 
-    def _refuse_missing(self, texts: Any, name: str, faults: Faults) -> None:
-        if self._preparation["missing"] == "error" and texts.null_count:
-            bad = np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))
-            blame(faults, bad.tolist(), partial(_no_value, name))
+    def _refuse_missing(self, texts: pa.Array, name: str, faults: Faults) -> None:
+        if self._preparation["missing"] == "error":
+            add_fault(faults, null_rows(texts), _no_value(name))
 
     def _fill(self, values: np.ndarray, faults: Faults) -> None:
-        """Put fill values where numbers are missing, and blame rows with infinite ones."""
+        """Put fill values where numbers are missing; rows with infinite ones are added to ``faults``."""
         for k, column in enumerate(self._plain):
             x = values[:, k]
             infinite = np.flatnonzero(np.isinf(x))
-            blame(faults, infinite.tolist(), partial(_too_large, column["name"]))
+            add_fault(faults, infinite, _too_large(column["name"]))
             x[infinite] = 0.0
             missing = np.isnan(x)
             if missing.any():
                 if self._preparation["missing"] == "error":
-                    bad = np.flatnonzero(missing).tolist()
-                    blame(faults, bad, partial(_no_value, column["name"]))
+                    add_fault(faults, np.flatnonzero(missing), _no_value(column["name"]))
                 x[missing] = column.get("fill", 0.0)
 
-    def _with_words(self, piece: Piece, X: Any, faults: Faults) -> tuple[Any, dict[int, str]]:
-        """Return the features with the hashed ones after them, and the words met."""
+    def _with_words(self, chunk: TableChunk, X: Features, faults: Faults) -> tuple[Features, dict[int, str]]:
+        """Return the features with the hashed ones after them, and the words."""
         assert self._hasher is not None
         every: list[list[list[str]]] = []
-        hashed: Any = sp.csr_array((piece.n, self.n_features - self.fixed))
+        hashed = sp.csr_array((chunk.n, self.n_features - self.fixed))
         for column in self._hashed:
             name = column["name"]
-            texts = texts_of(piece.columns[name], self._missing)
+            texts = parse_strings(chunk.columns[name], self._missing)
             if column["kind"] == "text":
                 every.append(self._hasher.words(name, texts.to_pylist()))
                 hashed = hashed + self._hasher.counted(every[-1])
@@ -202,7 +220,7 @@ class Encoder:
         both.has_canonical_format = True
         return both, self._hasher.names(every) if self._names else {}
 
-    def _hashed_codes(self, name: str, texts: Any) -> sp.csr_array:
+    def _hashed_codes(self, name: str, texts: pa.Array) -> sp.csr_array:
         """Return a row with one 1 for each category, none where it is missing."""
         assert self._hasher is not None
         coded = texts.dictionary_encode()
@@ -212,21 +230,22 @@ class Encoder:
         columns = places[coded.indices.drop_null().to_numpy()].astype(np.int32)
         return sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(texts), self.n_features - self.fixed))
 
-    def _labels(self, piece: Piece, faults: Faults) -> tuple[np.ndarray, np.ndarray | None]:
+    def _labels(self, chunk: TableChunk, faults: Faults) -> tuple[np.ndarray, np.ndarray | None]:
         target, weight = self._preparation["target"], None
         if not self.labelled or target is None:
-            return np.full(piece.n, np.nan), None
+            return np.full(chunk.n, np.nan), None
         if self._preparation["weight"] is not None:
             name = self._preparation["weight"]
-            weight, bad = numbers_of(piece.columns[name], self._missing)
+            weight, bad = parse_numbers(chunk.columns[name], self._missing)
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
-            blame(faults, bad, partial(not_expected, piece.columns[name], name, "a weight of 0 or more"))
-        return labels_of(piece.columns[target["name"]], target, self._missing, faults), weight
+            add_unexpected(faults, bad, chunk.columns[name], name, ("a weight of 0 or more",))
+        return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
 
 
-def _no_value(name: str, row: int) -> str:
-    return f'column {name!r} has no value: say missing="zero" or missing="mean" to fill it.'
+def _no_value(name: str) -> Reason:
+    ways = Setting("missing", "zero"), " or ", Setting("missing", "mean")
+    return f"column {name!r} has no value: give ", *ways, " to fill it"
 
 
-def _too_large(name: str, row: int) -> str:
-    return f"column {name!r} holds a number that is infinite or too large for float64, expected finite numbers."
+def _too_large(name: str) -> Reason:
+    return (f"column {name!r} holds a number that is infinite or too large for float64, expected finite numbers",)

@@ -12,10 +12,10 @@ __all__ = ["Hasher"]
 
 
 class Hasher:
-    """Columns for words: the hash of ``column=word``, cut to some bits. Nothing is remembered.
+    """Columns for words: the hash of ``column=word``, cut to some bits.
 
     A text is cut into words as scikit-learn's ``HashingVectorizer`` does it: lower case, two letters or more. Counts
-    are never negative, so a weight speaks for its word, and a text's row has length 1.
+    are not negative, and the row of a text has length 1.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Hasher:
         if not words:
             return sp.csr_array((0, self._hasher.n_features))
         counts = sp.csr_array(self._hasher.transform(words))
-        squares = np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1])  # whole numbers: exact
+        squares = np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1])  # integers: exact
         lengths = np.sqrt(np.where(np.diff(counts.indptr) > 0, squares, 1.0))
         counts.data /= np.repeat(lengths, np.diff(counts.indptr))
         return counts
@@ -60,7 +60,7 @@ class Hasher:
         return self._hasher.transform([[word] for word in words]).indices if words else np.empty(0, np.int32)
 
     def names(self, words: list[list[list[str]]]) -> dict[int, str]:
-        """Return the first word met for each column, given the words of some columns of a table, row by row."""
+        """Return the first word of each hashed column, given the words of some columns of a table, row by row."""
         unique = list(dict.fromkeys(chain.from_iterable(chain.from_iterable(zip(*words, strict=True)))))
         found: dict[int, str] = {}
         for column, word in zip(self.places(unique).tolist(), unique, strict=True):

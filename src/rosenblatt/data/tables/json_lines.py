@@ -1,54 +1,52 @@
-"""Tables as JSON lines, an object on each line, in pieces.
+"""Tables as JSON lines, an object on each line, in chunks.
 
-Arrow parses the lines where all goes well, and Python's json otherwise, so that the line at fault is found. A field
-that a line does not have is null. Numbers become the nearest float64 either way.
+Arrow parses the lines if all of them are valid, and Python's json otherwise, so that the line at fault is found. A
+field that a line does not have is null. Numbers become the nearest float64 either way.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.tables.arrow_values import plain_text
-from rosenblatt.data.tables.reader import Piece, TableReader, arrow, one
+from rosenblatt.data.io.lines import quote_bytes
+from rosenblatt.data.tables.arrow_values import Reason, combine_chunks, import_arrow, plain_text
+from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
+from rosenblatt.parameters import IfAvailable, Setting, shorten
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["JsonReader"]
 
-
-class Lines(NamedTuple):
-    """Whole lines of one file, as bytes."""
-
-    data: bytes
-    file: int
-    line: int
-    """Number of the first line, from 1."""
-    share: float
+_NOT_UTF8: Reason = ("the line is not text in UTF-8: convert the file, for instance by iconv",)
+_COLUMN_ROWS = 1000
+"""Rows from which the columns of a file are found."""
 
 
-class JsonReader(TableReader):
+class JsonReader(TableReader[Records]):
     """A table as JSON lines."""
 
-    def _read(self) -> Generator[Lines, None, None]:
-        chunks = self.source.chunks()
+    def _read(self) -> Generator[Records, None, None]:
+        chunks = self.files.chunks()
         try:
             file, line = 0, 1
             for chunk in chunks:
                 if chunk.file != file:
                     file, line = chunk.file, 1
                 data = bytes(memoryview(chunk.buffer)[chunk.start : chunk.stop])
-                share = chunk.consumed / self.source.size if self.source.size else 0.0
-                yield Lines(data, file, line, share)
+                yield Records(data, file, line, chunk.share)
                 line += data.count(b"\n")
         finally:
             chunks.close()
 
-    def parse(self, item: Lines) -> Piece:
+    def parse(self, item: Records) -> TableChunk:
         """Return lines as columns, as wanted by the layout."""
-        pa, pj = arrow(), arrow(".json")
+        pa, pj = import_arrow(), import_arrow(".json")
         assert self.layout is not None
         lines = [k for k, line in enumerate(item.data.split(b"\n")) if line.strip()]
         types = {"number": pa.float64(), "boolean": pa.bool_(), "string": pa.string()}
@@ -61,51 +59,52 @@ class JsonReader(TableReader):
                 pj.ReadOptions(use_threads=False, block_size=len(item.data) + 1),
                 pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer"),
             )
-            columns = {name: one(table.column(name)) for name in needed}
+            columns = {name: combine_chunks(table.column(name)) for name in needed}
             if table.num_rows == len(lines) and (known is None or known.issuperset(table.column_names)):
-                label = self.source.label(item.file)
-                return Piece(columns, len(lines), lambda k: f"{label}, line {item.line + lines[k]}", share=item.share)
+                where = self._where(item)
+                return TableChunk(columns, len(lines), lambda k: where(lines[k]), share=item.share)
         except (pa.ArrowInvalid, UnicodeDecodeError):
             pass
         return self._slowly(item)
 
-    def _slowly(self, item: Lines) -> Piece:
-        pa = arrow()
+    def _slowly(self, item: Records) -> TableChunk:
+        pa = import_arrow()
         assert self.layout is not None
-        objects, places, broken = self._objects(item)
+        objects, places, faults = self._objects(item)
         columns: dict[str, list[str | None]] = {name: [] for name in self.layout.needed}
-        kept = []
+        valid = []
         for place, row in zip(places, objects, strict=True):
             try:
                 cells = [_cell(name, row.get(name), kind) for name, kind in self.layout.needed.items()]
-                self._refuse_new(row)
+                self._check_fields(row)
             except DataError as error:
-                broken.append((place, str(error)))
+                faults.append((place, error.pieces))
                 continue
-            kept.append(place)
+            valid.append(place)
             for cell, column in zip(cells, columns.values(), strict=True):
                 column.append(cell)
         arrays = {name: pa.array(cells, pa.string()) for name, cells in columns.items()}
-        return Piece(arrays, len(kept), self._where(item), np.array(kept, np.int64), sorted(broken), item.share)
+        faults.sort(key=lambda fault: fault[0])
+        return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
 
-    def _refuse_new(self, row: dict[str, Any]) -> None:
+    def _check_fields(self, row: dict[str, Any]) -> None:
         known = self.layout.known if self.layout is not None else None
         for name in row:
             if known is not None and name not in known:
                 raise DataError(
-                    f"the field {name!r} was not there in the first rows: "
-                    "name the fields to use by columns= if others do not matter."
+                    f"the field {name!r} was not there in the first rows: remove it from the file",
+                    IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
                 )
 
-    def head(self, rows: int) -> Piece:
-        """Return the first ``rows`` rows, each column of the type that all its values have."""
+    def head(self, rows: int) -> TableChunk:
+        """Return the first ``rows`` rows as one chunk, each column of the type that all its values have."""
         found: list[dict[str, Any]] = []
         wheres: list[str] = []
-        for item in self._peeked():
-            objects, places, broken = self._objects(item)
+        for item in self._peek_items():
+            objects, places, faults = self._objects(item)
             where = self._where(item)
-            piece = Piece({}, len(objects), where, np.array(places, np.int64), broken)
-            self._refuse(piece, rows - len(found))
+            chunk = TableChunk({}, len(objects), where, np.array(places, np.int64), faults)
+            self._raise_fault(chunk, rows - len(found))
             found += objects
             wheres += map(where, places)
             if len(found) >= rows:
@@ -114,44 +113,47 @@ class JsonReader(TableReader):
         for row in found[:rows]:
             names.update(dict.fromkeys(row))
         self.columns = list(names)
-        piece = Piece({}, len(found[:rows]), lambda k: wheres[k])
+        chunk = TableChunk({}, len(found[:rows]), lambda k: wheres[k])
         for name in names:
             values = [row.get(name) for row in found[:rows]]
-            piece.columns[name], odd = _column(values)
-            if odd:
-                piece.odd[name] = odd
-        return piece
+            chunk.columns[name], mixed = _column(values)
+            if mixed:
+                chunk.mixed[name] = mixed
+        return chunk
 
-    def begin(self) -> None:
-        """Find out which fields the first lines have."""
-        self.head(1000)
+    def read_columns(self, rows: int) -> None:
+        """Find the fields of the first rows."""
+        self.head(min(rows, _COLUMN_ROWS))
 
-    def _where(self, item: Lines) -> Any:
-        return lambda place: f"{self.source.label(item.file)}, line {item.line + place}"
+    def _where(self, item: Records) -> Callable[[int], str]:
+        return lambda place: f"{self.files.display_name(item.file)}, line {item.line + place}"
 
-    def _objects(self, item: Lines) -> tuple[list[dict[str, Any]], list[int], list[tuple[int, str]]]:
-        """Return the objects, the lines they are on, and what is wrong with other lines."""
-        objects, places, broken = [], [], []
+    def _objects(self, item: Records) -> tuple[list[dict[str, Any]], list[int], list[tuple[int, Reason]]]:
+        """Return the objects, their lines, and what is wrong with other lines."""
+        objects, places = [], []
+        faults: list[tuple[int, Reason]] = []
         for place, line in enumerate(item.data.split(b"\n")):
             if not line.strip():
                 continue
+            value, problem = None, ""
             try:
                 value = json.loads(line.decode("utf-8"), object_pairs_hook=_object, parse_int=float)
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
             except DataError as error:
-                broken.append((place, str(error)))
+                faults.append((place, error.pieces))
+                continue
             except UnicodeError:
-                broken.append((place, "the line is not text in UTF-8: convert the file, for instance by iconv."))
+                faults.append((place, _NOT_UTF8))
+                continue
             except (ValueError, RecursionError) as error:
-                what = str(error).partition(": line")[0]
-                broken.append((place, f"expected a JSON object on a line of its own ({what}), got {_shown(line)}."))
+                problem = f" ({str(error).partition(': line')[0]})"
+            if isinstance(value, dict):
+                objects.append(value)
+                places.append(place)
             else:
-                if isinstance(value, dict):
-                    objects.append(value)
-                    places.append(place)
-                else:
-                    broken.append((place, f"expected a JSON object on a line of its own, got {_shown(line)}."))
-        return objects, places, broken
+                got = quote_bytes(line)
+                faults.append((place, (f"expected a JSON object on a line of its own{problem}, got {got}",)))
+        return objects, places, faults
 
 
 def _cell(name: str, value: Any, kind: str) -> str | None:
@@ -159,31 +161,26 @@ def _cell(name: str, value: Any, kind: str) -> str | None:
     if value is None:
         return None
     if isinstance(value, dict | list):
-        raise DataError(f"the field {name!r} holds {_shown(json.dumps(value).encode())}, expected one {kind}.")
+        raise DataError(f"the field {name!r} holds {shorten(json.dumps(value))}, expected one {kind}")
     return repr(value) if isinstance(value, float) and kind == "number" else plain_text(value)
 
 
-def _column(values: list[Any]) -> tuple[Any, str]:
-    """Return values as an array of their type; and words for it where they have several, or are nested."""
-    pa = arrow()
+def _column(values: list[Any]) -> tuple[pa.Array, str]:
+    """Return values as an array of their type; and what they are if they have several types, or are nested."""
+    pa = import_arrow()
     types = {type(value) for value in values} - {type(None)}
     if len(types) == 1 and not types & {dict, list}:
         stored = {float: pa.float64(), bool: pa.bool_(), str: pa.string()}[types.pop()]
         return pa.array(values, stored), ""
-    words = {float: "numbers", bool: "truth values", str: "strings", dict: "objects", list: "lists"}
-    odd = " and ".join(sorted(words[type_] for type_ in types))
+    words = {float: "numbers", bool: "booleans", str: "strings", dict: "objects", list: "lists"}
+    mixed = " and ".join(sorted(words[type_] for type_ in types))
     flat = [None if value is None or isinstance(value, dict | list) else plain_text(value) for value in values]
-    return (pa.array(flat, pa.string()), odd) if types else (pa.nulls(len(values)), "")
+    return (pa.array(flat, pa.string()), mixed) if types else (pa.nulls(len(values)), "")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for k, (name, _) in enumerate(pairs) if name in dict(pairs[:k]))
-        raise DataError(f"the field {twice!r} is there twice, expected once.")
+        raise DataError(f"the field {twice!r} is there twice, expected once")
     return found
-
-
-def _shown(line: bytes) -> str:
-    text = line.strip().decode("utf-8", "backslashreplace")
-    return text[:60] + "..." if len(text) > 60 else text

@@ -1,135 +1,133 @@
-"""What the columns of a table are, decided from its first rows and written down as plain data: a preparation."""
+"""What the columns of a table are: a schema, inferred from its first rows and kept as plain data, a preparation."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.blocks import DataError
-from rosenblatt.data.tables.arrow_values import FALSE, MISSING_NUMBERS, TRUE, numbers_of, texts_of, truths_of
+from rosenblatt.blocks import DataError, is_sparse
+from rosenblatt.data.row_source import Preparation
+from rosenblatt.data.tables.arrow_values import (
+    FALSE,
+    MISSING_NUMBERS,
+    TRUE,
+    import_arrow,
+    is_unsupported_type,
+    parse_booleans,
+    parse_numbers,
+    parse_strings,
+)
 from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.list_columns import LISTS, has_lists
-from rosenblatt.data.tables.reader import Piece, arrow, is_odd, listed, near
+from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
+from rosenblatt.parameters import IfAvailable, ParameterError, Phrase, Setting, check_choice, check_integer, shorten
 
-__all__ = ["FIRST_ROWS", "Choices", "decide"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-FIRST_ROWS = 10_000
-"""Rows that kinds, categories and fill values are decided from."""
+__all__ = ["TableOptions", "infer_schema"]
+
 MOST_CATEGORIES = 1000
 FEW = 20
-"""Different values that are few even if none of them comes twice."""
+"""Different values that are few even if each occurs once."""
 KINDS = ("number", "boolean", "category", "text")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?\s?(Z|UTC|[+-]\d\d:?\d\d)?)?")
 
 
-class Choices:
-    """What the user says about a table's columns. See ``files.open`` for the meaning."""
+@dataclass
+class TableOptions:
+    """The options for the columns of a table, checked. ``data.open`` documents them."""
 
-    def __init__(
-        self,
-        target: str | int | None = None,
-        *,
-        labels: bool = True,
-        columns: Sequence[str] | None = None,
-        drop: Sequence[str] = (),
-        kinds: Mapping[str, Any] | None = None,
-        categories: str = "onehot",
-        bits: int = 18,
-        ngrams: int = 1,
-        missing: str = "error",
-        missing_values: Sequence[str] = (),
-        weight: str | int | None = None,
-    ) -> None:
-        for name, value in (("columns", columns), ("drop", drop), ("missing_values", missing_values)):
-            if isinstance(value, str):
-                raise ValueError(f"{name} must be a list of strings, got {value!r}: say [{value!r}].")
-        for name, given, allowed in (
-            ("categories", categories, ("onehot", "hash")),
-            ("missing", missing, ("error", "zero", "mean")),
-        ):
-            if given not in allowed:
-                raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {given!r}.")
-        if not 1 <= bits <= 30:
-            raise ValueError(f"bits must be between 1 and 30, got {bits}.")
-        if not 1 <= ngrams <= 5:
-            raise ValueError(f"ngrams must be between 1 and 5, got {ngrams}.")
-        for name, kind in (kinds or {}).items():
+    target: str | int | None = None
+    labels: bool = True
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+    kinds: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    categories: str = "onehot"
+    bits: int = 18
+    ngrams: int = 1
+    missing: str = "error"
+    missing_values: Sequence[str] = ()
+    weight: str | int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "drop", "missing_values"):
+            if isinstance(value := getattr(self, name), str):
+                hint = "give ", Setting(name, [value]), "."
+                raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
+        check_choice("categories", self.categories, ("onehot", "hash"))
+        check_choice("missing", self.missing, ("error", "zero", "mean"))
+        check_integer("bits", self.bits, 1, most=30)
+        check_integer("ngrams", self.ngrams, 1, most=5)
+        for name, kind in self.kinds.items():
             if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
-                raise ValueError(
-                    f"the kind of {name!r} must be one of {listed(KINDS)}, or a list of categories, got {kind!r}."
-                )
-        self.target, self.labels, self.weight = target, labels, weight
-        self.columns, self.drop, self.kinds = columns, drop, dict(kinds or {})
-        self.categories, self.bits, self.ngrams = categories, bits, ngrams
-        self.missing, self.missing_values = missing, [str(value) for value in missing_values]
+                allowed = f" of {name!r} must be one of {join_names(KINDS)}", IfAvailable("columns", ", or categories")
+                raise ParameterError(Setting("kinds"), *allowed, f", got {shorten(kind)}.")
+        self.missing_values = tuple(map(str, self.missing_values))
 
 
-def decide(
-    head: Piece, order: list[str], typed: bool, choices: Choices, file: str, header: bool | None = None
-) -> dict[str, Any]:
+def infer_schema(
+    head: TableChunk, order: list[str], typed: bool, options: TableOptions, file: str, header: bool | None = None
+) -> Preparation:
     """Return the preparation of a table, given its first rows and the names of its columns.
 
     Raises
     ------
     DataError
-        If there are columns of which nobody can tell what to do with them: dates, nested values, numbers mixed with
-        other things, strings that are nearly all different.
+        If it is unclear how some columns become features: dates, nested values, numbers mixed with other values,
+        strings that are nearly all different.
     """
-    target = _named(choices.target, order, "target", file, header)
-    weight = _named(choices.weight, order, "weight", file, header)
-    if target is None and choices.labels:
-        raise ValueError(
-            f"which column of {file} is the label? Say target=, one of {listed(order)}; "
-            "or labels=False for rows without labels."
-        )
-    for name in (*choices.drop, *(choices.columns or ()), *choices.kinds):
-        _named(name, order, "column", file, header)
-    kinds = choices.kinds
-    used = [name for name in (order if choices.columns is None else choices.columns) if name not in choices.drop]
+    ways: tuple[Phrase, ...]
+    target = _find_column(options.target, order, "target", file, header)
+    weight = _find_column(options.weight, order, "weight", file, header)
+    if target is None and options.labels:
+        unlabelled = IfAvailable("labels", "; or ", Setting("labels", False), " for rows without labels")
+        ways = Setting("target"), f", one of {join_names(order)}", unlabelled, "."
+        raise ParameterError(f"which column of {file} is the label? Give ", *ways)
+    for name in (*options.drop, *(options.columns or ()), *options.kinds):
+        _find_column(name, order, "", file, header)
+    kinds = options.kinds
+    used = [name for name in (order if options.columns is None else options.columns) if name not in options.drop]
     used = [name for name in used if name not in (target, weight)]
     if not used:
-        raise ValueError(f"no column of {file} is left to learn from: its columns are {listed(order)}.")
+        raise ValueError(f"no column of {file} is left to learn from: its columns are {join_names(order)}.")
     lists = set(LISTS) <= set(used) and has_lists(head.columns)
     others = [name for name in used if name not in LISTS]
     if lists and others:
-        raise DataError(
-            f"{file} has sparse rows in its columns {' and '.join(LISTS)}, and more columns besides: "
-            f"leave them out by drop={others}, or learn from them alone by drop={list(LISTS)}."
-        )
-    missing = tuple(choices.missing_values)
-    columns, problems = [], {}
+        ways = Setting("drop", others), ", or learn from them alone by ", Setting("drop", list(LISTS)), "."
+        what = f"{file} has sparse rows in its columns {' and '.join(LISTS)}, and other columns"
+        raise DataError(f"{what}: leave these out by ", *ways)
+    missing = tuple(options.missing_values)
+    columns, unclear = [], {}
     for name in used if not lists else ():
-        kind = _told(head, name, typed, missing, choices.categories)
+        kind: str | Sequence[str] | UnclearColumn = _infer_kind(head, name, typed, missing, options.categories)
         if header and kind == "number" and name == f"c{order.index(name) + 1}" and _counts_rows(head, name):
-            kind = Problem("has no name and counts the rows", "number")
-        if name in kinds and not is_odd(head.columns[name].type):
+            kind = UnclearColumn("has no name and counts the rows", "number")
+        if name in kinds and not is_unsupported_type(head.columns[name].type):
             kind = kinds[name]
-        if isinstance(kind, Problem):
-            problems[name] = kind
+        if isinstance(kind, UnclearColumn):
+            unclear[name] = kind
         else:
-            columns.append(_column(head, name, kind, choices))
-    if problems:
-        what = "; ".join(f"column {name!r} {problem.clause}" for name, problem in problems.items())
-        suggested = {name: problem.suggestion for name, problem in problems.items() if problem.suggestion}
-        way_out = f", or say kinds={suggested}" if suggested else ""
-        raise DataError(f"{file}: {what}: leave out what is no feature by drop={list(problems)}{way_out}.")
-    preparation: dict[str, Any] = {
+            columns.append(_column(head, name, kind, options))
+    if unclear:
+        raise _unclear_error(file, unclear)
+    label_kind = None if target is None else _label_kind(head, target, typed, kinds.get(target), missing, file)
+    preparation: Preparation = {
         "order": order,
-        "target": None
-        if target is None
-        else {"name": target, "kind": _label_kind(head, target, typed, kinds, missing, file)},
+        "target": None if target is None else {"name": target, "kind": label_kind},
         "weight": weight,
         "columns": columns,
         "ignored": [name for name in order if name not in (*used, target, weight)],
-        "others": choices.columns is not None,
-        "missing": choices.missing,
+        "others": options.columns is not None,
+        "missing": options.missing,
         "missing_values": list(missing),
-        "bits": choices.bits,
-        "ngrams": choices.ngrams,
+        "bits": options.bits,
+        "ngrams": options.ngrams,
         "sparse": True,
         "lists": lists,
     }
@@ -138,105 +136,110 @@ def decide(
     return preparation
 
 
-def _named(column: str | int | None, order: list[str], what: str, file: str, header: bool | None) -> str | None:
-    """Return the name of a column that is given by its name or its place."""
+def _find_column(column: str | int | None, order: list[str], use: str, file: str, header: bool | None) -> str | None:
+    """Return the name of a column that is given by its name or its number."""
     if column is None or (isinstance(column, str) and column in order):
         return column
     if isinstance(column, int) and -len(order) <= column < len(order):
         return order[column]
-    shown = f"{column!r}{near(column, order)}" if isinstance(column, str) else f"number {column}"
-    raise ValueError(
-        f"{file} has no column {shown}{' for the ' + what if what != 'column' else ''}: its columns are {listed(order)}"
-        f"{_header_note(header)}."
-    )
+    shown = f"{column!r}{suggestion(column, order)}" if isinstance(column, str) else f"number {column}"
+    purpose = f" for the {use}" if use else ""
+    hint: tuple[Phrase, ...] = ()
+    if header is not None:
+        what = "their names" if header else "data, not for their names"
+        hint = f" (its first line was taken for {what}: give ", Setting("header", not header), " if that is wrong)"
+    raise ParameterError(f"{file} has no column {shown}{purpose}: its columns are {join_names(order)}", *hint, ".")
 
 
-def _header_note(header: bool | None) -> str:
-    if header is None:
-        return ""
-    if header:
-        return " (its first line was taken for their names: say header=False if it is not)"
-    return " (its first line was taken for data, not for their names: say header=True if it has them)"
-
-
-def _counts_rows(head: Piece, name: str) -> bool:
-    """Say whether a column is the number of the row, as pandas writes it before the others."""
-    values, _ = numbers_of(head.columns[name], ())
+def _counts_rows(head: TableChunk, name: str) -> bool:
+    """Return whether a column counts the rows, as the index that pandas writes before the others."""
+    values, _ = parse_numbers(head.columns[name], ())
     return len(values) > 2 and bool((np.diff(values) == 1.0).all())
 
 
-class Problem(NamedTuple):
-    """Why the kind of a column cannot be told, and what it might be."""
+class UnclearColumn(NamedTuple):
+    """Why the kind of a column is unclear, and what it might be."""
 
     clause: str
     suggestion: str
 
 
-def _told(head: Piece, name: str, typed: bool, missing: tuple[str, ...], categories: str) -> str | Problem:
-    """Return the kind of a column, or a clause that says why it cannot be told."""
-    pa = arrow()
+def _unclear_error(file: str, unclear: dict[str, UnclearColumn]) -> DataError:
+    what = "; ".join(f"column {name!r} {column.clause}" for name, column in unclear.items())
+    suggested = {name: column.suggestion for name, column in unclear.items() if column.suggestion}
+    hint: tuple[Phrase, ...] = (", or give ", Setting("kinds", suggested)) if suggested else ()
+    return DataError(f"{file}: {what}: leave out what is no feature by ", Setting("drop", list(unclear)), *hint, ".")
+
+
+def _infer_kind(
+    head: TableChunk, name: str, typed: bool, missing: tuple[str, ...], categories: str
+) -> str | UnclearColumn:
+    """Return the kind of a column, or why it is unclear."""
+    pa = import_arrow()
     array, type_ = head.columns[name], head.columns[name].type
-    if name in head.odd:
-        nested = "lists" in head.odd[name] or "objects" in head.odd[name]
-        return Problem(f"holds {head.odd[name]}", "" if nested else "category")
+    if name in head.mixed:
+        nested = "lists" in head.mixed[name] or "objects" in head.mixed[name]
+        return UnclearColumn(f"holds {head.mixed[name]}", "" if nested else "category")
     if pa.types.is_temporal(type_):
-        return Problem(f"holds dates or times ({type_})", "category")
-    if is_odd(type_):
-        return Problem(f"holds {type_} values", "")
+        return UnclearColumn(f"holds dates or times ({type_})", "category")
+    if is_unsupported_type(type_):
+        return UnclearColumn(f"holds {type_} values", "")
     if pa.types.is_boolean(type_):
         return "boolean"
     if not (pa.types.is_string(type_) or pa.types.is_large_string(type_)):
         return "number"
-    texts = texts_of(array, missing)
+    texts = parse_strings(array, missing)
     values = [text for text in texts.to_pylist() if text is not None]
     if not values:
         return "number"
     if not typed:
         if set(values) - set(MISSING_NUMBERS) <= {*TRUE, *FALSE} and set(values) & {*TRUE, *FALSE}:
             return "boolean"
-        numbers, bad = numbers_of(array, missing)
+        numbers, bad = parse_numbers(array, missing)
         n = int((~np.isnan(numbers)).sum())
         if not bad:
             return "number"
         if n > 9 * len(bad):
             first = f"{array[bad[0]].as_py().strip()!r} ({head.where(bad[0])})"
-            return Problem(
+            return UnclearColumn(
                 f"holds numbers in {n} of its first {head.n} rows and not in {len(bad)}, first {first}", "number"
             )
-    return _of_strings(values, categories)
+    return _kind_of_strings(values, categories)
 
 
-def _of_strings(values: list[str], categories: str) -> str | Problem:
+def _kind_of_strings(values: list[str], categories: str) -> str | UnclearColumn:
     different = set(values)
     if all(_DATE.fullmatch(value) for value in different):
-        return Problem(f"holds dates, such as {values[0]!r}", "category")
+        return UnclearColumn(f"holds dates, such as {values[0]!r}", "category")
     mostly_different = len(different) > max(FEW, len(values) / 2)
     words = sum(len(value.split()) for value in values) / len(values)
     if words >= 3 and 2 * len(different) > len(values):
         return "text"
     if categories == "hash" or (len(different) <= MOST_CATEGORIES and not mostly_different):
         return "category"
-    return Problem(f"has {len(different)} different values in {len(values)} rows, such as {values[0][:40]!r}", "text")
+    return UnclearColumn(
+        f"has {len(different)} different values in {len(values)} rows, such as {values[0][:40]!r}", "text"
+    )
 
 
-def _column(head: Piece, name: str, kind: Any, choices: Choices) -> dict[str, Any]:
-    """Return what the preparation says about one column."""
-    array, missing = head.columns[name], tuple(choices.missing_values)
+def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: TableOptions) -> dict[str, Any]:
+    """Return the entry for one column in the preparation."""
+    array, missing = head.columns[name], tuple(options.missing_values)
     if not isinstance(kind, str):
         return {"name": name, "kind": "category", "categories": [str(value) for value in dict.fromkeys(kind)]}
     column: dict[str, Any] = {"name": name, "kind": kind}
-    if kind == "category" and choices.categories == "onehot":
-        column["categories"] = sorted({text for text in texts_of(array, missing).to_pylist() if text is not None})
-    if kind in ("number", "boolean") and choices.missing != "error":
+    if kind == "category" and options.categories == "onehot":
+        column["categories"] = sorted({text for text in parse_strings(array, missing).to_pylist() if text is not None})
+    if kind in ("number", "boolean") and options.missing != "error":
         column["fill"] = 0.0
-        if choices.missing == "mean":
+        if options.missing == "mean":
             column["fill"] = _mean(array, kind, missing)
     return column
 
 
-def _mean(array: Any, kind: str, missing: tuple[str, ...]) -> float:
-    """Return the mean of the numbers that are there, rounded once; 0 where there are none."""
-    values, _ = (truths_of if kind == "boolean" else numbers_of)(array, missing)
+def _mean(array: pa.Array, kind: str, missing: tuple[str, ...]) -> float:
+    """Return the mean of the numbers that are not missing, rounded once; 0 if there are none."""
+    values, _ = (parse_booleans if kind == "boolean" else parse_numbers)(array, missing)
     values = values[np.isfinite(values)]
     try:
         return math.fsum(values.tolist()) / max(1, len(values))
@@ -244,26 +247,29 @@ def _mean(array: Any, kind: str, missing: tuple[str, ...]) -> float:
         return math.fsum((values / len(values)).tolist())
 
 
-def _label_kind(head: Piece, name: str, typed: bool, kinds: dict[str, Any], missing: tuple[str, ...], file: str) -> str:
-    """Return "integer", "number", "boolean" or "text"."""
+def _label_kind(
+    head: TableChunk, name: str, typed: bool, given: str | Sequence[str] | None, missing: tuple[str, ...], file: str
+) -> str:
+    """Return "integer", "number", "boolean" or "text", for the kind ``given`` if there is one."""
     array = head.columns[name]
-    if texts_of(array, missing).null_count == len(array) and len(array):
+    if parse_strings(array, missing).null_count == len(array) and len(array):
         raise DataError(f"{file}: column {name!r}, the target, has no label in the first {len(array)} rows.")
-    kind = kinds.get(name) or _told(head, name, typed, missing, "hash")
+    kind = given or _infer_kind(head, name, typed, missing, "hash")
     if kind != "number":
         return "boolean" if kind == "boolean" else "text"
-    values, _ = numbers_of(array, missing)
+    values, _ = parse_numbers(array, missing)
     values = values[np.isfinite(values)]
-    whole = (values == np.rint(values)) & (np.abs(values) <= 2.0**53)
-    return "integer" if whole.all() else "number"
+    integers = (values == np.rint(values)) & (np.abs(values) <= 2.0**53)
+    return "integer" if integers.all() else "number"
 
 
-def _is_sparse(head: Piece, preparation: dict[str, Any]) -> bool:
-    """Say whether rows come as CSR: where something is hashed, or fewer than a quarter of the features are not 0."""
+def _is_sparse(head: TableChunk, preparation: dict[str, Any]) -> bool:
+    """Return whether rows are CSR: if columns are hashed, or fewer than a quarter of the features are not 0."""
     encoder = Encoder(preparation)
     if encoder.n_features != encoder.fixed:
         return True
     if all(column["kind"] != "category" for column in preparation["columns"]):
         return False
     X = encoder.encode(head).X
+    assert is_sparse(X)
     return 4 * X.nnz < X.shape[0] * X.shape[1]

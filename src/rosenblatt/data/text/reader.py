@@ -1,28 +1,35 @@
-"""What the readers of svmlight and Vowpal Wabbit text share: chunks of lines parsed ahead, in order, into blocks.
-
-A reader is asked for its blocks as often as its files can be read. It counts as it goes, for whoever watches.
-"""
+"""What the readers of svmlight and Vowpal Wabbit text share: chunks of lines, parsed ahead in order, become blocks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 
-from rosenblatt.blocks import Block, DataError, Place
-from rosenblatt.data.io.lines import CHUNK_BYTES, Chunk, Paths, Source
-from rosenblatt.data.io.prefetch import in_order, processors
-from rosenblatt.kernels.parsing.svmlight import DONE, PROGRESS, ROOM, SETTLE
+from rosenblatt.blocks import Block, DataError, FilePosition
+from rosenblatt.data.io.byte_stream import BinaryFile
+from rosenblatt.data.io.lines import LineSource, Paths, TextChunk, quote_bytes
+from rosenblatt.data.io.prefetch import ordered_map, processor_count
+from rosenblatt.data.row_source import Facts, RowSource, fit_columns
+from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
+from rosenblatt.parameters import Phrase, check_choice, check_integer
+
+__all__ = ["COMMON_FAULTS", "MAX_COLUMNS", "ParsedChunk", "SlowNumbers", "TextReader"]
 
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
-_WORD = re.compile(rb"[^ \t\r\n]{0,41}")
-_KEPT_COMPLAINTS = 10
+_WORD = re.compile(rb"[^ \t\r\n]{0,80}")
 _AHEAD = 16
-"""Chunks to have parsed while the first of them is waited for, or something else takes long."""
+"""Chunks parsed ahead, for when the first of them, or the work on a block, takes long."""
+COMMON_FAULTS = {
+    BAD_VALUE: "the value is {word}, expected a finite number",
+    TOO_LARGE: "the number {word} is too large for {type}",
+}
+MAX_COLUMNS = 2**31 - 1
+"""The most columns with 32-bit indices."""
 LARGEST = {
     np.dtype(np.float64): float(np.finfo(np.float64).max),
     np.dtype(np.float32): float(np.nextafter(2.0**128 - 2.0**103, 0.0)),
@@ -31,197 +38,207 @@ LARGEST = {
 
 
 @dataclass
-class Parsed:
-    """The rows of one chunk, with room for more of them, and what was wrong with it."""
+class ParsedChunk:
+    """The rows of one chunk of text, with space for more, and its faults."""
 
     rows: list[np.ndarray]
-    """Labels, indptr, indices, values, weights; no weights where the format has none."""
-    chunk: Chunk
-    faults: list[tuple[int, str]] = field(default_factory=list)
-    """For each line at fault, how many lines of the chunk come before it, and what is the matter with it."""
-    stopped: bool = False
-    """Whether parsing ended at the last of the faults."""
+    """Labels, indptr, indices, values, weights; the last is empty where the format has no weights."""
+    chunk: TextChunk
+    faults: list[tuple[int, tuple[Phrase, ...]]] = field(default_factory=list)
+    """For each line at fault, how many lines of the chunk come before it, and what is wrong with it."""
     lines: int = 0
     n: int = 0
     entries: int = 0
     highest: int = -1
-    found: np.ndarray = field(default_factory=lambda: np.empty((0, 5), np.int64))
+    name_positions: np.ndarray = field(default_factory=lambda: np.empty((0, 5), np.int64))
+    """Columns with where their names are: start and end of the namespace, start and end of the name."""
     names: list[tuple[int, str]] = field(default_factory=list)
-    """Names of columns: where they are in the chunk, and the names themselves."""
+    """Columns with their names."""
+
+    def read_names(self, count: int) -> None:
+        """Copy the first ``count`` names from the text, whose memory is reused."""
+        text = self.chunk.buffer
+        for column, space, space_end, place, end in self.name_positions[:count].tolist():
+            prefix = text[space:space_end].decode("utf-8", "backslashreplace") + "^" if space_end > space else ""
+            name = text[place:end].decode("utf-8", "backslashreplace") if end >= 0 else str(place)
+            self.names.append((column, prefix + name))
 
 
-class TextReader:
-    """Blocks of rows from files of text, line by line. The readers of each format say what the parameters mean.
+class TextReader(RowSource):
+    """Rows from files of text, line by line.
+
+    Parameters
+    ----------
+    paths : str, path, a list of them, or a binary file object
+        Files (plain, gz, bz2, xz or zstd), patterns, or "-" for standard input.
+    dtype : float64 or float32
+        Type of the values. As float32 they are the nearest float64, rounded.
+    n_features : int, optional
+        The number of columns; entries beyond them are left out and counted in ``unseen``. By default there are as many
+        columns as the format has, or as the rows need.
+    need_labels : bool
+        Whether a line without a label is an error; otherwise its label is NaN.
+    on_error : "raise" or "skip"
+        Whether a line that cannot be read is a ``DataError``, or left out and counted in ``skipped``.
+    threads : int, optional
+        Threads that read and parse ahead, by default one for each processor, at most four. The rows are the same.
+    chunk_bytes : int, optional
+        Bytes of text in a block. The rows are the same.
 
     Attributes
     ----------
-    source : Source
-        The files: ``source.names``, ``source.size`` in bytes, ``source.rereadable``.
-    width : int
-        Columns so far: at least one more than the largest column number met.
     rows : int
-        Rows handed over, since reading last began.
-    skipped : int
-        Lines left out because of a fault, under ``on_error="skip"``.
-    complaints : list of str
-        What was wrong with the first ten of them.
-    consumed : int
-        Bytes read for the rows handed over, of ``source.size``.
+        Rows yielded in this pass.
+    width : int
+        Columns so far: at least one more than the largest column number in the rows.
     """
+
+    faults: Mapping[int, str]
+    """What the kernel's codes mean, with {word} for the word at fault and {type} for the type of values."""
 
     def __init__(
         self,
-        paths: Paths,
+        paths: Paths | BinaryFile | LineSource,
         *,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
+        n_features: int | None = None,
         need_labels: bool = True,
         on_error: str = "raise",
         threads: int | None = None,
-        chunk_bytes: int = CHUNK_BYTES,
+        chunk_bytes: int | None = None,
     ) -> None:
         self._dtype = np.dtype(dtype)
-        if self._dtype not in (np.float64, np.float32):
+        if self._dtype not in LARGEST:
             raise ValueError(f"dtype must be float64 or float32, got {self._dtype}.")
-        if on_error not in ("raise", "skip"):
-            raise ValueError(f'on_error must be "raise" or "skip", got {on_error!r}.')
-        if threads is not None and threads < 0:
-            raise ValueError(f"threads must be 0 or more, got {threads}.")
-        self.source = Source(paths, chunk_bytes=chunk_bytes)
+        check_choice("on_error", on_error, ("raise", "skip"))
+        if n_features is not None:
+            check_integer("n_features", n_features, 0, most=MAX_COLUMNS)
+        self._threads = min(4, processor_count()) if threads is None else check_integer("threads", threads, 0)
+        files = paths if isinstance(paths, LineSource) else LineSource(paths, chunk_bytes=chunk_bytes)
+        super().__init__(files, need_labels, fixed_width=n_features is not None)
         self._largest = LARGEST[self._dtype]
-        self._unlabelled = not need_labels
         self._skip = on_error == "skip"
-        self._threads = min(4, processors()) if threads is None else threads
-        self._density = 0.1  # entries a byte, as a guess for the chunk to come
+        self._density = 0.1  # entries a byte, an estimate for the next chunk
         self._row_density = 0.005
-        self.width = 0
-        self._restart()
+        self._n_features, self.width, self.rows = n_features, 0, 0
 
-    def _restart(self, rows: int = 0) -> None:
-        self.rows, self.skipped, self.consumed = rows, 0, 0
-        self.complaints: list[str] = []
+    @property
+    def n_features(self) -> int:
+        """Columns of the blocks: those asked for, else those so far."""
+        return self.width if self._n_features is None else self._n_features
 
     def __iter__(self) -> Iterator[Block]:
         """Read all blocks from the start."""
-        return self.read()
+        return self.blocks()
 
-    def read(self, start: Place | None = None, first: int = 0) -> Generator[Block, None, None]:
-        """Yield the blocks from ``start`` on, a block's ``after``; ``first`` is the number of the first row there."""
-        self._restart(first)
-        self._prepare()
+    def blocks(self, start: FilePosition | None = None, first: int = 0) -> Generator[Block, None, None]:
+        """Yield all blocks, or those from ``start`` on, the ``after`` of a block, where the next row is ``first``."""
+        self.reset_counts()
+        self.rows = first
         file, line = (start.file, start.line) if start else (0, 0)
-        work = in_order(self.source.chunks(start), self._parse, self._threads, _AHEAD)
+        work = ordered_map(self.files.chunks(start), self._parse, self._threads, _AHEAD)
         try:
             for parsed in work:
                 chunk = parsed.chunk
                 if chunk.file != file:
                     file, line = chunk.file, 0
-                for before, sentence in parsed.faults:
-                    complaint = f"{self.source.label(file)}, line {line + before + 1}: {sentence}"
-                    if parsed.stopped:
+                self.share = chunk.share
+                for before, reason in parsed.faults:
+                    fault = DataError(f"{self.files.display_name(file)}, line {line + before + 1}: ", *reason, ".")
+                    if not self._skip:
                         if parsed.n:
                             yield self._block(parsed, None)
-                        raise DataError(complaint)
-                    self.skipped += 1
-                    if len(self.complaints) < _KEPT_COMPLAINTS:
-                        self.complaints.append(complaint)
+                        raise fault
+                    self.record_fault(str(fault))
                 line += parsed.lines
-                self.consumed = chunk.consumed
                 if parsed.n:
-                    yield self._block(parsed, Place(file, chunk.end, line))
+                    yield self._block(parsed, FilePosition(file, chunk.end, line))
+            self.share = 1.0 if self.files.size else 0.0
         finally:
             work.close()
 
-    def _block(self, parsed: Parsed, after: Place | None) -> Block:
+    def restore(self, facts: Facts) -> None:
+        """Set the counts and the width to those of an earlier pass over all rows."""
+        super().restore(facts)
+        self.width = max(self.width, int(facts["n_features"]))
+
+    def _block(self, parsed: ParsedChunk, after: FilePosition | None) -> Block:
         labels, indptr, indices, values, weights = parsed.rows
         n, entries = parsed.n, parsed.entries
-        self._meet(parsed)
-        X = sp.csr_array((_cut(values, entries), _cut(indices, entries), _cut(indptr, n + 1)), shape=(n, self.width))
+        self._merge(parsed)
+        parts = _trim(values, entries), _trim(indices, entries), _trim(indptr, n + 1)
+        X = sp.csr_array(parts, shape=(n, self.width))
         X.has_canonical_format = True
-        weight = None if (weights[:n] == 1.0).all() else _cut(weights, n)
-        block = Block(X, _cut(labels, n), self.rows, weight, after, checked=not self._unlabelled)
+        weight = None if (weights[:n] == 1.0).all() else _trim(weights, n)
+        if self._n_features is not None:
+            X, beyond = fit_columns(X, self._n_features)
+            self.unseen["columns"] += beyond
         self.rows += n
-        return block
+        return Block(X, _trim(labels, n), self.rows - n, weight, after, checked=self.labelled)
 
-    def _parse(self, chunk: Chunk) -> Parsed:
+    def _parse(self, chunk: TextChunk) -> ParsedChunk:
         """Parse one chunk. Several threads do so at once."""
         size = chunk.stop - chunk.start
-        parsed = Parsed(self._room(int(size * self._row_density) + 16, int(size * self._density) + 16), chunk)
+        parsed = ParsedChunk(self._allocate(int(size * self._row_density) + 16, int(size * self._density) + 16), chunk)
         progress = np.zeros(1, PROGRESS)
         progress["place"], progress["highest"] = chunk.start, -1
-        late = Late()
-        parse = self._parser(parsed, late, progress)
+        slow = SlowNumbers()
+        parse = self._parser(parsed, slow, progress)
         while (code := parse()) != DONE:
-            if code == ROOM:
+            if code == NEED_SPACE:
                 parsed.rows[:] = map(_doubled, parsed.rows)
-            elif code == SETTLE:
-                late.settle(chunk.buffer, progress)
+            elif code == NEED_VALUES:
+                slow.resolve(chunk.buffer, progress)
             else:
                 word = _WORD.match(chunk.buffer, int(progress["fault"][0]), chunk.stop)
-                sentence = self._sentence(code, word.group() if word else b"")
-                parsed.faults.append((int(progress["lines"][0]), sentence))
-                parsed.stopped = not self._skip
-                if parsed.stopped:
+                parsed.faults.append((int(progress["lines"][0]), self._explain(code, word.group() if word else b"")))
+                if not self._skip:
                     break
                 progress["place"] = chunk.buffer.index(b"\n", int(progress["place"][0])) + 1
                 progress["lines"] += 1
-                progress["settled"] = 0
+                progress["resolved"] = 0
         parsed.lines, parsed.n = int(progress["lines"][0]), int(progress["rows"][0])
         parsed.entries, parsed.highest = int(progress["entries"][0]), int(progress["highest"][0])
-        self._keep(parsed, int(progress["names"][0]))
+        parsed.read_names(int(progress["names"][0]))
         self._density = max(0.98 * self._density, 1.02 * parsed.entries / size)
         self._row_density = max(0.98 * self._row_density, 1.02 * parsed.n / size)
-        self.source.recycle(chunk)
+        self.files.recycle(chunk)
         return parsed
 
-    def _room(self, n: int, entries: int) -> list[np.ndarray]:
+    def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
         indptr = np.zeros(n + 1, np.int32)
         return [np.empty(n), indptr, np.empty(entries, np.int32), np.empty(entries, self._dtype), np.empty(0)]
 
-    def _prepare(self) -> None:
-        """Look at the files before reading begins."""
-
-    def _keep(self, parsed: Parsed, found: int) -> None:
-        """Keep what will be needed of the chunk's text, with the names found in it."""
-
-    def _meet(self, parsed: Parsed) -> None:
-        """Learn from the rows of a chunk, in the order of the files, before they are handed over."""
+    def _merge(self, parsed: ParsedChunk) -> None:
+        """Update the width and names with the rows of a chunk, in the order of the files."""
         self.width = max(self.width, parsed.highest + 1)
 
-    def _parser(self, parsed: Parsed, late: Late, progress: np.ndarray) -> Callable[[], int]:
-        """Return a function that lets the kernel go on with the chunk."""
+    def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
+        """Return a function that lets the kernel continue with the chunk."""
         raise NotImplementedError
 
-    def _sentence(self, code: int, word: bytes) -> str:
-        """Say what a fault is, given the word where it is."""
-        raise NotImplementedError
+    def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
+        """Return what is wrong, given the word at fault; a full stop is added."""
+        return (self.faults[code].format(word=quote_bytes(word), type=self._dtype.name),)
 
 
-class Late:
+class SlowNumbers:
     """Numbers of one line that the kernel could not decide: where they are, and their values."""
 
     def __init__(self) -> None:
         self.arrays = np.empty(16, np.int64), np.empty(16)
 
-    def settle(self, text: bytearray, progress: np.ndarray) -> None:
-        """Let Python's float have them; or make room, where there are more than were written down."""
+    def resolve(self, text: bytearray, progress: np.ndarray) -> None:
+        """Parse them by Python's float; or enlarge the arrays, if there are more numbers than fit."""
         places, values = self.arrays
-        known, met = int(progress["settled"][0]), int(progress["met"][0])
-        if met > len(places):
-            self.arrays = np.resize(places, met), np.resize(values, met)
+        resolved, seen = int(progress["resolved"][0]), int(progress["seen"][0])
+        if seen > len(places):
+            self.arrays = np.resize(places, seen), np.resize(values, seen)
             return
-        for k in range(known, met):
+        for k in range(resolved, seen):
             match = _NUMBER.match(text, int(places[k]))
             values[k] = float(match.group()) if match else np.nan
-        progress["settled"] = met
-
-
-def quoted(word: bytes) -> str:
-    """Return ``word`` in quotes, its first 40 bytes, for people to read."""
-    start, rest = word[:40], "..." if len(word) > 40 else ""
-    try:
-        return repr(start.decode() + rest)
-    except UnicodeDecodeError:
-        return repr(start + rest.encode())[1:]
+        progress["resolved"] = seen
 
 
 def _doubled(array: np.ndarray) -> np.ndarray:
@@ -230,6 +247,6 @@ def _doubled(array: np.ndarray) -> np.ndarray:
     return more
 
 
-def _cut(array: np.ndarray, n: int) -> np.ndarray:
-    """Return the first ``n`` numbers; a copy where much would be kept for little."""
+def _trim(array: np.ndarray, n: int) -> np.ndarray:
+    """Return the first ``n`` numbers; a copy if much memory would be kept for little."""
     return array[:n] if 2 * n > len(array) else array[:n].copy()

@@ -8,20 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.io.lines import CHUNK_BYTES, Paths
-from rosenblatt.data.text.reader import Late, Parsed, TextReader, quoted
+from rosenblatt.data.io.byte_stream import BinaryFile
+from rosenblatt.data.io.lines import LineSource, Paths, quote_bytes
+from rosenblatt.data.row_source import VERSION, Preparation
+from rosenblatt.data.text.reader import COMMON_FAULTS, MAX_COLUMNS, ParsedChunk, SlowNumbers, TextReader
 from rosenblatt.kernels.parsing.svmlight import (
     BAD_INDEX,
     BAD_LABEL,
     INDEX_ORDER,
     INDEX_RANGE,
     NO_LABEL,
-    TOO_LARGE,
     parse_svmlight,
 )
+from rosenblatt.parameters import IfAvailable, Phrase, Setting, check_choice
 
-_MOST = 2**31 - 1
-"""Columns that 32-bit indices can tell apart."""
+__all__ = ["SvmlightReader"]
+
 _HEAD_BYTES = 1 << 20
 _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 
@@ -30,27 +32,17 @@ class SvmlightReader(TextReader):
     """Blocks of rows from svmlight or LIBSVM text.
 
     A line is a label and features ``index:value`` by ascending index, separated by spaces or tabs; a ``qid:n`` after
-    the label is passed over, and so is everything from ``#`` on. Numbers become the nearest float64. Values and labels
-    must be finite.
+    the label and everything from ``#`` on are ignored. Numbers become the nearest float64. Values and labels must be
+    finite.
 
     Parameters
     ----------
-    paths : str, path, or a list of them
-        Files (plain, gz, bz2, xz or zstd), patterns, or "-" for standard input.
-    dtype : float64 or float32
-        Of the values. As float32 they are the nearest float64, rounded.
+    paths
+        As for ``TextReader``.
     zero_based : bool or "auto"
-        Whether the first index is 0 instead of 1. With "auto" that is so if an index 0 occurs in the first megabyte.
-    n_features : int, optional
-        The number of columns; an index beyond them is an error. Without it there are as many as were met.
-    need_labels : bool
-        Whether a line without a label is an error; otherwise its label is NaN.
-    on_error : "raise" or "skip"
-        What to do about a line that cannot be read: a ``DataError``, or leave it out and count it in ``skipped``.
-    threads : int, optional
-        Threads that read and parse ahead, by default one for each processor, at most four. The rows are the same.
-    chunk_bytes : int
-        Text that becomes one block. The rows are the same.
+        Whether the first index is 0 instead of 1; with "auto", whether an index 0 occurs in the first megabyte.
+    **options
+        As for ``TextReader``.
 
     Examples
     --------
@@ -63,77 +55,51 @@ class SvmlightReader(TextReader):
      [0.   0.25 0.  ]] [ 1. -1.]
     """
 
+    faults = COMMON_FAULTS | {
+        NO_LABEL: "the line has no label, expected a number before {word}",
+        BAD_LABEL: "the label is {word}, expected a finite number",
+        BAD_INDEX: "expected index:value, an integer and a number, got {word}",
+        INDEX_ORDER: "the index in {word} is not above the one before it, expected ascending indices: sort the line",
+    }
+
     def __init__(
-        self,
-        paths: Paths,
-        *,
-        dtype: Any = np.float64,
-        zero_based: bool | str = False,
-        n_features: int | None = None,
-        need_labels: bool = True,
-        on_error: str = "raise",
-        threads: int | None = None,
-        chunk_bytes: int = CHUNK_BYTES,
+        self, paths: Paths | BinaryFile | LineSource, *, zero_based: bool | str = False, **options: Any
     ) -> None:
-        if zero_based not in (True, False, "auto"):
-            raise ValueError(f'zero_based must be True, False or "auto", got {zero_based!r}.')
-        if n_features is not None and not 0 <= n_features <= _MOST:
-            raise ValueError(f"n_features must be between 0 and {_MOST}, got {n_features}.")
-        super().__init__(
-            paths,
-            dtype=dtype,
-            need_labels=need_labels,
-            on_error=on_error,
-            threads=threads,
-            chunk_bytes=chunk_bytes,
-        )
-        self._zero_based, self._n_features = zero_based, n_features
-        self.width = n_features or 0
+        check_choice("zero_based", zero_based, (True, False, "auto"))
+        super().__init__(paths, **options)
+        if zero_based == "auto":
+            zero_based = _INDEX_ZERO.search(self.files.head(_HEAD_BYTES)) is not None
+        self.zero_based = bool(zero_based)
+        """Whether the first index is 0."""
 
     @property
-    def zero_based(self) -> bool:
-        """Whether the first index is 0; found out and remembered where "auto" was asked for."""
-        self._prepare()
-        return bool(self._zero_based)
+    def preparation(self) -> Preparation:
+        """How rows are made; the number of columns is that so far, None before the first."""
+        features = self.n_features or None
+        return {"format": "svmlight", "version": VERSION, "zero_based": self.zero_based, "n_features": features}
 
-    def _prepare(self) -> None:
-        if self._zero_based == "auto":
-            self._zero_based = _INDEX_ZERO.search(self.source.head(_HEAD_BYTES)) is not None
-
-    def _parser(self, parsed: Parsed, late: Late, progress: np.ndarray) -> Callable[[], int]:
-        chunk, base = parsed.chunk, 0 if self._zero_based else 1
-        last = (_MOST if self._n_features is None else self._n_features) - 1 + base
+    def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
+        chunk, base = parsed.chunk, 0 if self.zero_based else 1
         return lambda: parse_svmlight(
             chunk.text,
             chunk.stop,
-            (base, last),
+            (base, MAX_COLUMNS - 1 + base),
             self._largest,
-            self._unlabelled,
+            not self.labelled,
             tuple(parsed.rows[:4]),
-            late.arrays,
+            slow.arrays,
             progress,
         )
 
-    def _sentence(self, code: int, word: bytes) -> str:
-        base, it = 0 if self._zero_based else 1, quoted(word)
-        if code == NO_LABEL:
-            return f"the line has no label, expected a number before {it}."
-        if code == BAD_LABEL:
-            if b"," in word:
-                return f"{it} is several labels, expected one: make a file for each label, with 1 and -1."
-            return f"the label is {it}, expected a finite number."
-        if code == BAD_INDEX:
-            if re.match(rb"-\d+:", word):
-                return f"the index in {it} is negative, expected indices from {base} on."
-            return f"expected index:value, a whole number and a number, got {it}."
+    def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
+        it, base = quote_bytes(word), 0 if self.zero_based else 1
+        if code == BAD_LABEL and b"," in word:
+            return (f"{it} is several labels, expected one: make a file for each label, with 1 and -1",)
+        if code == BAD_INDEX and re.match(rb"-\d+:", word):
+            return (f"the index in {it} is negative, expected indices from {base} on",)
+        if code == INDEX_RANGE and re.match(rb"0+:", word):
+            hint = IfAvailable("zero_based", ": if 0 is the first, give ", Setting("zero_based", True))
+            return f"the index in {it} is 0, expected indices from 1 on", hint
         if code == INDEX_RANGE:
-            if re.match(rb"0+:", word):
-                return f"the index in {it} is 0, expected indices from 1 on: if 0 is the first, say zero_based=True."
-            if self._n_features is not None:
-                return f"the index in {it} is beyond the {self._n_features} columns that n_features allows."
-            return f"the index in {it} is too large, expected at most {_MOST - 1 + base}."
-        if code == INDEX_ORDER:
-            return f"the index in {it} is not above the one before it, expected ascending indices: sort the line."
-        if code == TOO_LARGE:
-            return f"the number {it} is too large for {self._dtype.name}."
-        return f"the value is {it}, expected a finite number."
+            return (f"the index in {it} is too large, expected at most {MAX_COLUMNS - 1 + base}",)
+        return super()._explain(code, word)

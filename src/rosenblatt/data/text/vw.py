@@ -7,10 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.io.lines import CHUNK_BYTES, Paths
-from rosenblatt.data.text.reader import Late, Parsed, TextReader, quoted
-from rosenblatt.kernels.parsing.svmlight import BAD_LABEL, NO_LABEL, TOO_LARGE
+from rosenblatt.data.io.byte_stream import BinaryFile
+from rosenblatt.data.io.lines import LineSource, Paths, quote_bytes
+from rosenblatt.data.row_source import VERSION, Preparation
+from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader
+from rosenblatt.kernels.parsing.svmlight import BAD_LABEL, NO_LABEL
 from rosenblatt.kernels.parsing.vw import BAD_NAMESPACE, BAD_WEIGHT, BASE, NO_BAR, SUM_TOO_LARGE, parse_vw
+from rosenblatt.parameters import Phrase, check_integer
+
+__all__ = ["VwReader"]
 
 
 class VwReader(TextReader):
@@ -21,27 +26,19 @@ class VwReader(TextReader):
     name of digits is its own number. Features that meet in one column are added up. A value that is not there is 1;
     values are multiplied by the namespace's weight. Importances become the blocks' ``weight``. Numbers become the
     nearest float64 and must be finite; a base, the prediction that vw would start from, must be 0. Names are any bytes
-    but blanks, colons and bars. As in vw, a word that touches the first bar is a tag, and tags are passed over.
+    but blanks, colons and bars. As in vw, a word that touches the first bar is a tag, and tags are ignored.
     vw's constant feature is left to the learner.
 
     Parameters
     ----------
-    paths : str, path, or a list of them
-        Files (plain, gz, bz2, xz or zstd), patterns, or "-" for standard input.
+    paths
+        As for ``TextReader``.
     bits : int
         There are 2**bits columns, as with vw's ``-b``. From 1 to 30.
-    dtype : float64 or float32
-        Of the values. As float32 they are the nearest float64, rounded.
     names : bool
-        Whether to keep the first name that was met in each column, in ``names``. This is slower.
-    need_labels : bool
-        Whether a line without a label is an error; otherwise its label is NaN.
-    on_error : "raise" or "skip"
-        What to do about a line that cannot be read: a ``DataError``, or leave it out and count it in ``skipped``.
-    threads : int, optional
-        Threads that read and parse ahead, by default one for each processor, at most four. The rows are the same.
-    chunk_bytes : int
-        Text that becomes one block. The rows are the same.
+        Whether to keep the first name of each column, in ``names``. This is slower.
+    **options
+        As for ``TextReader``.
 
     Attributes
     ----------
@@ -61,41 +58,44 @@ class VwReader(TextReader):
     {34878: 'f^3', 75337: 'f^cat'}
     """
 
+    faults = COMMON_FAULTS | {
+        NO_BAR: "the line has no bar, expected label |namespace features",
+        NO_LABEL: "the line has no label, expected a number before the bar",
+        BAD_LABEL: "expected up to three finite numbers (label, importance, base) and a tag before the bar, got {word}",
+        BAD_WEIGHT: "the importance is {word}, expected a number that is not negative",
+        BASE: "the base (the third number) is {word}, but only 0 is supported: leave it out",
+        BAD_NAMESPACE: "expected |name or |name:weight, a finite number, got {word}",
+        SUM_TOO_LARGE: "features that share a column add up to a number too large for {type}",
+    }
+
     def __init__(
-        self,
-        paths: Paths,
-        *,
-        bits: int = 18,
-        dtype: Any = np.float64,
-        names: bool = False,
-        need_labels: bool = True,
-        on_error: str = "raise",
-        threads: int | None = None,
-        chunk_bytes: int = CHUNK_BYTES,
+        self, paths: Paths | BinaryFile | LineSource, *, bits: int = 18, names: bool = False, **options: Any
     ) -> None:
-        if not 1 <= bits <= 30:
-            raise ValueError(f"bits must be between 1 and 30, got {bits}.")
-        super().__init__(
-            paths,
-            dtype=dtype,
-            need_labels=need_labels,
-            on_error=on_error,
-            threads=threads,
-            chunk_bytes=chunk_bytes,
-        )
+        check_integer("bits", bits, 1, most=30)
+        super().__init__(paths, **options)
         self._bits = bits
         self.width = 2**bits
-        self.names: dict[int, str] | None = {} if names else None
+        self.names = self.hashed_names if names else None
         self._named = np.zeros(self.width if names else 0, np.uint8)
 
-    def _room(self, n: int, entries: int) -> list[np.ndarray]:
-        return [*super()._room(n, entries)[:4], np.empty(n)]
+    @property
+    def feature_names(self) -> list[str] | None:
+        """A name for each column, ``#`` and its number where none was read; None unless names are kept."""
+        return None if self.names is None else [self.names.get(k) or f"#{k}" for k in range(self.n_features)]
 
-    def _parser(self, parsed: Parsed, late: Late, progress: np.ndarray) -> Callable[[], int]:
+    @property
+    def preparation(self) -> Preparation:
+        """How rows are made."""
+        return {"format": "vw", "version": VERSION, "bits": self._bits, "n_features": self.n_features or None}
+
+    def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
+        return [*super()._allocate(n, entries)[:4], np.empty(n)]
+
+    def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
         chunk = parsed.chunk
         if self.names is not None:
-            parsed.found = np.empty((min(self.width, chunk.stop), 5), np.int64)
-        names = self._named.copy(), parsed.found
+            parsed.name_positions = np.empty((min(self.width, chunk.stop), 5), np.int64)
+        names = self._named.copy(), parsed.name_positions
         counts = np.empty(2048, np.uint64)
 
         def parse() -> int:
@@ -105,47 +105,24 @@ class VwReader(TextReader):
                 chunk.stop,
                 self._bits,
                 self._largest,
-                self._unlabelled,
+                not self.labelled,
                 tuple(parsed.rows),
                 names,
                 (np.empty(2 * entries, np.uint64), np.empty(entries), counts),
-                late.arrays,
+                slow.arrays,
                 progress,
             )
 
         return parse
 
-    def _keep(self, parsed: Parsed, found: int) -> None:
-        text = parsed.chunk.buffer
-        for column, space, space_end, place, end in parsed.found[:found].tolist():
-            prefix = text[space:space_end].decode("utf-8", "backslashreplace") + "^" if space_end > space else ""
-            name = text[place:end].decode("utf-8", "backslashreplace") if end >= 0 else str(place)
-            parsed.names.append((column, prefix + name))
-
-    def _meet(self, parsed: Parsed) -> None:
+    def _merge(self, parsed: ParsedChunk) -> None:
         if self.names is not None:
             for column, name in parsed.names:
                 self.names.setdefault(column, name)
                 self._named[column] = 1
 
-    def _sentence(self, code: int, word: bytes) -> str:
-        it = quoted(word)
-        if code == NO_BAR:
-            return "the line has no bar, expected label |namespace features."
-        if code == NO_LABEL:
-            if b"|" in word[1:]:
-                return f"the line has no label, for {it} is a tag: leave a space between a label and the bar."
-            return "the line has no label, expected a number before the bar."
-        if code == BAD_LABEL:
-            return f"expected up to three finite numbers (label, importance, base) and a tag before the bar, got {it}."
-        if code == BAD_WEIGHT:
-            return f"the importance is {it}, expected a number that is not negative."
-        if code == BASE:
-            return f"the base (the third number) is {it}, but only 0 is supported: leave it out."
-        if code == BAD_NAMESPACE:
-            return f"expected |name or |name:weight, a finite number, got {it}."
-        if code == SUM_TOO_LARGE:
-            return f"features that share a column add up to a number too large for {self._dtype.name}."
-        if code == TOO_LARGE:
-            return f"the number {it} is too large for {self._dtype.name}."
-        return f"the value is {it}, expected a finite number."
+    def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
+        if code == NO_LABEL and b"|" in word[1:]:
+            tag = quote_bytes(word)
+            return (f"the line has no label, for {tag} is a tag: leave a space between a label and the bar",)
+        return super()._explain(code, word)

@@ -1,8 +1,8 @@
 """Bytes of text by their address, one or eight at a time.
 
 A place in a text is an address. Functions that take a place instead of an array and an index cost nothing to
-call (arrays are counted on their way in and out). The text must stay alive, and ``PAD`` bytes more than its own
-must be there to read, since a word of eight bytes may reach beyond its end.
+call (numba counts references to arrays). The text must stay alive and be followed by ``PAD`` readable bytes,
+since a word of eight bytes may reach beyond its end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 from rosenblatt.kernels.compiler import inline
 
 PAD = 16
-"""Bytes behind a text that may be read."""
+"""Readable bytes after a text."""
 
 _ZEROS = np.uint64(0x3030303030303030)
 _BEYOND_NINE = np.uint64(0x7676767676767676)
@@ -37,7 +37,7 @@ if numba.config.DISABLE_JIT:
         return array.ctypes.data
 
     def byte(place):
-        """Return the byte at ``place``, as a signed number so that it can be reckoned with."""
+        """Return the byte at ``place``, as a signed integer, for arithmetic."""
         return ctypes.c_ubyte.from_address(int(place)).value
 
     def word(place):
@@ -74,7 +74,7 @@ else:
 
     @intrinsic
     def byte(typing_context, place):
-        """Return the byte at ``place``, as a signed number so that it can be reckoned with."""
+        """Return the byte at ``place``, as a signed integer, for arithmetic."""
 
         def generate(context, builder, signature, arguments):
             return builder.zext(_loaded(builder, arguments[0], 8), ir.IntType(64))
@@ -121,9 +121,9 @@ else:
 
 @inline
 def leading_digits(place):
-    """Return the word at ``place`` with its digits as 0 to 9, and how many bytes of it come before one that is none.
+    """Return the word at ``place`` with its digits as 0 to 9, and the number of leading bytes that are digits.
 
-    A byte that is no digit has its highest bit set after the sum; what it carries into later bytes does not matter.
+    A byte that is no digit has its highest bit set after the sum; its carry into later bytes does not matter.
     """
     digits = word(place) ^ _ZEROS
     others = ((digits + _BEYOND_NINE) | digits) & _HIGH_BITS

@@ -1,25 +1,24 @@
-"""Rows that come as lists of column numbers and values: are they sound?"""
+"""Checks of rows given as lists of column numbers and values."""
 
 from __future__ import annotations
 
 from rosenblatt.kernels.compiler import kernel
 
-MOST_COLUMNS = 2**31 - 1
-SOUND, OUTSIDE, UNSORTED, NOT_FINITE = range(4)
-"""What a row is: as it should be; or with a column number that cannot be, columns that do not ascend, a value that is
-no finite number."""
+MAX_COLUMNS = 2**31 - 1
+VALID, OUT_OF_RANGE, UNSORTED, NOT_FINITE = range(4)
+"""Results: valid, a column number out of range, columns that do not ascend, a value that is not finite."""
 
 
 @kernel
-def judge_lists(indptr, indices, values, judged):
-    """Write to ``judged`` what each row of a CSR matrix is, and return the largest column number, -1 for none."""
+def check_rows(indptr, indices, values, results):
+    """Write a result for each row of a CSR matrix; return the largest column number of valid rows, -1 for none."""
     highest = -1
-    for i in range(judged.shape[0]):
-        found, last = SOUND, -1
+    for i in range(results.shape[0]):
+        found, last = VALID, -1
         for p in range(indptr[i], indptr[i + 1]):
             j, v = indices[p], values[p]
-            if j < 0 or j >= MOST_COLUMNS:
-                found = OUTSIDE
+            if j < 0 or j >= MAX_COLUMNS:
+                found = OUT_OF_RANGE
                 break
             if j <= last:
                 found = UNSORTED
@@ -28,7 +27,7 @@ def judge_lists(indptr, indices, values, judged):
                 found = NOT_FINITE
                 break
             last = j
-        judged[i] = found
-        if found == SOUND and last > highest:
+        results[i] = found
+        if found == VALID and last > highest:
             highest = last
     return highest

@@ -1,9 +1,9 @@
-"""Decimal numbers in text, each to the nearest float64, or else to none.
+"""Decimal numbers in text, each as the nearest float64, or undecided.
 
-A number is ``[+-] digits [. digits] [e [+-] digits]`` with a digit before or after the point. There are two ways
-to its value, both exact, and no third. A whole number up to 2**53 times or over 10**k for k <= 22 takes one
-correctly rounded operation. Otherwise its first 128 bits decide, unless they lie too close to the middle between
-two floats. What is left is ``UNDECIDED``: those, subnormal results, overflow, more than 19 digits.
+A number is ``[+-] digits [. digits] [e [+-] digits]`` with a digit before or after the point. Its value is found in
+one of two ways, both exact. An integer up to 2**53, multiplied or divided by 10**k for k <= 22, takes one correctly
+rounded operation. Otherwise its first 128 bits decide, unless they are too close to the middle between two floats.
+These, subnormal results, overflow and more than 19 digits are ``UNDECIDED``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rosenblatt.kernels.compiler import inline, plain
 from rosenblatt.kernels.parsing.byte_words import byte, float_of, leading_digits, leading_zeros, number_of
 
 FINE, UNDECIDED, MALFORMED = 0, 1, 2
-"""What is known about a number: its value; only where it ends; that it is none."""
+"""What is known about a number: its value; only where it ends; that it is malformed."""
 
 _MINUS, _PLUS, _POINT, _ZERO, _NINE, _E, _BLANK = b"-+.09e "
 _TENS = np.array([10**k for k in range(20)], np.uint64)

@@ -1,8 +1,8 @@
 """Lines of svmlight text into rows of a CSR matrix.
 
-A text is a buffer of bytes whose lines all end in a newline, and ``PAD`` bytes more. Parsing goes line by line and
-stops at the first that asks for something: a fault in it, more room for rows, or numbers that only somebody slower
-can settle. That line is left unread (``PROGRESS`` says where it begins), so whoever called can see to it and go on.
+A text is a buffer of bytes whose lines all end in a newline, and ``PAD`` bytes more. Parsing stops at the first line
+that has a fault, or that needs more space for rows or the values of numbers that only Python's float can decide. That
+line is left unread (``PROGRESS`` says where it begins), so that the caller can help and call again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rosenblatt.kernels.compiler import at, inline, kernel, plain
 from rosenblatt.kernels.parsing.byte_words import address_of, byte, leading_digits, number_of, word
 from rosenblatt.kernels.parsing.numbers import MALFORMED, UNDECIDED, any_number, number
 
-DONE, ROOM, SETTLE = 0, 1, 2
-"""Why parsing stopped: at the end; for want of room; for want of the values of some numbers."""
+DONE, NEED_SPACE, NEED_VALUES = 0, 1, 2
+"""Why parsing stopped: at the end; because arrays are full; because the values of some numbers are needed."""
 BAD_LABEL, NO_LABEL, BAD_INDEX, INDEX_RANGE, INDEX_ORDER, BAD_VALUE, TOO_LARGE = range(10, 17)
 """Or because of a fault in the line."""
 
@@ -28,8 +28,8 @@ PROGRESS = np.dtype(
         ("entries", "i8"),
         ("highest", "i8"),  # largest column number
         ("fault", "i8"),  # where the fault is
-        ("met", "i8"),  # undecided numbers met in this line
-        ("settled", "i8"),  # how many of them have got their value
+        ("seen", "i8"),  # undecided numbers in this line so far
+        ("resolved", "i8"),  # how many of them have a value
         ("names", "i8"),  # names found
     ]
 )
@@ -37,7 +37,7 @@ PROGRESS = np.dtype(
 NEWLINE, HASH, COLON, BAR = b"\n#:|"
 IS_BLANK, IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR = 1, 2, 4, 8, 16
 KINDS = np.zeros(256, np.uint8)
-"""What kind of separator a byte is, if any."""
+"""The kind of separator that a byte is, 0 for none."""
 KINDS[list(b" \t\r")] = IS_BLANK
 KINDS[[NEWLINE, HASH, COLON, BAR]] = IS_NEWLINE, IS_HASH, IS_COLON, IS_BAR
 
@@ -63,8 +63,8 @@ def _line_end(place):
 
 
 @plain
-def _whole(place):
-    """Return the whole number at ``place``, and its end; 2**62 stands for any that has more than 16 digits."""
+def _integer(place):
+    """Return the integer at ``place``, and its end; 2**62 stands for any with more than 16 digits."""
     index, end, n = 0, place, 8
     while n == 8:
         digits, n = leading_digits(end)
@@ -75,24 +75,24 @@ def _whole(place):
 
 
 @plain
-def settled(late, progress, place):
-    """Return the value of the number at ``place`` that could not be decided: as given since, or 1 until it is.
+def slow_value(slow, progress, place):
+    """Return the value of an undecided number at ``place``: the one given since, or 1 as long as there is none.
 
-    ``late`` is ``(places, values)`` of these numbers in one line, in their order. Places are written down as far as
-    there is room.
+    ``slow`` is ``(places, values)`` of these numbers in one line, in their order. Places are stored while there is
+    space.
     """
-    places, values = late
-    met = progress[0]["met"]
-    progress[0]["met"] += 1
-    if met < progress[0]["settled"]:
-        return values[met]
-    if met < places.shape[0]:
-        places[met] = place
+    places, values = slow
+    seen = progress[0]["seen"]
+    progress[0]["seen"] += 1
+    if seen < progress[0]["resolved"]:
+        return values[seen]
+    if seen < places.shape[0]:
+        places[seen] = place
     return 1.0
 
 
 @kernel
-def parse_svmlight(text, stop, columns, largest, unlabelled, rows, late, progress):
+def parse_svmlight(text, stop, columns, largest, unlabelled, rows, slow, progress):
     """Read lines ``label [qid:n] index:value ... [# comment]`` up to ``text[stop]``; return why it stopped.
 
     Indices ascend. An index or a value out of range is a fault, and so is a line without a label, unless
@@ -100,7 +100,7 @@ def parse_svmlight(text, stop, columns, largest, unlabelled, rows, late, progres
 
     text: the buffer; ``text[stop - 1]`` is a newline. columns: ``(first, last)`` index allowed; the first is column
     0. largest: the largest magnitude of a value. rows: ``(labels, indptr, indices, values)`` to fill, with
-    ``indptr[0] = 0``. late: see ``settled``. progress: an array of one ``PROGRESS``, where parsing goes on.
+    ``indptr[0] = 0``. slow: see ``slow_value``. progress: an array of one ``PROGRESS``, where parsing continues.
     """
     labels, indptr, indices, values = rows
     base, last_index = columns
@@ -111,7 +111,7 @@ def parse_svmlight(text, stop, columns, largest, unlabelled, rows, late, progres
     code, fault = DONE, place
     while place < last:
         line, first_entry = place, entry
-        s["met"] = 0
+        s["seen"] = 0
         place = next_word(place)
         if byte(place) == HASH:
             place = _line_end(place)
@@ -122,7 +122,7 @@ def parse_svmlight(text, stop, columns, largest, unlabelled, rows, late, progres
         fault = place
         label, end, kind = any_number(place)
         if kind == UNDECIDED:
-            label = settled(late, progress, place - start)
+            label = slow_value(slow, progress, place - start)
         if kind == MALFORMED or at(KINDS, byte(end)) & _ENDS_NUMBER == 0:
             code = NO_LABEL if byte(end) == COLON else BAD_LABEL
             if unlabelled and code == NO_LABEL:
@@ -130,7 +130,7 @@ def parse_svmlight(text, stop, columns, largest, unlabelled, rows, late, progres
         elif math.isinf(label):
             code = TOO_LARGE
         if code == DONE and row == labels.shape[0]:
-            code = ROOM
+            code = NEED_SPACE
         place, previous, may_have_query = end, base - 1, True
         while code == DONE:
             place = next_word(place)
@@ -144,22 +144,22 @@ def parse_svmlight(text, stop, columns, largest, unlabelled, rows, late, progres
             if 0 < n < 8:
                 index = np.int64(number_of(digits, n))
             else:
-                index, end = _whole(place)
+                index, end = _integer(place)
             if end == place or byte(end) != COLON:
                 code = BAD_INDEX
                 if may_have_query and word(place) & _FOUR_BYTES == _QID:
-                    _, end = _whole(place + 4)
+                    _, end = _integer(place + 4)
                     if end > place + 4 and at(KINDS, byte(end)) & _ENDS_NUMBER != 0:
                         code, place = DONE, end
             elif index <= previous or index > last_index:
                 code = INDEX_ORDER if base <= index <= last_index else INDEX_RANGE
             elif entry == indices.shape[0]:
-                code = ROOM
+                code = NEED_SPACE
             else:
                 fault = end + 1
                 value, place, kind = number(fault)
                 if kind == UNDECIDED:
-                    value = settled(late, progress, fault - start)
+                    value = slow_value(slow, progress, fault - start)
                 if kind == MALFORMED or at(KINDS, byte(place)) & _ENDS_NUMBER == 0:
                     code = BAD_VALUE
                 elif not (abs(value) <= largest):
@@ -170,8 +170,8 @@ def parse_svmlight(text, stop, columns, largest, unlabelled, rows, late, progres
                     entry += 1
                     previous = index
             may_have_query = False
-        if code != ROOM and s["met"] > s["settled"]:  # before any fault, since one of these may come before it
-            code = SETTLE
+        if code != NEED_SPACE and s["seen"] > s["resolved"]:  # before any fault, since one of these may come before it
+            code = NEED_VALUES
         if code != DONE:
             place, entry = line, first_entry
             break
@@ -181,7 +181,7 @@ def parse_svmlight(text, stop, columns, largest, unlabelled, rows, late, progres
         highest = max(highest, previous - base)
         place += 1
         lines += 1
-        s["settled"] = 0
+        s["resolved"] = 0
     s["place"], s["lines"], s["rows"], s["entries"] = place - start, lines, row, entry
     s["highest"], s["fault"] = highest, fault - start
     return code

@@ -1,6 +1,6 @@
 """Lines of Vowpal Wabbit text into rows of a CSR matrix, feature names hashed as vw hashes them.
 
-The text and how parsing stops and goes on are as in ``text``. A feature's column is the hash of its name, which
+The text, and how parsing stops and continues, are as in ``svmlight``. A feature's column is the hash of its name, which
 starts from the hash of its namespace's name, cut to some bits. A name of digits only is its own number plus that
 start; others go through MurmurHash3 (Appleby's 32-bit one).
 """
@@ -25,17 +25,17 @@ from rosenblatt.kernels.parsing.svmlight import (
     IS_COLON,
     IS_NEWLINE,
     KINDS,
+    NEED_SPACE,
+    NEED_VALUES,
     NEWLINE,
     NO_LABEL,
-    ROOM,
-    SETTLE,
     TOO_LARGE,
     next_word,
-    settled,
+    slow_value,
 )
 
 NO_BAR, BAD_WEIGHT, BASE, BAD_NAMESPACE, SUM_TOO_LARGE = range(20, 25)
-"""Faults of this format, besides those of ``text``."""
+"""Faults of this format, besides those of ``svmlight``."""
 
 _ENDS_NUMBER = IS_BLANK | IS_NEWLINE | IS_BAR
 _ENDS_NAME = IS_BLANK | IS_NEWLINE | IS_BAR | IS_COLON
@@ -47,14 +47,14 @@ _1, _5, _10, _13, _16, _32 = (np.uint64(n) for n in (1, 5, 10, 13, 16, 32))
 
 
 @inline
-def _turned(x, bits):
+def _rotate(x, bits):
     """Return the 32-bit number ``x`` rotated left."""
     return ((x << np.uint64(bits)) | (x >> np.uint64(32 - bits))) & _LOW_HALF
 
 
 @inline
 def _scrambled(x):
-    return (_turned((x * _C1) & _LOW_HALF, 15) * _C2) & _LOW_HALF
+    return (_rotate((x * _C1) & _LOW_HALF, 15) * _C2) & _LOW_HALF
 
 
 @plain
@@ -63,7 +63,7 @@ def murmur(place, end, seed):
     h = seed & _LOW_HALF
     size = end - place
     while end - place >= 4:
-        h = _turned(h ^ _scrambled(word(place) & _LOW_HALF), 13)
+        h = _rotate(h ^ _scrambled(word(place) & _LOW_HALF), 13)
         h = (h * _5 + _C3) & _LOW_HALF
         place += 4
     if end > place:
@@ -99,7 +99,7 @@ def _end(place, separators):
 
 
 @plain
-def tidy(indices, values, first, last, bits, scratch):
+def sum_duplicates(indices, values, first, last, bits, scratch):
     """Sort the entries ``first`` to ``last`` by column and add up those of one column; return the new last.
 
     A stable counting sort of the columns' ``bits`` bits, a few at a time, the lowest first. Sums are taken in
@@ -145,7 +145,7 @@ def tidy(indices, values, first, last, bits, scratch):
 
 
 @kernel
-def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, late, progress):
+def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, slow, progress):
     """Read lines ``[label [importance [base]]] ['tag]|namespace[:weight] name[:value] ...``; return why it stopped.
 
     A value is 1 where there is none, times the namespace's weight. A name that is empty, as in ``:0.5``, is the
@@ -153,10 +153,10 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, late, 
     added up. A word that touches the first bar is a tag, as in vw, and is passed over. A base, the prediction to start
     from, must be 0. A line without a label is a fault, unless ``unlabelled``: then the label is NaN.
 
-    text, stop, largest, late, progress: see ``parse_svmlight``. bits: columns are 2**bits. rows: ``(labels, indptr,
+    text, stop, largest, slow, progress: see ``parse_svmlight``. bits: columns are 2**bits. rows: ``(labels, indptr,
     indices, values, weights)`` to fill. names: ``(seen, found)``: for each column whether its name is known,
     and lines ``column, namespace's start and end, name's start and end`` to fill (an end of -1: the number of an empty
-    name instead of its start); no lines where names are not wanted. scratch: see ``tidy``.
+    name instead of its start); no lines where names are not wanted. scratch: see ``sum_duplicates``.
     """
     labels, indptr, indices, values, weights = rows
     seen, found = names
@@ -168,7 +168,7 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, late, 
     code, fault = DONE, place
     while place < last:
         line, first_entry, first_name = place, entry, s["names"]
-        s["met"] = 0
+        s["seen"] = 0
         place = next_word(place)
         if byte(place) == NEWLINE:
             place += 1
@@ -187,7 +187,7 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, late, 
             else:
                 value, after, kind = any_number(place)
                 if kind == UNDECIDED:
-                    value = settled(late, progress, place - start)
+                    value = slow_value(slow, progress, place - start)
                 if kind == MALFORMED or after != end or fields == 3:
                     code = BAD_LABEL
                 elif math.isinf(value):
@@ -204,7 +204,7 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, late, 
         if code == DONE and fields == 0 and not unlabelled:
             code, fault = NO_LABEL, first_word
         if code == DONE and row == labels.shape[0]:
-            code = ROOM
+            code = NEED_SPACE
         ascending, previous = True, -1
         while code == DONE and byte(place) == BAR:
             fault = place
@@ -215,7 +215,7 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, late, 
             if byte(place) == COLON:
                 scale, place, kind = any_number(space_end + 1)
                 if kind == UNDECIDED:
-                    scale = settled(late, progress, space_end + 1 - start)
+                    scale = slow_value(slow, progress, space_end + 1 - start)
                 if space == space_end or kind == MALFORMED or at(KINDS, byte(place)) & _ENDS_NUMBER == 0:
                     code = BAD_NAMESPACE
             while code == DONE:
@@ -246,24 +246,24 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, late, 
                     fault = end + 1
                     value, place, kind = number(fault)
                     if kind == UNDECIDED:
-                        value = settled(late, progress, fault - start)
+                        value = slow_value(slow, progress, fault - start)
                     value *= scale
                     if kind == MALFORMED or at(KINDS, byte(place)) & _ENDS_NUMBER == 0:
                         code = BAD_VALUE
                 if code == DONE and not (abs(value) <= largest):
                     code = TOO_LARGE
                 elif code == DONE and entry == indices.shape[0]:
-                    code = ROOM
+                    code = NEED_SPACE
                 elif code == DONE:
                     indices[entry] = column
                     values[entry] = value
                     entry += 1
                     ascending = ascending and column > previous
                     previous = column
-        if code != ROOM and s["met"] > s["settled"]:
-            code = SETTLE
+        if code != NEED_SPACE and s["seen"] > s["resolved"]:
+            code = NEED_VALUES
         if code == DONE and not ascending:
-            entry = tidy(indices, values, first_entry, entry, bits, scratch)
+            entry = sum_duplicates(indices, values, first_entry, entry, bits, scratch)
             for k in range(first_entry, entry):
                 if not (abs(values[k]) <= largest):
                     code, fault = SUM_TOO_LARGE, first_word
@@ -280,7 +280,7 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, late, 
             highest = max(highest, np.int64(indices[entry - 1]))
         place += 1
         lines += 1
-        s["settled"] = 0
+        s["resolved"] = 0
     s["place"], s["lines"], s["rows"], s["entries"] = place - start, lines, row, entry
     s["highest"], s["fault"] = highest, fault - start
     return code

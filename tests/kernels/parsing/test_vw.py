@@ -1,64 +1,12 @@
-"""The parsers against their slow twins, on text that is sound, odd, and broken."""
+"""The Vowpal Wabbit kernel beside its slow twin."""
 
 import math
 import random
 
 import numpy as np
-import pytest
 
 from helpers import naive_text
-from helpers.text_twins import svmlight, vw
-
-
-def test_svmlight_lines_of_every_shape():
-    rows = svmlight(
-        b"1 1:2 3:4\n-1 2:0.5\t7:1e3 \r\n\n   \r\n# only words: 3:4\n+2.5 qid:17 4:-3#end\n3\n1 qid:1#\n"
-        b"0 0001:00.50 12345678:1 2147483647:.5\n1\t 5:5.\n"
-    )
-    assert [row[0] for row in rows] == [1, -1, 2.5, 3, 1, 0, 1]
-    assert rows[5][1].tolist() == [0, 12345677, 2147483646]
-
-
-def test_svmlight_faults():
-    faulty = [
-        *(b"abc 1:2", b"1,3 2:5", b"nan 1:2", b"inf 1:2", b"-Infinity", b"0x10 1:2", b"1e 1:2", b"1e+ 1:1", b"--1 1:1"),
-        *(b"1:2 3:4", b"1.5:2", b":3", b"1 2", b"1 2:", b"1 2: 3", b"1 :3", b"1 a:3", b"1 -2:3", b"1 +2:3", b"1 2.0:3"),
-        *(b"1 0:3", b"1 2:1 2:1", b"1 3:1 2:1", b"1 2147483648:1", b"1 9223372036854775808:1", b"1 99999999:1 1:1"),
-        *(b"1 1:nan", b"1 1:inf", b"1 1:1e400", b"1e400 1:1", b"1 1:-1e309 x", b"1 1:1x", b"1 1:1:1", b"1 1:1,5"),
-        *(
-            b"1 1:0x1p3",
-            b"1 1:1_000",
-            b"1 1:\xc2\xb2",
-            b"\xff\xfe1\x00",
-            b"1 1:\x00",
-            b"1\x00 1:1",
-            b"1 \x001:1",
-            b"1 1:+-1",
-        ),
-        *(
-            b"1 1:1e",
-            b"1 1:.",
-            b"1 1:-",
-            b"1 1:e5",
-            b"1 1:1e 5",
-            b"1 1:1 qid:3",
-            b"1 qid:x",
-            b"1 qid:",
-            b"1 qid:1 qid:2",
-        ),
-        *(b"1 " + b"9" * 40 + b":1", b"1 1:1\x0b2:1", b"1|f 3:4", b"'1' 2:3", b"1 1:1 2 #", b"1 00:1"),
-    ]
-    for line in faulty:
-        rows = svmlight(b"1 1:1\n" + line + b"\n-1 1:2\n")
-        assert [row[0] for row in rows] == [1, -1], line
-
-
-def test_svmlight_without_labels_and_from_zero():
-    lines = b"3:1 4:2\n1 3:1\n1.5:2 3:1\n:3\nx\n7:1e400\n0:1\n# 1\n\n"
-    rows = svmlight(lines, unlabelled=True)
-    assert math.isnan(rows[0][0])
-    svmlight(lines + b"1 0:1 1:2\n1 0:1 0:2\n1 5:1 6:1\n1 7:1\n", base=0, last=6)
-    svmlight(b"1 1:1 7:1\n1 8:1\n1 0:1\n", base=1, last=7)
+from helpers.text_twins import vw
 
 
 def test_vw_lines_of_every_shape():
@@ -149,24 +97,3 @@ def test_rows_of_any_length_are_sorted_and_added_up():
         line = b"1 |f " + b" ".join(b"%d:%d" % (source.randrange(n), source.randrange(9)) for _ in range(n)) + b"\n"
         for bits in (3, 6, 7, 11, 18):
             vw(line, bits=bits)
-
-
-@pytest.mark.parametrize(
-    ("parse", "seed_lines"),
-    [
-        (svmlight, b"1 1:0.5 3:2 # c\n-1 qid:3 2:1e-3 12345678:7\n+1 1:12345678901234567890 2:1e400\n"),
-        (vw, b"1 2.5 'tag |f:0.5 a:1 12 b |g 7:12345678901234567890 :3\n-1 |f abcdefgh:0.25 a\n"),
-    ],
-)
-def test_mutated_bytes_never_part_kernel_and_twin(parse, seed_lines):
-    source = random.Random(11)
-    letters = b"0123456789.:eE+-|#' \t\r\n\x00\xffaqid,"
-    for _ in range(150):
-        lines = bytearray(seed_lines * 2)
-        for _ in range(source.randrange(1, 6)):
-            place = source.randrange(len(lines))
-            letter = bytes([source.choice(letters) if source.random() < 0.9 else source.randrange(256)])
-            action = source.randrange(3)
-            lines[place : place + (action > 0)] = letter if action < 2 else b""
-        lines = bytes(lines) + b"\n"
-        parse(lines, pad=bytes([source.choice(letters)]), unlabelled=source.random() < 0.5)

@@ -1,0 +1,151 @@
+"""Row sources: where the blocks of a stream come from, whatever the format, and what ``data.open`` was asked for.
+
+A source yields its blocks as often as its files can be read. Meanwhile it counts what it reads and leaves out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import scipy.sparse as sp
+
+from rosenblatt.blocks import Block, DataError
+from rosenblatt.data.io.lines import LineSource
+from rosenblatt.parameters import Setting
+
+VERSION = 1
+"""Version of preparations."""
+FIRST_ROWS = 10_000
+"""Rows from which the columns of a table are inferred."""
+_KEPT_MESSAGES = 10
+
+Preparation: TypeAlias = dict[str, Any]
+"""How rows are made from a file, as plain data that JSON can hold."""
+Facts: TypeAlias = dict[str, Any]
+"""What is known about rows after the last of them, as plain data that JSON can hold."""
+
+
+@dataclass
+class OpenRequest:
+    """The arguments of ``data.open``."""
+
+    files: LineSource
+    format: str
+    options: dict[str, Any]
+    """The options given that say how rows are made."""
+    preparation: Preparation | None
+    """Or the preparation that says it."""
+    labels: bool
+    names: bool
+    skip: bool
+    threads: int
+    first_rows: int
+
+    @property
+    def file(self) -> str:
+        """The first file, as messages name it."""
+        return self.files.display_name(0)
+
+
+class RowSource:
+    """What all sources of rows have in common.
+
+    Attributes
+    ----------
+    files : LineSource
+        The files: ``files.names``, ``files.size`` in bytes, ``files.rereadable``.
+    labelled : bool
+        Whether rows have labels.
+    fixed_width : bool
+        Whether the number of columns is known before the last row.
+    share : float
+        How much of the input has been read in this pass, from 0 to 1.
+    skipped : int
+        Rows left out in this pass.
+    messages : list of str
+        What was wrong with the first ten of them.
+    unseen : Counter
+        For each column, how many values are none of its known categories.
+    hashed_names : dict
+        The words that were hashed, by column, if they are kept.
+    """
+
+    def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
+        self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
+        self.hashed_names: dict[int, str] = {}
+        self.reset_counts()
+
+    def reset_counts(self) -> None:
+        """Forget what was counted, before a new pass."""
+        self.share, self.skipped = 0.0, 0
+        self.messages: list[str] = []
+        self.unseen: Counter[str] = Counter()
+
+    def record_fault(self, message: str) -> None:
+        """Count a row that is left out."""
+        self.skipped += 1
+        if len(self.messages) < _KEPT_MESSAGES:
+            self.messages.append(message)
+
+    def facts(self) -> Facts:
+        """Return what is known after the last row."""
+        counted = {"skipped": self.skipped, "complaints": self.messages, "unseen": dict(self.unseen)}
+        return counted | {"n_features": self.n_features, "words": [list(pair) for pair in self.hashed_names.items()]}
+
+    def restore(self, facts: Facts) -> None:
+        """Set the counts to those of an earlier pass over all rows."""
+        self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
+        self.unseen = Counter(facts["unseen"])
+        self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the blocks, as far as they are known."""
+        raise NotImplementedError
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """A name for each column, None where there are none."""
+        return None
+
+    @property
+    def preparation(self) -> Preparation:
+        """How rows are made."""
+        raise NotImplementedError
+
+    @property
+    def recipe(self) -> Preparation:
+        """The preparation without what is only known after the last row."""
+        return self.preparation | ({} if self.fixed_width else {"n_features": None})
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield all blocks from the start."""
+        raise NotImplementedError
+
+
+def damaged_error(file: str, format: str, error: Exception) -> DataError:
+    """Return the error for a file that is not of its format."""
+    reason = str(error).strip().partition("\n")[0]
+    hint = "copy it again, or give its true ", Setting("format"), "."
+    return DataError(f"{file} cannot be read as {format} ({reason}): ", *hint)
+
+
+def fit_columns(X: sp.csr_array, width: int) -> tuple[sp.csr_array, int]:
+    """Return a CSR array with ``width`` columns, and how many of its entries were beyond them.
+
+    Examples
+    --------
+    >>> X, beyond = fit_columns(sp.csr_array([[1.0, 0.0, 2.0]]), 2)
+    >>> X.toarray(), beyond
+    (array([[1., 0.]]), 1)
+    """
+    beyond = 0
+    if X.shape[1] > width:
+        beyond = int((X.indices >= width).sum())
+        X = X[:, :width]
+    elif X.shape[1] < width:
+        X.resize(X.shape[0], width)
+    return X, beyond

@@ -1,0 +1,129 @@
+"""The rows of tables: a reader for each format, and an encoder that makes features of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from rosenblatt.blocks import Block, DataError
+from rosenblatt.data.io.prefetch import ordered_map
+from rosenblatt.data.row_source import VERSION, Facts, OpenRequest, Preparation, RowSource
+from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
+from rosenblatt.data.tables.delimited import DelimitedReader
+from rosenblatt.data.tables.encoder import EncodedRows, Encoder
+from rosenblatt.data.tables.json_lines import JsonReader
+from rosenblatt.data.tables.list_columns import ListEncoder
+from rosenblatt.data.tables.reader import TableReader
+from rosenblatt.data.tables.schema import TableOptions, infer_schema
+
+__all__ = ["DIALECT", "TableSource", "open_table"]
+
+DIALECT = ("header", "delimiter", "quote")
+"""The options that say how CSV and TSV are written."""
+
+
+class TableSource(RowSource):
+    """The rows of a table."""
+
+    def __init__(self, reader: TableReader[Any], encoder: Encoder, threads: int) -> None:
+        super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
+        self._reader, self._encoder, self._threads = reader, encoder, threads
+        reader.layout = encoder.layout
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the blocks."""
+        return self._encoder.n_features
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """A name for each column: of the table's column, with ``=`` and the category or word if there is one."""
+        return self._encoder.feature_names(self.hashed_names)
+
+    @property
+    def preparation(self) -> Preparation:
+        """How rows are made."""
+        return self._encoder.preparation
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield all blocks; where a row is at fault, those before it first."""
+        self.reset_counts()
+        first = 0
+        work = ordered_map(self._reader.items(), self._encode, self._threads)
+        try:
+            for rows in work:
+                error = None
+                if rows.faults and not self._reader.skip:
+                    place, reason = rows.faults[0]
+                    error = rows.chunk.error(place, reason)
+                    rows = rows.before(place)
+                for place, reason in rows.faults:
+                    self.record_fault(str(DataError(f"{rows.chunk.where(place)}: ", *reason, ".")))
+                X = self._encoder.fit_width(rows)
+                self.unseen.update(rows.unseen)
+                for column, word in rows.names.items():
+                    self.hashed_names.setdefault(column, word)
+                self.share = rows.chunk.share
+                if len(rows.y):
+                    yield Block(X, rows.y, first, rows.weight, checked=self.labelled)
+                    first += len(rows.y)
+                if error is not None:
+                    raise error
+            self.share = 1.0 if self.files.size else 0.0
+        finally:
+            work.close()
+
+    def restore(self, facts: Facts) -> None:
+        """Set the counts and the width to those of an earlier pass over all rows."""
+        super().restore(facts)
+        self._encoder.n_features = int(facts["n_features"])
+
+    def _encode(self, item: Any) -> EncodedRows:
+        return self._encoder.encode(self._reader.parse(item))
+
+
+def open_table(request: OpenRequest) -> TableSource:
+    """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
+    reader, preparation = _make_reader(request), request.preparation
+    if preparation is not None:
+        target = preparation["target"] and preparation["target"]["name"]
+        reader.unnamed = [name for name in preparation["order"] if name != target]
+        reader.read_columns(request.first_rows)
+        labelled = request.labels and target is not None and target in (reader.columns or [target])
+    else:
+        preparation = _infer_preparation(request, reader)
+        labelled = request.labels and preparation["target"] is not None
+    if preparation.get("lists"):
+        return TableSource(reader, ListEncoder(preparation, labelled), request.threads)
+    return TableSource(reader, Encoder(preparation, labelled, request.names), request.threads)
+
+
+def _infer_preparation(request: OpenRequest, reader: TableReader[Any]) -> Preparation:
+    given = {name: value for name, value in request.options.items() if name not in DIALECT}
+    options = TableOptions(labels=request.labels, **given)
+    if options.columns is not None:
+        reader.chosen = [*options.columns, options.target, options.weight]
+    head = reader.head(request.first_rows)
+    if not head.n:
+        what = f"has the columns {', '.join(reader.columns)} but no rows" if reader.columns else "is empty"
+        raise DataError(f"{request.file} {what}, expected rows to learn from.")
+    dialect = reader.dialect()
+    schema = infer_schema(head, reader.columns or [], reader.typed, options, request.file, dialect.get("header"))
+    return {"format": request.format, "version": VERSION, "dialect": dialect, **schema}
+
+
+def _make_reader(request: OpenRequest) -> TableReader[Any]:
+    common: dict[str, Any] = {"skip": request.skip, "threads": request.threads}
+    if request.format == "parquet":
+        return ParquetReader(request.files, **common)
+    if request.format == "arrow":
+        return ArrowReader(request.files, **common)
+    if request.format == "jsonl":
+        return JsonReader(request.files, **common)
+    dialect: dict[str, Any] = {"quote": '"'} if request.format == "csv" else {"quote": "", "delimiter": "\t"}
+    dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
+    settings = request.preparation or request.options
+    if request.preparation is not None and request.preparation["format"] == request.format:
+        dialect |= request.preparation["dialect"]
+    missing = tuple(map(str, settings.get("missing_values", ())))
+    return DelimitedReader(request.files, missing=missing, **dialect, **common)

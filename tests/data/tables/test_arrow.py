@@ -1,0 +1,135 @@
+"""Parquet and Arrow: values of every type, damaged files, several files."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from rosenblatt import data
+
+
+def stored(folder, columns, kind="parquet"):
+    """Write columns as a file of some format; return it."""
+    file, table = folder / f"a.{kind}", pa.table(columns)
+    if kind == "parquet":
+        pa.parquet.write_table(table, file)
+    else:
+        with pa.ipc.new_file(file, table.schema) as sink:
+            sink.write_table(table)
+    return file
+
+
+def outcome(path, target="y", **options):
+    """What a file gives: rows and labels, or the sentence of the error without the folder."""
+    try:
+        X, y = data.open(path, target, **options).read()
+    except ValueError as error:
+        return str(error).replace(f"{path.parent}/", "")
+    return (X if isinstance(X, np.ndarray) else X.toarray()).tolist(), y.tolist()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_values_of_every_type_become_the_nearest_float64(tmp_path, kind):
+    strings = pa.string() if kind == "parquet" else pa.string_view()
+    columns = {
+        "int": pa.array([2**53 + 1, -(2**63)], pa.int64()),
+        "uint": pa.array([2**64 - 1, 0], pa.uint64()),
+        "small": pa.array([0.1, None], pa.float32()),
+        "decimal": pa.array([decimal.Decimal("0.1"), decimal.Decimal("12345678901234567.9")], pa.decimal128(20, 1)),
+        "bool": pa.array([True, False]),
+        "nothing": pa.nulls(2),
+        "known": pa.DictionaryArray.from_arrays([0, 1], pa.array(["u", "v"], strings)),
+        "long": pa.array(["02139", "02139"], pa.large_string()),
+        "y": pa.array(["p", "q"], strings),
+    }
+    stream = data.open(stored(tmp_path, columns, kind), "y", missing="zero")
+    names = ["int", "uint", "small", "decimal", "bool", "nothing", "known=u", "known=v", "long=02139"]
+    assert stream.feature_names == names, "strings are no numbers where the format tells"
+    X, y = stream.read()
+    assert X.tolist() == [
+        [2.0**53, 2.0**64, float(np.float32(0.1)), 0.1, 1.0, 0.0, 1.0, 0.0, 1.0],
+        [-(2.0**63), 0.0, 0.0, 12345678901234567.9, 0.0, 0.0, 0.0, 1.0, 1.0],
+    ]
+    assert y.tolist() == ["p", "q"]
+
+
+@pytest.mark.parametrize(
+    ("column", "sentence"),
+    [
+        (pa.array([datetime.date(2020, 1, 1)]), "a.parquet: column 'x' holds dates or times (date32[day]): leave out"),
+        (
+            pa.array([[1, 2]]),
+            "a.parquet: column 'x' holds list<element: int64> values: leave out what is no feature by",
+        ),
+        (pa.array([b"x"]), "a.parquet: column 'x' holds binary values: leave out what is no feature by drop=['x']."),
+        (pa.array([float("inf")]), "a.parquet, row 1: column 'x' holds a number that is infinite"),
+        (pa.array([float("nan")]), "a.parquet, row 1: column 'x' has no value: give missing="),
+        (pa.array([None], pa.int64()), "a.parquet, row 1: column 'x' has no value: give missing="),
+        (pa.array([None], pa.string()), "a.parquet, row 1: column 'x' has no value: give missing="),
+        (pa.array(["2020-01-01 10:00:00"]), "a.parquet: column 'x' holds dates, such as '2020-01-01 10:00:00'"),
+    ],
+)
+def test_what_is_no_feature_is_asked_about(tmp_path, column, sentence):
+    assert outcome(stored(tmp_path, {"x": column, "y": [1]})).startswith(sentence)
+
+
+def test_dates_may_be_categories(tmp_path):
+    file = stored(tmp_path, {"x": pa.array([datetime.date(2020, 1, 2), datetime.date(2019, 1, 1)]), "y": [1, 2]})
+    stream = data.open(file, "y", kinds={"x": "category"})
+    assert stream.feature_names == ["x=2019-01-01", "x=2020-01-02"]
+    assert outcome(stored(tmp_path, {"x": pa.array([[1]]), "y": [1]}), kinds={"x": "text"}).startswith(
+        "a.parquet: column 'x'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.parquet", b"", "a.parquet cannot be read as Parquet (Parquet file size is 0 bytes)"),
+        ("a.parquet", b"a,y\n1,2\n3,4\n", "a.parquet cannot be read as Parquet (Parquet magic bytes not found"),
+        ("a.csv", b"PAR1 and then nothing", "a.csv cannot be read as Parquet (Parquet magic bytes not found"),
+        ("a.arrow", b"ARROW1\0\0 and then nothing", "a.arrow cannot be read as Arrow ("),
+        ("a.arrow", b"\xff\xff\xff\xff\x10\0\0\0", "a.arrow cannot be read as Arrow ("),
+        ("a.feather", b"FEA1", "a.feather is a Feather file of version 1, expected version 2: write it again."),
+        ("a.npz", b"PK\x03\x04", "a.npz cannot be read as npz (File is not a zip file)"),
+        (
+            "a.bin",
+            b"\0\1",
+            "the format of a.bin cannot be detected from its name or its first line: give format, one of",
+        ),
+        ("a", b"a line of words\n", "the format of a cannot be detected from its name or its first line"),
+        ("a.csv.gz", b"a,y\n1,2\n", "a.csv.gz is named as a gz file, but does not begin as gz files do"),
+    ],
+)
+def test_damaged_files_are_one_sentence(tmp_path, name, content, sentence):
+    (tmp_path / name).write_bytes(content)
+    assert outcome(tmp_path / name).startswith(sentence)
+
+
+def test_a_later_file_of_another_type_is_refused_or_read(tmp_path):
+    for k, column in enumerate([pa.array([1, 2]), pa.array([0.5]), pa.array(["7"])]):
+        pa.parquet.write_table(pa.table({"x": column, "y": [k] * len(column)}), tmp_path / f"{k}.parquet")
+    assert data.open([tmp_path / "0.parquet", tmp_path / "1.parquet"], "y").read()[0].tolist() == [[1.0], [2.0], [0.5]]
+    with pytest.raises(
+        data.DataError,
+        match=r"column 'x' of .*0.parquet and those after it is double and int64 and string, expected one type",
+    ):
+        data.open(tmp_path / "*.parquet", "y")
+    prepared = data.open(tmp_path / "0.parquet", "y").preparation
+    assert data.open(tmp_path / "2.parquet", preparation=prepared).read()[0].tolist() == [[7.0]]
+    pa.parquet.write_table(pa.table({"x": pa.array([[1]])}), tmp_path / "3.parquet")
+    with pytest.raises(
+        data.DataError, match=r"3.parquet: column 'x' holds list<element: int64> values, expected numbers"
+    ):
+        data.open(tmp_path / "3.parquet", preparation=prepared).read()
+
+
+def test_memory_is_bounded_by_chunks_and_shares_go_up(tmp_path):
+    pa.parquet.write_table(pa.table({"x": np.arange(200_000.0), "y": np.arange(200_000) % 2}), tmp_path / "a.parquet")
+    stream = data.open(tmp_path / "a.parquet", "y", threads=0)
+    shares = [(len(block), stream.share_read) for block in stream]
+    assert max(n for n, _ in shares) <= 1 << 16
+    assert [share for _, share in shares] == sorted({share for _, share in shares})

@@ -1,0 +1,154 @@
+"""Tables as JSON lines: what is read, refused or left out."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from rosenblatt import data
+from rosenblatt.data.io.lines import LineSource
+from rosenblatt.data.tables.json_lines import JsonReader
+from rosenblatt.data.tables.reader import ColumnLayout
+
+
+def stored(folder, columns, kind="parquet"):
+    """Write columns as a file of some format; return it."""
+    file, table = folder / f"a.{kind}", pa.table(columns)
+    if kind == "parquet":
+        pa.parquet.write_table(table, file)
+    else:
+        with pa.ipc.new_file(file, table.schema) as sink:
+            sink.write_table(table)
+    return file
+
+
+def outcome(path, target="y", **options):
+    """What a file gives: rows and labels, or the sentence of the error without the folder."""
+    try:
+        X, y = data.open(path, target, **options).read()
+    except ValueError as error:
+        return str(error).replace(f"{path.parent}/", "")
+    return (X if isinstance(X, np.ndarray) else X.toarray()).tolist(), y.tolist()
+
+
+SKIP = "; on_error='skip' leaves such rows out."
+
+
+ALONE = "expected a JSON object on a line of its own"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", "a.jsonl is empty, expected rows to learn from."),
+        ('\ufeff{"a": 1, "y": 2}\r\n\r\n{"y": 3, "a": -0.5}', ([[1.0], [-0.5]], [2, 3])),
+        ('{"a": 9007199254740993, "y": "u"}', ([[2.0**53]], ["u"])),
+        ('[{"a": 1},\n{"a": 2}]', f"a.jsonl, line 1: {ALONE} (Expecting value), got '[{{\"a\": 1}},'{SKIP}"),
+        ('{"a": 1, "y": 2}\n\n{"a":', f"a.jsonl, line 3: {ALONE} (Expecting value), got '{{\"a\":'{SKIP}"),
+        (
+            '{"a": 1, "y": 2} {"a": 1}',
+            f'a.jsonl, line 1: {ALONE} (Extra data), got \'{{"a": 1, "y": 2}} {{"a": 1}}\'{SKIP}',
+        ),
+        ("7", f"a.jsonl, line 1: {ALONE}, got '7'{SKIP}"),
+        ('{"a": 1, "a": 2, "y": 2}', "a.jsonl, line 1: the field 'a' is there twice, expected once" + SKIP),
+        (
+            b'{"a": "\xff", "y": 2}',
+            "a.jsonl, line 1: the line is not text in UTF-8: convert the file, for instance by iconv" + SKIP,
+        ),
+        (
+            '{"a": "\\ud800", "y": 2}',
+            "a.jsonl, line 1: the line is not text in UTF-8: convert the file, for instance by iconv" + SKIP,
+        ),
+        (
+            '{"a": 1e999, "y": 2}',
+            "a.jsonl, line 1: column 'a' holds a number that is infinite or too large for float64, expected finite "
+            "numbers" + SKIP,
+        ),
+        (
+            '{"a": NaN, "y": 2}',
+            "a.jsonl, line 1: column 'a' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
+        ),
+        (
+            '{"a": 1, "y": 2}\n{"y": 2}',
+            "a.jsonl, line 2: column 'a' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
+        ),
+        ('{"a": 1, "y": null}\n{"a": 1, "y": 2}', "a.jsonl, line 1: column 'y' has no value, expected a label" + SKIP),
+        (
+            '{"a": 1, "y": 2}\n{"a": "b", "y": 2}',
+            "a.jsonl: column 'a' holds numbers and strings: leave out what is no feature by drop=['a'], or give "
+            "kinds={'a': 'category'}.",
+        ),
+        (
+            '{"a": [1], "y": 2}',
+            "a.jsonl: column 'a' holds lists: leave out what is no feature by drop=['a'].",
+        ),
+        ('{"b": 1}', "a.jsonl has no column 'y' for the target: its columns are b."),
+        (
+            '{"a": true, "b": null, "y": false}',
+            "a.jsonl, line 1: column 'b' has no value: give missing='zero' or missing='mean' to fill it" + SKIP,
+        ),
+    ],
+)
+def test_malformed_and_odd_json(tmp_path, content, expected):
+    (tmp_path / "a.jsonl").write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert outcome(tmp_path / "a.jsonl") == expected
+
+
+def test_json_the_fast_way_and_the_slow_one_agree(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "n": float(n),
+            "k": int(k),
+            "b": bool(k % 2),
+            "c": "uvw"[k % 3] + "é" * (k % 2),
+            "y": "ab"[k % 2],
+            "skip": [int(k)],
+        }
+        for n, k in zip(
+            rng.standard_normal(40) * 10.0 ** rng.integers(-300, 300, 40), rng.integers(0, 2**60, 40), strict=True
+        )
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    X, y = data.open(tmp_path / "a.jsonl", "y", drop=["skip"]).read()
+    assert X[:, 0].tolist() == [row["n"] for row in rows]
+    assert X[:, 1].tolist() == [float(row["k"]) for row in rows]
+    monkeypatch.setattr(JsonReader, "parse", JsonReader._slowly)
+    slow = data.open(tmp_path / "a.jsonl", "y", drop=["skip"]).read()
+    assert np.array_equal(X.view(np.int64), slow[0].view(np.int64))
+    assert np.array_equal(y, slow[1])
+
+
+def test_late_surprises_in_json_name_their_lines(tmp_path):
+    good = '{"a": 1, "c": "u", "y": 0}\n'
+    bad = ['{"a": 1, "c": "u", "y": 0, "z": 1}', '{"a": "two", "c": "u", "y": 1}', '{"a": 1, "c": {}, "y": 1}', "{"]
+    (tmp_path / "a.jsonl").write_text(good * 10_000 + "\n".join([*bad, '{"c": 7, "a": "2", "y": 1}']))
+    stream = data.open(tmp_path / "a.jsonl", "y", on_error="skip")
+    X, y = stream.read()
+    assert len(y) == 10_001
+    assert X[-1].tolist() == [2.0, 0.0], "a string that spells a number, a category that is new"
+    assert stream.unseen == {"c": 1}
+    assert [text.replace(f"{tmp_path}/a.jsonl, ", "") for text in stream.skipped.sentences] == [
+        "line 10001: the field 'z' was not there in the first rows: remove it from the file, or name the fields to "
+        "use by columns.",
+        "line 10002: column 'a' holds 'two', expected a number (or a word that missing_values names).",
+        "line 10003: the field 'c' holds '{}', expected one string.",
+        "line 10004: expected a JSON object on a line of its own (Expecting property name enclosed in double quotes), "
+        "got '{'.",
+    ]
+    with pytest.raises(data.DataError, match="line 10001: the field 'z'"):
+        data.open(tmp_path / "a.jsonl", "y").read()
+
+
+def test_a_reader_of_once_readable_input_keeps_what_it_looked_at(tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"a": 2}\n')
+    source = LineSource(tmp_path / "a.jsonl")
+    monkeypatch.setattr(source, "rereadable", False)
+    reader = JsonReader(source)
+    reader.read_columns(1000)
+    assert reader.head(1).n == 1
+    reader.layout = ColumnLayout({"a": "number"}, None)
+    assert [reader.parse(item).n for item in reader.items()] == [2]
+    assert list(reader.items()) == []

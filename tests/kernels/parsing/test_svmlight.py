@@ -1,0 +1,56 @@
+"""The svmlight kernel beside its slow twin."""
+
+import math
+
+from helpers.text_twins import svmlight
+
+
+def test_svmlight_lines_of_every_shape():
+    rows = svmlight(
+        b"1 1:2 3:4\n-1 2:0.5\t7:1e3 \r\n\n   \r\n# only words: 3:4\n+2.5 qid:17 4:-3#end\n3\n1 qid:1#\n"
+        b"0 0001:00.50 12345678:1 2147483647:.5\n1\t 5:5.\n"
+    )
+    assert [row[0] for row in rows] == [1, -1, 2.5, 3, 1, 0, 1]
+    assert rows[5][1].tolist() == [0, 12345677, 2147483646]
+
+
+def test_svmlight_faults():
+    faulty = [
+        *(b"abc 1:2", b"1,3 2:5", b"nan 1:2", b"inf 1:2", b"-Infinity", b"0x10 1:2", b"1e 1:2", b"1e+ 1:1", b"--1 1:1"),
+        *(b"1:2 3:4", b"1.5:2", b":3", b"1 2", b"1 2:", b"1 2: 3", b"1 :3", b"1 a:3", b"1 -2:3", b"1 +2:3", b"1 2.0:3"),
+        *(b"1 0:3", b"1 2:1 2:1", b"1 3:1 2:1", b"1 2147483648:1", b"1 9223372036854775808:1", b"1 99999999:1 1:1"),
+        *(b"1 1:nan", b"1 1:inf", b"1 1:1e400", b"1e400 1:1", b"1 1:-1e309 x", b"1 1:1x", b"1 1:1:1", b"1 1:1,5"),
+        *(
+            b"1 1:0x1p3",
+            b"1 1:1_000",
+            b"1 1:\xc2\xb2",
+            b"\xff\xfe1\x00",
+            b"1 1:\x00",
+            b"1\x00 1:1",
+            b"1 \x001:1",
+            b"1 1:+-1",
+        ),
+        *(
+            b"1 1:1e",
+            b"1 1:.",
+            b"1 1:-",
+            b"1 1:e5",
+            b"1 1:1e 5",
+            b"1 1:1 qid:3",
+            b"1 qid:x",
+            b"1 qid:",
+            b"1 qid:1 qid:2",
+        ),
+        *(b"1 " + b"9" * 40 + b":1", b"1 1:1\x0b2:1", b"1|f 3:4", b"'1' 2:3", b"1 1:1 2 #", b"1 00:1"),
+    ]
+    for line in faulty:
+        rows = svmlight(b"1 1:1\n" + line + b"\n-1 1:2\n")
+        assert [row[0] for row in rows] == [1, -1], line
+
+
+def test_svmlight_without_labels_and_from_zero():
+    lines = b"3:1 4:2\n1 3:1\n1.5:2 3:1\n:3\nx\n7:1e400\n0:1\n# 1\n\n"
+    rows = svmlight(lines, unlabelled=True)
+    assert math.isnan(rows[0][0])
+    svmlight(lines + b"1 0:1 1:2\n1 0:1 0:2\n1 5:1 6:1\n1 7:1\n", base=0, last=6)
+    svmlight(b"1 1:1 7:1\n1 8:1\n1 0:1\n", base=1, last=7)

@@ -5,6 +5,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 APART = {"all", "bench", "dev"}
 EXTRAS = {"matplotlib": "plots", "onnx": "onnx", "pyarrow": "files", "typer": "cli"}
@@ -32,6 +34,7 @@ def test_all_has_every_extra_of_users():
     assert extras["all"] == [f"rosenblatt[{','.join(name for name in extras if name not in APART)}]"]
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_named_with_the_way_to_get_it(tmp_path):
     (tmp_path / "rows.csv").write_text("a,y\n1,yes\n0,no\n")
     run = subprocess.run([sys.executable, "-c", CODE, tmp_path / "rows.csv"], capture_output=True, text=True)

@@ -280,6 +280,7 @@ def test_errors_and_early_ends_stop_the_threads(threads):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
+@pytest.mark.slow
 def test_an_interrupt_ends_a_program_that_waits_for_input():
     code = (
         "import sys\nfrom rosenblatt.data.text.svmlight import SvmlightReader\n"

@@ -12,11 +12,14 @@ PATH = Path(__file__).with_name("history.jsonl")
 
 
 def append(rows: list[dict[str, Any]], about: dict[str, Any]) -> None:
-    """Write one more line: what was measured, on what, and the ratio peer / ours of each workload."""
+    """Write one more line: what was measured, where, and the ratio peer / ours of each workload."""
     line = {
         "version": about["rosenblatt"],
         "date": datetime.now(UTC).date().isoformat(),
-        **{name: about[name] for name in ("python", "numpy", "scipy", "scikit-learn", "numba", "system", "cores")},
+        **{
+            name: about[name]
+            for name in ("python", "numpy", "scipy", "scikit-learn", "numba", "system", "cores", "load")
+        },
         "cpu": cpu(),
         "ratios": {row["workload"]: round(row["ratio"], 2) for row in rows},
     }

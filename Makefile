@@ -1,22 +1,33 @@
 # `make demo` and `make test` each set up all they need; run either on a fresh machine.
 PYTHON ?= python3
+MATRIX ?= 3.11 3.12 3.13 oldest
 BIN := .venv/bin
 READY := .venv/.ready
+PYTEST := $(BIN)/python -m pytest -q
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-fast test-matrix lint hooks bench clean
 
 demo: $(READY)
 	$(BIN)/python -m rosenblatt.cli.demo
 
-test: $(READY) lint
-	$(BIN)/python -m pytest -n 2 -q
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels
+test: lint
+	$(PYTEST) -n 2
+	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
+
+test-fast: lint
+	$(PYTEST) -n 2 -m "not slow"
+
+test-matrix:
+	.ci/matrix $(MATRIX)
 
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+hooks: $(READY)
+	git config core.hooksPath .githooks
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
@@ -28,4 +39,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf .venv build dist out .hypothesis .mypy_cache .ruff_cache
+	rm -rf .venv .venv-* build dist out .hypothesis .mypy_cache .ruff_cache

@@ -12,7 +12,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import figures, measure, programs, theory
+from benchmarks import figures, history, measure, programs, theory
+from benchmarks.against import checkout, compare_checkouts, start
 from benchmarks.sides import PASSES, compare
 from benchmarks.workloads import ROOT, workloads
 from rosenblatt.tables import Table
@@ -21,6 +22,7 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "memory": measure.memory,
     "first-call": measure.first_call,
     "imports": measure.imports,
+    "start": start,
     "accuracy": figures.accuracy,
     "voted": figures.voted,
     "separability": theory.separability,
@@ -41,12 +43,17 @@ COLUMNS = [
 ]
 
 
-def parse_arguments(names: list[str]) -> argparse.Namespace:
+def parse_arguments(workloads: list[str], figures: list[str]) -> argparse.Namespace:
     """Read the command line; ``only`` holds the names that were asked for, or all."""
+    names = workloads + figures
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="rosenblatt against its peers")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
     parser.add_argument("--rounds", type=int, default=4, help="rounds of each comparison; the best counts")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=[], help="names or parts of names")
+    parser.add_argument("--record", action="store_true", help="append the ratios to benchmarks/history.jsonl")
+    parser.add_argument(
+        "--against", metavar="CHECKOUT", help="measure our side only, in turn with that of another checkout"
+    )
     arguments = parser.parse_args()
     if arguments.rounds < 1:
         parser.error("--rounds must be at least 1")
@@ -54,6 +61,12 @@ def parse_arguments(names: list[str]) -> argparse.Namespace:
         if not any(part in name for name in names):
             parser.error(f"nothing is called {part!r}; there are {', '.join(names)}")
     arguments.only = [name for name in names if not arguments.only or any(part in name for part in arguments.only)]
+    if arguments.record and (arguments.quick or arguments.against or not set(workloads) <= set(arguments.only)):
+        parser.error("--record is for all workloads at their full sizes, without --quick and --against")
+    try:
+        arguments.against = checkout(arguments.against) if arguments.against else None
+    except ValueError as error:
+        parser.error(f"--against: {error}")
     return arguments
 
 
@@ -88,10 +101,25 @@ def comparison(rows: list[dict[str, Any]], about: dict[str, Any], rounds: int) -
     return Table({name: [row[name] for row in rows] for name in COLUMNS}, title=title, notes=notes)
 
 
+def further(found: list[measure.Figure]) -> Table:
+    """Return the table of figures."""
+    met = ["-" if figure.met is None else "yes" if figure.met else "no" for figure in found]
+    shown = {name: [getattr(figure, name) for figure in found] for name in ("figure", "measured", "target")}
+    return Table({**shown, "met": met}, title="Further figures")
+
+
 def main() -> None:
     """Measure what was asked for, print it and write it down."""
-    arguments = parse_arguments([work.name for work in workloads(quick=False)] + list(FIGURES))
+    names = [work.name for work in workloads(quick=False)]
+    arguments = parse_arguments(names, list(FIGURES))
     quick = arguments.quick
+    if arguments.against:
+        wanted = [name for name in names if name in arguments.only]
+        if wanted:
+            print(compare_checkouts(wanted, arguments.against, arguments.rounds, quick).to_text(digits=3))
+        if "start" in arguments.only:
+            print(further(start(quick, arguments.against)))
+        return
     about = machine()
     rows, found = [], []
     for work in workloads(quick):
@@ -106,10 +134,8 @@ def main() -> None:
     if rows:
         print(comparison(rows, about, arguments.rounds).to_text(digits=3))
     if found:
-        met = ["-" if figure.met is None else "yes" if figure.met else "no" for figure in found]
-        shown = {name: [getattr(figure, name) for figure in found] for name in ("figure", "measured", "target")}
         print()
-        print(Table({**shown, "met": met}, title="Further figures"))
+        print(further(found))
     if quick:
         print("\nSmall sizes (--quick): the targets are for full ones.")
     path = ROOT / "out" / "bench.json"
@@ -123,6 +149,9 @@ def main() -> None:
     }
     path.write_text(json.dumps(report, indent=1) + "\n")
     print(f"\nWritten to {path.relative_to(ROOT)}.")
+    if arguments.record:
+        history.append(rows, about)
+        print(f"One line more in {history.PATH.relative_to(ROOT)}.")
 
 
 if __name__ == "__main__":

@@ -21,14 +21,15 @@ PASSES = 5
 def ours(work: Workload) -> Any:
     """Return our learner, ready to fit."""
     kind = rosenblatt.AveragedPerceptron if work.averaged else rosenblatt.Perceptron
-    return kind(max_iter=PASSES, shuffle=work.shuffle, random_state=0, n_jobs=work.jobs)
+    classes = "direct" if work.direct else "ovr"
+    return kind(max_iter=PASSES, shuffle=work.shuffle, random_state=0, n_jobs=work.jobs, multi_class=classes)
 
 
 def peer(work: Workload) -> Any:
     """Return scikit-learn's learner, ready to fit; ``tol=None`` keeps it from stopping early."""
-    common = {"max_iter": PASSES, "tol": None, "shuffle": work.shuffle, "random_state": 0}
+    common = {"max_iter": PASSES, "tol": None, "shuffle": work.shuffle, "random_state": 0, "n_jobs": work.jobs}
     if not work.averaged:
-        return PeerPerceptron(n_jobs=work.jobs, **common)
+        return PeerPerceptron(**common)
     return SGDClassifier(loss="perceptron", average=True, learning_rate="constant", eta0=1, penalty=None, **common)
 
 
@@ -74,13 +75,13 @@ def compare(work: Workload, rounds: int) -> dict[str, Any]:
         "limit": work.read_limit,
         "X @ w ms": best.get("product"),
         "mistakes": int(mine.history_["mistakes"][-1]),
-        "remark": _remark(mine, theirs),
+        "remark": _remark(work, mine, theirs),
         "seconds": times,
     }
 
 
-def _remark(mine: Any, theirs: Any) -> str:
-    """Say so where the two sides did not make the same number of passes."""
+def _remark(work: Workload, mine: Any, theirs: Any) -> str:
+    """Say so where the two sides did not make the same number of passes, or learn several classes in other ways."""
     remarks = [
         f"{side} made {model.n_iter_} of {PASSES} passes"
         for side, model in (("our side", mine), ("the peer", theirs))
@@ -88,4 +89,6 @@ def _remark(mine: Any, theirs: Any) -> str:
     ]
     if any(part.converged for part in mine.report_.by_class.values()):
         remarks.append("one of our machines converged and stopped")
+    if work.direct:
+        remarks.append("our side lets the classes compete directly, the peer learns one against the rest")
     return ", ".join(remarks)

@@ -26,15 +26,32 @@ ZIPF = 1.27
 """The chance of the j-th most frequent column is as 1 / j**ZIPF: of 75 draws about 38 columns remain."""
 
 
-def data_folder() -> Path:
-    """Return where real data lies: ``ROSENBLATT_DATA``, or ``shared/data`` beside the repository."""
-    return Path(os.environ.get("ROSENBLATT_DATA", ROOT.parent / "shared" / "data"))
+def real_data(*names: str) -> Path | None:
+    """Return the folder that ``ROSENBLATT_DATA`` names, or None where it lacks one of the files ``names``."""
+    folder = os.environ.get("ROSENBLATT_DATA")
+    return Path(folder) if folder and all((Path(folder) / name).exists() for name in names) else None
+
+
+def missing_data(names: str) -> str:
+    """Say in a sentence what is not measured because files are missing."""
+    folder = os.environ.get("ROSENBLATT_DATA")
+    where = f"{folder} (ROSENBLATT_DATA)" if folder else "a folder that the environment variable ROSENBLATT_DATA names"
+    return f"not measured: it needs {names} in {where}"
+
+
+MNIST = tuple(f"mnist/{part}-{kind}-ubyte.gz" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1"))
 
 
 def _labels(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return -1 or +1 for each score: two classes of equal size, with noise."""
     scores = (scores - np.median(scores)) / scores.std()
     return np.where(scores + NOISE * rng.standard_normal(len(scores)) > 0, 1, -1)
+
+
+def _best_of(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the class of the largest score in each row, with noise, after scores are standardised."""
+    scores = (scores - scores.mean(axis=0)) / scores.std(axis=0)
+    return (scores + NOISE * rng.standard_normal(scores.shape)).argmax(axis=1)
 
 
 @lru_cache(maxsize=1)
@@ -46,12 +63,12 @@ def dense(n: int, d: int, dtype: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @lru_cache(maxsize=1)
-def csr(n: int, d: int, draws: int) -> tuple[sp.csr_matrix, np.ndarray]:
+def csr(n: int, d: int, draws: int, classes: int = 2) -> tuple[sp.csr_matrix, np.ndarray]:
     """Return n rows of word counts as CSR with 32-bit indices, and their labels.
 
     Each row is ``draws`` columns drawn by Zipf's law, those drawn twice counted together. Frequent columns
     lie anywhere, as words do in an alphabetical vocabulary. In the rule that makes the labels, the j-th most
-    frequent column weighs about ``1 / sqrt(j)``.
+    frequent column weighs about ``1 / sqrt(j)``; with more than two classes there is one rule for each.
     """
     rng = np.random.default_rng(0)
     ranks = np.arange(1, d + 1)
@@ -61,6 +78,10 @@ def csr(n: int, d: int, draws: int) -> tuple[sp.csr_matrix, np.ndarray]:
     starts = np.arange(0, n * draws + 1, draws, dtype=np.int32)
     X = sp.csr_matrix((np.ones(n * draws), columns, starts), shape=(n, d))
     X.sum_duplicates()
+    if classes > 2:
+        rules = np.empty((d, classes))
+        rules[place] = rng.standard_normal((d, classes)) / np.sqrt(ranks)[:, None]
+        return X, _best_of(X @ rules, rng)
     rule = np.empty(d)
     rule[place] = rng.standard_normal(d) / np.sqrt(ranks)
     return X, _labels(X @ rule, rng)
@@ -68,13 +89,12 @@ def csr(n: int, d: int, draws: int) -> tuple[sp.csr_matrix, np.ndarray]:
 
 def mnist(part: str) -> tuple[np.ndarray, np.ndarray] | None:
     """Return MNIST's "train" or "t10k" images as float64 from 0 to 1, and digits; None without files."""
-    folder = data_folder() / "mnist"
-    images, digits = folder / f"{part}-images-idx3-ubyte.gz", folder / f"{part}-labels-idx1-ubyte.gz"
-    if not (images.exists() and digits.exists()):
+    folder = real_data(*MNIST)
+    if folder is None:
         return None
-    with gzip.open(images) as file:
+    with gzip.open(folder / f"mnist/{part}-images-idx3-ubyte.gz") as file:
         pixels = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784)
-    with gzip.open(digits) as file:
+    with gzip.open(folder / f"mnist/{part}-labels-idx1-ubyte.gz") as file:
         y = np.frombuffer(file.read(), np.uint8, offset=8)
     return pixels / 255.0, y.astype(np.int64)
 
@@ -87,17 +107,15 @@ def ten_classes(n: int) -> tuple[np.ndarray, np.ndarray]:
         return found[0][:n], found[1][:n]
     rng = np.random.default_rng(0)
     X = np.maximum(rng.standard_normal((n, 784)), 0.0)
-    scores = (X - X.mean(axis=0)) @ rng.standard_normal((784, 10))
-    scores /= scores.std()
-    return X, (scores + NOISE * rng.standard_normal(scores.shape)).argmax(axis=1)
+    return X, _best_of((X - X.mean(axis=0)) @ rng.standard_normal((784, 10)), rng)
 
 
 def libsvm(name: str, d: int) -> tuple[sp.csr_matrix, np.ndarray] | None:
     """Return a set in LIBSVM's format from ``libsvm/NAME.bz2``; None without the file."""
-    path = data_folder() / "libsvm" / f"{name}.bz2"
-    if not path.exists():
+    folder = real_data(f"libsvm/{name}.bz2")
+    if folder is None:
         return None
-    with bz2.open(path) as file:
+    with bz2.open(folder / f"libsvm/{name}.bz2") as file:
         return load_svmlight_file(file, n_features=d)
 
 
@@ -111,6 +129,8 @@ class Workload:
     shuffle: bool = False
     averaged: bool = False
     jobs: int | None = None
+    direct: bool = False
+    """Our side learns all classes at once; the peer has only one against the rest."""
     read_limit: float | None = None
     """The most that one of our passes may take, in bare reads of X."""
 
@@ -123,7 +143,9 @@ def workloads(quick: bool) -> list[Workload]:
     narrow = partial(dense, 1_000_000 // size, 20, "float64")
     text = partial(csr, 200_000 // size, 47_000, 75)
     short = partial(csr, 1_000_000 // size, 100_000, 20)
-    digits = "mnist" if (data_folder() / "mnist").exists() else "made-up-digits"
+    topics = partial(csr, 300_000 // size, 20_000, 100, 10)
+    labels = partial(csr, 100_000 // size, 50_000, 120, 50)
+    digits = "mnist" if real_data(*MNIST) else "made-up-digits"
     return [
         Workload("dense-60kx784-f64-fixed", f64, 2.6, read_limit=1.15),
         Workload("dense-60kx784-f64-shuffled", f64, 2.0, shuffle=True),
@@ -138,4 +160,7 @@ def workloads(quick: bool) -> list[Workload]:
         Workload("averaged-csr-200kx47k-fixed", text, 2.1, averaged=True),
         Workload("csr-1Mx100k-shuffled", short, 2.3, shuffle=True),
         Workload(f"{digits}-10-classes-2-jobs", partial(ten_classes, 60_000 // size), 6.0, True, jobs=2),
+        Workload("csr-300kx20k-10-classes-2-jobs", topics, 2.0, True, averaged=True, jobs=2),
+        Workload("csr-100kx50k-50-classes-2-jobs", labels, 2.0, True, averaged=True, jobs=2),
+        Workload("csr-100kx50k-50-classes-direct-2-jobs", labels, 1.5, True, averaged=True, jobs=2, direct=True),
     ]

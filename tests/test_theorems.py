@@ -208,7 +208,7 @@ def test_orthonormal_points_need_as_many_updates_as_the_bound_allows():
         assert model.report_.margin_high == pytest.approx(1 / np.sqrt(n))
 
 
-@pytest.mark.parametrize("margin", [0.03, 0.01, 0.003])
+@pytest.mark.parametrize("margin", [0.03, 0.01, pytest.param(0.003, marks=pytest.mark.slow)])
 def test_sixty_sets_of_small_margin(margin):
     for seed in range(60):
         X, y = data.make_separable(200, 10, margin, random_state=seed)

@@ -84,6 +84,7 @@ def test_bench_hands_on_its_options_and_its_exit_code(monkeypatch, tmp_path):
     assert (tmp_path / "told").read_text() == "--quick --only memory"
 
 
+@pytest.mark.slow
 def test_bench_is_that_of_the_repository(capfd):
     assert command("bench", "--only", "no such figure").exit_code == 2
     assert "nothing is called 'no such figure'; there are " in capfd.readouterr().err

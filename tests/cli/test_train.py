@@ -133,6 +133,7 @@ def test_resume_ends_with_the_same_model(points, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_learned(points, tmp_path):
     words = ["train", str(points), "-t", "label", "-p", "100000000", "-o", str(tmp_path / "m")]
     run = subprocess.Popen(

@@ -28,6 +28,7 @@ WEIGHTS = {
     ],
     expected_failed_checks=lambda estimator: WEIGHTS,
 )
+@pytest.mark.slow
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -103,6 +103,7 @@ def test_numbers_of_very_different_size_in_one_row(path):
     assert (run(model, path, rows)[0] == model.predict(rows)).all()
 
 
+@pytest.mark.skipif(onnx.__version__ < "1.23", reason="its reference evaluator fails on an empty ReduceMax")
 def test_another_runtime_agrees(path):
     X, y = small_set("decimals", n=100, classes=3, seed=2)
     for labels in (y, np.minimum(y, 1)):

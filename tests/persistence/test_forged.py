@@ -87,6 +87,7 @@ def other_arrays(arrays, rng):
                 yield {**arrays, name: changed}
 
 
+@pytest.mark.slow
 def test_forged_files_are_refused_or_as_sound_as_any(path):
     """With the checksum made right: an error, or a model that says just what the file says, and works."""
     X, y = examples(3, n=30)
@@ -124,6 +125,7 @@ def test_forged_files_are_refused_or_as_sound_as_any(path):
     assert loaded < tried / 4
 
 
+@pytest.mark.slow
 def test_damaged_files_are_refused(path):
     rng = np.random.default_rng(1)
     for model in small_models():

@@ -26,6 +26,7 @@ def lines(ax):
     return {line.get_label(): line for line in ax.get_lines()}
 
 
+@pytest.mark.slow
 def test_importing_plots_does_not_import_matplotlib():
     code = "import sys, rosenblatt.plots; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -46,6 +46,7 @@ def test_margins_below_the_smallest_float(kind):
     assert dataset_margin(X, y, kind).check(X, y)
 
 
+@pytest.mark.slow
 def test_weights_below_the_smallest_float():
     X = [[-1e-300, -1e300, -1e-300], [1e-300, -1.0, 1e-300], [-1e300, 1e-300, -1e300], [-1e300, -1.0, 1e-300]]
     for seed in range(300):

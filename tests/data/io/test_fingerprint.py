@@ -26,6 +26,7 @@ def test_any_byte_of_a_small_file_counts(tmp_path):
     assert len(seen) == 10
 
 
+@pytest.mark.slow
 def test_parts_of_a_large_file_count(tmp_path, monkeypatch):
     monkeypatch.setattr(fingerprints, "PART", 8)
     size = 8 * PARTS + 1000

@@ -35,7 +35,8 @@ def lists_of(X, values=float, indices=int):
 
 def table_of(X, y, index=None, value=None, large=False, nullable=True):
     kind = pa.large_list if large else pa.list_
-    indices, values = lists_of(X, int if value is not None and pa.types.is_integer(value) else float)
+    python = {pa.float16(): np.float16, None: float}.get(value, int if pa.types.is_integer(value or F8) else float)
+    indices, values = lists_of(X, python)
     types = [kind(pa.field("item", t, nullable=nullable)) for t in (index or pa.int32(), value or pa.float64())]
     return pa.table({"y": y, "indices": pa.array(indices, types[0]), "values": pa.array(values, types[1])})
 

@@ -70,6 +70,7 @@ def write(tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_scikit_learn_reads_the_same_bits(file):
     X, y = load_svmlight_file(str(file))
     assert X.shape[0] == ROWS + 4

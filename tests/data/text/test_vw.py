@@ -90,6 +90,7 @@ def test_weights_are_there_only_where_they_say_something(write):
     assert next(iter(VwReader(weighted))).weight.tolist() == [1, 0]
 
 
+@pytest.mark.slow
 def test_float32(write):
     (path,) = write(b"1 |f a:0.1 b:16777217 a:0.2 c:3.4028235e38\n")
     (block,) = VwReader(path, dtype=np.float32)

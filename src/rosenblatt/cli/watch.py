@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 import sys
-import tempfile
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.inputs import check_out
-from rosenblatt.cli.lines import Reader, batches
+from rosenblatt.cli.inputs import check_out, opened
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
 from rosenblatt.cli.startup import enable_gc
 from rosenblatt.cli.train import LEARNERS, TrainOptions, name_features, run_options
 
 if TYPE_CHECKING:
+    from rosenblatt.data import Stream
     from rosenblatt.training.model import LinearModel
     from rosenblatt.training.options import RunOptions
     from rosenblatt.training.report import Report
@@ -115,14 +114,13 @@ def watch(
         online = OnlineLearner(model.learner, model.options, model)
     known = None if online.model is None else online.model.preparation
     teller = Teller(online, margin, as_json)
-    interrupted, told = False, -1
-    with tempfile.TemporaryDirectory(prefix="rosenblatt-") as folder:
-        reader = Reader(folder, target, options, preparation=known)
-        enable_gc()
-        try:
-            told = _learn_all(online, reader, teller, every)
-        except KeyboardInterrupt:
-            interrupted = True
+    interrupted, told, stream = False, -1, None
+    enable_gc()
+    try:
+        stream = _opened(target, options, every, known)
+        told = _learn_all(online, stream, teller, every)
+    except KeyboardInterrupt:
+        interrupted = True
     count = online.count
     if not count.rows:
         if interrupted:
@@ -131,8 +129,8 @@ def watch(
     if count.rows > told:
         teller.tell()
     teller.conclude()
-    if out is not None:
-        _save(online, reader, out)
+    if out is not None and stream is not None:
+        _save(online, stream, out)
     if interrupted:
         raise KeyboardInterrupt
 
@@ -150,15 +148,29 @@ def _started(path: str, target: str | None, learner: str | None, options: dict[s
     return model
 
 
-def _learn_all(online: OnlineLearner, reader: Reader, teller: Teller, every: int) -> int:
+def _opened(target: str | None, options: dict[str, Any], every: int, known: dict[str, Any] | None) -> Stream:
+    """Return standard input as a stream, prepared as the rows of the model that is gone on from."""
+    given = {**options, "first_rows": every}
+    if known is not None:
+        svmlight = known["format"] == "svmlight"  # features may be new, so only where they are counted from is kept
+        given["format"] = known["format"]
+        given |= {"zero_based": known["zero_based"]} if svmlight else {"preparation": known}
+    stream = opened(["-"], target, given)
+    if not stream.labelled and known is not None and known.get("target"):
+        raise ValueError(f"The first line has no column {known['target']['name']!r}, the label, as the model expects.")
+    if not stream.labelled:
+        raise ValueError("Each line needs its label: for tables, say --target, the column with the labels.")
+    return stream
+
+
+def _learn_all(online: OnlineLearner, stream: Stream, teller: Teller, every: int) -> int:
     """Learn from all lines, telling how it goes every so many rows; return how many had come when last told."""
     count, step, told = online.count, min(every, 100), 0
-    for lines in batches(sys.stdin.buffer, every, every + 1 if reader.target is not None else 1):
-        X, y = reader.rows(lines)
+    for block in stream:
         start = 0
-        while start < len(y):
-            stop = min(len(y), start + step - count.rows % step, start + every - count.rows % every)
-            online.learn(X[start:stop], y[start:stop])
+        while start < len(block):
+            stop = min(len(block), start + step - count.rows % step, start + every - count.rows % every)
+            online.learn(block.X[start:stop], block.y[start:stop])
             start = stop
             if count.rows % every == 0:
                 teller.tell()
@@ -166,14 +178,14 @@ def _learn_all(online: OnlineLearner, reader: Reader, teller: Teller, every: int
     return told
 
 
-def _save(online: OnlineLearner, reader: Reader, out: Path) -> None:
+def _save(online: OnlineLearner, stream: Stream, out: Path) -> None:
     model = online.model
     if model is None:
         return
-    model.preparation = dict(reader.preparation or {})
+    model.preparation = stream.preparation
     if model.preparation["format"] == "svmlight":
         model.preparation["n_features"] = model.state.n_features
-    name_features(model, reader.names)
+    name_features(model, stream.feature_names)
     before = model.fingerprint or {"files": [], "rows": 0}
     model.fingerprint = {"files": [*before["files"], "-"], "rows": before["rows"] + online.count.rows}
     model.save(out)

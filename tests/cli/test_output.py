@@ -79,7 +79,7 @@ def test_answers_on_a_full_disk(files):
 
 
 def test_rows_to_test_on_are_looked_at_before_training(files, tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.training.run.train", lambda *_, **__: pytest.fail("it began to learn"))
+    monkeypatch.setattr("rosenblatt.training.train.train", lambda *_, **__: pytest.fail("it began to learn"))
     new = written(tmp_path, "new.txt", "a,b\n0,1\n")
     result = command("train", files["{data}"], "-t", "label", "--test", new, "--format", "csv")
     assert result.exit_code == 2

@@ -157,15 +157,15 @@ class _Training:
         from rosenblatt.training.checkpoint import CheckpointWriter
         from rosenblatt.training.model import LinearModel, trained_state
         from rosenblatt.training.observers import Observer
-        from rosenblatt.training.run import TrainingRun, check_read_once
-        from rosenblatt.training.run import train as train_on
+        from rosenblatt.training.run import TrainingRun
+        from rosenblatt.training.train import train as train_on
 
         asked, learner = self.asked, LEARNERS[self.asked.learner]
         source = Streamed(self.stream)
         observers: list[Observer] = [bar.observer()]
         resumed = None
         if not source.rereadable:
-            check_read_once(self.options, asked.checkpoint is not None)
+            self.options.check_read_once(asked.checkpoint is not None)
         elif asked.checkpoint is not None:
             writer = CheckpointWriter(asked.checkpoint, asked.every, learner, self.options, self.stream)
             observers.append(writer)

@@ -75,9 +75,10 @@ class OnlineLearner:
 
     def _visit(self, X: Any, y: Any) -> int:
         """Learn from rows; return the updates."""
-        from rosenblatt.training.batches import encode_labels, make_batch
+        from rosenblatt.training.batches import make_batch
+        from rosenblatt.training.labels import encode_labels
         from rosenblatt.training.model import LinearModel
-        from rosenblatt.training.run import Start, online_run
+        from rosenblatt.training.train import Start, online_run
 
         classes, numbers = encode_labels(y)
         batch = make_batch(X, numbers, classes, None, None)

@@ -20,23 +20,16 @@ from rosenblatt.estimators.prediction import TrainedPerceptron
 from rosenblatt.estimators.validation import block_validator, validate_pair, warn_if_sorted
 from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.tables import Table
-from rosenblatt.training.batches import InMemory, Streamed, encode_labels, make_batch
-from rosenblatt.training.checkpoint import CheckpointWriter
+from rosenblatt.training.batches import InMemory, Streamed, make_batch
+from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
+from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.model import EarlyStoppingState, trained_state
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.passes import NotFinite
-from rosenblatt.training.run import (
-    Checkpoint,
-    Outcome,
-    Start,
-    TrainingRun,
-    check_read_once,
-    note_leading_run,
-    online_run,
-    train,
-)
+from rosenblatt.training.run import Outcome, TrainingRun
 from rosenblatt.training.scoring import stored_hypothesis
+from rosenblatt.training.train import Start, online_run, train
 from rosenblatt.user_warnings import warn_user
 
 __all__ = ["LinearPerceptron"]
@@ -167,7 +160,7 @@ class LinearPerceptron(TrainedPerceptron):
             observers: list[Observer] = [] if on_pass is None else [Callback(self._caller(on_pass))]
             resumed = None
             if not source.rereadable:
-                check_read_once(options, checkpoint is not None)
+                options.check_read_once(checkpoint is not None)
             elif checkpoint is not None:
                 names = lambda: getattr(self, "feature_names_in_", None)  # noqa: E731
                 writer = CheckpointWriter(checkpoint, every, type(self).__name__, options, blocks, names)
@@ -206,7 +199,7 @@ class LinearPerceptron(TrainedPerceptron):
         labels, numbers = encode_labels(y)
         batch = make_batch(X, numbers, labels, sample_weight, self.class_weight)
         run = online_run(batch, options, start, classes, effective_n_jobs(self.n_jobs))
-        if note_leading_run(run.state, y):
+        if run.state.note_leading_run(y):
             warn_if_sorted(run.state.leading_run)
             run.state.leading_run = -1
         try:

@@ -22,7 +22,7 @@ from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Verdicts
 from rosenblatt.training.activations import activations, best_classes
-from rosenblatt.training.batches import encode_labels
+from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.options import draw_seed
 from rosenblatt.training.rows import RowMatrix
 from rosenblatt.user_warnings import warn_user

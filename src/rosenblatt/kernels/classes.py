@@ -1,16 +1,15 @@
 """What a pass does with one example and the weights of one class or of several, laid out as is fastest for the rows.
 
-A single class has ``w`` of shape (d,). Several have a line each where rows are dense, shape (classes, d): a line is
-read as fast as the row. Where rows are CSR, the weights of all classes stand side by side for each column, shape
-(d, classes): a stored number brings the weights of all classes in one or two cache lines. The bits of every update are
-the same.
+Where rows are dense, each class has a line of ``w``, shape (classes, d): a line is read as fast as the row. Where they
+are CSR, the weights of all classes stand side by side for each column, shape (d, classes): a stored number brings the
+weights of all classes in one or two cache lines. The bits of every update are the same.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import REORDERED, at, by_layout, by_weights, plain
+from rosenblatt.kernels.compiler import REORDERED, at, by_layout, plain
 from rosenblatt.kernels.exact import add_product, rounded
 from rosenblatt.kernels.rows import add, add_exactly, dot, dot_and_square, doubt, magnitude, square
 
@@ -50,10 +49,6 @@ class_dots = by_layout(_dense_dots, _csr_dots, fastmath=REORDERED)
 numbers in ascending order, each to its place in ``out``."""
 
 
-def _single_dot(rows, w, k, i):
-    return dot(rows, i, w)
-
-
 def _dense_dot(rows, w, k, i):
     return dot(rows, i, w[k])
 
@@ -66,12 +61,8 @@ def _csr_dot(rows, w, k, i):
     return a
 
 
-class_dot = by_weights(_single_dot, _dense_dot, _csr_dot, fastmath=REORDERED)
+class_dot = by_layout(_dense_dot, _csr_dot, fastmath=REORDERED)
 """``class_dot(rows, w, k, i)``: the dot product of row ``i`` with the weights of class ``k``."""
-
-
-def _single_dot_and_square(rows, w, k, i):
-    return dot_and_square(rows, i, w)
 
 
 def _dense_dot_and_square(rows, w, k, i):
@@ -82,12 +73,8 @@ def _csr_dot_and_square(rows, w, k, i):
     return class_dot(rows, w, k, i), square(rows, i)
 
 
-class_dot_and_square = by_weights(_single_dot_and_square, _dense_dot_and_square, _csr_dot_and_square)
+class_dot_and_square = by_layout(_dense_dot_and_square, _csr_dot_and_square)
 """``class_dot_and_square(rows, w, k, i)``: the dot product, and the squared length of row ``i``."""
-
-
-def _single_add(rows, w, u, k, i, step, late_step):
-    add(rows, i, step, w, late_step, u)
 
 
 def _dense_add(rows, w, u, k, i, step, late_step):
@@ -103,12 +90,8 @@ def _csr_add(rows, w, u, k, i, step, late_step):
         u[j, k] += late_step * v
 
 
-class_add = by_weights(_single_add, _dense_add, _csr_add)
+class_add = by_layout(_dense_add, _csr_add)
 """``class_add(rows, w, u, k, i, step, late_step)``: ``add`` for the weights of class ``k``."""
-
-
-def _single_magnitude(rows, w, k, i):
-    return magnitude(rows, i, w)
 
 
 def _dense_magnitude(rows, w, k, i):
@@ -123,12 +106,8 @@ def _csr_magnitude(rows, w, k, i):
     return total
 
 
-class_magnitude = by_weights(_single_magnitude, _dense_magnitude, _csr_magnitude, fastmath=REORDERED)
+class_magnitude = by_layout(_dense_magnitude, _csr_magnitude, fastmath=REORDERED)
 """``class_magnitude(rows, w, k, i)``: ``magnitude`` for the weights of class ``k``."""
-
-
-def _single_exact(rows, w, k, i, sign, total):
-    add_exactly(rows, i, w, sign, total)
 
 
 def _dense_exact(rows, w, k, i, sign, total):
@@ -141,13 +120,8 @@ def _csr_exact(rows, w, k, i, sign, total):
         add_product(total, w[indices[p], k], sign * np.float64(values[p]))
 
 
-add_class_exactly = by_weights(_single_exact, _dense_exact, _csr_exact)
+add_class_exactly = by_layout(_dense_exact, _csr_exact)
 """``add_class_exactly(rows, w, k, i, sign, total)``: ``add_exactly`` for the weights of class ``k``."""
-
-
-def _single_copy(rows, w, k, out):
-    for j in range(w.shape[0]):  # a slice's error message would take seconds to compile
-        out[j] = w[j]
 
 
 def _dense_copy(rows, w, k, out):
@@ -160,7 +134,7 @@ def _csr_copy(rows, w, k, out):
         out[j, k] = w[j, k]
 
 
-copy_class = by_weights(_single_copy, _dense_copy, _csr_copy)
+copy_class = by_layout(_dense_copy, _csr_copy)
 """``copy_class(rows, w, k, out)``: copy the weights of class ``k`` to ``out``, which is laid out as ``w`` is."""
 
 

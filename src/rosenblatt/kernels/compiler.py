@@ -76,21 +76,6 @@ def by_layout(dense: Callable[..., Any], csr: Callable[..., Any], **options: Any
     return row_function
 
 
-def by_weights(
-    single: Callable[..., Any], dense: Callable[..., Any], csr: Callable[..., Any], **options: Any
-) -> Callable[..., Any]:
-    """Return one function of ``rows`` and ``w`` for kernels: ``single`` if ``w`` has one axis, else by layout."""
-
-    def weights_function(rows, w, *arguments):
-        return (single if w.ndim == 1 else dense if len(rows) == 2 else csr)(rows, w, *arguments)
-
-    settings = dict(nogil=True, forceinline=True, **options)
-    overload(weights_function, jit_options=settings, strict=False)(
-        lambda rows, w, *arguments: single if w.ndim == 1 else dense if len(rows) == 2 else csr
-    )
-    return weights_function
-
-
 if numba.config.DISABLE_JIT:
 
     def at(array, i):

@@ -80,7 +80,7 @@ class Weights(NamedTuple):
     """What a pass changes: weights and biases, what Algorithm 7 of CIML caches for their averages, and counters."""
 
     w: Any
-    """For a single class of shape (d,); for several see ``classes``."""
+    """See ``classes``."""
     u: Any
     b: Any
     beta: Any

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rosenblatt.blocks import Block, rebatch, slice_block
 from rosenblatt.kernels.orders import mix, visiting_order
 from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.training.labels import number_labels, step_sizes
 from rosenblatt.training.rows import RowMatrix, as_rows, pad_columns
 
 __all__ = [
@@ -28,10 +29,8 @@ __all__ = [
     "NewClass",
     "Streamed",
     "as_blocks",
-    "encode_labels",
     "held_out",
     "make_batch",
-    "step_sizes",
     "window_order",
 ]
 
@@ -87,9 +86,6 @@ class InMemory:
         places = np.searchsorted(classes, self.batch.classes).astype(np.int32)
         self.batch, self.classes = self.batch._replace(labels=places[self.batch.labels], classes=classes), classes
 
-    def read_classes(self) -> None:
-        """All classes are known already."""
-
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
         """Yield the one batch; a data set in memory is one window, however large."""
         yield self.batch
@@ -101,6 +97,10 @@ class InMemory:
 
 class NewClass(Exception):
     """A label that is none of the classes known; the run has to start again with all of them."""
+
+    def __init__(self, source: Streamed) -> None:
+        super().__init__("a label that is none of the classes known")
+        self.source = source
 
 
 class Streamed:
@@ -181,12 +181,12 @@ class Streamed:
             block = Block(X, block.y, block.first, block.weight, checked=block.checked)
         X, y = self.validate(block)
         self.width = X.shape[1]
-        numbers, known = _numbers(y, self.classes)
+        numbers, known = number_labels(y, self.classes)
         if not known:
             if self.rereadable:
-                raise NewClass
+                raise NewClass(self)
             self.classes = np.union1d(self.classes, y)
-            numbers, _ = _numbers(y, self.classes)
+            numbers, _ = number_labels(y, self.classes)
         return make_batch(X, numbers, self.classes, block.weight, self.class_weight, block.first)
 
     def share(self, batch: Batch, visited: int) -> float:
@@ -244,67 +244,6 @@ def _as_read(block: Block) -> tuple[Any, Labels]:
             ", or make classes of the numbers first.",
         )
     return block.X, y
-
-
-# labels and weights
-
-
-def encode_labels(y: Labels) -> tuple[Labels, NDArray[np.int32]]:
-    """Return the sorted classes of ``y`` and the class number of each label."""
-    if y.dtype.kind in "biuf" and len(y):
-        low, high = y.min(), y.max()
-        positive = y == high
-        if np.all(positive | (y == low)):  # two numbers: no need to sort
-            classes = np.array([low, high] if low != high else [low], dtype=y.dtype)
-            return classes, (positive & (low != high)).astype(np.int32)
-    classes, numbers = np.unique(y, return_inverse=True)
-    return classes, numbers.astype(np.int32)
-
-
-def _numbers(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
-    """Return the number of each label among sorted ``classes``, and whether all labels are among them."""
-    places = np.searchsorted(classes, y)
-    places[places == len(classes)] = 0
-    return places.astype(np.int32), np.array_equal(classes[places], y)
-
-
-def step_sizes(
-    sample_weight: Any, class_weight: Any, classes: Labels, numbers: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """Return the step size of each row: sample weight times class weight. Empty where all are 1."""
-    n, steps = len(numbers), np.empty(0)
-    if sample_weight is not None:
-        steps = np.array(sample_weight, dtype=np.float64)
-        if steps.ndim == 0:
-            steps = np.full(n, float(steps))
-        if steps.shape != (n,):
-            raise ValueError(
-                f"expected one sample weight for each of the {n} rows, got an array of shape {steps.shape}."
-            )
-        valid = np.isfinite(steps) & (steps >= 0)
-        if not valid.all():
-            raise ValueError(
-                "sample weights must be finite and not negative, since a weight scales a step: "
-                f"got {float(steps[~valid][0])}."
-            )
-    if class_weight is not None:
-        weights = _class_weights(class_weight, classes, numbers)
-        steps = weights[numbers] if len(steps) == 0 else steps * weights[numbers]
-    return np.ascontiguousarray(steps)
-
-
-def _class_weights(class_weight: Any, classes: Labels, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        return len(numbers) / (len(classes) * np.bincount(numbers, minlength=len(classes)).astype(np.float64))
-    if not isinstance(class_weight, Mapping):
-        raise ParameterError(
-            Setting("class_weight"),
-            f' must be a dictionary from class to weight, "balanced" or None, got {class_weight!r}.',
-        )
-    weights = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise ValueError(f"class weights must be finite and not negative, got {dict(class_weight)!r}.")
-    return weights
 
 
 # orders

@@ -10,10 +10,11 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.storage.array_fields import StrictArrays
@@ -23,16 +24,27 @@ from rosenblatt.training.batches import Batch, as_blocks
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import Checkpoint, PassState, TrainingRun
+from rosenblatt.training.run import PassState, TrainingRun
 from rosenblatt.training.serialization import state_from_plain, state_to_plain
+from rosenblatt.training.state import LinearState
 
-__all__ = ["CheckpointWriter", "fingerprint"]
+__all__ = ["Checkpoint", "CheckpointWriter", "fingerprint"]
 
 VERSION = 1
 _FREE = ("verbose", "n_jobs")  # parameters that may differ when a run goes on
 _PASS_ARRAYS = {"active": "i8", "was_done": "b1", "visits": "f8"}
 _PASS_COUNTERS = {"mistakes": "i8", "lowest": "f8", "lowest_step": "f8", "changed": "f8"}
 """What the pass in progress has counted, under the names that files have for it."""
+
+
+class Checkpoint(NamedTuple):
+    """What a run that died goes on from."""
+
+    state: LinearState
+    classes: NDArray[Any]
+    names: NDArray[Any] | None
+    current: PassState
+    best: BestPass
 
 
 class CheckpointWriter(Observer):

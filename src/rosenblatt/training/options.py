@@ -91,6 +91,24 @@ class RunOptions:
                 "give the weights as a dictionary, or sample_weight.",
             )
 
+    def check_read_once(self, checkpoint: bool) -> None:
+        """Raise a ParameterError where options ask for more than one reading of blocks that can be read only once."""
+        if checkpoint:
+            raise ParameterError(
+                "these blocks can be read only once, so a run on them cannot go on after a crash: leave out ",
+                Setting("checkpoint"),
+                ", or give what can be read again, such as what data.open returns.",
+            )
+        for name, given, needed in (("max_iter", self.max_iter, 1), ("early_stopping", self.early_stopping, False)):
+            if given != needed:
+                raise ParameterError(
+                    "these blocks can be read only once, which ",
+                    Setting(name, given),
+                    " is too much for: set ",
+                    Setting(name, needed),
+                    ", or give what can be read again, such as a list or what data.open returns.",
+                )
+
     # as plain data
 
     def to_plain(self, learner: str, seed: int) -> dict[str, Any]:

@@ -94,12 +94,10 @@ class PassRunner:
         block = SPARSE_BLOCK if sparse else max(1, CACHE_BYTES // rows.row_bytes)
         visits = visits._replace(block=block if several else max(1, visits.stop - visits.start))
         w, u = state.w, state.u
-        candidate = Candidate(np.empty((0, 0)) if several else np.empty(0), np.empty(0))
+        candidate = Candidate(np.empty((0, 0)), np.empty(0))
         if state.pocket is not None:
             candidate = Candidate(state.pocket.candidate_w, state.pocket.candidate_b)
-        if not several:
-            w, u, candidate = w.reshape(-1), u.reshape(-1), candidate._replace(w=candidate.w.reshape(-1))
-        elif sparse:
+        if sparse:
             w, u, candidate = w.T, u.T, candidate._replace(w=candidate.w.T)
 
         def visit(group: NDArray[np.int64]) -> None:

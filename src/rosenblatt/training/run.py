@@ -4,42 +4,28 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.training.batches import (
     WINDOW,
     Batch,
     BatchSource,
-    InMemory,
-    NewClass,
-    Streamed,
     window_order,
 )
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
+from rosenblatt.training.labels import LabelSummary
 from rosenblatt.training.observers import History, Observer, PocketKeeper, ProgressLine, VoteRecorder
 from rosenblatt.training.options import RunOptions, draw_seed
 from rosenblatt.training.passes import PassRunner
 from rosenblatt.training.rows import feature_ranges
 from rosenblatt.training.state import LinearState
 
-__all__ = [
-    "Checkpoint",
-    "Outcome",
-    "PassState",
-    "Start",
-    "TrainingRun",
-    "check_read_once",
-    "new_state",
-    "note_leading_run",
-    "online_run",
-    "train",
-]
+__all__ = ["Outcome", "PassState", "TrainingRun", "new_state"]
 
 
 class Outcome(enum.Enum):
@@ -72,59 +58,6 @@ class PassState:
     active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     was_done: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
     visits: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-
-
-@dataclass
-class LabelSummary:
-    """What the first pass saw of the labels: enough to tell data that nothing can be learned from."""
-
-    rows: int = 0
-    leading_run: int = 0
-    """Rows at the start that have the label of the first."""
-    leading_label: Any = None
-    seen: set[Any] = field(default_factory=set)
-    weighted: set[Any] = field(default_factory=set)
-    """Classes that have a row, and a row whose weight is not 0."""
-
-    def add(self, batch: Batch, every_class: bool = False) -> None:
-        """Take in the labels of a batch, in which every class is known to occur or not."""
-        labels, classes = batch.labels, batch.classes.tolist()
-        if not self.rows:
-            self.leading_label = classes[labels[0]]
-        if self.leading_run == self.rows:
-            differs = labels != classes.index(self.leading_label)
-            self.leading_run += int(np.argmax(differs)) if differs.any() else len(labels)
-        self.rows += len(labels)
-        seen = set(classes) if every_class else _occurring(labels, classes)
-        self.seen |= seen
-        self.weighted |= _occurring(labels[batch.steps > 0], classes) if len(batch.steps) else seen
-
-    @property
-    def is_sorted(self) -> bool:
-        """Whether rows visited as they come start with a long run of one label (CIML section 4.2)."""
-        return self.leading_run >= max(100, self.rows // 10)
-
-
-def _occurring(labels: NDArray[np.int32], classes: list[Any]) -> set[Any]:
-    return {classes[k] for k in np.flatnonzero(np.bincount(labels, minlength=len(classes)))}
-
-
-class Checkpoint(NamedTuple):
-    """What a run that died goes on from."""
-
-    state: LinearState
-    classes: NDArray[Any]
-    names: NDArray[Any] | None
-    current: PassState
-    best: BestPass
-
-
-class Start(NamedTuple):
-    """What a run goes on from: the state, its classes, and early stopping's best pass."""
-
-    state: LinearState
-    classes: NDArray[Any]
-    best: BestPass | None = None
 
 
 class TrainingRun:
@@ -204,8 +137,8 @@ class TrainingRun:
             current.active = self._unfinished()
         if self.source.in_memory:
             for batch in self.source.batches():
-                self.labels.add(batch, every_class=not self.warm)
-            self._check_labels()
+                self.labels.add(batch.labels, batch.steps, batch.classes, every_class=not self.warm)
+            self.labels.check(self.source.classes, self.options.class_weight, self.warm)
         self._tell("on_start")
         try:
             outcome = self._outcome()
@@ -225,7 +158,7 @@ class TrainingRun:
         self.run_pass()
         state, active = self.state, current.active
         if first and not self.source.in_memory and not self.resumed:
-            self._check_labels()
+            self.labels.check(self.source.classes, self.options.class_weight, self.warm)
         state.done[active] = state.counters["mistakes"][active] == 0
         idle = current.was_done & state.done[active]  # as if this pass had not been made
         state.counters["visits"][active[idle]] = current.visits[idle]
@@ -274,7 +207,7 @@ class TrainingRun:
                 if validation.pending:
                     validation.add(batch, held)
             if not self._seen and not self.source.in_memory:
-                self.labels.add(batch)
+                self.labels.add(batch.labels, batch.steps, batch.classes)
             self._visit(batch, order, bool(options.shuffle))
             current.row = batch.first + batch.rows.n
             self._tell("on_batch", batch)
@@ -360,7 +293,7 @@ class TrainingRun:
             self.classes = batch.classes
 
     def _add_class(self, label: Any) -> None:
-        self.state, self.classes = admit_classes(self.state, self.classes, np.array([label]), self.options.direct)
+        self.state, self.classes = self.state.with_classes(self.classes, np.array([label]), self.options.direct)
         counters, current = self.state.counters, self.current
         current.active, current.visits = np.arange(len(counters)), counters["visits"].copy()
         current.was_done = np.zeros(len(counters), bool)
@@ -384,104 +317,6 @@ class TrainingRun:
         if logged:
             self._tell("on_updates", batch, order, updates)
 
-    # what nothing can be learned from
-
-    def _check_labels(self) -> None:
-        """Raise a ValueError where weights and labels leave nothing to learn."""
-        labels, class_weight, classes = self.labels, self.options.class_weight, self.source.classes.tolist()
-        if isinstance(class_weight, Mapping) and not self.warm:
-            unknown = [label for label in class_weight if label not in classes]
-            if unknown:
-                raise ParameterError(
-                    Setting("class_weight"), f" names {unknown[0]!r}, which is none of the classes {classes}."
-                )
-        if not labels.weighted:
-            raise ValueError("every row has weight zero, so there is nothing to learn: give some a positive weight.")
-        if not self.warm:
-            _check_two_classes(labels.seen)
-            if len(labels.weighted) < 2:
-                raise ValueError(
-                    "training needs at least two classes, got one class among the rows whose weight is not 0."
-                )
-
-
-def _check_two_classes(labels: Collection[Any]) -> None:
-    if len(labels) < 2:
-        raise ValueError(
-            f"training needs at least two classes, got one class: every label is {next(iter(labels))!r}. "
-            "Add rows of another class, or use partial_fit where they may come later."
-        )
-
-
-def train(
-    source: InMemory | Streamed,
-    options: RunOptions,
-    keep: Callable[[TrainingRun], None],
-    observers: Sequence[Observer] = (),
-    *,
-    start: Start | None = None,
-    resumed: Checkpoint | None = None,
-    threads: int = 1,
-) -> Outcome:
-    """Train on a source, from zero, from ``start`` or from a checkpoint, and return how the run ended.
-
-    ``keep`` gets the run when it has ended or was interrupted, never one that failed. A stream in which a class turns
-    up that its first block does not have is begun again with all classes.
-    """
-    while True:
-        if not source.in_memory and source.rereadable and start is None and len(source.classes) < 2:
-            source.read_classes()
-            _check_two_classes(source.classes.tolist())
-        run = _new_run(source, options, observers, start, resumed, threads)
-        try:
-            outcome = run.run()
-        except NewClass:
-            source.read_classes()
-            resumed = None
-        except KeyboardInterrupt:
-            keep(run)
-            raise
-        else:
-            keep(run)
-            return outcome
-
-
-def _new_run(
-    source: InMemory | Streamed,
-    options: RunOptions,
-    observers: Sequence[Observer],
-    start: Start | None,
-    resumed: Checkpoint | None,
-    threads: int,
-) -> TrainingRun:
-    best, current = None, None
-    if resumed is not None:
-        state, best, current = resumed.state, resumed.best, resumed.current
-        source.set_classes(resumed.classes)
-    elif start is not None:
-        state, known = admit_classes(start.state.snapshot(), start.classes, source.classes, options.direct)
-        best = start.best if len(known) == len(start.classes) else None  # the best pass knew fewer classes
-        source.set_classes(known)
-    else:
-        state = new_state(options, len(source.classes), source.width)
-    warm = start is not None and resumed is None
-    return TrainingRun(state, source, options, observers, threads=threads, warm=warm, best=best, resumed=current)
-
-
-def online_run(
-    batch: Batch, options: RunOptions, start: Start | None, classes: NDArray[Any] | None = None, threads: int = 1
-) -> TrainingRun:
-    """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
-    options = replace(options, early_stopping=False, verbose=0)
-    if start is None:
-        known = batch.classes if classes is None else np.union1d(classes, batch.classes)
-        state = new_state(options, len(known), batch.rows.d)
-    else:
-        check_label_types(start.classes, batch.classes)
-        given = start.classes if classes is None else np.unique(classes)
-        state, known = admit_classes(start.state, start.classes, given, options.direct)
-    return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads)
-
 
 def new_state(options: RunOptions, n_classes: int, d: int) -> LinearState:
     """Return a state that has seen nothing, as the options ask for."""
@@ -494,54 +329,3 @@ def new_state(options: RunOptions, n_classes: int, d: int) -> LinearState:
         hypothesis=options.hypothesis,
         seed=seed,
     )
-
-
-def admit_classes(
-    state: LinearState, known: NDArray[Any], labels: NDArray[Any], direct: bool
-) -> tuple[LinearState, NDArray[Any]]:
-    """Return a state that knows the classes ``labels`` too, each new one from zero, and all classes, sorted."""
-    check_label_types(known, labels)
-    for label in np.setdiff1d(labels, known):
-        classes = np.union1d(known, [label])
-        state = state.with_class(np.searchsorted(classes, known), direct)
-        known = classes
-    return state, known
-
-
-def check_label_types(known: NDArray[Any], labels: NDArray[Any]) -> None:
-    """Raise a ValueError where words and numbers are mixed as labels."""
-    if (known.dtype.kind in "US") != (labels.dtype.kind in "US"):
-        raise ValueError(
-            f"the labels so far are {known.tolist()}, now came {labels.tolist()[0]!r}: "
-            "labels must be all words or all numbers."
-        )
-
-
-def check_read_once(options: RunOptions, checkpoint: bool) -> None:
-    """Raise a ParameterError where options ask for more than one reading of blocks that can be read only once."""
-    if checkpoint:
-        raise ParameterError(
-            "these blocks can be read only once, so a run on them cannot go on after a crash: leave out ",
-            Setting("checkpoint"),
-            ", or give what can be read again, such as what data.open returns.",
-        )
-    for name, given, needed in (("max_iter", options.max_iter, 1), ("early_stopping", options.early_stopping, False)):
-        if given != needed:
-            raise ParameterError(
-                "these blocks can be read only once, which ",
-                Setting(name, given),
-                " is too much for: set ",
-                Setting(name, needed),
-                ", or give what can be read again, such as a list or what data.open returns.",
-            )
-
-
-def note_leading_run(state: LinearState, y: NDArray[Any]) -> bool:
-    """Count the rows at the start of a stream that have one label; return whether they are so many as to warn, once."""
-    seen = int(state.visits.max())
-    if state.leading_run != seen or (seen and state.leading_label != y[0]):
-        return False  # another label has come already
-    differs = y != y[0]
-    state.leading_run += int(np.argmax(differs)) if differs.any() else len(y)
-    state.leading_label = y[0]
-    return state.leading_run >= max(100, len(y) // 10)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.passes import COUNTERS
+from rosenblatt.training.labels import check_label_types
 from rosenblatt.training.updates import UpdateLog
 
 __all__ = ["LinearState", "Pocket"]
@@ -195,6 +196,26 @@ class LinearState:
         if self.pocket is not None:
             new.pocket = Pocket.empty(len(new.w), new.n_features, len(new.counters))
         return new
+
+    def with_classes(self, known: NDArray[Any], labels: NDArray[Any], direct: bool) -> tuple[LinearState, NDArray[Any]]:
+        """Return a state that knows the classes ``labels`` besides those ``known``, and all classes, sorted."""
+        check_label_types(known, labels)
+        state = self
+        for label in np.setdiff1d(labels, known):
+            classes = np.union1d(known, [label])
+            state = state.with_class(np.searchsorted(classes, known), direct)
+            known = classes
+        return state, known
+
+    def note_leading_run(self, y: NDArray[Any]) -> bool:
+        """Count the rows at the start of a stream that have one label; return whether they are so many as to warn."""
+        seen = int(self.visits.max())
+        if self.leading_run != seen or (seen and self.leading_label != y[0]):
+            return False  # another label has come already
+        differs = y != y[0]
+        self.leading_run += int(np.argmax(differs)) if differs.any() else len(y)
+        self.leading_label = y[0]
+        return self.leading_run >= max(100, len(y) // 10)
 
     def _continue(self, target: int, old: LinearState, source: int, sign: int) -> None:
         """Take over the counters, history and updates of ``old``'s classifier ``source`` for ``target``."""

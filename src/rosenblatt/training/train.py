@@ -1,0 +1,99 @@
+"""From a source to a trained state: passes over a data set or a stream, and single visits of what comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
+from rosenblatt.training.checkpoint import Checkpoint
+from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.training.labels import check_label_types, check_two_classes
+from rosenblatt.training.observers import Observer
+from rosenblatt.training.options import RunOptions
+from rosenblatt.training.run import Outcome, TrainingRun, new_state
+from rosenblatt.training.state import LinearState
+
+__all__ = ["Start", "online_run", "train"]
+
+
+class Start(NamedTuple):
+    """What a run goes on from: the state, its classes, and early stopping's best pass."""
+
+    state: LinearState
+    classes: NDArray[Any]
+    best: BestPass | None = None
+
+
+def train(
+    source: InMemory | Streamed,
+    options: RunOptions,
+    keep: Callable[[TrainingRun], None],
+    observers: Sequence[Observer] = (),
+    *,
+    start: Start | None = None,
+    resumed: Checkpoint | None = None,
+    threads: int = 1,
+) -> Outcome:
+    """Train on a source, from zero, from ``start`` or from a checkpoint, and return how the run ended.
+
+    ``keep`` gets the run when it has ended or was interrupted, never one that failed. A stream in which a class turns
+    up that its first block does not have is begun again with all classes.
+    """
+    while True:
+        if isinstance(source, Streamed) and source.rereadable and start is None and len(source.classes) < 2:
+            source.read_classes()
+            check_two_classes(source.classes.tolist())
+        run = _new_run(source, options, observers, start, resumed, threads)
+        try:
+            outcome = run.run()
+        except NewClass as found:
+            found.source.read_classes()
+            resumed = None
+        except KeyboardInterrupt:
+            keep(run)
+            raise
+        else:
+            keep(run)
+            return outcome
+
+
+def _new_run(
+    source: InMemory | Streamed,
+    options: RunOptions,
+    observers: Sequence[Observer],
+    start: Start | None,
+    resumed: Checkpoint | None,
+    threads: int,
+) -> TrainingRun:
+    best, current = None, None
+    if resumed is not None:
+        state, best, current = resumed.state, resumed.best, resumed.current
+        source.set_classes(resumed.classes)
+    elif start is not None:
+        state, known = start.state.snapshot().with_classes(start.classes, source.classes, options.direct)
+        best = start.best if len(known) == len(start.classes) else None  # the best pass knew fewer classes
+        source.set_classes(known)
+    else:
+        state = new_state(options, len(source.classes), source.width)
+    warm = start is not None and resumed is None
+    return TrainingRun(state, source, options, observers, threads=threads, warm=warm, best=best, resumed=current)
+
+
+def online_run(
+    batch: Batch, options: RunOptions, start: Start | None, classes: NDArray[Any] | None = None, threads: int = 1
+) -> TrainingRun:
+    """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
+    options = replace(options, early_stopping=False, verbose=0)
+    if start is None:
+        known = batch.classes if classes is None else np.union1d(classes, batch.classes)
+        state = new_state(options, len(known), batch.rows.d)
+    else:
+        check_label_types(start.classes, batch.classes)
+        given = start.classes if classes is None else np.unique(classes)
+        state, known = start.state.with_classes(start.classes, given, options.direct)
+    return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads)

@@ -1,0 +1,49 @@
+"""The house: what every source file keeps to, beyond the import contracts of pyproject.toml."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import rosenblatt
+
+SRC = Path(rosenblatt.__file__).parent
+NAMED_TUPLES = ("_fields", "_replace", "_asdict")
+FILES = sorted(SRC.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SRC)))
+def test_no_file_uses_the_private_names_of_another(path):
+    tree = ast.parse(path.read_text())
+    ours = {
+        alias.asname or alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rosenblatt")
+        for alias in node.names
+    }
+    private = [name for name in ours if name.startswith("_") and not name.startswith("__")]
+    assert not private
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ours:
+            public = not node.attr.startswith("_") or node.attr.startswith("__") or node.attr in NAMED_TUPLES
+            assert public, f"line {node.lineno}: {node.attr}"
+
+
+def test_no_method_exists_to_do_nothing():
+    empty = []
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ClassDef):
+                continue
+            bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and all(
+                    isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) for line in method.body
+                ):
+                    empty.append((path.name, node.name, method.name, "Protocol" in bases))
+    assert {(file, name) for file, name, _, protocol in empty if not protocol} == {("observers.py", "Observer")}
+
+
+def test_every_file_of_the_package_says_what_it_is():
+    for path in FILES:
+        assert ast.get_docstring(ast.parse(path.read_text())), path

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.estimators.validation import validate_matrix
+from rosenblatt.training.labels import Labels
 from rosenblatt.training.model import history
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import RowMatrix, as_rows
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 class ExactLinearClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are."""
 
-    classes_: NDArray[Any]
+    classes_: Labels
 
     def _scores(self, rows: RowMatrix) -> Floats:
         """Return the score of each row for each classifier."""
@@ -38,7 +39,7 @@ class ExactLinearClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return as_rows(validate_matrix(self, X, reset=False))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Labels:
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
         numbers, _ = self._decisions(self._rows(X))
         return self.classes_[numbers]

@@ -16,6 +16,7 @@ from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
+from rosenblatt.training.labels import Names
 from rosenblatt.training.model import LinearModel, ModelInfo
 from rosenblatt.training.options import RunOptions, parameter_names, parameters_to_plain
 
@@ -53,7 +54,7 @@ def from_linear_model(found: LinearModel) -> LinearPerceptron:
     return model
 
 
-def _attach(model: Any, n_features: int, names: NDArray[Any] | None, info: ModelInfo | LinearModel) -> None:
+def _attach(model: Any, n_features: int, names: Names | None, info: ModelInfo | LinearModel) -> None:
     """Give a model what every file says besides what was learned."""
     model.n_features_in_ = n_features
     for name, value in (

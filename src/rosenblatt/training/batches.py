@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rosenblatt.blocks import Block, rebatch, slice_block
 from rosenblatt.kernels.orders import mix, visiting_order
 from rosenblatt.parameters import ParameterError, Setting
-from rosenblatt.training.labels import number_labels, step_sizes
+from rosenblatt.training.labels import Labels, number_labels, step_sizes
 from rosenblatt.training.rows import RowMatrix, as_rows, pad_columns
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
 
 WINDOW = 1 << 16
 
-Labels = NDArray[Any]
 Validate = Callable[[Block], tuple[Any, Labels]]
 """Returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels, or raises a ValueError."""
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.storage.array_fields import StrictArrays
@@ -22,6 +21,7 @@ from rosenblatt.storage.container import check_version, read_container, write_co
 from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain
 from rosenblatt.training.batches import Batch, as_blocks
 from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.training.labels import Labels, Names
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import PassState, TrainingRun
@@ -41,8 +41,8 @@ class Checkpoint(NamedTuple):
     """What a run that died goes on from."""
 
     state: LinearState
-    classes: NDArray[Any]
-    names: NDArray[Any] | None
+    classes: Labels
+    names: Names | None
     current: PassState
     best: BestPass
 

@@ -13,6 +13,8 @@ from rosenblatt.parameters import ParameterError, Setting
 
 __all__ = [
     "LabelSummary",
+    "Labels",
+    "Names",
     "check_label_types",
     "check_two_classes",
     "encode_labels",
@@ -21,6 +23,9 @@ __all__ = [
 ]
 
 Labels = NDArray[Any]
+"""Class labels as users write them: integers, floats, booleans or words."""
+Names = NDArray[np.object_]
+"""Names of features."""
 Integers = NDArray[np.int32]
 
 
@@ -144,7 +149,7 @@ def check_two_classes(labels: Collection[Any]) -> None:
         )
 
 
-def check_label_types(known: NDArray[Any], labels: NDArray[Any]) -> None:
+def check_label_types(known: Labels, labels: Labels) -> None:
     """Raise a ValueError where words and numbers are mixed as labels."""
     if (known.dtype.kind in "US") != (labels.dtype.kind in "US"):
         raise ValueError(

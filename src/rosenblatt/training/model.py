@@ -15,6 +15,7 @@ from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import check_version, read_container, write_container
 from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain, to_canonical_json
 from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.training.labels import Labels, Names
 from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, feature_ranges
@@ -41,14 +42,14 @@ class ModelInfo:
     learner: str
     parameters: dict[str, Any]
     """Plain data."""
-    classes: NDArray[Any]
+    classes: Labels
     feature_names: Sequence[str] | None = None
     preparation: dict[str, Any] | None = None
     """How rows of files become features."""
     fingerprint: Any = None
     """What tells the data that it was trained on."""
 
-    def names(self, n_features: int) -> NDArray[Any] | None:
+    def names(self, n_features: int) -> Names | None:
         """Return the names of features as an array; a ValueError where they are not that many words."""
         names = StrictFields({"feature_names": self.feature_names}, "the header").words("feature_names", n_features)
         return None if names is None else np.array(names, object)
@@ -60,10 +61,10 @@ class LinearModel:
 
     learner: str
     options: RunOptions
-    classes: NDArray[Any]
+    classes: Labels
     state: LinearState
     early_stopping_state: EarlyStoppingState | None = None
-    feature_names: NDArray[Any] | None = None
+    feature_names: Names | None = None
     preparation: dict[str, Any] | None = None
     fingerprint: Any = None
 
@@ -72,7 +73,7 @@ class LinearModel:
             raise ValueError(f"expected rows of {self.state.n_features} features, got {X.shape[1]}.")
         return as_rows(X)
 
-    def predict(self, X: Matrix) -> NDArray[Any]:
+    def predict(self, X: Matrix) -> Labels:
         """Return the class of each row of a valid matrix; the first of those tied on a boundary."""
         rows = self._rows(X)
         if len(self.classes) == 1:

@@ -18,7 +18,7 @@ from rosenblatt.training.batches import (
     window_order,
 )
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
-from rosenblatt.training.labels import LabelSummary
+from rosenblatt.training.labels import Labels, LabelSummary
 from rosenblatt.training.observers import History, Observer, PocketKeeper, ProgressLine, VoteRecorder
 from rosenblatt.training.options import RunOptions, draw_seed
 from rosenblatt.training.passes import PassRunner
@@ -99,7 +99,7 @@ class TrainingRun:
         warm: bool = False,
         best: BestPass | None = None,
         resumed: PassState | None = None,
-        classes: NDArray[Any] | None = None,
+        classes: Labels | None = None,
     ) -> None:
         self.state, self.source, self.options, self.warm = state, source, options, warm
         self.classes = source.classes if classes is None else classes

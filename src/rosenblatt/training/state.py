@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.passes import COUNTERS
-from rosenblatt.training.labels import check_label_types
+from rosenblatt.training.labels import Labels, check_label_types
 from rosenblatt.training.updates import UpdateLog
 
 __all__ = ["LinearState", "Pocket"]
@@ -197,7 +197,7 @@ class LinearState:
             new.pocket = Pocket.empty(len(new.w), new.n_features, len(new.counters))
         return new
 
-    def with_classes(self, known: NDArray[Any], labels: NDArray[Any], direct: bool) -> tuple[LinearState, NDArray[Any]]:
+    def with_classes(self, known: Labels, labels: Labels, direct: bool) -> tuple[LinearState, Labels]:
         """Return a state that knows the classes ``labels`` besides those ``known``, and all classes, sorted."""
         check_label_types(known, labels)
         state = self
@@ -207,7 +207,7 @@ class LinearState:
             known = classes
         return state, known
 
-    def note_leading_run(self, y: NDArray[Any]) -> bool:
+    def note_leading_run(self, y: Labels) -> bool:
         """Count the rows at the start of a stream that have one label; return whether they are so many as to warn."""
         seen = int(self.visits.max())
         if self.leading_run != seen or (seen and self.leading_label != y[0]):

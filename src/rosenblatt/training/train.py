@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.early_stopping import BestPass
-from rosenblatt.training.labels import check_label_types, check_two_classes
+from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import Outcome, TrainingRun, new_state
@@ -25,7 +24,7 @@ class Start(NamedTuple):
     """What a run goes on from: the state, its classes, and early stopping's best pass."""
 
     state: LinearState
-    classes: NDArray[Any]
+    classes: Labels
     best: BestPass | None = None
 
 
@@ -85,7 +84,7 @@ def _new_run(
 
 
 def online_run(
-    batch: Batch, options: RunOptions, start: Start | None, classes: NDArray[Any] | None = None, threads: int = 1
+    batch: Batch, options: RunOptions, start: Start | None, classes: Labels | None = None, threads: int = 1
 ) -> TrainingRun:
     """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
     options = replace(options, early_stopping=False, verbose=0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -61,7 +59,7 @@ def _products(X: Matrix, stored: Matrix) -> Floats:
     return products.toarray() if sp.issparse(products) else np.asarray(products)
 
 
-def _slack(run: Updates, lengths: NDArray[Any], d: int) -> NDArray[Any]:
+def _slack(run: Updates, lengths: Floats, d: int) -> Floats:
     """Return, for each voter, twice the rounding error of its activation on a row of length 1.
 
     Products, running sums and the updates of the weights themselves round at most ``d + 2 v + 6`` times.
@@ -71,7 +69,7 @@ def _slack(run: Updates, lengths: NDArray[Any], d: int) -> NDArray[Any]:
     return 2.02 * HALF_ULP * roundings * sizes + 1e-290
 
 
-def _exactly_summed(slack: NDArray[Any], lengths: NDArray[Any]) -> bool:
+def _exactly_summed(slack: Floats, lengths: Floats) -> bool:
     """Return whether sums of whole numbers of these sizes stay below 2**53, so that none of them rounds."""
     return len(slack) == 0 or float(slack[-1]) * float(lengths.max(initial=0.0)) < 1.0
 
@@ -81,7 +79,7 @@ def _whole_numbers(X: Matrix) -> bool:
     return bool(np.all(values == np.rint(values)))
 
 
-def _row_lengths(X: Matrix, one: float) -> NDArray[Any]:
+def _row_lengths(X: Matrix, one: float) -> Floats:
     """Return a little more than the length of each row, the bias coordinate included."""
     with np.errstate(over="ignore"):
         if sp.issparse(X):
@@ -94,14 +92,14 @@ def _row_lengths(X: Matrix, one: float) -> NDArray[Any]:
 def _count(
     state: LinearState,
     run: Updates,
-    counts: NDArray[Any],
-    products: NDArray[Any],
-    slack: NDArray[Any],
-    lengths: NDArray[Any],
+    counts: Floats,
+    products: Floats,
+    slack: Floats,
+    lengths: Floats,
     one: float,
-    target: NDArray[Any],
+    target: Floats,
     keep: bool,
-) -> NDArray[Any]:
+) -> NDArray[np.int64]:
     """Add the votes that are certain to ``target``; return the pairs (row, voter) in doubt, ordered by voter."""
     room = products.size // 64 + 1024 if keep else 0
     while True:
@@ -125,12 +123,12 @@ def _count(
 def _settle_doubts(
     state: LinearState,
     run: Updates,
-    counts: NDArray[Any],
+    counts: Floats,
     stored: Matrix,
     part: Matrix,
     one: float,
-    doubts: NDArray[Any],
-    target: NDArray[Any],
+    doubts: NDArray[np.int64],
+    target: Floats,
 ) -> None:
     """Add the votes of the pairs in doubt, by going through the run and asking the weights themselves."""
     w = np.zeros((len(state.w) if state.direct else 1, stored.shape[1]))

@@ -40,7 +40,7 @@ def _not_zero(table: Any) -> Any:
 
 
 def _names(model: Any) -> list[str] | None:
-    """Return what features are called where the model does not know: their numbers in the files."""
+    """Return names for features that the model has none for: their numbers in the files."""
     preparation = getattr(model, "preparation_", None)
     if preparation is None or hasattr(model, "feature_names_in_"):
         return None

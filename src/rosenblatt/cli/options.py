@@ -21,7 +21,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="F",
-        help="csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; told from the file if left out.",
+        help="csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; detected from the file if left out.",
     ),
 ]
 OnError = Annotated[
@@ -79,9 +79,9 @@ EarlyStopping = Annotated[
     bool, typer.Option("--early-stopping", help="Hold out a tenth of the rows; stop when it gets no better.")
 ]
 TestFiles = Annotated[
-    list[str] | None, typer.Option("--test", metavar="FILE", help="Rows to tell the accuracy on; repeat for more.")
+    list[str] | None, typer.Option("--test", metavar="FILE", help="Rows to measure the accuracy on; repeat for more.")
 ]
-Seeds = Annotated[int, typer.Option("--seeds", metavar="K", help="Train with K seeds; tell how the accuracy spreads.")]
+Seeds = Annotated[int, typer.Option("--seeds", metavar="K", help="Train with K seeds; show how the accuracy varies.")]
 Checkpoint = Annotated[
     Path | None, typer.Option("--checkpoint", metavar="FILE", help="Write the state of the run to this file.")
 ]

@@ -20,7 +20,7 @@ class ProgressBar:
     Parameters
     ----------
     label : str
-        What is going on; the pass is told after it where there are several.
+        What is going on; followed by the pass where there are several.
     paths : sequence of str
         The files that are read.
     passes : int
@@ -87,13 +87,13 @@ class ProgressBar:
     @property
     def words(self) -> str:
         """Rows, speed and mistakes."""
-        told = [f"{self.rows:,} rows"]
+        parts = [f"{self.rows:,} rows"]
         took = time.monotonic() - self._pass_start
         if self._size and self.share and took:
-            told.append(f"{self.share * self._size / took / 1e6:,.0f} MB/s")
+            parts.append(f"{self.share * self._size / took / 1e6:,.0f} MB/s")
         if self.mistakes >= 0:
-            told.append(f"{self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}")
-        return "  ".join(told)
+            parts.append(f"{self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}")
+        return "  ".join(parts)
 
     def _draw(self) -> None:
         if not self._shown or (self._progress is None and time.monotonic() - self._start < _LONG):
@@ -103,9 +103,9 @@ class ProgressBar:
         total = float(self.passes) if self._size else None
         if self._progress is None:
             self._progress = _progress(bool(self._size))
-            self._task = self._progress.add_task(words, total=total, told=self.words)
+            self._task = self._progress.add_task(words, total=total, text=self.words)
             self._progress.start()
-        self._progress.update(self._task, description=words, completed=self.done + self.share, told=self.words)
+        self._progress.update(self._task, description=words, completed=self.done + self.share, text=self.words)
 
 
 def _size(paths: Sequence[str]) -> int:
@@ -120,12 +120,12 @@ def _progress(has_end: bool) -> Any:
     from rich import progress as rich
     from rich.console import Console
 
-    told = rich.TextColumn("{task.fields[told]}")
-    left = [rich.TaskProgressColumn(), told, rich.TimeRemainingColumn(compact=True)]
+    text = rich.TextColumn("{task.fields[text]}")
+    left = [rich.TaskProgressColumn(), text, rich.TimeRemainingColumn(compact=True)]
     return rich.Progress(
         rich.TextColumn("{task.description}"),
         rich.BarColumn(bar_width=None),
-        *(left if has_end else [told, rich.TimeElapsedColumn()]),
+        *(left if has_end else [text, rich.TimeElapsedColumn()]),
         console=Console(stderr=True),
         transient=True,
         expand=True,

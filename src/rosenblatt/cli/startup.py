@@ -18,7 +18,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # the numbers that glibc's malloc.h h
 def prepare_process() -> None:
     """Put off the search for garbage until `enable_gc`, and keep memory of blocks that are done with for others.
 
-    The latter only where the C library can be told to.
+    The latter needs glibc.
     """
     gc.disable()
     with suppress(AttributeError, OSError, TypeError):  # not glibc

@@ -133,7 +133,7 @@ def _check(asked: TrainOptions, test: Sequence[str]) -> None:
     if asked.seeds < 1:
         raise ValueError(f"--seeds must be 1 or more, got {asked.seeds}.")
     if asked.seeds > 1 and not test:
-        raise ValueError("--seeds tells how accuracy spreads, so it needs --test, a file to test on.")
+        raise ValueError("--seeds shows how accuracy varies, so it needs --test, a file to test on.")
     if asked.seeds > 1 and asked.checkpoint is not None:
         raise ValueError("--checkpoint is for one run, so it does not go with --seeds.")
     if asked.resume and asked.checkpoint is None:
@@ -204,7 +204,7 @@ class _Training:
         name_features(model, stream.feature_names)
 
     def answer(self, took: float) -> dict[str, Any]:
-        """Return what is told of the run."""
+        """Return the facts of the run for the report."""
         model, report = self.model, self.model.report
         return {
             "learner": model.learner,

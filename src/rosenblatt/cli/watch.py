@@ -114,12 +114,12 @@ def watch(
         model = _started(path, target, learner, options)
         online = OnlineLearner(model.learner, model.options, model)
     known = None if online.model is None else online.model.preparation
-    teller = Teller(online, margin, as_json)
-    interrupted, told, stream = False, -1, None
+    reporter = Reporter(online, margin, as_json)
+    interrupted, reported, stream = False, -1, None
     enable_gc()
     try:
         stream = _opened(target, options, every, known)
-        told = _learn_all(online, stream, teller, every)
+        reported = _learn_all(online, stream, reporter, every)
     except KeyboardInterrupt:
         interrupted = True
     count = online.count
@@ -127,9 +127,9 @@ def watch(
         if interrupted:
             raise KeyboardInterrupt
         raise ValueError("Expected lines on standard input, got none.")
-    if count.rows > told:
-        teller.tell()
-    teller.conclude()
+    if count.rows > reported:
+        reporter.print_line()
+    reporter.conclude()
     if out is not None and stream is not None:
         _save(online, stream, out)
     if interrupted:
@@ -164,9 +164,9 @@ def _opened(target: str | None, options: dict[str, Any], every: int, known: dict
     return stream
 
 
-def _learn_all(online: OnlineLearner, stream: Stream, teller: Teller, every: int) -> int:
-    """Learn from all lines, telling how it goes every so many rows; return how many had come when last told."""
-    count, step, told = online.count, min(every, 100), 0
+def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every: int) -> int:
+    """Learn from all lines, with a line every so many rows; return the rows before the last line."""
+    count, step, reported = online.count, min(every, 100), 0
     for block in stream:
         start = 0
         while start < len(block):
@@ -174,9 +174,9 @@ def _learn_all(online: OnlineLearner, stream: Stream, teller: Teller, every: int
             online.learn(block.X[start:stop], block.y[start:stop])
             start = stop
             if count.rows % every == 0:
-                teller.tell()
-                told = count.rows
-    return told
+                reporter.print_line()
+                reported = count.rows
+    return reported
 
 
 def _save(online: OnlineLearner, stream: Stream, out: Path) -> None:
@@ -194,13 +194,13 @@ def _save(online: OnlineLearner, stream: Stream, out: Path) -> None:
 
 
 @dataclass
-class Teller:
+class Reporter:
     """Prints how it goes: mistakes so far, and what the theorem says of them."""
 
     online: OnlineLearner
     margin: float | None
     as_json: bool
-    told: bool = False
+    has_header: bool = False
 
     @property
     def _report(self) -> Report:
@@ -222,14 +222,14 @@ class Teller:
                 "no hyperplane separates these rows by that much."
             )
 
-    def tell(self) -> None:
+    def print_line(self) -> None:
         """Print one line, the first time below the names of the columns."""
         count, report = self.online.count, self._report
         bound = None if self.margin is None else self.bound
-        if not self.told and not self.as_json:
+        if not self.has_header and not self.as_json:
             last = "" if bound is None else f"{'bound':>12}"
             print(f"{'rows':>12}{'mistakes':>12}{'last 1,000':>12}{'longest row':>14}{'margin at most':>17}{last}")
-        self.told = True
+        self.has_header = True
         if self.as_json:
             emit(
                 {

@@ -32,7 +32,7 @@ _VERDICTS = (Separable, Inseparable, Undecided, MarginBracket)
 
 
 def to_linear_model(model: LinearPerceptron) -> LinearModel:
-    """Return what a linear learner knows."""
+    """Return a linear learner as plain data."""
     return LinearModel(
         learner=type(model).__name__,
         options=RunOptions(**{field.name: getattr(model, field.name) for field in fields_of(RunOptions)}),

@@ -1,4 +1,4 @@
-"""Models as files: `save` writes all that a model knows, `load` reads it back and runs no code."""
+"""Models as files: `save` writes all of a model, `load` reads it back and runs no code."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     The file is in the safetensors format. It holds the weights of every hypothesis that was kept, classes, feature
     names, parameters and counters, the report, the state of early stopping, the version of this library, a checksum,
     and what was attached to the model as ``preparation_`` (a dictionary that says how rows are prepared) and
-    ``fingerprint_`` (what tells the data), both plain data as JSON has it. It takes the place of ``path`` as a whole:
-    where that fails, on a full disk for instance, an OSError says so and the old file is as it was.
+    ``fingerprint_`` (what identifies the data), both plain data as JSON has it. It takes the place of ``path`` as a
+    whole: where that fails, on a full disk for instance, an OSError says so and the old file is as it was.
 
     Parameters
     ----------

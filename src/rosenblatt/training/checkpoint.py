@@ -1,7 +1,7 @@
 """Checkpoints of a run on a stream: after a crash it goes on, and ends with the same bits.
 
 A checkpoint is written between two batches, and writing it changes nothing about the run. It holds the state, how
-far the pass in progress has come, and what tells whether it is the same run on the same data.
+far the pass in progress has come, and what identifies the run and its data.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class CheckpointWriter(Observer):
         return found
 
     def _identity(self, seed: int) -> dict[str, Any]:
-        """Return what tells one run from another."""
+        """Return what identifies a run."""
         parameters = self.options.to_plain(self.learner, seed)
         return {
             "data": self.data,
@@ -172,7 +172,7 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
 
 
 def fingerprint(blocks: Iterable[Any]) -> str:
-    """Return what tells these blocks from others: their own fingerprint, or a digest of their first rows."""
+    """Return what identifies these blocks: their own fingerprint, or a digest of their first rows."""
     known = getattr(blocks, "fingerprint", None)
     if known is not None:
         return str(known)

@@ -1,4 +1,4 @@
-"""Labels as class numbers, weights as step sizes, and what the labels of a run tell."""
+"""Labels as class numbers, weights as step sizes, and labels that nothing can be learned from."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _class_weights(class_weight: Any, classes: Labels, numbers: NDArray[np.int32
 
 @dataclass
 class LabelSummary:
-    """What the first pass saw of the labels: enough to tell data that nothing can be learned from."""
+    """What the first pass saw of the labels: enough to refuse data that nothing can be learned from."""
 
     rows: int = 0
     leading_run: int = 0

@@ -47,7 +47,7 @@ class ModelInfo:
     preparation: dict[str, Any] | None = None
     """How rows of files become features."""
     fingerprint: Any = None
-    """What tells the data that it was trained on."""
+    """Identifies the data that it was trained on."""
 
     def names(self, n_features: int) -> Names | None:
         """Return the names of features as an array; a ValueError where they are not that many words."""
@@ -185,17 +185,17 @@ def _kind(state: LinearState) -> tuple[Any, ...]:
     return state.w.shape, state.direct, state.fit_intercept, state.seed, state.pocket is None, state.log is None
 
 
-def _same_report(told: Any, true: Any) -> bool:
+def _same_report(stored: Any, computed: Any) -> bool:
     """Return whether two reports have the same fields and counts; another version may round a margin otherwise."""
-    if type(true) is float or true in ("inf", "-inf"):
-        return type(told) is float or told in ("inf", "-inf")
-    if type(told) is not type(true):
+    if type(computed) is float or computed in ("inf", "-inf"):
+        return type(stored) is float or stored in ("inf", "-inf")
+    if type(stored) is not type(computed):
         return False
-    if type(true) is dict:
-        return told.keys() == true.keys() and all(_same_report(told[name], true[name]) for name in true)
-    if type(true) is list:
-        return len(told) == len(true) and all(map(_same_report, told, true))
-    return told == true
+    if type(computed) is dict:
+        return stored.keys() == computed.keys() and all(_same_report(stored[name], computed[name]) for name in computed)
+    if type(computed) is list:
+        return len(stored) == len(computed) and all(map(_same_report, stored, computed))
+    return stored == computed
 
 
 # the file

@@ -140,7 +140,7 @@ def _single(state: LinearState, k: int, w: np.ndarray, b: np.ndarray) -> Report:
         max_step_norm2 = float(counters["max_step_norm2"])
         bound = kesler * max_step_norm2 / low_step / low_step if math.isfinite(max_step_norm2) else math.inf
     elif converged:
-        low = 0.0  # positive, but too small to be told from zero
+        low = 0.0  # positive, but too small to be distinguished from zero
     return Report(
         passes=len(mistakes),
         updates=sum(mistakes),

@@ -1,4 +1,4 @@
-"""A matrix as kernels take it: rows that are dense or CSR, and what a pass needs to know of them."""
+"""A matrix as kernels take it: rows that are dense or CSR, and the facts that a pass needs."""
 
 from __future__ import annotations
 

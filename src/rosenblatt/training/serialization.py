@@ -169,7 +169,7 @@ def _check(state: LinearState, n_classes: int) -> None:
 
 
 def _check_lengths(state: LinearState) -> None:
-    """Raise a ValueError where weights are longer than the steps and rows that the counters tell of can make them.
+    """Raise a ValueError where weights are longer than the steps and rows in the counters can have made them.
 
     Exact decisions rest on |w|^2 <= step_square_sum R^2 (times 2 where an update moves two classes).
     """
@@ -245,7 +245,7 @@ def _log_from_plain(header: Any, arrays: StrictArrays, state: LinearState, n_cla
 
 
 def _check_updates(update: Updates, squares: np.ndarray, state: LinearState, k: int, n_classes: int) -> None:
-    """Raise a ValueError unless these are updates such as the counters tell of; ``squares`` are those of the rows."""
+    """Raise a ValueError unless these updates agree with the counters; ``squares`` are those of the rows."""
     wrong = "the voters are not valid."
     counters = state.counters[k]
     _require((update.members >= 0) & (update.members < len(squares)), wrong)

@@ -5,11 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 from helpers.examples import small_set
-from rosenblatt import AveragedPerceptron
+from rosenblatt import AveragedPerceptron, VotedPerceptron
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
+from rosenblatt.training.passes import PassRunner
 from rosenblatt.training.run import Outcome
 from rosenblatt.training.train import Start, online_run, train
 
@@ -83,6 +84,41 @@ def test_an_interrupt_keeps_what_was_learned():
     whole, _ = trained(X, y, max_iter=3)
     assert kept[0].state.w.tobytes() == whole.state.w.tobytes()
     assert len(kept[0].state.mistakes) == kept[0].state.passes == 3
+
+
+def test_votes_of_an_interrupted_pass_are_those_of_its_weights(monkeypatch):
+    X, y = small_set("decimals", n=60, seed=4)
+    visit = PassRunner._visit_slice
+
+    def interrupted(self, *arguments):
+        visit(self, *arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PassRunner, "_visit_slice", interrupted)
+    model = VotedPerceptron(shuffle=False)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    monkeypatch.setattr(PassRunner, "_visit_slice", visit)
+    whole = VotedPerceptron(shuffle=False, max_iter=1).fit(X, y)
+    assert model.last_coef_.tobytes() == whole.last_coef_.tobytes()
+    assert model.decision_function(X).tobytes() == whole.decision_function(X).tobytes()
+    assert model.n_updates_ == whole.n_updates_
+
+
+def test_a_limit_of_updates_leaves_no_labels_unread():
+    X, y = small_set("gauss", n=90, classes=3, seed=8)
+    y = np.where(np.arange(90) < 60, y % 2, 2)
+    blocks = [(X[i : i + 30], y[i : i + 30]) for i in range(0, 90, 30)]
+    options = {"max_updates": 2, "shuffle": False, "class_weight": {2: 0.5}}
+    model = AveragedPerceptron(**options).fit_stream(blocks)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.coef_.tobytes() == AveragedPerceptron(**options).fit(X, y).coef_.tobytes()
+
+    def endless():
+        while True:
+            yield X[:30], y[:30]
+
+    assert AveragedPerceptron(max_updates=5, max_iter=1, shuffle=False).fit_stream(endless()).n_updates_ == 5
 
 
 def test_online_visits_equal_one_pass():

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.kernels.classes import (
+from rosenblatt.kernels.compiler import at, kernel, plain
+from rosenblatt.kernels.multiclass import (
     class_add,
     class_dot,
     class_dot_and_square,
@@ -23,7 +24,6 @@ from rosenblatt.kernels.classes import (
     settled_class,
     settled_lead,
 )
-from rosenblatt.kernels.compiler import at, kernel, plain
 from rosenblatt.kernels.rows import doubt, square, warm
 
 _LEAST = 1e-300  # tiny steps must not vanish from the bound on |w|
@@ -80,7 +80,7 @@ class Weights(NamedTuple):
     """What a pass changes: weights and biases, what Algorithm 7 of CIML caches for their averages, and counters."""
 
     w: Any
-    """See ``classes``."""
+    """See ``multiclass``."""
     u: Any
     b: Any
     beta: Any

@@ -2,7 +2,7 @@
 
 ``rows`` is a tuple: ``(values, d)`` for a C-ordered matrix laid flat, ``(values, indices, indptr)`` for CSR
 with unsigned indices, none twice in a row. Values are float32 or float64; arithmetic is float64. Sums
-may be taken in any order (the caller bounds their rounding); updates may not. ``classes`` has the same functions
+may be taken in any order (the caller bounds their rounding); updates may not. ``multiclass`` has such functions
 for the weights of several classes.
 """
 

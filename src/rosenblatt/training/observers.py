@@ -187,7 +187,10 @@ class ProgressLine(Observer):
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
         """Print how it ended."""
-        self.progress.close(outcome.describe(run.current.passes_done))
+        words = outcome.describe(run.current.passes_done)
+        if run.early_stopping is not None and run.early_stopping.should_stop:
+            words = words.replace("as asked", "as the rows held out are predicted no better")
+        self.progress.close(words)
 
 
 class Callback(Observer):

@@ -46,18 +46,19 @@ class PassRunner:
         *,
         shuffled: bool,
         first: bool,
-        logged: bool,
         on_slice: Callable[[int], None],
-    ) -> list[Updates]:
-        """Visit ``order`` with the classifiers ``active``; return the updates of each classifier if they are logged.
+        on_updates: Callable[[list[Updates]], None] | None,
+    ) -> None:
+        """Visit ``order`` with the classifiers ``active``.
 
         ``first`` says that these rows are new to the state: their lengths are looked at. ``on_slice`` is called with
-        the number of rows visited after each slice.
+        the number of rows visited after each slice, ``on_updates`` at the end, after an interrupt too, with the updates
+        of each classifier; they are written down only if it is given.
         """
         rows, several = batch.rows, len(state.w) > 1
         sparse = len(rows.parts) == 3
         state.set_layout("F" if sparse and several else "C")
-        log = _log(state, len(order) if logged else 0)
+        log = _log(state, len(order) if on_updates is not None else 0)
         slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
         threads = 1 if state.direct else max(1, min(self.threads, len(active)))
         with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
@@ -73,10 +74,10 @@ class PassRunner:
                     if np.all(counts["updates"] == counts["limit"]):
                         break
             finally:
-                updates = _updates(state, batch, log) if logged else []
+                if on_updates is not None:
+                    on_updates(_updates(state, batch, log))
         if first:
             _measure(state, batch, order)
-        return updates
 
     def _visit_slice(
         self,

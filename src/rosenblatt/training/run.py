@@ -24,6 +24,7 @@ from rosenblatt.training.options import RunOptions, draw_seed
 from rosenblatt.training.passes import PassRunner
 from rosenblatt.training.rows import feature_ranges
 from rosenblatt.training.state import LinearState
+from rosenblatt.training.updates import Updates
 
 __all__ = ["Outcome", "PassState", "TrainingRun", "new_state"]
 
@@ -43,7 +44,7 @@ class Outcome(enum.Enum):
             return "separated"
         if self is Outcome.INTERRUPTED:
             return "interrupted; the model keeps what it has learned"
-        why = "as the rows held out are predicted no better" if self is Outcome.STOPPED else "with mistakes left"
+        why = "as asked" if self is Outcome.STOPPED else "with mistakes left"
         return f"stopped after {passes} pass{'' if passes == 1 else 'es'}, {why}"
 
 
@@ -108,6 +109,7 @@ class TrainingRun:
         self.in_pass = False
         self.labels = LabelSummary()
         self._runner = PassRunner(threads)
+        self._read_all = True
         self._seen = self.resumed and self.current.passes_done > 0
         self.last_batch: Batch | None = None
         self.early_stopping: EarlyStopping | None = None
@@ -139,7 +141,7 @@ class TrainingRun:
             for batch in self.source.batches():
                 self.labels.add(batch.labels, batch.steps, batch.classes, every_class=not self.warm)
             self.labels.check(self.source.classes, self.options.class_weight, self.warm)
-        self._tell("on_start")
+        self._notify("on_start")
         try:
             outcome = self._outcome()
             while outcome is None:
@@ -157,7 +159,7 @@ class TrainingRun:
         first = not self._seen
         self.run_pass()
         state, active = self.state, current.active
-        if first and not self.source.in_memory and not self.resumed:
+        if first and self._read_all and not self.source.in_memory and not self.resumed:
             self.labels.check(self.source.classes, self.options.class_weight, self.warm)
         state.done[active] = state.counters["mistakes"][active] == 0
         idle = current.was_done & state.done[active]  # as if this pass had not been made
@@ -165,7 +167,7 @@ class TrainingRun:
         if not idle.all():
             current.passes_done += 1
             state.check_finite()
-            self._tell("on_pass", active[~idle])
+            self._notify("on_pass", active[~idle])
         self.in_pass = False
         current.active = self._unfinished()
 
@@ -182,11 +184,11 @@ class TrainingRun:
         return Outcome.MAX_PASSES if self.current.passes_done >= self.options.max_iter else None
 
     def _end(self, outcome: Outcome) -> None:
-        self._tell("on_end", outcome)
+        self._notify("on_end", outcome)
         self.in_pass = False
         self.state.set_layout("C")
 
-    def _tell(self, event: str, *details: Any) -> None:
+    def _notify(self, event: str, *details: Any) -> None:
         for observer in self.observers:
             getattr(observer, event)(self, *details)
 
@@ -210,9 +212,10 @@ class TrainingRun:
                 self.labels.add(batch.labels, batch.steps, batch.classes)
             self._visit(batch, order, bool(options.shuffle))
             current.row = batch.first + batch.rows.n
-            self._tell("on_batch", batch)
+            self._notify("on_batch", batch)
             counts = self.state.counters[current.active]
-            if np.all(counts["updates"] == counts["limit"]):
+            if np.all(counts["updates"] == counts["limit"]) and (self._seen or not self.source.rereadable):
+                self._read_all = False
                 break
         if self.last_batch is None and current.row == 0:
             raise ValueError("expected rows to learn from, got an empty stream.")
@@ -261,12 +264,12 @@ class TrainingRun:
         try:
             self._visit(batch, np.arange(batch.rows.n, dtype=np.uint32), shuffled=False)
         except KeyboardInterrupt:
-            self._tell("on_end", Outcome.INTERRUPTED)
+            self._notify("on_end", Outcome.INTERRUPTED)
             raise
         self.in_pass = False
         self.state.done[:] = False
-        self._tell("on_pass", self.current.active)
-        self._tell("on_end", Outcome.MAX_PASSES)
+        self._notify("on_pass", self.current.active)
+        self._notify("on_end", Outcome.MAX_PASSES)
         self.state.check_finite()
         return int(self.state.counters["mistakes"].sum())
 
@@ -303,19 +306,20 @@ class TrainingRun:
             for observer in self.observers:
                 observer.on_slice(self, batch, visited)
 
+        def on_updates(updates: list[Updates]) -> None:
+            self._notify("on_updates", batch, order, updates)
+
         logged = any(observer.wants_updates for observer in self.observers)
-        updates = self._runner.visit(
+        self._runner.visit(
             self.state,
             batch,
             order,
             self.current.active,
             shuffled=shuffled,
             first=not self._seen,
-            logged=logged,
             on_slice=on_slice,
+            on_updates=on_updates if logged else None,
         )
-        if logged:
-            self._tell("on_updates", batch, order, updates)
 
 
 def new_state(options: RunOptions, n_classes: int, d: int) -> LinearState:

@@ -44,7 +44,7 @@ class LinearState:
     """
 
     w: Floats
-    """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.classes`)."""
+    """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.multiclass`)."""
     u: Floats
     b: Floats
     beta: Floats

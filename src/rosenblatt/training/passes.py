@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.kernels.passes import Candidate, Examples, Log, Visits, Weights, direct_pass, one_vs_rest_pass
 from rosenblatt.training.batches import Batch
+from rosenblatt.training.interrupts import interrupts_deferred
 from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
@@ -61,21 +61,20 @@ class PassRunner:
         log = _log(state, len(order) if on_updates is not None else 0)
         slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
         threads = 1 if state.direct else max(1, min(self.threads, len(active)))
-        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-            try:
-                for start in range(0, len(order), slice_rows):
-                    stop = min(start + slice_rows, len(order))
-                    visits = Visits(order, start, stop, rows.ahead if shuffled else 0, 0, first)
-                    self._visit_slice(state, batch, visits, active, log, pool, threads)
-                    if first and not np.isfinite(state.counters["radius2"]).all():
-                        _check_finite(batch)
-                    on_slice(stop)
-                    counts = state.counters[active]
-                    if np.all(counts["updates"] == counts["limit"]):
-                        break
-            finally:
-                if on_updates is not None:
-                    on_updates(_updates(state, batch, log))
+        try:
+            for start in range(0, len(order), slice_rows):
+                stop = min(start + slice_rows, len(order))
+                visits = Visits(order, start, stop, rows.ahead if shuffled else 0, 0, first)
+                self._visit_slice(state, batch, visits, np.array_split(active, threads), log)
+                if first and not np.isfinite(state.counters["radius2"]).all():
+                    _check_finite(batch)
+                on_slice(stop)
+                counts = state.counters[active]
+                if np.all(counts["updates"] == counts["limit"]):
+                    break
+        finally:
+            if on_updates is not None:
+                on_updates(_updates(state, batch, log))
         if first:
             _measure(state, batch, order)
 
@@ -84,11 +83,10 @@ class PassRunner:
         state: LinearState,
         batch: Batch,
         visits: Visits,
-        active: NDArray[np.int64],
+        groups: list[NDArray[np.int64]],
         log: Log,
-        pool: ThreadPoolExecutor | None,
-        threads: int,
     ) -> None:
+        """Visit a slice, each group of classifiers in a thread of its own."""
         rows = batch.rows
         examples = Examples(rows.parts, batch.labels, batch.steps, float(state.fit_intercept), rows.terms)
         sparse, several = len(rows.parts) == 3, len(state.w) > 1
@@ -112,16 +110,14 @@ class PassRunner:
         if state.direct:
             visit(np.arange(len(state.w)))
             return
-        groups = np.array_split(active, threads)
-        others: list[Future[None]] = []
-        try:
-            if pool is not None:
-                others += [pool.submit(visit, group) for group in groups[1:]]
+        if len(groups) == 1:
             visit(groups[0])
-        finally:
-            wait(others)
-        for other in others:
-            other.result()
+            return
+        with interrupts_deferred(), ThreadPoolExecutor(len(groups) - 1) as pool:
+            others = [pool.submit(visit, group) for group in groups[1:]]
+            visit(groups[0])
+            for other in others:
+                other.result()
 
 
 def _log(state: LinearState, visits: int) -> Log:

@@ -18,7 +18,10 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.caching import FunctionCache
 from numba.extending import intrinsic, overload
+
+from rosenblatt.user_warnings import warn_user
 
 REORDERED = {"reassoc", "contract", "nsz"}
 """Fast-math flags for sums whose order does not matter because their rounding is bounded afterwards."""
@@ -37,20 +40,54 @@ def cache_folder() -> Path:
 _FOLDER = cache_folder()
 
 
+class KernelCache(FunctionCache):
+    """Compiled code on disk; what cannot be read is compiled anew, what cannot be written is not kept."""
+
+    has_warned = False
+
+    def load_overload(self, sig, target_context):
+        """Return the compiled code for a signature, None where there is none that can be read."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as fault:  # damaged files raise whatever they make pickle do
+            self._warn("read", fault)
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig, data):
+        """Keep the compiled code for a signature, where that can be done."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as fault:
+            self._warn("written", fault)
+
+    def _warn(self, what: str, fault: Exception) -> None:
+        if not KernelCache.has_warned:
+            KernelCache.has_warned = True
+            warn_user(
+                f"compiled kernels in {_FOLDER} could not be {what} ({type(fault).__name__}), so they are compiled "
+                "again, which takes some seconds: make room there, or delete that folder.",
+                RuntimeWarning,
+            )
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` on its first call, without the GIL, and keep the result for other processes."""
     if numba.config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)  # compiled code is silent about overflow, too
+    compiled = numba.njit(function, nogil=True, no_cfunc_wrapper=True)
     theirs = numba.config.CACHE_DIR
     with suppress(OSError):
         _FOLDER.mkdir(parents=True, exist_ok=True)
     try:
         numba.config.CACHE_DIR = str(_FOLDER)
-        return numba.njit(function, nogil=True, no_cfunc_wrapper=True, cache=True)
+        compiled._cache = KernelCache(function)
     except RuntimeError:  # numba found no folder that it can write to
-        return numba.njit(function, nogil=True, no_cfunc_wrapper=True)
+        pass
     finally:
         numba.config.CACHE_DIR = theirs
+    return compiled
 
 
 def inline(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -154,3 +154,11 @@ def test_ctrl_c_keeps_what_was_learned(points, tmp_path):
     assert "Traceback" not in err
     assert "Mistakes by pass" in out
     assert rosenblatt.load(tmp_path / "m").n_iter_ >= 1
+
+
+def test_one_file_is_not_written_twice(points, tmp_path):
+    for one, other in (("-o", "--checkpoint"), ("-o", "--cache"), ("--checkpoint", "--cache")):
+        result = command("train", points, "-t", "label", one, tmp_path / "m", other, tmp_path / "m")
+        assert result.exit_code == 2
+        assert "name two files" in result.stderr
+    assert not (tmp_path / "m").exists()

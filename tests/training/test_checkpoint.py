@@ -13,6 +13,7 @@ from sklearn.datasets import load_digits
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.data import open as opened
+from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.run import TrainingRun
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -271,3 +272,20 @@ def test_a_file_that_was_changed_is_refused(tmp_path, table):
     with pytest.raises(ValueError, match="other data"):
         learner().fit_stream(opened([table, tmp_path / "second.csv"], -1), checkpoint=run, resume=True)
     learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)
+
+
+def test_a_checkpoint_that_cannot_be_written_costs_no_run(tmp_path, monkeypatch):
+    write, tries = CheckpointWriter.write, []
+
+    def full(self, run):
+        tries.append(run.current.row)
+        if len(tries) < 4:
+            raise OSError(28, "No space left on device", str(tmp_path / "c"))
+        write(self, run)
+
+    monkeypatch.setattr(CheckpointWriter, "write", full)
+    with pytest.warns(RuntimeWarning, match="no checkpoint could be written, and training goes on without") as seen:
+        model = Perceptron(max_iter=2, shuffle=False).fit_stream(Blocks(100), checkpoint=tmp_path / "c", every=0)
+    assert len([warning for warning in seen if warning.category is RuntimeWarning]) == 1
+    assert_same(model, Perceptron(max_iter=2, shuffle=False).fit_stream(Blocks(100)))
+    assert (tmp_path / "c").exists(), "it was tried again"

@@ -41,6 +41,8 @@ def run_and_exit(command: Callable[[], Any]) -> None:
         command()
     except SystemExit as ended:
         status = ended.code if ended.code is not None else 0
+    except KeyboardInterrupt:  # while something was imported
+        status = 130
     if not isinstance(status, int):
         sys.exit(status)
     try:

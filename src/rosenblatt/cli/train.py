@@ -72,10 +72,14 @@ def train(
 ) -> None:
     """Learn, test, save and report; after Ctrl-C too, with what was learned so far."""
     _check(asked, test)
-    for file in (out, asked.checkpoint, asked.cache):
+    written = {"model": out, "checkpoint": asked.checkpoint, "cache": asked.cache}
+    places: dict[Path, str] = {}
+    for what, file in written.items():
         check_out(file, [*paths, *test])
-    if out is not None and asked.checkpoint is not None and out.resolve() == asked.checkpoint.resolve():
-        raise ValueError(f"{out} cannot be the model and the checkpoint: name two files.")
+        if file is not None and file.resolve() in places:
+            raise ValueError(f"{file} cannot be the {places[file.resolve()]} and the {what}: name two files.")
+        if file is not None:
+            places[file.resolve()] = what
     run = run_options(asked)
     started = time.perf_counter()
     many = asked.passes is None or asked.passes * asked.seeds > 2  # for one more pass, writing costs as much as parsing

@@ -27,6 +27,7 @@ from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import PassState, TrainingRun
 from rosenblatt.training.serialization import state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
+from rosenblatt.user_warnings import warn_user
 
 __all__ = ["Checkpoint", "CheckpointWriter", "fingerprint"]
 
@@ -63,13 +64,19 @@ class CheckpointWriter(Observer):
             raise ParameterError(Setting("every"), f" must be a number of seconds, at least 0, got {every!r}.")
         self.path, self.every, self.learner, self.options = path, every, learner, options
         self.data, self.feature_names = fingerprint(blocks), feature_names
-        self.written = time.monotonic()
+        self.written, self.has_warned = time.monotonic(), False
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
-        """Write a checkpoint if it is time for one."""
-        if time.monotonic() - self.written >= self.every:
+        """Write a checkpoint if it is time for one; where that fails, warn once, go on and try again later."""
+        if time.monotonic() - self.written < self.every:
+            return
+        try:
             self.write(run)
-            self.written = time.monotonic()
+        except OSError as fault:
+            if not self.has_warned:
+                warn_user(f"no checkpoint could be written, and training goes on without: {fault}", RuntimeWarning)
+            self.has_warned = True
+        self.written = time.monotonic()
 
     def write(self, run: TrainingRun) -> None:
         """Write a checkpoint of a run between two batches."""

@@ -23,6 +23,10 @@ SPARSE_BLOCK = 8
 """Sparse rows that one-vs-rest classifiers visit in turn: few, as one that has changed is slow until their end."""
 
 
+FEWEST_SPARSE_CLASSES = 64
+"""Classifiers that a thread needs where rows are sparse: with fewer, threads share cache lines and slow each other."""
+
+
 class NotFinite(ValueError):
     """A row that was visited holds NaN or infinity."""
 
@@ -60,7 +64,8 @@ class PassRunner:
         state.set_layout("F" if sparse and several else "C")
         log = _log(state, len(order) if on_updates is not None else 0)
         slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
-        threads = 1 if state.direct else max(1, min(self.threads, len(active)))
+        fewest = FEWEST_SPARSE_CLASSES if sparse else 1
+        threads = 1 if state.direct else max(1, min(self.threads, len(active) // fewest))
         try:
             for start in range(0, len(order), slice_rows):
                 stop = min(start + slice_rows, len(order))

@@ -35,8 +35,9 @@ class LiftedPoints:
         self.middle = low + (high - low) / 2
         from_middle = X - self.middle
         largest = float(np.abs(from_middle).max()) or 1.0
-        self.size = largest * (float(np.sqrt(((from_middle / largest) ** 2).sum(axis=1).max())) or 1.0)
-        self.scaled = from_middle / self.size
+        with np.errstate(over="ignore"):  # no quotient is above 1, but NumPy 1.26 warns of 1e-320 / 1e-320
+            self.size = largest * (float(np.sqrt(((from_middle / largest) ** 2).sum(axis=1).max())) or 1.0)
+            self.scaled = from_middle / self.size
 
     @cached_property
     def rows(self) -> Floats:

@@ -199,11 +199,10 @@ def labels_from_plain(data: object) -> np.ndarray:
         name[:1] == "U" and widths and max(1, longest) <= int(name[1:]) <= max(_WIDEST, longest)
     ):
         raise ValueError(f"'classes' must be of a known type, got {shorten(name)}.")
-    try:
-        with np.errstate(over="ignore"):
-            labels = np.array(values, dtype=name)
-    except OverflowError:
-        raise ValueError(f"'classes' must be labels of type {name}, got {shorten(values)}.") from None
+    if kind is int and not np.iinfo(name).min <= min(values) <= max(values) <= np.iinfo(name).max:
+        raise ValueError(f"'classes' must be labels of type {name}, got {shorten(values)}.")
+    with np.errstate(over="ignore"):
+        labels = np.array(values, dtype=name)
     if labels.tolist() != values or any(not low < high for low, high in itertools.pairwise(values)):
         raise ValueError(f"'classes' must be sorted labels of type {name}, none twice, got {shorten(values)}.")
     return labels

@@ -22,6 +22,7 @@ from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
+from rosenblatt.theory.words import as_float
 
 __all__ = ["Solvable", "Unknown", "Unsolvable", "conflicting_duplicates", "decide_exactly", "gordan"]
 
@@ -163,10 +164,16 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bia
 
 
 def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
-    """Return v rounded to floats where that still separates, else as integers."""
+    """Return v rounded to floats where that still separates, if need be with another bias, else as integers."""
     unit = 1 << max(abs(value) for value in v).bit_length()
     near = np.array([float(Fraction(value, unit)) for value in v])
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
     if least_score(X, signs, w, b) > 0:
         return near
+    sides = [signs > 0, signs < 0]
+    if bias and all(side.any() for side in sides):
+        low, high = (least_score(X[side], signs[side], w, 0.0) for side in sides)
+        near[-1] = as_float((high - low) / 2)  # halfway between the classes
+        if math.isfinite(near[-1]) and least_score(X, signs, w, float(near[-1])) > 0:
+            return near
     return np.array(proportional_integers(v), dtype=object)

@@ -15,10 +15,8 @@ from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.parameters import check_integer, shorten
 from rosenblatt.tables import Table
 
-_SPREAD_RATIO = 100.0
-"""Where features' ranges differ by more, a weight says more about its unit than about its feature."""
-_FEW_ROWS = 20
-"""A table of contributions up to this long shows features that contribute nothing, too."""
+_SPREAD_RATIO = 100.0  # where features' ranges differ by more, a weight says more about its unit than about its feature
+_FEW_ROWS = 20  # a table of contributions up to this long shows features that contribute nothing, too
 _VOTE_NOTE = "A vote has no weights of its own: these are its averaged ones."
 
 

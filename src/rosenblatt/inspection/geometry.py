@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-_EXTREME = 450
-"""With weights beyond 2**450 or below 2**-450 activations may overflow or lose digits."""
+_EXTREME = 450  # with weights beyond 2**450 or below 2**-450 activations may overflow or lose digits
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from rosenblatt.rounding import HALF_ULP
 
 _OPSET, _IR = 17, 8
 _EXACT_BITS = 51
-_ROW_BITS = 96
-"""Numbers keep all their 53 bits down to 2^-43 of the largest in their row."""
+_ROW_BITS = 96  # numbers keep all their 53 bits down to 2^-43 of the largest in their row
 _MOST_SLICES = 10
 _LEAST = 2.0**-1000
 

@@ -13,10 +13,8 @@ from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, a
 from rosenblatt.theory.convergence.proof import Proof
 from rosenblatt.theory.words import counted
 
-_POINTS = 2000
-"""Points of a curve; of a run with more updates, so many are drawn, evenly chosen."""
-_EVEN_UP_TO = 5
-"""A bound of up to so many times the updates fits on even scales; beyond, they are logarithmic."""
+_POINTS = 2000  # points of a curve; of a run with more updates, so many are drawn, evenly chosen
+_EVEN_UP_TO = 5  # a bound of up to so many times the updates fits on even scales; beyond, they are logarithmic
 
 
 def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:

@@ -17,10 +17,8 @@ from rosenblatt.parameters import check_integer
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, import_matplotlib, tidy, whole_ticks
 
 _MINUS = "\N{MINUS SIGN}"
-_SIGNS_UP_TO = 150
-"""An image of up to so many weights carries their signs as letters too."""
-_MARKS_UP_TO = 2000
-"""A class of more rows than this gets so many marks, evenly chosen, as more would not be seen."""
+_SIGNS_UP_TO = 150  # an image of up to so many weights carries their signs as letters too
+_MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
 
 
 def plot_history(model: Any, ax: Axes | None = None) -> Axes:

@@ -28,8 +28,7 @@ from rosenblatt.storage.json_fields import from_canonical_json, to_canonical_jso
 __all__ = ["check_version", "read_container", "write_container"]
 
 LAYOUT = 1
-LONGEST_HEAD = 100_000_000
-"""The limit that safetensors sets."""
+LONGEST_HEAD = 100_000_000  # the limit that safetensors sets
 _TYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
     "F32": np.dtype("<f4"),

@@ -11,10 +11,8 @@ import numpy as np
 
 from rosenblatt.parameters import shorten
 
-DEEPEST = 64
-"""Levels of lists and dictionaries within each other; deeper ones are refused."""
-LARGEST = 2**53
-"""Integers up to here are floats as well, as counters must be."""
+DEEPEST = 64  # levels of lists and dictionaries within each other; deeper ones are refused
+LARGEST = 2**53  # integers up to here are floats as well, as counters must be
 _LABEL_TYPES = (
     "bool",
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),

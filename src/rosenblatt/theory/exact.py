@@ -32,8 +32,7 @@ __all__ = [
 ]
 
 BLOCK_BYTES = 1 << 26
-MANY = 200
-"""More dense rows in doubt than this are first looked at with twice the digits."""
+MANY = 200  # more dense rows in doubt than this are first looked at with twice the digits
 
 
 def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:

@@ -16,10 +16,8 @@ from rosenblatt.theory.margins import dataset_margin
 
 __all__ = ["mistake_bound", "novikoff", "squared_radius"]
 
-_EXACT_TERMS = 100_000
-"""Up to so many numbers in the rows that may be the longest are squared exactly."""
-_SAFE = 400
-"""Squares of numbers below 2**400, and the largest of them above 2**-400, are within the floats."""
+_EXACT_TERMS = 100_000  # up to so many numbers in the rows that may be the longest are squared exactly
+_SAFE = 400  # squares of numbers below 2**400, and the largest of them above 2**-400, are within the floats
 
 
 def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> float:

@@ -21,10 +21,8 @@ from rosenblatt.theory.programs.feasibility_answers import Infeasible
 
 __all__ = ["null_space", "sharpened"]
 
-FEW = 32
-"""Up to so many rows exact weights are computed."""
-SMALL = 1e-9
-"""A singular value or a slope below this share counts as zero; a wrong guess only costs the sharper proof."""
+FEW = 32  # up to so many rows exact weights are computed
+SMALL = 1e-9  # a singular value or a slope below this share counts as zero; a wrong guess only costs the sharper proof
 
 
 def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:

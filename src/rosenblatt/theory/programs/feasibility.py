@@ -42,12 +42,9 @@ from rosenblatt.theory.words import as_float
 
 __all__ = ["maximize", "strict_feasibility"]
 
-RESCALINGS = 30
-"""More than margins of 1e-14 need."""
-ROOM = 2.0**-33
-"""How much more room than b is given, as a share, to tell an empty system from one without an interior."""
-FIRST_STEPS = 3
-"""Values far above the first that are tried before a program is suspected to be unbounded."""
+RESCALINGS = 30  # more than margins of 1e-14 need
+ROOM = 2.0**-33  # how much more room than b is given, as a share, to tell an empty system from one without an interior
+FIRST_STEPS = 3  # values far above the first that are tried before a program is suspected to be unbounded
 
 
 def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | Unsettled:

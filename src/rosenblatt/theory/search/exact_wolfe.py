@@ -21,8 +21,7 @@ from rosenblatt.theory.integers import proportional_integers
 
 __all__ = ["ExactRows", "IntegerRows", "exact_search"]
 
-MOST_WORK = 1 << 28
-"""What a search may cost, in products of words: about a minute."""
+MOST_WORK = 1 << 28  # what a search may cost, in products of words: about a minute
 
 BLOCK = 1 << 20
 

@@ -26,8 +26,7 @@ from rosenblatt.theory.words import as_float
 
 __all__ = ["Solvable", "Unknown", "Unsolvable", "conflicting_duplicates", "decide_exactly", "gordan"]
 
-FEW = 24
-"""Up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first."""
+FEW = 24  # up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first
 
 
 @dataclass(frozen=True)

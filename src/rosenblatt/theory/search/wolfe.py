@@ -26,18 +26,12 @@ from rosenblatt.theory.search.hulls import Hull
 
 __all__ = ["Nearest", "nearest_point"]
 
-ENOUGH = 1e-3
-"""All rows are looked at for the first time when the working set's own bracket is closed to this share."""
-PATIENCE = 300
-"""The most steps without a shorter mean."""
-WIDE = 4000
-"""From so many dimensions on, only products of rows are kept and not the rows."""
-FEW_PRODUCTS = 1000
-"""The rows whose products are kept at first; twice as many after each look at all rows."""
-ROOM = 1 << 22
-"""Numbers to hold at first, at most, and to add at a time."""
-BATCH = 1 << 26
-"""Multiplications to make, about, before progress is shown and an interrupt is seen."""
+ENOUGH = 1e-3  # all rows are looked at for the first time when the working set's own bracket is closed to this share
+PATIENCE = 300  # the most steps without a shorter mean
+WIDE = 4000  # from so many dimensions on, only products of rows are kept and not the rows
+FEW_PRODUCTS = 1000  # the rows whose products are kept at first; twice as many after each look at all rows
+ROOM = 1 << 22  # numbers to hold at first, at most, and to add at a time
+BATCH = 1 << 26  # multiplications to make, about, before progress is shown and an interrupt is seen
 
 Rows = NDArray[np.intp]
 Watcher = Callable[[int, float, float], None]

@@ -15,7 +15,7 @@ from rosenblatt.estimators.perceptron import AveragedPerceptron
 from rosenblatt.theory.inputs import Floats, Numbers, check_labels, positive_label, signs_of
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search.exact_wolfe import ExactRows, exact_search
-from rosenblatt.theory.search.gordan import Solvable, Unknown, Unsolvable, gordan
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
 from rosenblatt.theory.vc import BallObstruction
 
 __all__ = ["fit_circle"]
@@ -233,7 +233,7 @@ def _gap(lifted: LiftedPoints, center: Numbers) -> tuple[Fraction, Fraction]:
     return max(map(distance, inside.tolist())), min(map(distance, outside.tolist()))
 
 
-def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | Unknown) -> list[int] | dict[int, int]:
+def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | None) -> list[int] | dict[int, int]:
     """Return a plane v with z . v > 0 for all rows, or weights of rows that add up to zero; one of them exists.
 
     The hint is about rows that are rounded; it is only where to begin.

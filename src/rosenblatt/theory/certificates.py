@@ -35,16 +35,28 @@ _HOMES = {
 
 
 class JsonFile:
-    """What has ``to_json`` and ``from_json`` can be saved to a file and loaded from it."""
+    """What has ``to_json`` and ``from_dict`` can be saved to a file and loaded from it."""
 
     def to_json(self) -> str:
         """Return all of it as JSON text."""
         raise NotImplementedError
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
-        """Return what ``to_json`` wrote; a ValueError for any other text."""
+    def from_dict(cls, record: object) -> Self:
+        """Return what the data of ``to_json`` stands for; a ValueError for any other data."""
         raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return what ``to_json`` wrote; a ValueError for any other text.
+
+        It is not trusted: what it claims is true only if its ``check`` on the data returns True.
+        """
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"expected a certificate as JSON, got something else: {error}.") from None
+        return cls.from_dict(record)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, as a whole or not at all; an OSError names the file where that fails."""
@@ -106,18 +118,6 @@ class Certificate(JsonFile):
         found = kind(**{name: codec.read(fields, name) for name, codec in kind._codecs().items()})
         fields.end()
         return found
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
-        """Return the certificate that ``to_json`` wrote; a ValueError for any other text.
-
-        It is not trusted: what it claims is true only if its ``check`` on the data returns True.
-        """
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"expected a certificate as JSON, got something else: {error}.") from None
-        return cls.from_dict(record)
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,16 @@ from rosenblatt.theory.exact import (
 )
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 
-__all__ = ["bracket_holds", "margin_from", "margin_of", "most_margin", "proves_inseparable"]
+__all__ = ["attains", "margin_from", "margin_of", "most_margin", "proves_inseparable"]
 
 
-def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b) on these rows, rounded down or to the nearest; 0 or less if it does not separate."""
-    return margin_from(least_score(X, signs, w, b), w, b, kind, nearest)
+def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str) -> float:
+    """Return the margin of (w, b) on these rows, rounded down; 0 or less if it does not separate."""
+    return margin_from(least_score(X, signs, w, b), w, b, kind)
 
 
 def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b), where ``least`` is the smallest y (w . x + b)."""
+    """Return the margin of (w, b), rounded down or to the nearest, where ``least`` is the smallest y (w . x + b)."""
     square = squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
     if square == 0:
         return math.inf if least > 0 else -math.inf
@@ -45,18 +45,8 @@ def most_margin(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
     return float("inf") if square is None else round_root(square, up=True)
 
 
-def bracket_holds(
-    X: Matrix,
-    signs: Signs,
-    w: Numbers,
-    b: float,
-    alpha: Floats,
-    kind: str,
-    low: float,
-    high: float,
-    separates: bool = False,
-) -> bool:
-    """Return whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``.
+def attains(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float, separates: bool) -> bool:
+    """Return whether the margin of (w, b) is at least ``low``.
 
     With ``separates`` (w, b) must separate the rows, even if its margin is below the smallest float and ``low`` is 0.
     """
@@ -66,7 +56,7 @@ def bracket_holds(
     least = least_score(X, signs, w, b)
     if separates and not (least > 0 and low >= 0):
         return False
-    return low <= margin_from(least, w, b, kind) and high >= most_margin(X, signs, alpha, kind)
+    return low <= margin_from(least, w, b, kind)
 
 
 def proves_inseparable(X: Matrix, signs: Signs, alpha: Floats, weights: tuple[int, ...] | None, bias: bool) -> bool:

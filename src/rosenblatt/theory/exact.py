@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows, entries, largest_entry
+from rosenblatt.theory.words import as_float
 
 __all__ = [
     "encloses_zero_combination",
@@ -262,14 +263,7 @@ def _residual(M: Floats, alpha: Floats) -> Floats:
     sums, more = _times(M, _units(alpha, place))
     one = 1 << -(place + more)
     sums[-1] -= one
-    return np.nextafter(np.array([_quotient(abs(value), one) for value in sums]), np.inf)
-
-
-def _quotient(above: int, below: int) -> float:
-    try:
-        return above / below
-    except OverflowError:
-        return math.inf
+    return np.nextafter(np.array([as_float(Fraction(abs(value), one)) for value in sums]), np.inf)
 
 
 def _exponent(value: float) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from rosenblatt.parameters import check_choice
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import MatrixLike, check_search, two_classes
+from rosenblatt.theory.inputs import MatrixLike, check_search, spread, two_classes
 from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.separators import find_hyperplane
 from rosenblatt.theory.verdicts import KINDS, MarginBracket
@@ -113,8 +113,8 @@ def dataset_margin(
         return MarginBracket(math.inf, math.inf, np.zeros(d), float(signs[0]), np.zeros(n), kind, positive)
     found = find_hyperplane(X, signs, kind, rtol, max_iter, verbose)
     if isinstance(found, Unsolvable):
-        proof = (found.spread(n), kind, positive, found.weights)
-        return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, *proof)
+        alpha = spread(found.support, found.alpha, n)
+        return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, alpha, kind, positive, found.weights)
     w, b, least, alpha = found
     low = margin_from(least, w, b, kind) if least > 0 else -math.inf
     return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)

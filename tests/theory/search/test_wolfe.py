@@ -223,7 +223,7 @@ def test_twins_of_different_labels(monkeypatch):
     X, y = noise(50, 3)
     assert conflicting_duplicates(X, y) is None
     with monkeypatch.context() as patch:
-        patch.setattr(gordans, "_row_hashes", lambda X: np.zeros(X.shape[0], np.uint64))  # rows only seem to be equal
+        patch.setattr(gordans, "row_hashes", lambda X: np.zeros(X.shape[0], np.uint64))  # rows only seem to be equal
         assert conflicting_duplicates(X, y) is None
     assert conflicting_duplicates(np.vstack([X, X[4]]), np.append(y, y[4])) is None
     for form in (np.vstack([X, X[4]]), sp.csr_array(np.vstack([X, X[4]]))):

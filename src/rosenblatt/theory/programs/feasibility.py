@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
 from rosenblatt.theory.programs.duals import sharpened
 from rosenblatt.theory.programs.feasibility_answers import (
     Feasible,
@@ -93,8 +93,7 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
 def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
     hopeless = np.where(_largest(A) == 0, b, 1.0)  # a row of zeros says 0 < b
     if np.min(hopeless, initial=1.0) <= 0:
-        proof = Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,))
-        return proof if proof.empty else _emptied(A, b, proof)
+        return _emptied(A, b, Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,)))
     Z = cone(A, b)
     run = rescaled_perceptron(Z, RESCALINGS)
     found = [] if run.v is None else [[Fraction(value) for value in run.v.tolist()]]
@@ -103,8 +102,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
         return Feasible(x)
     answer = decide_cone(Z)
     if isinstance(answer, Unsolvable):
-        proof = sharpened(A, b, _from_cone(A, b, answer))
-        return proof if proof.empty else _emptied(A, b, proof)
+        return _emptied(A, b, sharpened(A, b, _from_cone(A, b, answer)))
     if answer is not None:
         found = [answer, *found]
     x = _float_point(A, b, found)
@@ -112,7 +110,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
         return Feasible(x)
     if found:
         v = found[0]
-        return Feasible(np.array([*(value / v[-1] for value in v[:-1]), None], dtype=object)[:-1])
+        return Feasible(np.array([value / v[-1] for value in v[:-1]], dtype=object))
     with np.errstate(all="ignore"):
         x = np.nan_to_num(run.best[:-1] / run.best[-1])
     return Unsettled(x, rounded(most_excess(A, b, x), up=True))
@@ -132,6 +130,8 @@ def _emptied(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
 
     If a little more room than b still leaves nothing, the weights that prove this prove it for b with a deficit.
     """
+    if proof.empty:
+        return proof
     scale = np.maximum(np.abs(b), _largest(A))
     wider = b + ROOM * np.where(scale == 0, 1.0, scale)
     answer = decide_cone(cone(A, wider)) if np.isfinite(wider).all() else None
@@ -158,9 +158,8 @@ def _from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
     rows = answer.support[own]
     if answer.weights is not None:
         return Infeasible.from_weights(A, b, rows, answer.weights[: len(rows)])
-    alpha = np.zeros(A.shape[0])
     total = float(answer.alpha[own].sum())
-    alpha[rows] = answer.alpha[own] / total
+    alpha = spread(rows, answer.alpha[own] / total, A.shape[0])
     return Infeasible(alpha, float(answer.alpha[~own].sum()) / total, rows, None)
 
 
@@ -253,7 +252,7 @@ def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap
     rows = proof.support[:-1]
     if proof.weights is not None:
         *others, last = proof.weights
-        high = rounded(dot(b[rows], np.array(others, dtype=object)) / last, up=True)
+        high = rounded(dot(b[rows], others) / last, up=True)
         return high, Infeasible.from_weights(*beyond(c, A, b, high), proof.support, proof.weights)
     share = float(proof.alpha[-1])
     with np.errstate(all="ignore"):

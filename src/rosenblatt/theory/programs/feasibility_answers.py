@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, RowNumbers, Sparse
 from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix, dense_rows
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix, dense_rows, spread
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.words import as_float, rows_text, vector_text
 
@@ -70,9 +71,9 @@ def is_inside(A: Matrix, b: Floats, x: Numbers) -> bool:
     return least_score(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
 
 
-def dot(c: Floats, x: Numbers) -> Fraction:
+def dot(c: Iterable[Any], x: Iterable[Any]) -> Fraction:
     """Return c . x, exactly."""
-    return sum((Fraction(p) * Fraction(q) for p, q in zip(c.tolist(), x.tolist(), strict=True)), Fraction(0))
+    return sum((Fraction(p) * Fraction(q) for p, q in zip(c, x, strict=True) if p and q), Fraction(0))
 
 
 def is_finite(x: Numbers) -> bool:
@@ -100,7 +101,7 @@ def _read_point(fields: StrictFields, name: str) -> Numbers:
     if not all(type(v) is Fraction or (type(v) in (int, float) and abs(v) < math.inf) for v in numbers):
         raise fields.wrong(name, "a list of finite numbers", values)
     if Fraction in map(type, numbers):
-        return np.array([*map(Fraction, numbers), None], dtype=object)[:-1]
+        return np.array([*map(Fraction, numbers)], dtype=object)
     return np.array(numbers, dtype=np.float64)
 
 
@@ -148,9 +149,8 @@ class Infeasible(Certificate):
     def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
         """Return the claim of these integer weights on these rows, with ``alpha`` of sum 1."""
         total = sum(weights)
-        alpha = np.zeros(A.shape[0])
-        alpha[rows] = [max(float(Fraction(weight, total)), 5e-324) for weight in weights]
-        deficit = -dot(b[rows], np.array(weights, dtype=object)) / total
+        alpha = spread(rows, [max(float(Fraction(weight, total)), 5e-324) for weight in weights], A.shape[0])
+        deficit = -dot(b[rows], weights) / total
         return cls(alpha, rounded(deficit, up=True), rows, weights)
 
     @property
@@ -169,7 +169,7 @@ class Infeasible(Certificate):
             return self._encloses(A, b)
         if len(rows) == 0 or not sums_to_zero(A, np.ones(len(b)), rows, self.weights, False):
             return False
-        short, total = -dot(b[rows], np.array(self.weights, dtype=object)), sum(self.weights)
+        short, total = -dot(b[rows], self.weights), sum(self.weights)
         unit = sum(map(Fraction, alpha[rows].tolist()), Fraction(0)) / total
         claimed = [*alpha[rows].tolist(), deficit]
         true = [*(weight * unit for weight in self.weights), short * unit]

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Floats, Matrix, Signs, entries
-from rosenblatt.theory.integers import proportional_integers
+from rosenblatt.theory.integers import near_floats, proportional_integers
 
 __all__ = ["ExactRows", "IntegerRows", "exact_search"]
 
@@ -149,9 +149,8 @@ def _nearest(points: list[list[int]]) -> list[Fraction] | None:
 
 def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
     """Return the row of least score v . z and that score: floats leave few rows in doubt, which are done exactly."""
-    unit = 1 << max(abs(value) for value in v).bit_length()
     with np.errstate(all="ignore"):
-        s, error = rows.near(np.array([float(Fraction(value, unit)) for value in v]))
+        s, error = rows.near(np.array(near_floats(v)))
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))
     score, i = min((sum(a * b for a, b in zip(v, rows[i], strict=True)), i) for i in in_doubt.tolist())
     return i, score

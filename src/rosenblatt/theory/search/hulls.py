@@ -99,9 +99,3 @@ class Hull:
             few = min(count, len(group)) - 1
             parts.append(group[np.argpartition(s[group], few)[: few + 1]])
         return np.concatenate(parts)
-
-    def spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
-        """Return the weights of ``rows`` as one weight for each row of the data."""
-        alpha = np.zeros(len(self.signs))
-        alpha[rows] = weights
-        return alpha

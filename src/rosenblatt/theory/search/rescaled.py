@@ -28,7 +28,7 @@ from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 
 from rosenblatt.parameters import check_integer
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows, squared_lengths
 from rosenblatt.theory.search.cones import balanced
 from rosenblatt.theory.words import counted
 from rosenblatt.training.batches import InMemory, make_batch
@@ -72,9 +72,8 @@ class RescaledRun:
     wrong: int
 
     def __str__(self) -> str:
-        counts = ((self.updates, "update"), (self.passes, "pass"), (self.rescalings, "rescaling"))
-        updates, passes, rescalings = (counted(*count) for count in counts)
-        work = f"{updates} in {passes}, {rescalings}"
+        work = f"{counted(self.updates, 'update')} in {counted(self.passes, 'pass')}"
+        work += f", {counted(self.rescalings, 'rescaling')}"
         if self.v is not None:
             return f"Solved: every row of Z v is positive. {work}."
         return f"Not solved, which proves nothing: at best Z v has {counted(self.wrong, 'row')} not positive. {work}."
@@ -130,7 +129,7 @@ def rescaled_perceptron(
     with np.errstate(all="ignore"):
         scaled, _, exponents = balanced(Z)
         search = _Search(Z, scaled, exponents, limit, seed)
-        if m == 0 or not (_lengths(scaled) > 0).all():  # a row of zeros is never positive
+        if m == 0 or not (squared_lengths(scaled) > 0).all():  # a row of zeros is never positive
             max_rescalings = -1
         for rescalings in range(max_rescalings + 1):
             found = search.phase()
@@ -217,14 +216,9 @@ def _stretched(v: Floats, exponents: NDArray[np.int64]) -> Floats:
     return np.ldexp(v, np.clip(-exponents - top, -(2**30), 2**30))
 
 
-def _lengths(Z: Matrix) -> Floats:
-    squares = Z.multiply(Z).sum(axis=1) if sp.issparse(Z) else np.einsum("ij,ij->i", Z, Z)
-    return np.sqrt(np.asarray(squares).ravel())
-
-
 def _unit_rows(A: Matrix) -> Matrix:
     """Return the rows scaled to length 1."""
-    lengths = _lengths(A)
+    lengths = np.sqrt(squared_lengths(A))
     if sp.issparse(A):
         data = A.data / np.repeat(lengths, np.diff(A.indptr))
         return sp.csr_array((data, A.indices, A.indptr), shape=A.shape)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.wolfe import AT_ZERO, PAUSED, STATE, nearest_steps
-from rosenblatt.theory.inputs import Floats
+from rosenblatt.theory.inputs import Floats, spread
 from rosenblatt.theory.search.hulls import Hull
 
 __all__ = ["Nearest", "nearest_point"]
@@ -109,7 +109,7 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
     while True:
         found = _search(hull.narrowed(which), rtol, max_steps - steps, watch)
         rows, steps, passes = which[found.rows], steps + found.steps, passes + 1
-        mean = hull.combine(hull.spread(rows, found.weights))
+        mean = hull.combine(spread(rows, found.weights, len(hull.signs)))
         high = math.sqrt(mean @ mean)
         u = mean / (high or 1.0)
         s = hull.scores(u)

@@ -28,11 +28,7 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     ----------
     model : fitted Perceptron, AveragedPerceptron or VotedPerceptron
     ax : matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
-
-    Returns
-    -------
-    matplotlib Axes
+        Where to draw, and what is returned; otherwise a new figure is made.
 
     Examples
     --------
@@ -86,11 +82,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     model : fitted linear model of two classes
     X, y : rows and their labels
     ax : matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
-
-    Returns
-    -------
-    matplotlib Axes
+        Where to draw, and what is returned; otherwise a new figure is made.
 
     Examples
     --------
@@ -154,15 +146,11 @@ def plot_weights(
     shape : (rows, columns), optional
         How to lay out the weights, for features that are the pixels of an image.
     ax : matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
+        Where to draw, and what is returned; otherwise a new figure is made.
     feature_names, top
         As for `explain`; for bars.
     label : optional
         Whose weights to draw, where there are more than two classes.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------

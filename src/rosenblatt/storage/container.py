@@ -30,18 +30,10 @@ __all__ = ["check_version", "read_container", "write_container"]
 LAYOUT = 1
 LONGEST_HEAD = 100_000_000  # the limit that safetensors sets
 _TYPES: dict[str, np.dtype[Any]] = {
-    "F64": np.dtype("<f8"),
-    "F32": np.dtype("<f4"),
-    "I64": np.dtype("<i8"),
-    "I32": np.dtype("<i4"),
-    "I16": np.dtype("<i2"),
-    "I8": np.dtype("i1"),
-    "U64": np.dtype("<u8"),
-    "U32": np.dtype("<u4"),
-    "U16": np.dtype("<u2"),
-    "U8": np.dtype("u1"),
-    "BOOL": np.dtype("?"),
-}
+    f"{letter.upper()}{8 * size}": np.dtype(f"<{letter}{size}")
+    for letter, sizes in (("f", (8, 4)), ("i", (8, 4, 2, 1)), ("u", (8, 4, 2, 1)))
+    for size in sizes
+} | {"BOOL": np.dtype("?")}
 _MOST_AXES = 8
 _ZEROS = "0" * 64
 _Shapes = dict[str, tuple[str, tuple[int, ...]]]

@@ -23,7 +23,7 @@ from rosenblatt.parameters import shorten
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import StrictFields, label_to_json
 
-__all__ = ["Certificate", "Codec", "Integers", "JsonFile", "Label", "Number", "RowNumbers", "Sparse", "Vector", "words"]
+__all__ = ["Certificate", "Codec", "Integers", "JsonFile", "Label", "Number", "Rows", "Sparse", "Vector", "words"]
 
 FORMAT = 1
 _HOMES = {
@@ -220,7 +220,7 @@ def _write_label(value: object, _: str) -> bool | int | float | str | None:
 Number: TypeAlias = Annotated[float, Codec(_write_number, _read_number)]  # perhaps infinite, or an integer of any size
 Vector: TypeAlias = Annotated[NDArray[Any], Codec(_write_vector, _read_vector)]  # an array of such numbers
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
-RowNumbers: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]
+Rows: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]  # row numbers
 Integers: TypeAlias = Annotated[tuple[int, ...] | None, Codec(_write_integers, _read_integers)]  # of any size
 Label: TypeAlias = Annotated[
     Any, Codec(_write_label, lambda fields, name: _write_label(fields.take(name), name))

@@ -10,8 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from rosenblatt.parameters import check_integer, check_share
-
 Floats: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
 Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
@@ -88,12 +86,6 @@ def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, NDArray[Any]]:
     """Return the matrix, and a label for each of its rows."""
     X = check_matrix(X)
     return X, check_labels(y, X.shape[0])
-
-
-def check_search(rtol: float, max_iter: int) -> None:
-    """Raise a ParameterError where the limits of a search are not valid."""
-    check_share("rtol", rtol)
-    check_integer("max_iter", max_iter, 1)
 
 
 def positive_label(classes: NDArray[Any]) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["eliminated", "near_floats", "null_space", "proportional_integers"]
+__all__ = ["are_finite", "eliminated", "near_floats", "null_space", "proportional_integers"]
 
 
 def proportional_integers(values: Iterable[float | Fraction]) -> list[int]:
@@ -24,6 +25,11 @@ def proportional_integers(values: Iterable[float | Fraction]) -> list[int]:
     integers = [int(value * scale) for value in exact]
     common = math.gcd(*integers) or 1
     return [value // common for value in integers]
+
+
+def are_finite(values: Iterable[float | Fraction]) -> bool:
+    """Return whether all numbers are finite, as integers and fractions of any size are."""
+    return all(isinstance(value, Rational) or math.isfinite(value) for value in values)
 
 
 def near_floats(v: Sequence[int]) -> list[float]:

@@ -14,14 +14,13 @@ from rosenblatt.theory.inputs import (
     MatrixLike,
     Signs,
     check_rows,
-    check_search,
     longest_row,
     positive_label,
     signs_of,
     spread,
 )
 from rosenblatt.theory.search.gordan import Unsolvable
-from rosenblatt.theory.search.separators import find_hyperplane
+from rosenblatt.theory.search.separators import check_search, find_hyperplane
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 
 __all__ = ["separability"]

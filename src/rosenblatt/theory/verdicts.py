@@ -12,17 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.theory.certificates import (
-    Certificate,
-    Integers,
-    JsonFile,
-    Label,
-    Number,
-    RowNumbers,
-    Sparse,
-    Vector,
-    words,
-)
+from rosenblatt.theory.certificates import Certificate, Integers, JsonFile, Label, Number, Rows, Sparse, Vector, words
 from rosenblatt.theory.claims import attains, most_margin, proves_inseparable
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_rows, longest_row, signs_of
 from rosenblatt.theory.words import rows_text
@@ -128,7 +118,7 @@ class Inseparable(_AboutRows):
     """
 
     alpha: Sparse
-    support: RowNumbers
+    support: Rows
     weights: Integers
     positive: Label
 

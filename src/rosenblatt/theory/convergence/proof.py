@@ -16,7 +16,7 @@ from rosenblatt.theory.convergence.inequalities import Update, inequalities, rou
 from rosenblatt.theory.exact import least_score, round_root, squared_length
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, two_classes
 from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.words import counted
+from rosenblatt.theory.words import bound_text, counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
@@ -127,7 +127,7 @@ class Proof:
         if most is not None and most < self.updates:
             shown = np.unique(np.linspace(0, self.updates - 1, max(1, most)).astype(int))
         space = "z = (x, 1)" if self.fit_intercept else "z = x"
-        title = f"R = {self.R:.4g}, γ = {self.gamma:.4g}, {space}: at most {_whole(self.bound)} updates"
+        title = f"R = {self.R:.4g}, γ = {self.gamma:.4g}, {space}: at most {bound_text(self.bound)} updates"
         notes = [f"{len(shown)} of {self.updates:,} updates"] if len(shown) < self.updates else []
         columns = {printed: getattr(self, name)[shown] for name, printed in zip(Update._fields, _PRINTED, strict=True)}
         return Table(columns, title=title, notes=notes)
@@ -141,7 +141,7 @@ class Proof:
             verdict = f"This is no run of a perceptron on these rows, as it breaks {broken or 'the bound'}."
         lines = [
             f"{counted(n, 'update')} in {counted(self.passes, 'pass')}, {end}; "
-            f"no run on these rows can make more than {_whole(self.bound)}.",
+            f"no run on these rows can make more than {bound_text(self.bound)}.",
             f"At the end w*·w = {self.projection[-1]:.4g} ≥ k·γ = {self.projection_low[-1]:.4g}, "
             f"and |w| = {self.norm[-1]:.4g} ≤ √k·R = {math.sqrt(n) * self.R:.4g}.",
             f"So the cosine of the angle between w and w* is at least √k·γ/R = {self.cosine_low[-1]:.4g}: "
@@ -306,7 +306,3 @@ def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tu
         raise ValueError(f"without an intercept there is no bias, got b_star={b_star!r}: leave it out.")
     exponent = math.frexp(max(float(np.max(np.abs(v), initial=0.0)), abs(b_star)))[1]
     return np.ldexp(v, -exponent), math.ldexp(b_star, -exponent)
-
-
-def _whole(bound: float) -> str:
-    return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"

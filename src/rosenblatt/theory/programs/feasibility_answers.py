@@ -7,85 +7,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
 from fractions import Fraction
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.storage.json_fields import StrictFields
-from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, RowNumbers, Sparse
-from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix, dense_rows, spread
-from rosenblatt.theory.integers import proportional_integers
-from rosenblatt.theory.words import as_float, rows_text, vector_text
+from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, Rows, Sparse
+from rosenblatt.theory.exact import encloses_zero_combination, sums_to_zero
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
+from rosenblatt.theory.integers import are_finite
+from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system, rounded
+from rosenblatt.theory.words import rows_do, vector_text
 
-__all__ = ["Feasible", "Infeasible", "Unsettled", "cone", "dot", "is_inside", "read_system", "read_vector"]
-
-
-def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
-    """Return A as a matrix of finite float64, with any number of rows and columns, and b with a number for each row."""
-    matrix: Matrix = A if sp.issparse(A) else np.asarray(A)
-    empty = len(matrix.shape) == 2 and 0 in matrix.shape
-    matrix = np.zeros(matrix.shape) if empty else check_matrix(matrix, "A")
-    return matrix, read_vector("b", b, matrix.shape[0], "row")
-
-
-def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
-    """Return finite float64 numbers, one for each row or column of A."""
-    vector = np.asarray(values)
-    if vector.ndim == 2 and 1 in vector.shape:
-        vector = vector.ravel()
-    if vector.shape != (length,):
-        raise ValueError(
-            f"{name} must have a number for each of the {length} {what}s of A, got the shape {vector.shape}."
-        )
-    try:
-        vector = vector.astype(np.float64) if vector.dtype.kind in "biufO" else np.array([np.nan])
-    except (TypeError, ValueError):
-        vector = np.array([np.nan])
-    if not np.isfinite(vector).all():
-        raise ValueError(f"{name} must be of finite real numbers: leave out what has no limit.")
-    return vector
-
-
-def cone(A: Matrix, b: Floats) -> Matrix:
-    """Return Z with a row (-a, b) for each row of A x < b, and (0, 1) below: A x < b says Z (x, 1) > 0.
-
-    And any v with Z v > 0 gives the solution v[:-1] / v[-1].
-    """
-    if sp.issparse(A):
-        last = sp.csr_array(([1.0], ([0], [A.shape[1]])), shape=(1, A.shape[1] + 1))
-        return sp.csr_array(sp.vstack([sp.hstack([-A, b[:, None]]), last]))
-    Z = np.zeros((A.shape[0] + 1, A.shape[1] + 1))
-    Z[:-1, :-1], Z[:-1, -1], Z[-1, -1] = -A, b, 1.0
-    return Z
-
-
-def is_inside(A: Matrix, b: Floats, x: Numbers) -> bool:
-    """Return whether A x < b in every row, exactly; x holds floats or fractions."""
-    if x.shape != (A.shape[1],) or not is_finite(x):
-        return False
-    return least_score(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
-
-
-def dot(c: Iterable[Any], x: Iterable[Any]) -> Fraction:
-    """Return c . x, exactly."""
-    return sum((Fraction(p) * Fraction(q) for p, q in zip(c, x, strict=True) if p and q), Fraction(0))
-
-
-def is_finite(x: Numbers) -> bool:
-    """Return whether all numbers are finite; fractions are."""
-    return all(isinstance(value, Fraction) or math.isfinite(value) for value in x.tolist())
-
-
-def proportional(values: list[float | Fraction]) -> Numbers:
-    """Return floats as they are; where there are fractions, integers in proportion to them."""
-    if not any(isinstance(value, Fraction) for value in values):
-        return np.array(values)
-    return np.array(proportional_integers(values), dtype=object)
+__all__ = ["Feasible", "Infeasible", "Point", "Unsettled"]
 
 
 def _write_point(x: Numbers, _: str) -> list[list[str] | float]:
@@ -142,7 +78,7 @@ class Infeasible(Certificate):
 
     alpha: Sparse
     deficit: Number
-    support: RowNumbers
+    support: Rows
     weights: Integers
 
     @classmethod
@@ -194,7 +130,7 @@ class Infeasible(Certificate):
         return False
 
     def __str__(self) -> str:
-        rows = naming(self.support, "add up")
+        rows = rows_do(self.support.tolist(), "add up")
         if self.empty:
             return (
                 "Infeasible: no x has A x < b, and not even A x <= b has a solution.\n"
@@ -219,7 +155,7 @@ class Unsettled(Certificate):
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether no row of A x - b is above ``excess``."""
         A, b = read_system(A, b)
-        if self.x.shape != (A.shape[1],) or not is_finite(self.x):
+        if self.x.shape != (A.shape[1],) or not are_finite(self.x):
             return False
         return most_excess(A, b, self.x) <= self.excess
 
@@ -238,30 +174,5 @@ class Unsettled(Certificate):
         )
 
 
-def most_excess(A: Matrix, b: Floats, x: Numbers) -> Fraction:
-    """Return the largest entry of A x - b, exactly; A has rows."""
-    whole = proportional([*x.tolist(), 1.0])
-    return -least_score(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
-
-
 def _near(value: float, exact: Fraction) -> bool:
     return abs(Fraction(value) - exact) <= abs(exact) / 10**9 + Fraction(2) ** -1000
-
-
-def rounded(value: Fraction, up: bool) -> float:
-    """Return the nearest float that is not below ``value``, or not above it."""
-    near = as_float(value)
-    if not math.isfinite(near):
-        return near if (near > 0) == up else math.copysign(math.nextafter(math.inf, 0.0), near)
-    if up and Fraction(near) < value:
-        return math.nextafter(near, math.inf)
-    if not up and Fraction(near) > value:
-        return math.nextafter(near, -math.inf)
-    return near
-
-
-def naming(support: NDArray[np.intp], do: str) -> str:
-    """Return the rows and what they do, as in "the rows 0, 1 prove"."""
-    verb, _, rest = do.partition(" ")
-    verb += "s" if len(support) == 1 else ""
-    return f"the {rows_text(support.tolist(), most=12)} {verb} {rest}".rstrip()

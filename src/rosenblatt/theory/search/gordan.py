@@ -16,17 +16,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import encloses_zero_combination, least_score
-from rosenblatt.theory.inputs import (
-    Floats,
-    Matrix,
-    MatrixLike,
-    Numbers,
-    Signs,
-    check_matrix,
-    dense_rows,
-    largest_entry,
-    spread,
-)
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, check_matrix, dense_rows, largest_entry, spread
 from rosenblatt.theory.integers import near_floats, proportional_integers
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.hulls import Hull
@@ -54,7 +44,7 @@ class Unsolvable:
     weights: tuple[int, ...] | None
 
 
-def gordan(Z: MatrixLike) -> Solvable | Unsolvable | None:
+def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
     """Decide whether some v has ``z . v > 0`` for every row z of ``Z``; None where neither could be proved.
 
     >>> gordan([[1.0, 2.0], [2.0, 1.0]]).v > 0

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.parameters import check_integer, check_share
 from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, spread
@@ -16,7 +17,7 @@ from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_du
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 
-__all__ = ["Hyperplane", "find_hyperplane"]
+__all__ = ["Hyperplane", "check_search", "find_hyperplane"]
 
 
 class Hyperplane(NamedTuple):
@@ -29,6 +30,12 @@ class Hyperplane(NamedTuple):
     b: float
     least: Fraction
     alpha: Floats
+
+
+def check_search(rtol: float, max_iter: int) -> None:
+    """Raise a ParameterError where the limits of a search are not valid."""
+    check_share("rtol", rtol)
+    check_integer("max_iter", max_iter, 1)
 
 
 def find_hyperplane(

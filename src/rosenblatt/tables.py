@@ -12,8 +12,6 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-__all__ = ["Table"]
-
 
 class Table:
     """Named columns of equal length, with a title and notes; it is immutable.

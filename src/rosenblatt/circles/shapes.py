@@ -22,8 +22,6 @@ from rosenblatt.theory.integers import are_finite
 from rosenblatt.theory.vc import BallObstruction
 from rosenblatt.theory.words import number_text, rows_text, vector_text
 
-__all__ = ["Circle", "HalfSpace", "NoCircle", "Outside", "Shape", "circle_from_plane"]
-
 NAMES = {1: "interval", 2: "circle", 3: "sphere"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from collections.abc import Sequence
@@ -158,10 +159,8 @@ def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, ste
         return [str(name) for name in given]
     found = getattr(learner, "feature_names_in_", None)
     if found is None and steps is not None:
-        try:
+        with contextlib.suppress(AttributeError, ValueError):  # some step has no names
             found = steps.get_feature_names_out()
-        except (AttributeError, ValueError):  # some step has no names
-            found = None
     return [f"x{i}" for i in range(d)] if found is None or len(found) != d else [str(name) for name in found]
 
 

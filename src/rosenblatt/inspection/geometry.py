@@ -21,8 +21,7 @@ class LinearRule:
     w: np.ndarray
     b: np.ndarray
     classes: list[Any]
-    averaged: bool
-    """Whether the model is a vote, which has no weights of its own, so that these are its average."""
+    averaged: bool  # whether the model is a vote, which has no weights of its own, so that these are its average
 
 
 def linear_rule(model: Any) -> LinearRule:

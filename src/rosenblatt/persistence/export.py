@@ -19,8 +19,6 @@ from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.version import __version__
 
-__all__ = ["export_json", "export_onnx"]
-
 _LARGEST_GRAPH = 2_000_000_000  # protobuf ends at 2 GiB
 
 
@@ -63,7 +61,10 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
             "a vote is cast by many weight vectors, so there is no ONNX graph of it: "
             'export AveragedPerceptron, or set hypothesis="average" first.'
         )
-    onnx = _onnx()
+    try:
+        onnx = importlib.import_module("onnx")
+    except ImportError:
+        raise ImportError("export_onnx needs the package onnx: pip install 'rosenblatt[onnx]'.") from None
     rule = linear_rule(model)
     size = rule.w.nbytes + sum(len(str(label)) for label in rule.classes)
     if size > _LARGEST_GRAPH:
@@ -145,13 +146,6 @@ def check_exportable(model: Any) -> None:
             "of a pipeline, export the last step."
         )
     check_is_fitted(model)
-
-
-def _onnx() -> Any:
-    try:
-        return importlib.import_module("onnx")
-    except ImportError:
-        raise ImportError("export_onnx needs the package onnx: pip install 'rosenblatt[onnx]'.") from None
 
 
 def _for_onnx(labels: np.ndarray) -> np.ndarray:

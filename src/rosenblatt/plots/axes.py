@@ -6,19 +6,6 @@ import importlib
 from types import ModuleType
 from typing import Any, TypeAlias
 
-__all__ = [
-    "BLUE",
-    "DARK",
-    "DOTS_UP_TO",
-    "GREEN",
-    "ORANGE",
-    "Axes",
-    "axes_for",
-    "import_matplotlib",
-    "tidy",
-    "whole_ticks",
-]
-
 Axes: TypeAlias = Any  # matplotlib's, which may not be installed
 
 # Okabe and Ito's colours, told apart with every kind of colour vision

@@ -25,8 +25,6 @@ from rosenblatt.parameters import shorten
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import from_canonical_json, to_canonical_json
 
-__all__ = ["check_version", "read_container", "write_container"]
-
 LAYOUT = 1
 LONGEST_HEAD = 100_000_000  # the limit that safetensors sets
 _TYPES: dict[str, np.dtype[Any]] = {

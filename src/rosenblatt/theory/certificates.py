@@ -23,8 +23,6 @@ from rosenblatt.parameters import shorten
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import StrictFields, label_to_json
 
-__all__ = ["Certificate", "Codec", "Integers", "JsonFile", "Label", "Number", "Rows", "Sparse", "Vector", "words"]
-
 FORMAT = 1
 _HOMES = {
     "verdicts": ("Separable", "Inseparable", "Undecided", "MarginBracket"),
@@ -79,6 +77,14 @@ class Certificate(JsonFile):
     >>> Certificate.from_json(text).check(X, y)
     True
     """
+
+    _truth: bool | str = True
+    """What ``bool`` gives: whether the answer is yes; why not, where it is neither yes nor no."""
+
+    def __bool__(self) -> bool:
+        if isinstance(self._truth, str):
+            raise ValueError(self._truth)
+        return self._truth
 
     def __repr__(self) -> str:
         return str(self)  # each type has a __str__ in words

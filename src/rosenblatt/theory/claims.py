@@ -11,8 +11,6 @@ from rosenblatt.theory import exact
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 from rosenblatt.theory.integers import are_finite
 
-__all__ = ["attains", "margin_from", "margin_of", "most_margin", "proves_inseparable"]
-
 
 def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str) -> float:
     """Return the margin of (w, b) on these rows, rounded down; 0 or less if it does not separate."""
@@ -32,11 +30,10 @@ def most_margin(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
     """Return the margin that no separator exceeds, as the weights ``alpha`` prove, rounded up."""
     if not alpha.any():
         return math.inf
-    square = (
-        exact.hull_distance(X, signs, alpha)
-        if kind == "geometric"
-        else exact.squared_sum(X, signs, alpha, kind == "augmented")
-    )
+    if kind == "geometric":
+        square = exact.hull_distance(X, signs, alpha)
+    else:
+        square = exact.squared_sum(X, signs, alpha, bias=kind == "augmented")
     return math.inf if square is None else exact.round_root(square, up=True)
 
 

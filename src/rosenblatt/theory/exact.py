@@ -22,16 +22,6 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows, entries, largest_entry
 from rosenblatt.theory.words import as_float
 
-__all__ = [
-    "encloses_zero_combination",
-    "hull_distance",
-    "least_score",
-    "round_root",
-    "squared_length",
-    "squared_sum",
-    "sums_to_zero",
-]
-
 BLOCK_BYTES = 1 << 26
 MANY = 200  # more dense rows in doubt than this are first looked at with twice the digits
 

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["are_finite", "eliminated", "near_floats", "null_space", "proportional_integers"]
-
 
 def proportional_integers(values: Iterable[float | Fraction]) -> list[int]:
     """Return the integers without a common factor that are in proportion to the values, exactly.

@@ -15,8 +15,6 @@ from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.separators import check_search, find_hyperplane
 from rosenblatt.theory.verdicts import KINDS, MarginBracket
 
-__all__ = ["dataset_margin", "margin"]
-
 
 def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
     """Return the distance of the nearest row to the hyperplane ``w . x + b = 0``, if it has all on their sides.

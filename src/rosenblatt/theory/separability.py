@@ -23,8 +23,6 @@ from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.separators import check_search, find_hyperplane
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 
-__all__ = ["separability"]
-
 
 def separability(
     X: MatrixLike, y: ArrayLike, method: str = "hull", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0

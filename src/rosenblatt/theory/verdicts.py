@@ -17,8 +17,6 @@ from rosenblatt.theory.claims import attains, most_margin, proves_inseparable
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_rows, longest_row, signs_of
 from rosenblatt.theory.words import rows_text
 
-__all__ = ["KINDS", "Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"]
-
 KINDS = ("geometric", "augmented", "homogeneous")
 _DEFINITIONS = {
     "geometric": "distance of the nearest point, bias free",
@@ -78,9 +76,6 @@ class Separable(_Bracket):
     radius: Number
     positive: Label
 
-    def __bool__(self) -> bool:
-        return True
-
     def __str__(self) -> str:
         n, d = len(self.alpha), len(self.w)
         if not np.any(self.w):
@@ -121,9 +116,7 @@ class Inseparable(_AboutRows):
     support: Rows
     weights: Integers
     positive: Label
-
-    def __bool__(self) -> bool:
-        return False
+    _truth = False
 
     def __str__(self) -> str:
         rows = rows_text(self.support.tolist(), most=12)
@@ -151,9 +144,7 @@ class Undecided(_Bracket):
     b: Number
     alpha: Sparse
     positive: Label
-
-    def __bool__(self) -> bool:
-        raise ValueError("the question is undecided, so it is neither true nor false: look at low and high.")
+    _truth = "the question is undecided, so it is neither true nor false: look at low and high."
 
     def __str__(self) -> str:
         return (

@@ -9,8 +9,6 @@ from fractions import Fraction
 
 from rosenblatt.theory.inputs import Numbers
 
-__all__ = ["as_float", "bound_text", "counted", "number_text", "rows_do", "rows_text", "vector_text"]
-
 
 def as_float(value: float | Fraction) -> float:
     """Return the nearest float, infinite beyond the largest."""

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows
 
-__all__ = ["Update", "inequalities", "rounding"]
-
 _CHUNK = 1 << 20  # numbers in the weight vectors that are looked at together
 _TINY = 2.0**-1000  # what vanishes where numbers are scaled
 

@@ -17,8 +17,6 @@ from rosenblatt.theory.inputs import Floats, Matrix, dense_rows, spread
 from rosenblatt.theory.integers import null_space
 from rosenblatt.theory.programs.feasibility_answers import Infeasible
 
-__all__ = ["sharpened"]
-
 FEW = 32  # up to so many rows exact weights are computed
 SMALL = 1e-9  # a singular value or a slope below this share counts as zero; a wrong guess only costs the sharper proof
 

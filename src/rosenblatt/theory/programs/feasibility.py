@@ -30,8 +30,6 @@ from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 from rosenblatt.theory.words import as_float
 
-__all__ = ["maximize", "strict_feasibility"]
-
 RESCALINGS = 30  # more than margins of 1e-14 need
 ROOM = 2.0**-33  # how much more room than b is given, as a share, to tell an empty system from one without an interior
 FIRST_STEPS = 3  # values far above the first that are tried before a program is suspected to be unbounded
@@ -87,16 +85,14 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
     Z = cone(A, b)
     run = rescaled_perceptron(Z, RESCALINGS)
     found = [] if run.v is None else [[Fraction(value) for value in run.v.tolist()]]
-    x = _float_point(A, b, found)
-    if x is not None:
+    if (x := _float_point(A, b, found)) is not None:
         return Feasible(x)
     answer = decide_cone(Z)
     if isinstance(answer, Unsolvable):
         return _emptied(A, b, sharpened(A, b, _from_cone(A, b, answer)))
     if answer is not None:
         found = [answer, *found]
-    x = _float_point(A, b, found)
-    if x is not None:
+    if (x := _float_point(A, b, found)) is not None:
         return Feasible(x)
     if found:
         v = found[0]

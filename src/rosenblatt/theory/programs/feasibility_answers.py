@@ -21,8 +21,6 @@ from rosenblatt.theory.integers import are_finite
 from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system, rounded
 from rosenblatt.theory.words import rows_do, vector_text
 
-__all__ = ["Feasible", "Infeasible", "Point", "Unsettled"]
-
 
 def _write_point(x: Numbers, _: str) -> list[list[str] | float]:
     return [[hex(v.numerator), hex(v.denominator)] if isinstance(v, Fraction) else v for v in x.tolist()]
@@ -57,9 +55,6 @@ class Feasible(Certificate):
         """Return whether A x < b in every row, recomputed exactly."""
         return is_inside(*read_system(A, b), self.x)
 
-    def __bool__(self) -> bool:
-        return True
-
     def __str__(self) -> str:
         return f"Feasible: A x < b strictly in every row, for x = {vector_text(self.x)}."
 
@@ -80,6 +75,7 @@ class Infeasible(Certificate):
     deficit: Number
     support: Rows
     weights: Integers
+    _truth = False
 
     @classmethod
     def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
@@ -126,9 +122,6 @@ class Infeasible(Certificate):
                 scaled, np.ones(len(Z)), np.arange(len(Z)), alpha / alpha.sum(), False
             )
 
-    def __bool__(self) -> bool:
-        return False
-
     def __str__(self) -> str:
         rows = rows_do(self.support.tolist(), "add up")
         if self.empty:
@@ -151,6 +144,7 @@ class Unsettled(Certificate):
 
     x: Point
     excess: Number
+    _truth = "the question is not settled, so it is neither true nor false: look at x and excess."
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether no row of A x - b is above ``excess``."""
@@ -158,9 +152,6 @@ class Unsettled(Certificate):
         if self.x.shape != (A.shape[1],) or not are_finite(self.x):
             return False
         return most_excess(A, b, self.x) <= self.excess
-
-    def __bool__(self) -> bool:
-        raise ValueError("the question is not settled, so it is neither true nor false: look at x and excess.")
 
     def __str__(self) -> str:
         if self.excess < 0:

@@ -19,9 +19,6 @@ from rosenblatt.theory.programs.feasibility_answers import Infeasible, Point
 from rosenblatt.theory.programs.systems import dot, is_inside, proportional, read_system, read_vector
 from rosenblatt.theory.words import rows_do, vector_text
 
-__all__ = ["Optimum", "Unbounded", "beyond", "recedes"]
-
-
 _Proof: TypeAlias = Annotated[
     Infeasible, Codec(lambda proof, _: proof.to_dict(), lambda fields, name: Infeasible.from_dict(fields.take(name)))
 ]

@@ -22,8 +22,6 @@ from rosenblatt.theory.programs.systems import dot
 from rosenblatt.theory.search.cones import decide_cone
 from rosenblatt.theory.search.gordan import Unsolvable
 
-__all__ = ["recession_ray"]
-
 Line = list[Fraction]
 
 

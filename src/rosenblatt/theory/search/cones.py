@@ -12,8 +12,6 @@ from rosenblatt.theory.inputs import Matrix, entries
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
 
-__all__ = ["balanced", "decide_cone"]
-
 _NONE = -(10**6)  # the exponent of zero
 _NORMAL = 2.0**-1022
 

@@ -19,8 +19,6 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Floats, Matrix, Signs, entries
 from rosenblatt.theory.integers import near_floats, proportional_integers
 
-__all__ = ["ExactRows", "IntegerRows", "exact_search"]
-
 MOST_WORK = 1 << 28  # what a search may cost, in products of words: about a minute
 
 BLOCK = 1 << 20

@@ -23,8 +23,6 @@ from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.words import as_float
 
-__all__ = ["Solvable", "Unsolvable", "conflicting_duplicates", "decide_exactly", "gordan"]
-
 FEW = 24  # up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first
 
 

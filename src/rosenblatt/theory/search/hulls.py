@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows, longest_row, safe
 
-__all__ = ["Hull"]
-
 ROUNDED = 2.0**-50  # a product of rows is off by about this share
 
 

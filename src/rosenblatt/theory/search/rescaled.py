@@ -36,8 +36,6 @@ from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import Outcome, TrainingRun, new_state
 
-__all__ = ["RescaledRun", "rescaled_perceptron"]
-
 STRETCH = 10.0
 WORST_CONDITION = 1e12
 MOST_COLUMNS = 2048  # a dense matrix of so many rows and columns has to be factored in each phase
@@ -63,13 +61,17 @@ class RescaledRun:
         How many rows are not positive for ``best``; 0 if and only if ``v`` was found.
     """
 
-    v: Floats | None
     updates: int
     passes: int
     rescalings: int
     alpha: NDArray[np.int64]
     best: Floats
     wrong: int
+
+    @property
+    def v(self) -> Floats | None:
+        """The solution, if one was found."""
+        return self.best if self.wrong == 0 else None
 
     def __str__(self) -> str:
         work = f"{counted(self.updates, 'update')} in {counted(self.passes, 'pass')}"
@@ -137,15 +139,7 @@ def rescaled_perceptron(
                 on_phase(rescalings, search.updates, search.wrong)
             if found or rescalings == max_rescalings or not search.rescale():
                 break
-    return RescaledRun(
-        search.best if search.wrong == 0 else None,
-        search.updates,
-        search.passes,
-        search.rescalings,
-        search.alpha,
-        search.best,
-        search.wrong,
-    )
+    return RescaledRun(search.updates, search.passes, search.rescalings, search.alpha, search.best, search.wrong)
 
 
 class _Search:

@@ -17,8 +17,6 @@ from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_du
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 
-__all__ = ["Hyperplane", "check_search", "find_hyperplane"]
-
 
 class Hyperplane(NamedTuple):
     """The best (w, b) found, its least y (w . x + b), and weights that bound all margins from above.

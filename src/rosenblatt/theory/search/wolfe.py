@@ -24,8 +24,6 @@ from rosenblatt.kernels.wolfe import AT_ZERO, PAUSED, STATE, nearest_steps
 from rosenblatt.theory.inputs import Floats, spread
 from rosenblatt.theory.search.hulls import Hull
 
-__all__ = ["Nearest", "nearest_point"]
-
 ENOUGH = 1e-3  # all rows are looked at for the first time when the working set's own bracket is closed to this share
 PATIENCE = 300  # the most steps without a shorter mean
 WIDE = 4000  # from so many dimensions on, only products of rows are kept and not the rows
@@ -41,18 +39,13 @@ Watcher = Callable[[int, float, float], None]
 class Nearest:
     """Where the search ended; the bracket is in floating point, so it still has to be proved."""
 
-    u: Floats
-    """Unit direction of largest ``low``."""
-    low: float
-    """Least score of a vertex along ``u``."""
-    high: float
-    """Length of the shortest mean found."""
-    rows: Rows
-    weights: Floats
-    """The rows and the weights, of sum 1, of that mean."""
+    u: Floats  # unit direction of largest ``low``
+    low: float  # least score of a vertex along ``u``
+    high: float  # length of the shortest mean found
+    rows: Rows  # of that mean
+    weights: Floats  # of these rows, of sum 1
     steps: int
-    passes: int
-    """Looks at all rows between the steps."""
+    passes: int  # looks at all rows between the steps
 
 
 def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch: Watcher | None = None) -> Nearest:

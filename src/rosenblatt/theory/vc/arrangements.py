@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from rosenblatt.theory.integers import eliminated
 from rosenblatt.theory.vc.points import Integers
 
-__all__ = ["balls", "cells", "halfspaces"]
-
 Matrix: TypeAlias = NDArray[Any]  # int64 where nothing can overflow, else Python integers
 
 BLOCK = 1 << 14  # hyperplanes looked at together

@@ -14,8 +14,6 @@ from rosenblatt.theory.vc.points import Fractions, Integers, PointsLike, read_po
 from rosenblatt.theory.vc.shapes import Directions
 from rosenblatt.theory.words import rows_text
 
-__all__ = ["BallObstruction", "RadonPartition", "why_not"]
-
 Rows: TypeAlias = Mapping[int, tuple[Fraction, ...]]  # by row number
 
 

@@ -123,9 +123,8 @@ class Table:
 
         def row(tag: str, cells: Iterable[str]) -> str:
             pairs = zip(cells, aligns, strict=True)
-            return (
-                "<tr>" + "".join(f'<{tag} style="text-align: {a}">{html.escape(c)}</{tag}>' for c, a in pairs) + "</tr>"
-            )
+            line = "".join(f'<{tag} style="text-align: {a}">{html.escape(c)}</{tag}>' for c, a in pairs)
+            return f"<tr>{line}</tr>"
 
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         body = "".join(row("td", map(_cell, record)) for record in zip(*self._columns.values(), strict=True))

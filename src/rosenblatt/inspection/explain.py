@@ -199,13 +199,9 @@ def _bias_note(rule: LinearRule) -> str:
 def _scale_warning(learner: Any, names: list[str]) -> str:
     """Return a sentence where features ranged over so different values in training that weights mislead."""
     spread = getattr(getattr(learner, "state_", None), "feature_ranges", None)
-    if spread is None or len(spread) != len(names):
+    if spread is None or len(spread) != len(names) or not np.any(spread):
         return ""
-    spread = np.asarray(spread, dtype=np.float64)
-    moving = np.flatnonzero(spread > 0)
-    if len(moving) == 0:
-        return ""
-    wide, narrow = moving[np.argmax(spread[moving])], moving[np.argmin(spread[moving])]
+    wide, narrow = np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf))
     if not spread[wide] > _SPREAD_RATIO * spread[narrow]:
         return ""
     return (

@@ -111,7 +111,9 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     """
     check_exportable(model)
     rule = linear_rule(model)
-    names = _distinct(feature_labels(model, rule.w.shape[1]))
+    names = feature_labels(model, rule.w.shape[1])
+    counts = Counter(names)
+    names = [name if counts[name] == 1 else f"{name} (column {i})" for i, name in enumerate(names)]
     labels = [label_to_json(label) for label in rule.classes]
     out: dict[str, Any] = {
         "model": type(model).__name__,
@@ -158,9 +160,3 @@ def _for_onnx(labels: np.ndarray) -> np.ndarray:
     if labels.dtype.kind in "fb":
         return labels.astype(np.float64) if labels.dtype.kind == "f" else labels
     return np.array([str(label_to_json(label)) for label in labels.tolist()], object)
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Return the names, with the column's number after those that are there twice."""
-    counts = Counter(names)
-    return [name if counts[name] == 1 else f"{name} (column {i})" for i, name in enumerate(names)]

@@ -40,14 +40,8 @@ _Shapes = dict[str, tuple[str, tuple[int, ...]]]
 def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write plain data and arrays to a file that `read_container` reads; the file is replaced as a whole or not at all.
 
-    Parameters
-    ----------
-    path : str or path
-        The file to write. An OSError where that fails; an existing file is then as it was.
-    header : dict
-        Data that JSON can hold.
-    arrays : mapping from str to array
-        Of floats (4 or 8 bytes), integers or booleans.
+    The header is a dictionary that JSON can hold, arrays are of floats (4 or 8 bytes), integers or booleans. An OSError
+    where the file cannot be written; an existing one is then as it was.
 
     Examples
     --------

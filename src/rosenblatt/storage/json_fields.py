@@ -17,9 +17,7 @@ LARGEST = 2**53  # integers up to here are floats as well, as counters must be
 _LABEL_TYPES = (
     "bool",
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-    "float16",
-    "float32",
-    "float64",
+    *(f"float{bits}" for bits in (16, 32, 64)),
 )
 _WIDEST = 256
 """Labels keep the width of their array up to this many characters, so that no file can ask for much memory."""

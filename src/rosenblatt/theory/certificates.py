@@ -78,8 +78,7 @@ class Certificate(JsonFile):
     True
     """
 
-    _truth: bool | str = True
-    """What ``bool`` gives: whether the answer is yes; why not, where it is neither yes nor no."""
+    _truth: bool | str = True  # what ``bool`` gives, or why it gives nothing
 
     def __bool__(self) -> bool:
         if isinstance(self._truth, str):

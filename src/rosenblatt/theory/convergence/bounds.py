@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.theory.exact import squared_length
+from rosenblatt.theory.exact import rounded, squared_length
 from rosenblatt.theory.inputs import Matrix, MatrixLike, entries, largest_entry, safe, two_classes
 from rosenblatt.theory.margins import dataset_margin
 
@@ -85,12 +85,7 @@ def novikoff(squared: Fraction, gamma: float) -> float:
     if not gamma > 0.0:
         return math.inf
     exact = squared / Fraction(gamma) ** 2
-    exact *= 1 + min(8 * Fraction(HALF_ULP) * exact, Fraction(1, 8))
-    try:
-        bound = float(exact)
-    except OverflowError:
-        return math.inf
-    return bound if Fraction(bound) >= exact else math.nextafter(bound, math.inf)
+    return rounded(exact * (1 + min(8 * Fraction(HALF_ULP) * exact, Fraction(1, 8))), up=True)
 
 
 def squared_radius(X: Matrix, bias: bool) -> Fraction:

@@ -19,12 +19,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from rosenblatt.theory.exact import rounded
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
 from rosenblatt.theory.programs.duals import sharpened
 from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled
 from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded, beyond
 from rosenblatt.theory.programs.rays import recession_ray
-from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system, read_vector, rounded
+from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system, read_vector
 from rosenblatt.theory.search.cones import decide_cone
 from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron

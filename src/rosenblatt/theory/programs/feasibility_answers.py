@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, Rows, Sparse
-from rosenblatt.theory.exact import encloses_zero_combination, sums_to_zero
+from rosenblatt.theory.exact import encloses_zero_combination, rounded, sums_to_zero
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
 from rosenblatt.theory.integers import are_finite
-from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system, rounded
+from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system
 from rosenblatt.theory.words import rows_do, vector_text
 
 

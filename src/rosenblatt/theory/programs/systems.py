@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -14,7 +13,6 @@ from numpy.typing import ArrayLike
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix
 from rosenblatt.theory.integers import are_finite, proportional_integers
-from rosenblatt.theory.words import as_float
 
 
 def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
@@ -79,15 +77,3 @@ def most_excess(A: Matrix, b: Floats, x: Numbers) -> Fraction:
     """Return the largest entry of A x - b, exactly; A has rows."""
     whole = proportional([*x.tolist(), 1.0])
     return -least_score(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
-
-
-def rounded(value: Fraction, up: bool) -> float:
-    """Return the nearest float that is not below ``value``, or not above it."""
-    near = as_float(value)
-    if not math.isfinite(near):
-        return near if (near > 0) == up else math.copysign(math.nextafter(math.inf, 0.0), near)
-    if up and Fraction(near) < value:
-        return math.nextafter(near, math.inf)
-    if not up and Fraction(near) > value:
-        return math.nextafter(near, -math.inf)
-    return near

@@ -27,9 +27,7 @@ BLOCK = 1 << 20
 class ExactRows(Protocol):
     """Rows of integers, which floats are near to."""
 
-    @property
-    def width(self) -> int:
-        """The number of columns."""
+    width: int  # the number of columns
 
     @property
     def bits(self) -> int:

@@ -98,7 +98,8 @@ def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
     alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))
     for k in alike.tolist():
         pair = np.sort(order[k : k + 2])
-        if _equal(X, *pair.tolist()):
+        unequal = X[pair[:1]] != X[pair[1:]]
+        if not (unequal.nnz if sp.issparse(unequal) else unequal.any()):
             return Unsolvable(pair, np.array([0.5, 0.5]), (1, 1))
     return None
 
@@ -126,11 +127,6 @@ def _rotated(values: Floats) -> NDArray[np.uint64]:
     """Return the bits of the floats, rotated so that sign and exponent are the low bits; -0 counts as 0."""
     bits = (values + 0.0).view(np.uint64)
     return (bits << np.uint64(12)) | (bits >> np.uint64(52))
-
-
-def _equal(X: Matrix, i: int, j: int) -> bool:
-    unequal = X[[i]] != X[[j]]
-    return not (unequal.nnz if sp.issparse(unequal) else unequal.any())
 
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:

@@ -36,8 +36,7 @@ class Hull:
         both = kind == "geometric"
         self.groups = [np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)] if both else [np.arange(len(signs))]
         self.radius = math.hypot(longest_row(self.X), self.constant) or 1.0
-        self.noise = 1e-15
-        """Lengths below this share of the radius are rounding."""
+        self.noise = 1e-15  # lengths below this share of the radius are rounding
 
     def scores(self, u: Floats) -> Floats:
         """Return ``z . u`` for all rows."""

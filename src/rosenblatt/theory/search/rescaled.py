@@ -156,7 +156,10 @@ class _Search:
         self.best, self.wrong = np.zeros(m), n
 
     def phase(self) -> bool:
-        """Run the perceptron on A from zero, until a clean pass or the limit; return whether that solves the system."""
+        """Run the perceptron on A from zero, until a clean pass or the limit; return whether that solves the system.
+
+        The end of the phase is kept if fewer rows are wrong than ever before.
+        """
         n, m = self.Z.shape
         options = RunOptions(max_iter=2**62, max_updates=self.limit, fit_intercept=False, random_state=self.seed)
         state, trace = new_state(options, 2, m), UpdateTrace()
@@ -167,17 +170,13 @@ class _Search:
         self.passes = state.passes
         self.updates += int(state.counters["updates"][0])
         self.alpha += self.counts
-        return self._judge(state.w[0], clean=outcome is Outcome.CLEAN_PASS)
-
-    def _judge(self, w: Floats, clean: bool) -> bool:
-        """Look at B w in the original coordinates, and keep it if fewer rows are wrong than ever before."""
-        v = w if self.B is None else self.B @ w
+        v = state.w[0] if self.B is None else self.B @ state.w[0]
         wrong = int(np.sum(~(self.scaled @ v > 0)))  # not a comparison that NaN would pass
-        v = _stretched(v, self.exponents)
+        v = _stretched(v, self.exponents)  # in the original coordinates
         if not np.isfinite(v).all():
             return False
-        if clean or wrong == 0:
-            solved = least_score(self.Z, np.ones(self.Z.shape[0]), v, 0.0) > 0
+        if wrong == 0 or outcome is Outcome.CLEAN_PASS:
+            solved = least_score(self.Z, np.ones(n), v, 0.0) > 0
             wrong = 0 if solved else max(wrong, 1)
         if wrong < self.wrong:
             self.best, self.wrong = v, wrong

@@ -14,7 +14,7 @@ from rosenblatt.theory.inputs import largest_entry, longest_row
 from rosenblatt.theory.search import gordan as gordans
 from rosenblatt.theory.search import wolfe as searches
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
-from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, gordan
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly, gordan
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.separability import separability
@@ -213,6 +213,15 @@ def test_gordan_decides(Z, data):
         else:
             assert isinstance(answer, Unsolvable)
             assert not proved(Z, np.ones(len(Z)), 0, (answer.support.tolist(), list(answer.weights)))
+
+
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_rounded_weights_get_another_bias_before_integers_do(form):
+    X, signs = np.array([[0.1, 0.3], [0.2, 0.6], [0.3, 0.9]]), np.array([1.0, -1.0, 1.0])
+    answer = decide_exactly(form(X), signs, True, np.array([0.25, 0.5, 0.25]))
+    assert isinstance(answer, Solvable)
+    assert answer.v.dtype == np.float64
+    assert naive_least_score(X, signs, answer.v[:-1].tolist(), answer.v.tolist()[-1]) > 0
 
 
 def test_gordan_without_columns():

@@ -7,8 +7,6 @@ import sys
 import time
 from typing import TextIO
 
-__all__ = ["Progress"]
-
 
 class Progress:
     """One line that shows how far a run or a search is. Silent if ``verbose`` is 0.

@@ -12,8 +12,6 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-__all__ = ["Table"]
-
 
 class Table:
     """Named columns of equal length, with a title and notes; it is immutable.
@@ -55,7 +53,10 @@ class Table:
                 raise ValueError(f"a column's name must be a string, got {name!r}: use {str(name)!r}.")
             if isinstance(values, str | bytes) or not isinstance(values, Iterable):
                 raise ValueError(f"column {name!r} must be a sequence of values, got {values!r}: wrap it in a list.")
-        self._columns = {name: [_plain(value) for value in values] for name, values in columns.items()}
+        self._columns = {
+            name: [value.tolist() if isinstance(value, np.generic | np.ndarray) else value for value in values]
+            for name, values in columns.items()
+        }
         lengths = {name: len(values) for name, values in self._columns.items()}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
@@ -122,9 +123,8 @@ class Table:
 
         def row(tag: str, cells: Iterable[str]) -> str:
             pairs = zip(cells, aligns, strict=True)
-            return (
-                "<tr>" + "".join(f'<{tag} style="text-align: {a}">{html.escape(c)}</{tag}>' for c, a in pairs) + "</tr>"
-            )
+            line = "".join(f'<{tag} style="text-align: {a}">{html.escape(c)}</{tag}>' for c, a in pairs)
+            return f"<tr>{line}</tr>"
 
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         body = "".join(row("td", map(_cell, record)) for record in zip(*self._columns.values(), strict=True))
@@ -150,10 +150,6 @@ class Table:
         except ImportError as error:
             raise ImportError("to_pandas needs pandas: pip install pandas, or use to_dict()") from error
         return pandas.DataFrame(self.to_dict())
-
-
-def _plain(value: object) -> object:
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def _is_number(value: object) -> TypeGuard[Real]:

@@ -116,7 +116,6 @@ def test_hands_over_to_the_verdict_and_takes_its_separator(fit_intercept):
     assert model.verdict_.check(X, y)
 
 
-@pytest.mark.skipif(np.__version__ < "2", reason="with NumPy 1.26 no separator in floats is found, only the verdict")
 def test_decimals_that_are_not_quite_collinear():
     X, y = np.array([[0.1, 0.3], [0.2, 0.6], [0.3, 0.9]]), [1, -1, 1]
     model = RescaledPerceptron(random_state=0).fit(X, y)

@@ -80,7 +80,6 @@ def test_other_labels_cannot_be_saved(labels):
         (["int64"], [1]),
     ],
 )
-@pytest.mark.filterwarnings("ignore:NumPy will stop allowing conversion:DeprecationWarning")  # an error since NumPy 2
 def test_labels_that_are_none_are_refused(kind, values):
     with pytest.raises(ValueError, match="classes"):
         labels_from_plain({"type": kind, "values": values})

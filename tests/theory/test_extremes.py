@@ -103,12 +103,12 @@ def test_mixed_signs_of_the_largest_floats_do_not_warn():
 def test_twins_among_round_numbers():
     import scipy.sparse as sp
 
-    from rosenblatt.theory.search.gordan import _row_hashes, conflicting_duplicates
+    from rosenblatt.theory.search.gordan import conflicting_duplicates, row_hashes
 
     rng = np.random.default_rng(0)
     X, y = rng.choice([-1.0, 1.0], (2000, 30)), rng.choice([-1.0, 1.0], 2000)
     X[-1], y[-1] = X[5], -y[5]
     for form in (X, sp.csr_array(X)):
-        assert len(np.unique(_row_hashes(form))) > 1900
+        assert len(np.unique(row_hashes(form))) > 1900
         assert conflicting_duplicates(form, y).support.tolist() == [5, 1999]
     assert conflicting_duplicates(np.array([[0.0], [-0.0]]), np.array([1.0, -1.0])) is not None

@@ -15,10 +15,8 @@ from rosenblatt.estimators.perceptron import AveragedPerceptron
 from rosenblatt.theory.inputs import Floats, Numbers, check_labels, positive_label, signs_of
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search.exact_wolfe import ExactRows, exact_search
-from rosenblatt.theory.search.gordan import Solvable, Unknown, Unsolvable, gordan
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
 from rosenblatt.theory.vc import BallObstruction
-
-__all__ = ["fit_circle"]
 
 LARGEST = 1e150  # coordinates whose squares are floats
 PASSES = 100  # of the perceptron, before other means are tried
@@ -91,8 +89,7 @@ def fit_circle(
     lifted = LiftedPoints(X, positive)
     if positive.all():
         return Circle(lifted.middle, 1.25 * lifted.size)
-    widest = _widest(lifted) if largest_margin else None
-    if widest is not None:
+    if largest_margin and (widest := _widest(lifted)) is not None:
         return widest
     held = _hold(lifted)
     if not isinstance(held, BallObstruction):
@@ -100,8 +97,11 @@ def fit_circle(
     if held.inside_height == held.outside_height:
         return NoCircle(held)
     others = _hold(LiftedPoints(X, ~positive))
-    if isinstance(others, BallObstruction):
-        return NoCircle(_no_plane(lifted))
+    if isinstance(others, BallObstruction):  # planes of neither sign of c separate: so none does
+        either = LiftedPoints(X, positive, upward=False)
+        weights = _exact_answer(either, gordan(either.rows))
+        assert isinstance(weights, dict)
+        return NoCircle(_obstruction(lifted, weights))
     assert isinstance(others, Circle)  # where a line separates, a circle holds the class
     return Outside(others.center, others.radius, held)
 
@@ -135,18 +135,15 @@ def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floa
 
 def _hold(lifted: LiftedPoints) -> Circle | HalfSpace | BallObstruction:
     """Return a circle that holds the positives alone, or the proof that there is none."""
-    circle = _float_circle(lifted, _perceptron_plane(lifted))
-    if circle is not None:
+    if (circle := _float_circle(lifted, _perceptron_plane(lifted))) is not None:
         return circle
     answer = gordan(lifted.rows)  # about rows that are rounded: the points have to confirm it
-    circle = _float_circle(lifted, answer.v if isinstance(answer, Solvable) else None)
-    if circle is not None:
+    if (circle := _float_circle(lifted, answer.v if isinstance(answer, Solvable) else None)) is not None:
         return circle
     plane = _exact_answer(lifted, answer)
     if isinstance(plane, dict):
         return _obstruction(lifted, plane)
-    circle = _float_circle(lifted, plane)
-    if circle is not None:
+    if (circle := _float_circle(lifted, plane)) is not None:
         return circle
     line, _ = _best_line(lifted, "The circles that separate are so large that floats cannot tell them from a line.")
     return line or _exact_circle(lifted, plane)
@@ -233,7 +230,7 @@ def _gap(lifted: LiftedPoints, center: Numbers) -> tuple[Fraction, Fraction]:
     return max(map(distance, inside.tolist())), min(map(distance, outside.tolist()))
 
 
-def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | Unknown) -> list[int] | dict[int, int]:
+def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | None) -> list[int] | dict[int, int]:
     """Return a plane v with z . v > 0 for all rows, or weights of rows that add up to zero; one of them exists.
 
     The hint is about rows that are rounded; it is only where to begin.
@@ -242,14 +239,6 @@ def _exact_answer(rows: ExactRows, hint: Solvable | Unsolvable | Unknown) -> lis
     assert answer is not None  # there is no limit
     found, weights = answer
     return found if weights is None else dict(zip(found, weights, strict=True))
-
-
-def _no_plane(lifted: LiftedPoints) -> BallObstruction:
-    """Return the proof that no plane at all separates, where none of either sign of c does."""
-    either = LiftedPoints(lifted.X, lifted.positive, upward=False)
-    weights = _exact_answer(either, gordan(either.rows))
-    assert isinstance(weights, dict)
-    return _obstruction(lifted, weights)
 
 
 def _obstruction(lifted: LiftedPoints, weights: dict[int, int]) -> BallObstruction:

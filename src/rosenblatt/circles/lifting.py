@@ -31,12 +31,14 @@ class LiftedPoints:
 
     def __init__(self, X: Floats, positive: NDArray[np.bool_], upward: bool = True) -> None:
         self.X, self.positive, self.upward = X, positive, upward
+        self.width = X.shape[1] + 2  # the columns of a row
         low, high = X.min(axis=0), X.max(axis=0)
         self.middle = low + (high - low) / 2
         from_middle = X - self.middle
         largest = float(np.abs(from_middle).max()) or 1.0
-        self.size = largest * (float(np.sqrt(((from_middle / largest) ** 2).sum(axis=1).max())) or 1.0)
-        self.scaled = from_middle / self.size
+        with np.errstate(over="ignore"):  # no quotient is above 1, but NumPy 1.26 warns of 1e-320 / 1e-320
+            self.size = largest * (float(np.sqrt(((from_middle / largest) ** 2).sum(axis=1).max())) or 1.0)
+            self.scaled = from_middle / self.size
 
     @cached_property
     def rows(self) -> Floats:
@@ -48,11 +50,6 @@ class LiftedPoints:
         Z[:n][~self.positive] *= -1.0
         Z[n, d] = -1.0
         return Z if self.upward else Z[:n]
-
-    @property
-    def width(self) -> int:
-        """The columns of a row."""
-        return self.X.shape[1] + 2
 
     def near(self, v: Floats) -> tuple[Floats, Floats]:
         """Return z . v for every row, and how far each may be off: the rows are off by a few roundings themselves."""

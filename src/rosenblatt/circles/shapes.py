@@ -9,7 +9,6 @@ Every shape decides exactly, for its numbers and the points' as they are stored.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -19,10 +18,9 @@ from sklearn.utils import check_array
 
 from rosenblatt.circles.lifting import ball_of_plane, root, settled_signs, sign, squared_distances, to_float
 from rosenblatt.theory.inputs import Floats, Numbers
+from rosenblatt.theory.integers import are_finite
 from rosenblatt.theory.vc import BallObstruction
 from rosenblatt.theory.words import number_text, rows_text, vector_text
-
-__all__ = ["Circle", "HalfSpace", "NoCircle", "Outside", "Shape", "circle_from_plane"]
 
 NAMES = {1: "interval", 2: "circle", 3: "sphere"}
 
@@ -268,17 +266,13 @@ def _rows(points: ArrayLike, d: int) -> Floats:
 def _vector(name: str, values: ArrayLike) -> Numbers:
     array = np.asarray(values)
     array = array if array.dtype == object else array.astype(np.float64)
-    if array.ndim != 1 or len(array) == 0 or not all(map(_finite, array.tolist())):
+    if array.ndim != 1 or len(array) == 0 or not are_finite(array.tolist()):
         raise ValueError(f"{name} must be a list of finite numbers, one for each coordinate, got {values!r}.")
     return array
 
 
 def _number(name: str, value: float | Fraction) -> float | Fraction:
     value = value if isinstance(value, Fraction) else float(value)
-    if not _finite(value):
+    if not are_finite([value]):
         raise ValueError(f"{name} must be a finite number, got {value!r}.")
     return value
-
-
-def _finite(value: float | Fraction) -> bool:
-    return isinstance(value, Fraction) or math.isfinite(value)

@@ -16,8 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.parameters import ParameterError, Setting, check_integer, shorten
 
-__all__ = ["Combinations", "n_combinations"]
-
 
 class Combinations(PolynomialFeatures):
     """Add a feature for every choice of up to ``degree`` different features: their product.

@@ -9,8 +9,6 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-__all__ = ["SphereLift"]
-
 
 class SphereLift(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Lift each point x to (x, |x|^2): it gains one feature, its squared distance from the origin.

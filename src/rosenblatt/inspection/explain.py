@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from collections.abc import Sequence
@@ -15,10 +16,8 @@ from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.parameters import check_integer, shorten
 from rosenblatt.tables import Table
 
-_SPREAD_RATIO = 100.0
-"""Where features' ranges differ by more, a weight says more about its unit than about its feature."""
-_FEW_ROWS = 20
-"""A table of contributions up to this long shows features that contribute nothing, too."""
+_SPREAD_RATIO = 100.0  # where features' ranges differ by more, a weight says more about its unit than about its feature
+_FEW_ROWS = 20  # a table of contributions up to this long shows features that contribute nothing, too
 _VOTE_NOTE = "A vote has no weights of its own: these are its averaged ones."
 
 
@@ -160,10 +159,8 @@ def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, ste
         return [str(name) for name in given]
     found = getattr(learner, "feature_names_in_", None)
     if found is None and steps is not None:
-        try:
+        with contextlib.suppress(AttributeError, ValueError):  # some step has no names
             found = steps.get_feature_names_out()
-        except (AttributeError, ValueError):  # some step has no names
-            found = None
     return [f"x{i}" for i in range(d)] if found is None or len(found) != d else [str(name) for name in found]
 
 
@@ -202,13 +199,9 @@ def _bias_note(rule: LinearRule) -> str:
 def _scale_warning(learner: Any, names: list[str]) -> str:
     """Return a sentence where features ranged over so different values in training that weights mislead."""
     spread = getattr(getattr(learner, "state_", None), "feature_ranges", None)
-    if spread is None or len(spread) != len(names):
+    if spread is None or len(spread) != len(names) or not np.any(spread):
         return ""
-    spread = np.asarray(spread, dtype=np.float64)
-    moving = np.flatnonzero(spread > 0)
-    if len(moving) == 0:
-        return ""
-    wide, narrow = moving[np.argmax(spread[moving])], moving[np.argmin(spread[moving])]
+    wide, narrow = np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf))
     if not spread[wide] > _SPREAD_RATIO * spread[narrow]:
         return ""
     return (

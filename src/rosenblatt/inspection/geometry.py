@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-_EXTREME = 450
-"""With weights beyond 2**450 or below 2**-450 activations may overflow or lose digits."""
+_EXTREME = 450  # with weights beyond 2**450 or below 2**-450 activations may overflow or lose digits
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,7 @@ class LinearRule:
     w: np.ndarray
     b: np.ndarray
     classes: list[Any]
-    averaged: bool
-    """Whether the model is a vote, which has no weights of its own, so that these are its average."""
+    averaged: bool  # whether the model is a vote, which has no weights of its own, so that these are its average
 
 
 def linear_rule(model: Any) -> LinearRule:

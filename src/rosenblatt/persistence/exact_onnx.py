@@ -20,8 +20,7 @@ from rosenblatt.rounding import HALF_ULP
 
 _OPSET, _IR = 17, 8
 _EXACT_BITS = 51
-_ROW_BITS = 96
-"""Numbers keep all their 53 bits down to 2^-43 of the largest in their row."""
+_ROW_BITS = 96  # numbers keep all their 53 bits down to 2^-43 of the largest in their row
 _MOST_SLICES = 10
 _LEAST = 2.0**-1000
 
@@ -69,15 +68,11 @@ class Graph:
     def model(self, inputs: list[Any], outputs: list[Any], version: str, notes: dict[str, str]) -> Any:
         """Return the graph as a model; inputs and outputs are triples of name, type and shape."""
         helper = self._onnx.helper
-        graph = helper.make_graph(
-            self._nodes,
-            "rosenblatt",
-            *(
-                [helper.make_tensor_value_info(n, self.type(kind), shape) for n, kind, shape in ends]
-                for ends in (inputs, outputs)
-            ),
-            initializer=list(self._constants.values()),
-        )
+        ends = [
+            [helper.make_tensor_value_info(name, self.type(kind), shape) for name, kind, shape in side]
+            for side in (inputs, outputs)
+        ]
+        graph = helper.make_graph(self._nodes, "rosenblatt", *ends, initializer=list(self._constants.values()))
         model = helper.make_model(
             graph, opset_imports=[helper.make_opsetid("", _OPSET)], producer_name="rosenblatt", producer_version=version
         )

@@ -19,8 +19,6 @@ from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.version import __version__
 
-__all__ = ["export_json", "export_onnx"]
-
 _LARGEST_GRAPH = 2_000_000_000  # protobuf ends at 2 GiB
 
 
@@ -63,7 +61,10 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
             "a vote is cast by many weight vectors, so there is no ONNX graph of it: "
             'export AveragedPerceptron, or set hypothesis="average" first.'
         )
-    onnx = _onnx()
+    try:
+        onnx = importlib.import_module("onnx")
+    except ImportError:
+        raise ImportError("export_onnx needs the package onnx: pip install 'rosenblatt[onnx]'.") from None
     rule = linear_rule(model)
     size = rule.w.nbytes + sum(len(str(label)) for label in rule.classes)
     if size > _LARGEST_GRAPH:
@@ -110,7 +111,9 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     """
     check_exportable(model)
     rule = linear_rule(model)
-    names = _distinct(feature_labels(model, rule.w.shape[1]))
+    names = feature_labels(model, rule.w.shape[1])
+    counts = Counter(names)
+    names = [name if counts[name] == 1 else f"{name} (column {i})" for i, name in enumerate(names)]
     labels = [label_to_json(label) for label in rule.classes]
     out: dict[str, Any] = {
         "model": type(model).__name__,
@@ -147,13 +150,6 @@ def check_exportable(model: Any) -> None:
     check_is_fitted(model)
 
 
-def _onnx() -> Any:
-    try:
-        return importlib.import_module("onnx")
-    except ImportError:
-        raise ImportError("export_onnx needs the package onnx: pip install 'rosenblatt[onnx]'.") from None
-
-
 def _for_onnx(labels: np.ndarray) -> np.ndarray:
     """Return class labels in a type that ONNX has; a single one twice, as two answers are looked up."""
     labels = np.repeat(labels, 2) if len(labels) == 1 else labels
@@ -164,9 +160,3 @@ def _for_onnx(labels: np.ndarray) -> np.ndarray:
     if labels.dtype.kind in "fb":
         return labels.astype(np.float64) if labels.dtype.kind == "f" else labels
     return np.array([str(label_to_json(label)) for label in labels.tolist()], object)
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Return the names, with the column's number after those that are there twice."""
-    counts = Counter(names)
-    return [name if counts[name] == 1 else f"{name} (column {i})" for i, name in enumerate(names)]

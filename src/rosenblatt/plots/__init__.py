@@ -1,4 +1,7 @@
-"""Every picture; matplotlib is imported when one is drawn."""
+"""Every picture; matplotlib is imported when one is drawn.
+
+Each function draws on the matplotlib Axes ``ax``, or on those of a new figure where none are given, and returns them.
+"""
 
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.plots.training import plot_history, plot_projection, plot_weights

@@ -6,25 +6,11 @@ import importlib
 from types import ModuleType
 from typing import Any, TypeAlias
 
-__all__ = [
-    "BLUE",
-    "DARK",
-    "DOTS_UP_TO",
-    "GREEN",
-    "ORANGE",
-    "Axes",
-    "axes_for",
-    "import_matplotlib",
-    "tidy",
-    "whole_ticks",
-]
-
 Axes: TypeAlias = Any  # matplotlib's, which may not be installed
 
 # Okabe and Ito's colours, told apart with every kind of colour vision
 BLUE, ORANGE, GREEN, DARK = "#0072B2", "#E69F00", "#009E73", "#333333"
-DOTS_UP_TO = 40
-"""A curve of up to so many points gets a dot for each of them."""
+DOTS_UP_TO = 40  # a curve of up to so many points gets a dot for each of them
 
 
 def axes_for(ax: Axes | None) -> Axes:

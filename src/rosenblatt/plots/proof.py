@@ -11,12 +11,10 @@ import numpy as np
 
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, tidy, whole_ticks
 from rosenblatt.theory.convergence.proof import Proof
-from rosenblatt.theory.words import counted
+from rosenblatt.theory.words import bound_text, counted
 
-_POINTS = 2000
-"""Points of a curve; of a run with more updates, so many are drawn, evenly chosen."""
-_EVEN_UP_TO = 5
-"""A bound of up to so many times the updates fits on even scales; beyond, they are logarithmic."""
+_POINTS = 2000  # points of a curve; of a run with more updates, so many are drawn, evenly chosen
+_EVEN_UP_TO = 5  # a bound of up to so many times the updates fits on even scales; beyond, they are logarithmic
 
 
 def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
@@ -30,11 +28,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
     proof : Proof
         What `rosenblatt.proof` returned.
     ax : matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
-
-    Returns
-    -------
-    matplotlib Axes
+        Where to draw, and what is returned; otherwise a new figure is made.
 
     Examples
     --------
@@ -43,9 +37,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
     >>> ax.get_title()
     '5 updates, of at most 10 that there is room for'
     """
-    ax, n, end = _axes_and_bounds("plot_proof", proof, ax)
-    even = end <= _EVEN_UP_TO * n
-    k = _along(end, even)
+    ax, n, end, even, k = _prepared("plot_proof", proof, ax)
     low, high = k * proof.gamma, np.sqrt(k) * proof.R
     ax.fill_between(k, low, high, where=low <= high, color=ORANGE, alpha=0.12, linewidth=0)
     ax.plot(k, high, "--", color=ORANGE, label="√k·R: |w| is at most this")
@@ -61,8 +53,8 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
         tall = top / proof.gamma  # a fifth of the height is left free below
         ax.set(xscale="log", yscale="log", xlim=(1, k[-1]), ylim=(proof.gamma / tall**0.3, top * tall**0.2))
     _mark(ax, n, math.sqrt(n) * proof.R, f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
-    _mark(ax, end, top, f"(R/γ)² = {_whole(end)}", even, left=True)
-    title = f"{counted(n, 'update')}, of at most {_whole(proof.bound)} that there is room for"
+    _mark(ax, end, top, f"(R/γ)² = {bound_text(end)}", even, left=True)
+    title = f"{counted(n, 'update')}, of at most {bound_text(proof.bound)} that there is room for"
     ax.set(title=title, xlabel="updates k", ylabel="length")
     ax.legend(frameon=False, loc="upper left")
     tidy(ax)
@@ -76,14 +68,8 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    proof : Proof
-        What `rosenblatt.proof` returned.
-    ax : matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
-
-    Returns
-    -------
-    matplotlib Axes
+    proof, ax
+        As for `plot_proof`.
 
     Examples
     --------
@@ -92,9 +78,7 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
     >>> ax.get_title()
     'The angle to w* grew at 1 of 5 updates'
     """
-    ax, n, end = _axes_and_bounds("plot_cosine", proof, ax)
-    even = end <= _EVEN_UP_TO * n
-    k = _along(end, even)
+    ax, n, end, even, k = _prepared("plot_cosine", proof, ax)
     bound = np.sqrt(k) * proof.gamma / proof.R
     inside = k <= end
     ax.fill_between(k[inside], bound[inside], 1.0, color=ORANGE, alpha=0.12, linewidth=0)
@@ -108,7 +92,7 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
     ax.set(xscale="linear" if even else "log", xlim=(k[0], k[-1]), ylim=(-0.13, 1.08))  # room below for words
     ax.set_yticks(np.linspace(0, 1, 6))
     _mark(ax, n, float(proof.cosine[-1]), f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
-    _mark(ax, end, 1.0, f"(R/γ)² = {_whole(end)}", even, left=True)
+    _mark(ax, end, 1.0, f"(R/γ)² = {bound_text(end)}", even, left=True)
     ax.set(
         title=f"The angle to w* grew at {len(fell):,} of {n:,} updates",
         xlabel="updates k",
@@ -119,16 +103,15 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _axes_and_bounds(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, float]:
-    """Return the axes to draw on, the updates of the run, and where the two bounds meet."""
+def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, float, bool, np.ndarray]:
+    """Return the axes to draw on, the updates of the run, where the two bounds meet, whether scales are even, and the
+    places on the axis of updates at which the bounds are drawn, to a little beyond their meeting."""
     if not isinstance(proof, Proof):
         raise ValueError(f"{name} draws what rosenblatt.proof returns, got {type(proof).__name__}.")
-    return axes_for(ax), proof.updates, (proof.R / proof.gamma) ** 2
-
-
-def _along(end: float, even: bool) -> np.ndarray:
-    """Return the places on the axis of updates at which the bounds are drawn, to a little beyond their meeting."""
-    return np.linspace(0.0, 1.12 * end, _POINTS) if even else np.geomspace(1.0, end * end**0.12, _POINTS)
+    n, end = proof.updates, (proof.R / proof.gamma) ** 2
+    even = end <= _EVEN_UP_TO * n
+    k = np.linspace(0.0, 1.12 * end, _POINTS) if even else np.geomspace(1.0, end * end**0.12, _POINTS)
+    return axes_for(ax), n, end, even, k
 
 
 def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: str, start: float | None) -> None:
@@ -148,7 +131,3 @@ def _mark(ax: Axes, k: float, height: float, words: str, even: bool, left: bool 
     left = left or place > 0.38
     at = {"transform": ax.get_xaxis_transform(), "ha": "right" if left else "left", "color": DARK}
     ax.text(k, 0.03, f"{words} " if left else f" {words}", **at)
-
-
-def _whole(bound: float) -> str:
-    return f"{math.floor(bound * (1 + 1e-12)):,}" if bound < 1e9 else f"{bound:.3g}"

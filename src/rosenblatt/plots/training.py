@@ -17,10 +17,8 @@ from rosenblatt.parameters import check_integer
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, import_matplotlib, tidy, whole_ticks
 
 _MINUS = "\N{MINUS SIGN}"
-_SIGNS_UP_TO = 150
-"""An image of up to so many weights carries their signs as letters too."""
-_MARKS_UP_TO = 2000
-"""A class of more rows than this gets so many marks, evenly chosen, as more would not be seen."""
+_SIGNS_UP_TO = 150  # an image of up to so many weights carries their signs as letters too
+_MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
 
 
 def plot_history(model: Any, ax: Axes | None = None) -> Axes:
@@ -30,11 +28,7 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     ----------
     model : fitted Perceptron, AveragedPerceptron or VotedPerceptron
     ax : matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
-
-    Returns
-    -------
-    matplotlib Axes
+        Where to draw, and what is returned; otherwise a new figure is made.
 
     Examples
     --------
@@ -88,11 +82,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     model : fitted linear model of two classes
     X, y : rows and their labels
     ax : matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
-
-    Returns
-    -------
-    matplotlib Axes
+        Where to draw, and what is returned; otherwise a new figure is made.
 
     Examples
     --------
@@ -156,15 +146,11 @@ def plot_weights(
     shape : (rows, columns), optional
         How to lay out the weights, for features that are the pixels of an image.
     ax : matplotlib Axes, optional
-        Where to draw; otherwise a new figure is made.
+        Where to draw, and what is returned; otherwise a new figure is made.
     feature_names, top
         As for `explain`; for bars.
     label : optional
         Whose weights to draw, where there are more than two classes.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-__all__ = ["StrictArrays"]
-
 
 class StrictArrays:
     """The arrays of a file: each is taken by its type and shape, and none may be missing or left over.

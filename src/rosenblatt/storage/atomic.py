@@ -11,8 +11,6 @@ import stat
 import time
 from collections.abc import Iterable
 
-__all__ = ["write_atomically"]
-
 _ABANDONED = 3600.0
 """A temporary file that was last written to so many seconds ago was left by a process that was killed."""
 

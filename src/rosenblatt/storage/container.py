@@ -25,24 +25,13 @@ from rosenblatt.parameters import shorten
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import from_canonical_json, to_canonical_json
 
-__all__ = ["check_version", "read_container", "write_container"]
-
 LAYOUT = 1
-LONGEST_HEAD = 100_000_000
-"""The limit that safetensors sets."""
+LONGEST_HEAD = 100_000_000  # the limit that safetensors sets
 _TYPES: dict[str, np.dtype[Any]] = {
-    "F64": np.dtype("<f8"),
-    "F32": np.dtype("<f4"),
-    "I64": np.dtype("<i8"),
-    "I32": np.dtype("<i4"),
-    "I16": np.dtype("<i2"),
-    "I8": np.dtype("i1"),
-    "U64": np.dtype("<u8"),
-    "U32": np.dtype("<u4"),
-    "U16": np.dtype("<u2"),
-    "U8": np.dtype("u1"),
-    "BOOL": np.dtype("?"),
-}
+    f"{letter.upper()}{8 * size}": np.dtype(f"<{letter}{size}")
+    for letter, sizes in (("f", (8, 4)), ("i", (8, 4, 2, 1)), ("u", (8, 4, 2, 1)))
+    for size in sizes
+} | {"BOOL": np.dtype("?")}
 _MOST_AXES = 8
 _ZEROS = "0" * 64
 _Shapes = dict[str, tuple[str, tuple[int, ...]]]
@@ -51,14 +40,8 @@ _Shapes = dict[str, tuple[str, tuple[int, ...]]]
 def write_container(path: str | os.PathLike[str], header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write plain data and arrays to a file that `read_container` reads; the file is replaced as a whole or not at all.
 
-    Parameters
-    ----------
-    path : str or path
-        The file to write. An OSError where that fails; an existing file is then as it was.
-    header : dict
-        Data that JSON can hold.
-    arrays : mapping from str to array
-        Of floats (4 or 8 bytes), integers or booleans.
+    The header is a dictionary that JSON can hold, arrays are of floats (4 or 8 bytes), integers or booleans. An OSError
+    where the file cannot be written; an existing one is then as it was.
 
     Examples
     --------

@@ -5,22 +5,19 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.parameters import shorten
 
-DEEPEST = 64
-"""Levels of lists and dictionaries within each other; deeper ones are refused."""
-LARGEST = 2**53
-"""Integers up to here are floats as well, as counters must be."""
+DEEPEST = 64  # levels of lists and dictionaries within each other; deeper ones are refused
+LARGEST = 2**53  # integers up to here are floats as well, as counters must be
 _LABEL_TYPES = (
     "bool",
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-    "float16",
-    "float32",
-    "float64",
+    *(f"float{bits}" for bits in (16, 32, 64)),
 )
 _WIDEST = 256
 """Labels keep the width of their array up to this many characters, so that no file can ask for much memory."""
@@ -91,33 +88,29 @@ class StrictFields:
         """Return the error for a field with a ``value`` that is not as expected."""
         return ValueError(f"{self.what}: {name!r} must be {expected}, got {shorten(value)}.")
 
+    def _typed(self, name: str, kind: type, expected: str, holds: Callable[[Any], bool] = lambda value: True) -> Any:
+        """Return a field of just this type for which ``holds`` is true."""
+        value = self.take(name)
+        if type(value) is not kind or not holds(value):
+            raise self.wrong(name, expected, value)
+        return value
+
     def whole(self, name: str, least: int = 0, most: int = LARGEST) -> int:
         """Return an integer from ``least`` to ``most``."""
-        value = self.take(name)
-        if type(value) is not int or not least <= value <= most:
-            raise self.wrong(name, f"an integer of at least {least}", value)
-        return value
+        return self._typed(name, int, f"an integer of at least {least}", lambda value: least <= value <= most)
 
     def number(self, name: str, least: float, most: float) -> float:
         """Return a float from ``least`` to ``most``."""
-        value = self.take(name)
-        if type(value) is not float or not least <= value <= most:
-            raise self.wrong(name, "a number in its range", value)
-        return value
+        return self._typed(name, float, "a number in its range", lambda value: least <= value <= most)
 
     def flag(self, name: str) -> bool:
         """Return a boolean."""
-        value = self.take(name)
-        if type(value) is not bool:
-            raise self.wrong(name, "true or false", value)
-        return value
+        return self._typed(name, bool, "true or false")
 
     def word(self, name: str, allowed: tuple[str, ...] = ()) -> str:
         """Return a string, one of those ``allowed`` if there are any."""
-        value = self.take(name)
-        if type(value) is not str or (allowed and value not in allowed):
-            raise self.wrong(name, " or ".join(map(repr, allowed)) or "a string", value)
-        return value
+        expected = " or ".join(map(repr, allowed)) or "a string"
+        return self._typed(name, str, expected, lambda value: not allowed or value in allowed)
 
     def words(self, name: str, length: int) -> list[str] | None:
         """Return a list of ``length`` strings, or None where there is none."""
@@ -130,10 +123,7 @@ class StrictFields:
 
     def values(self, name: str) -> list[Any]:
         """Return a list of anything."""
-        value = self.take(name)
-        if type(value) is not list:
-            raise self.wrong(name, "a list", value)
-        return value
+        return self._typed(name, list, "a list")
 
     def part(self, name: str) -> StrictFields:
         """Return a dictionary, to be read in the same way."""
@@ -199,11 +189,10 @@ def labels_from_plain(data: object) -> np.ndarray:
         name[:1] == "U" and widths and max(1, longest) <= int(name[1:]) <= max(_WIDEST, longest)
     ):
         raise ValueError(f"'classes' must be of a known type, got {shorten(name)}.")
-    try:
-        with np.errstate(over="ignore"):
-            labels = np.array(values, dtype=name)
-    except OverflowError:
-        raise ValueError(f"'classes' must be labels of type {name}, got {shorten(values)}.") from None
+    if kind is int and not np.iinfo(name).min <= min(values) <= max(values) <= np.iinfo(name).max:
+        raise ValueError(f"'classes' must be labels of type {name}, got {shorten(values)}.")
+    with np.errstate(over="ignore"):
+        labels = np.array(values, dtype=name)
     if labels.tolist() != values or any(not low < high for low, high in itertools.pairwise(values)):
         raise ValueError(f"'classes' must be sorted labels of type {name}, none twice, got {shorten(values)}.")
     return labels

@@ -23,8 +23,6 @@ from rosenblatt.parameters import shorten
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import StrictFields, label_to_json
 
-__all__ = ["Certificate", "Codec", "Integers", "JsonFile", "Label", "Number", "RowNumbers", "Sparse", "Vector", "words"]
-
 FORMAT = 1
 _HOMES = {
     "verdicts": ("Separable", "Inseparable", "Undecided", "MarginBracket"),
@@ -35,16 +33,28 @@ _HOMES = {
 
 
 class JsonFile:
-    """What has ``to_json`` and ``from_json`` can be saved to a file and loaded from it."""
+    """What has ``to_json`` and ``from_dict`` can be saved to a file and loaded from it."""
 
     def to_json(self) -> str:
         """Return all of it as JSON text."""
         raise NotImplementedError
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
-        """Return what ``to_json`` wrote; a ValueError for any other text."""
+    def from_dict(cls, record: object) -> Self:
+        """Return what the data of ``to_json`` stands for; a ValueError for any other data."""
         raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return what ``to_json`` wrote; a ValueError for any other text.
+
+        It is not trusted: what it claims is true only if its ``check`` on the data returns True.
+        """
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"expected a certificate as JSON, got something else: {error}.") from None
+        return cls.from_dict(record)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file, as a whole or not at all; an OSError names the file where that fails."""
@@ -67,6 +77,13 @@ class Certificate(JsonFile):
     >>> Certificate.from_json(text).check(X, y)
     True
     """
+
+    _truth: bool | str = True  # what ``bool`` gives, or why it gives nothing
+
+    def __bool__(self) -> bool:
+        if isinstance(self._truth, str):
+            raise ValueError(self._truth)
+        return self._truth
 
     def __repr__(self) -> str:
         return str(self)  # each type has a __str__ in words
@@ -106,18 +123,6 @@ class Certificate(JsonFile):
         found = kind(**{name: codec.read(fields, name) for name, codec in kind._codecs().items()})
         fields.end()
         return found
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
-        """Return the certificate that ``to_json`` wrote; a ValueError for any other text.
-
-        It is not trusted: what it claims is true only if its ``check`` on the data returns True.
-        """
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"expected a certificate as JSON, got something else: {error}.") from None
-        return cls.from_dict(record)
 
 
 @dataclass(frozen=True)
@@ -220,7 +225,7 @@ def _write_label(value: object, _: str) -> bool | int | float | str | None:
 Number: TypeAlias = Annotated[float, Codec(_write_number, _read_number)]  # perhaps infinite, or an integer of any size
 Vector: TypeAlias = Annotated[NDArray[Any], Codec(_write_vector, _read_vector)]  # an array of such numbers
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
-RowNumbers: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]
+Rows: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]  # row numbers
 Integers: TypeAlias = Annotated[tuple[int, ...] | None, Codec(_write_integers, _read_integers)]  # of any size
 Label: TypeAlias = Annotated[
     Any, Codec(_write_label, lambda fields, name: _write_label(fields.take(name), name))

@@ -7,76 +7,57 @@ from fractions import Fraction
 
 import numpy as np
 
-from rosenblatt.theory.exact import (
-    encloses_zero_combination,
-    hull_distance,
-    least_score,
-    round_root,
-    squared_length,
-    squared_sum,
-    sums_to_zero,
-)
+from rosenblatt.theory import exact
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
+from rosenblatt.theory.integers import are_finite
 
-__all__ = ["bracket_holds", "margin_from", "margin_of", "most_margin", "proves_inseparable"]
 
-
-def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b) on these rows, rounded down or to the nearest; 0 or less if it does not separate."""
-    return margin_from(least_score(X, signs, w, b), w, b, kind, nearest)
+def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str) -> float:
+    """Return the margin of (w, b) on these rows, rounded down; 0 or less if it does not separate."""
+    return margin_from(exact.least_score(X, signs, w, b), w, b, kind)
 
 
 def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
-    """Return the margin of (w, b), where ``least`` is the smallest y (w . x + b)."""
-    square = squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
+    """Return the margin of (w, b), rounded down or to the nearest, where ``least`` is the smallest y (w . x + b)."""
+    square = exact.squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
     if square == 0:
         return math.inf if least > 0 else -math.inf
-    root = round_root(least * least / square, up=None if nearest else least < 0)
+    root = exact.round_root(least * least / square, up=None if nearest else least < 0)
     return root if least > 0 else -root
 
 
 def most_margin(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
     """Return the margin that no separator exceeds, as the weights ``alpha`` prove, rounded up."""
     if not alpha.any():
-        return float("inf")
-    square = (
-        hull_distance(X, signs, alpha) if kind == "geometric" else squared_sum(X, signs, alpha, kind == "augmented")
-    )
-    return float("inf") if square is None else round_root(square, up=True)
+        return math.inf
+    if kind == "geometric":
+        square = exact.hull_distance(X, signs, alpha)
+    else:
+        square = exact.squared_sum(X, signs, alpha, bias=kind == "augmented")
+    return math.inf if square is None else exact.round_root(square, up=True)
 
 
-def bracket_holds(
-    X: Matrix,
-    signs: Signs,
-    w: Numbers,
-    b: float,
-    alpha: Floats,
-    kind: str,
-    low: float,
-    high: float,
-    separates: bool = False,
-) -> bool:
-    """Return whether the margin of (w, b) is at least ``low``, and ``alpha`` proves that none is above ``high``.
+def attains(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float, separates: bool) -> bool:
+    """Return whether the margin of (w, b) is at least ``low``.
 
     With ``separates`` (w, b) must separate the rows, even if its margin is below the smallest float and ``low`` is 0.
     """
-    finite = all(isinstance(value, int) or math.isfinite(value) for value in (*w.tolist(), b))
-    if not finite or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
+    if not are_finite([*w.tolist(), b]) or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
         return False
-    least = least_score(X, signs, w, b)
+    least = exact.least_score(X, signs, w, b)
     if separates and not (least > 0 and low >= 0):
         return False
-    return low <= margin_from(least, w, b, kind) and high >= most_margin(X, signs, alpha, kind)
+    return low <= margin_from(least, w, b, kind)
 
 
 def proves_inseparable(X: Matrix, signs: Signs, alpha: Floats, weights: tuple[int, ...] | None, bias: bool) -> bool:
     """Return whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
     rows = np.flatnonzero(alpha)
     if weights is None:
-        return encloses_zero_combination(X, signs, rows, alpha[rows], bias)
+        return exact.encloses_zero_combination(X, signs, rows, alpha[rows], bias)
     total = sum(weights)
     near = total > 0 and all(
         abs(Fraction(share) * total - weight) * 10**9 <= weight + total * Fraction(1, 2**1040)
         for share, weight in zip(alpha[rows].tolist(), weights, strict=False)
     )
-    return near and sums_to_zero(X, signs, rows, weights, bias)
+    return near and exact.sums_to_zero(X, signs, rows, weights, bias)

@@ -20,20 +20,10 @@ from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows, entries, largest_entry
-
-__all__ = [
-    "encloses_zero_combination",
-    "hull_distance",
-    "least_score",
-    "round_root",
-    "squared_length",
-    "squared_sum",
-    "sums_to_zero",
-]
+from rosenblatt.theory.words import as_float
 
 BLOCK_BYTES = 1 << 26
-MANY = 200
-"""More dense rows in doubt than this are first looked at with twice the digits."""
+MANY = 200  # more dense rows in doubt than this are first looked at with twice the digits
 
 
 def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
@@ -161,6 +151,18 @@ def round_root(square: Fraction, up: bool | None) -> float:
     return high if up else low
 
 
+def rounded(value: Fraction, up: bool) -> float:
+    """Return the nearest float that is not below ``value``, or not above it."""
+    near = as_float(value)
+    if not math.isfinite(near):
+        return near if (near > 0) == up else math.copysign(math.nextafter(math.inf, 0.0), near)
+    if up and Fraction(near) < value:
+        return math.nextafter(near, math.inf)
+    if not up and Fraction(near) > value:
+        return math.nextafter(near, -math.inf)
+    return near
+
+
 def _in_doubt(X: Matrix, signs: Signs, w: Floats, b: float) -> NDArray[np.intp]:
     """Return the rows whose ``y (w . x + b)`` may be the least; ``w`` and ``b`` may be off by one rounding."""
     terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
@@ -188,24 +190,19 @@ def _sharp_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b:
     columns = np.flatnonzero(w)
     g = (len(columns) + 4) * HALF_ULP * 1.01
     split = 2.0**27 + 1
+    step = 1 + BLOCK_BYTES // (80 * max(1, len(columns)))
     lows, highs = [], []
     with np.errstate(all="ignore"):
-        for start in range(0, len(rows), 1 + BLOCK_BYTES // (80 * max(1, len(columns)))):
-            which = rows[start : start + 1 + BLOCK_BYTES // (80 * max(1, len(columns)))]
+        for start in range(0, len(rows), step):
+            which = rows[start : start + step]
             part = X[which][:, columns]
             safe = _moderate(part).all(axis=1) & bool(_moderate(np.append(w, b)).all())
             total, rest, reach = np.full(len(which), b), np.zeros(len(which)), np.full(len(which), abs(b))
             for x, v in zip(part.T, w[columns].tolist(), strict=True):
                 product = x * v
-                x_high = split * x - (split * x - x)
-                v_high = split * v - (split * v - v)
-                rest += (
-                    x_high * v_high
-                    - product
-                    + x_high * (v - v_high)
-                    + (x - x_high) * v_high
-                    + (x - x_high) * (v - v_high)
-                )
+                x_high, v_high = split * x - (split * x - x), split * v - (split * v - v)
+                x_low, v_low = x - x_high, v - v_high
+                rest += x_high * v_high - product + x_high * v_low + x_low * v_high + x_low * v_low
                 new = total + product
                 rest += (total - (new - (new - total))) + (product - (new - total))
                 total = new
@@ -263,14 +260,7 @@ def _residual(M: Floats, alpha: Floats) -> Floats:
     sums, more = _times(M, _units(alpha, place))
     one = 1 << -(place + more)
     sums[-1] -= one
-    return np.nextafter(np.array([_quotient(abs(value), one) for value in sums]), np.inf)
-
-
-def _quotient(above: int, below: int) -> float:
-    try:
-        return above / below
-    except OverflowError:
-        return math.inf
+    return np.nextafter(np.array([as_float(Fraction(abs(value), one)) for value in sums]), np.inf)
 
 
 def _exponent(value: float) -> int:

@@ -10,8 +10,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from rosenblatt.parameters import check_integer, check_share
-
 Floats: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
 Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
@@ -84,10 +82,10 @@ def check_labels(y: ArrayLike, n: int) -> NDArray[Any]:
     return y
 
 
-def check_search(rtol: float, max_iter: int) -> None:
-    """Raise a ParameterError where the limits of a search are not valid."""
-    check_share("rtol", rtol)
-    check_integer("max_iter", max_iter, 1)
+def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, NDArray[Any]]:
+    """Return the matrix, and a label for each of its rows."""
+    X = check_matrix(X)
+    return X, check_labels(y, X.shape[0])
 
 
 def positive_label(classes: NDArray[Any]) -> Any:
@@ -113,8 +111,7 @@ def signs_of(y: NDArray[Any], positive: object) -> Signs:
 
 def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
     """Return the matrix, a sign for each row, and the label that counts as +1 (of two sorted labels, the second)."""
-    X = check_matrix(X)
-    y = check_labels(y, X.shape[0])
+    X, y = check_rows(X, y)
     classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(
@@ -135,6 +132,18 @@ def dense_rows(X: Matrix, rows: NDArray[np.intp]) -> Floats:
     return X[rows].toarray() if sp.issparse(X) else X[rows]
 
 
+def spread(rows: NDArray[np.intp], weights: ArrayLike, n: int) -> Floats:
+    """Return the weights of some rows as one weight for each of n."""
+    alpha = np.zeros(n)
+    alpha[rows] = weights
+    return alpha
+
+
+def squared_lengths(X: Matrix) -> Floats:
+    """Return the squared length of each row, in floats."""
+    return np.ravel(X.multiply(X).sum(axis=1)) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+
+
 def largest_entry(X: Matrix) -> float:
     """Return the largest absolute value in ``X``, without a copy of it."""
     values = entries(X)
@@ -144,9 +153,8 @@ def largest_entry(X: Matrix) -> float:
 def longest_row(X: Matrix) -> float:
     """Return the length of the longest row, up to rounding; infinite only where it is above the largest float."""
     X, exponent = safe(X)
-    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
     try:
-        return math.ldexp(math.sqrt(float(np.max(squares, initial=0.0))), exponent)
+        return math.ldexp(math.sqrt(float(np.max(squared_lengths(X), initial=0.0))), exponent)
     except OverflowError:
         return math.inf
 

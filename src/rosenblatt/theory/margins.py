@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike
 from rosenblatt.parameters import check_choice
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import MatrixLike, check_search, two_classes
+from rosenblatt.theory.inputs import MatrixLike, spread, two_classes
 from rosenblatt.theory.search.gordan import Unsolvable
-from rosenblatt.theory.search.separators import find_hyperplane
+from rosenblatt.theory.search.separators import check_search, find_hyperplane
 from rosenblatt.theory.verdicts import KINDS, MarginBracket
-
-__all__ = ["dataset_margin", "margin"]
 
 
 def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
@@ -26,9 +24,8 @@ def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d)
-    y : array of shape (n,)
-        Labels of two classes; the second in sorted order counts as +1.
+    X, y : rows and labels of two classes
+        The second label in sorted order counts as +1.
     w : array of shape (d,)
         Weights of any length but zero.
     b : float
@@ -76,17 +73,9 @@ def dataset_margin(
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d)
-        Finite numbers; integers that float64 would round are refused.
-    y : array of shape (n,)
-        Labels of two classes; the second in sorted order counts as +1.
+    X, y, rtol, max_iter, verbose
+        As for `separability`; the labels are of at most two classes.
     kind : {"geometric", "augmented", "homogeneous"}
-    rtol : float
-        Relative width at which the bracket is good enough.
-    max_iter : int
-        The most steps.
-    verbose : int
-        If not 0, a long search says on standard error how far it is.
 
     Returns
     -------
@@ -113,8 +102,8 @@ def dataset_margin(
         return MarginBracket(math.inf, math.inf, np.zeros(d), float(signs[0]), np.zeros(n), kind, positive)
     found = find_hyperplane(X, signs, kind, rtol, max_iter, verbose)
     if isinstance(found, Unsolvable):
-        proof = (found.spread(n), kind, positive, found.weights)
-        return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, *proof)
+        alpha = spread(found.support, found.alpha, n)
+        return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, alpha, kind, positive, found.weights)
     w, b, least, alpha = found
     low = margin_from(least, w, b, kind) if least > 0 else -math.inf
     return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)

@@ -13,18 +13,15 @@ from rosenblatt.theory.inputs import (
     Matrix,
     MatrixLike,
     Signs,
-    check_labels,
-    check_matrix,
-    check_search,
+    check_rows,
     longest_row,
     positive_label,
     signs_of,
+    spread,
 )
 from rosenblatt.theory.search.gordan import Unsolvable
-from rosenblatt.theory.search.separators import find_hyperplane
+from rosenblatt.theory.search.separators import check_search, find_hyperplane
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
-
-__all__ = ["separability"]
 
 
 def separability(
@@ -70,8 +67,7 @@ def separability(
     """
     check_choice("method", method, ("hull", "lp"))
     check_search(rtol, max_iter)
-    X = check_matrix(X)
-    y = check_labels(y, X.shape[0])
+    X, y = check_rows(X, y)
     classes = np.unique(y)
     if len(classes) > 2:
         names = classes.tolist()
@@ -89,7 +85,7 @@ def _decide(
         return Separable(np.zeros(d), float(signs[0]), math.inf, math.inf, np.zeros(n), radius, positive)
     found = find_hyperplane(X, signs, "geometric", rtol, max_iter, verbose, program=method == "lp")
     if isinstance(found, Unsolvable):
-        return Inseparable(found.spread(n), found.support, found.weights, positive)
+        return Inseparable(spread(found.support, found.alpha, n), found.support, found.weights, positive)
     w, b, least, alpha = found
     low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
     if least > 0:

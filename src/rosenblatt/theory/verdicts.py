@@ -6,38 +6,16 @@ All refer to the two classes as signs: +1 for rows that carry the ``positive`` l
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.theory.certificates import (
-    Certificate,
-    Integers,
-    JsonFile,
-    Label,
-    Number,
-    RowNumbers,
-    Sparse,
-    Vector,
-    words,
-)
-from rosenblatt.theory.claims import bracket_holds, most_margin, proves_inseparable
-from rosenblatt.theory.inputs import (
-    Floats,
-    Matrix,
-    MatrixLike,
-    Signs,
-    check_labels,
-    check_matrix,
-    longest_row,
-    signs_of,
-)
+from rosenblatt.theory.certificates import Certificate, Integers, JsonFile, Label, Number, Rows, Sparse, Vector, words
+from rosenblatt.theory.claims import attains, most_margin, proves_inseparable
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_rows, longest_row, signs_of
 from rosenblatt.theory.words import rows_text
-
-__all__ = ["KINDS", "Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"]
 
 KINDS = ("geometric", "augmented", "homogeneous")
 _DEFINITIONS = {
@@ -55,9 +33,8 @@ class _AboutRows(Certificate):
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
         """Return whether every claim holds for these rows and labels, recomputed exactly from them."""
-        X = check_matrix(X)
-        signs = signs_of(check_labels(y, X.shape[0]), self.positive)
-        alpha = self.alpha
+        X, y = check_rows(X, y)
+        signs, alpha = signs_of(y, self.positive), self.alpha
         return alpha.shape == signs.shape and bool((np.isfinite(alpha) & (alpha >= 0)).all()) and self._holds(X, signs)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
@@ -67,10 +44,18 @@ class _AboutRows(Certificate):
 class _Bracket(_AboutRows):
     """What certificates about a margin have in common."""
 
+    w: Numbers
+    b: float
+
     @property
     def support(self) -> NDArray[np.intp]:
         """The rows that carry weight in ``alpha``."""
         return np.flatnonzero(self.alpha)
+
+    def _proves(self, X: Matrix, signs: Signs, kind: str, low: float, high: float, separates: bool) -> bool:
+        """Return whether (w, b) has a margin of at least ``low``, and ``alpha`` proves that none is above ``high``."""
+        claimed = attains(X, signs, self.w, self.b, kind, low, separates)
+        return claimed and high >= most_margin(X, signs, self.alpha, kind)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -91,15 +76,12 @@ class Separable(_Bracket):
     radius: Number
     positive: Label
 
-    def __bool__(self) -> bool:
-        return True
-
     def __str__(self) -> str:
         n, d = len(self.alpha), len(self.w)
         if not np.any(self.w):
-            return f"Separable: {_points(n, 'the')} carry one label, so the bias alone gives it to them."
+            return f"Separable: {_points(n)} carry one label, so the bias alone gives it to them."
         lines = [
-            f"Separable: a hyperplane has each of {_points(n, 'the')} strictly on its side.",
+            f"Separable: a hyperplane has each of {_points(n)} strictly on its side.",
             f"The largest margin ({_DEFINITIONS['geometric']}) {_bracket(self.margin_low, self.margin_high)}.",
         ]
         if n <= d + 1:
@@ -116,10 +98,8 @@ class Separable(_Bracket):
         return "\n".join(lines)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
-        if not math.isclose(self.radius, longest_row(X), rel_tol=1e-9):
-            return False
-        bracket = (self.margin_low, self.margin_high)
-        return bracket_holds(X, signs, self.w, self.b, self.alpha, "geometric", *bracket, separates=True)
+        known = math.isclose(self.radius, longest_row(X), rel_tol=1e-9)
+        return known and self._proves(X, signs, "geometric", self.margin_low, self.margin_high, separates=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -133,17 +113,15 @@ class Inseparable(_AboutRows):
     """
 
     alpha: Sparse
-    support: RowNumbers
+    support: Rows
     weights: Integers
     positive: Label
-
-    def __bool__(self) -> bool:
-        return False
+    _truth = False
 
     def __str__(self) -> str:
         rows = rows_text(self.support.tolist(), most=12)
         return (
-            f"Not separable: no hyperplane parts the two classes of {_points(len(self.alpha), 'the')}.\n"
+            f"Not separable: no hyperplane parts the two classes of {_points(len(self.alpha))}.\n"
             f"{len(self.support):,} of them prove it: with the weights alpha, the mean of one class among {rows} "
             "is the mean of the other."
         )
@@ -166,20 +144,18 @@ class Undecided(_Bracket):
     b: Number
     alpha: Sparse
     positive: Label
-
-    def __bool__(self) -> bool:
-        raise ValueError("the question is undecided, so it is neither true nor false: look at low and high.")
+    _truth = "the question is undecided, so it is neither true nor false: look at low and high."
 
     def __str__(self) -> str:
         return (
-            f"Undecided: no hyperplane separates {_points(len(self.alpha), 'the')} with a margin above "
+            f"Undecided: no hyperplane separates {_points(len(self.alpha))} with a margin above "
             f"{self.high:.4g}, and it could not be settled whether any does.\n"
             f"The best one found has the margin {self.low:.4g}"
             + (" (it is not a separator)." if self.low <= 0 else ".")
         )
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
-        return bracket_holds(X, signs, self.w, self.b, self.alpha, "geometric", self.low, self.high)
+        return self._proves(X, signs, "geometric", self.low, self.high, separates=False)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -209,20 +185,18 @@ class MarginBracket(_Bracket):
     def __str__(self) -> str:
         if self.high == -math.inf:
             return (
-                f"No margin ({_DEFINITIONS[self.kind]}): nothing separates {_points(len(self.alpha), 'the')}, "
+                f"No margin ({_DEFINITIONS[self.kind]}): nothing separates {_points(len(self.alpha))}, "
                 f"and {len(self.support):,} of them prove it."
             )
         return f"The margin ({_DEFINITIONS[self.kind]}) {_bracket(self.low, self.high)}."
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         if self.high == -math.inf:
-            return self.low == -math.inf and proves_inseparable(
-                X, signs, self.alpha, self.weights, self.kind != "homogeneous"
-            )
-        low = self.low
-        if low == -math.inf:  # nothing is claimed about (w, b)
+            bias = self.kind != "homogeneous"
+            return self.low == -math.inf and proves_inseparable(X, signs, self.alpha, self.weights, bias)
+        if self.low == -math.inf:  # nothing is claimed about (w, b)
             return self.high >= most_margin(X, signs, self.alpha, self.kind)
-        return bracket_holds(X, signs, self.w, self.b, self.alpha, self.kind, low, self.high, separates=True)
+        return self._proves(X, signs, self.kind, self.low, self.high, separates=True)
 
 
 class Verdicts(JsonFile, dict[Any, Any]):
@@ -230,8 +204,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
         """Return whether there is a verdict for each class, and every one holds for these rows and labels."""
-        X = check_matrix(X)
-        y = check_labels(y, X.shape[0])
+        X, y = check_rows(X, y)
         return set(self) == set(np.unique(y).tolist()) and all(
             verdict.positive == name and verdict.check(X, y) for name, verdict in self.items()
         )
@@ -241,15 +214,11 @@ class Verdicts(JsonFile, dict[Any, Any]):
         return "[" + ",\n".join(verdict.to_json() for verdict in self.values()) + "]"
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Verdicts:
-        """Return the verdicts that ``to_json`` wrote; anything else is a ValueError."""
-        try:
-            records = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"expected certificates as JSON, got something else: {error}.") from None
-        if not isinstance(records, list):
+    def from_dict(cls, record: object) -> Verdicts:
+        """Return the verdicts of a list of certificates; anything else is a ValueError."""
+        if not isinstance(record, list):
             raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
-        verdicts = [_AboutRows.from_dict(record) for record in records]
+        verdicts = [_AboutRows.from_dict(one) for one in record]
         return cls({verdict.positive: verdict for verdict in verdicts})
 
     def __repr__(self) -> str:
@@ -258,8 +227,8 @@ class Verdicts(JsonFile, dict[Any, Any]):
     __str__ = __repr__
 
 
-def _points(n: int, article: str) -> str:
-    return f"{article} {n:,} points" if n != 1 else f"{article} one point"
+def _points(n: int) -> str:
+    return f"the {n:,} points" if n != 1 else "the one point"
 
 
 def _bracket(low: float, high: float) -> str:

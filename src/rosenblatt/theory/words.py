@@ -9,8 +9,6 @@ from fractions import Fraction
 
 from rosenblatt.theory.inputs import Numbers
 
-__all__ = ["as_float", "counted", "number_text", "rows_text", "vector_text"]
-
 
 def as_float(value: float | Fraction) -> float:
     """Return the nearest float, infinite beyond the largest."""
@@ -58,3 +56,23 @@ def rows_text(rows: Sequence[int], most: int | None = None) -> str:
     """
     shown = [str(row) for row in rows[:most]] + ["..."] * (most is not None and len(rows) > most)
     return f"row{'' if len(rows) == 1 else 's'} {', '.join(shown)}"
+
+
+def rows_do(rows: Sequence[int], do: str) -> str:
+    """Return the rows and what they do.
+
+    >>> rows_do([3], "add up"), rows_do([0, 2], "prove")
+    ('the row 3 adds up', 'the rows 0, 2 prove')
+    """
+    verb, _, rest = do.partition(" ")
+    verb += "s" if len(rows) == 1 else ""
+    return f"the {rows_text(rows, most=12)} {verb} {rest}".rstrip()
+
+
+def bound_text(bound: float) -> str:
+    """Return a bound on a count: the integer below it, but for rounding, or three digits of a large one.
+
+    >>> bound_text(9.9999999999999), bound_text(12345.6), bound_text(1e12)
+    ('10', '12,345', '1e+12')
+    """
+    return f"{math.floor(bound * (1 + 1e-12)):,}" if bound < 1e9 else f"{bound:.3g}"

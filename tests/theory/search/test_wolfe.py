@@ -14,7 +14,7 @@ from rosenblatt.theory.inputs import largest_entry, longest_row
 from rosenblatt.theory.search import gordan as gordans
 from rosenblatt.theory.search import wolfe as searches
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
-from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, gordan
+from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly, gordan
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.separability import separability
@@ -215,6 +215,15 @@ def test_gordan_decides(Z, data):
             assert not proved(Z, np.ones(len(Z)), 0, (answer.support.tolist(), list(answer.weights)))
 
 
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_rounded_weights_get_another_bias_before_integers_do(form):
+    X, signs = np.array([[0.1, 0.3], [0.2, 0.6], [0.3, 0.9]]), np.array([1.0, -1.0, 1.0])
+    answer = decide_exactly(form(X), signs, True, np.array([0.25, 0.5, 0.25]))
+    assert isinstance(answer, Solvable)
+    assert answer.v.dtype == np.float64
+    assert naive_least_score(X, signs, answer.v[:-1].tolist(), answer.v.tolist()[-1]) > 0
+
+
 def test_gordan_without_columns():
     assert isinstance(gordan(np.zeros((3, 0))), Unsolvable)
 
@@ -223,7 +232,7 @@ def test_twins_of_different_labels(monkeypatch):
     X, y = noise(50, 3)
     assert conflicting_duplicates(X, y) is None
     with monkeypatch.context() as patch:
-        patch.setattr(gordans, "_row_hashes", lambda X: np.zeros(X.shape[0], np.uint64))  # rows only seem to be equal
+        patch.setattr(gordans, "row_hashes", lambda X: np.zeros(X.shape[0], np.uint64))  # rows only seem to be equal
         assert conflicting_duplicates(X, y) is None
     assert conflicting_duplicates(np.vstack([X, X[4]]), np.append(y, y[4])) is None
     for form in (np.vstack([X, X[4]]), sp.csr_array(np.vstack([X, X[4]]))):

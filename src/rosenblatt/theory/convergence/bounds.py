@@ -10,16 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.theory.exact import squared_length
-from rosenblatt.theory.inputs import Matrix, MatrixLike, entries, largest_entry, two_classes
+from rosenblatt.theory.exact import rounded, squared_length
+from rosenblatt.theory.inputs import Matrix, MatrixLike, entries, largest_entry, safe, two_classes
 from rosenblatt.theory.margins import dataset_margin
 
-__all__ = ["mistake_bound", "novikoff", "squared_radius"]
-
-_EXACT_TERMS = 100_000
-"""Up to so many numbers in the rows that may be the longest are squared exactly."""
-_SAFE = 400
-"""Squares of numbers below 2**400, and the largest of them above 2**-400, are within the floats."""
+_EXACT_TERMS = 100_000  # up to so many numbers in the rows that may be the longest are squared exactly
 
 
 def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> float:
@@ -90,12 +85,7 @@ def novikoff(squared: Fraction, gamma: float) -> float:
     if not gamma > 0.0:
         return math.inf
     exact = squared / Fraction(gamma) ** 2
-    exact *= 1 + min(8 * Fraction(HALF_ULP) * exact, Fraction(1, 8))
-    try:
-        bound = float(exact)
-    except OverflowError:
-        return math.inf
-    return bound if Fraction(bound) >= exact else math.nextafter(bound, math.inf)
+    return rounded(exact * (1 + min(8 * Fraction(HALF_ULP) * exact, Fraction(1, 8))), up=True)
 
 
 def squared_radius(X: Matrix, bias: bool) -> Fraction:
@@ -106,26 +96,17 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
     >>> squared_radius(np.array([[3.0, 4.0], [0.0, 1.0]]), bias=True)
     Fraction(26, 1)
     """
-    values, largest = entries(X), largest_entry(X)
-    if largest == 0.0:
+    if largest_entry(X) == 0.0:
         return Fraction(int(bias))
-    exponent = math.frexp(largest)[1]
-    if abs(exponent) < _SAFE:
-        exponent = 0
-    scaled = np.ldexp(values, -exponent) if exponent else values  # so that no square overflows or vanishes
+    scaled, exponent = safe(X)  # so that no square overflows or vanishes
     if sp.issparse(X):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        squares = np.bincount(rows, weights=scaled * scaled, minlength=X.shape[0])
+        squares = np.bincount(rows, weights=scaled.data * scaled.data, minlength=X.shape[0])
     else:
         squares = np.einsum("ij,ij->i", scaled, scaled)
     slack = 4.0 * (X.shape[1] + 4) * HALF_ULP  # twice what the sums are off by, relative to the longest
     longest = float(squares.max())
     rows = np.flatnonzero(squares >= longest * (1.0 - slack))
     if len(rows) * X.shape[1] <= _EXACT_TERMS:
-        return max(squared_length(_entries(X, i)) for i in rows.tolist()) + int(bias)
+        return max(squared_length(entries(X[[i]]).ravel().tolist()) for i in rows.tolist()) + int(bias)
     return Fraction(longest * (1.0 + slack)) * Fraction(4) ** exponent + int(bias)
-
-
-def _entries(X: Matrix, i: int) -> list[float]:
-    row = X.data[X.indptr[i] : X.indptr[i + 1]] if sp.issparse(X) else X[i]
-    return row.tolist()

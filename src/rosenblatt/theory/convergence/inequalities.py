@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows
 
-__all__ = ["Update", "inequalities", "rounding"]
-
 _CHUNK = 1 << 20  # numbers in the weight vectors that are looked at together
 _TINY = 2.0**-1000  # what vanishes where numbers are scaled
 
@@ -68,7 +66,8 @@ def inequalities(
     parts = [np.empty((0, 7))]
     with np.errstate(under="ignore"):
         for start in range(0, len(rows), size):
-            Z = _examples(X, signs, rows[start : start + size], bias)
+            some = rows[start : start + size]
+            Z = np.hstack([dense_rows(X, some), np.ones((len(some), int(bias)))]) * signs[some][:, None]  # y z
             W = np.add.accumulate(np.vstack([w, Z]), axis=0)  # one addition after the other, as the kernel does
             w = W[-1]
             parts.append(_numbers(np.ldexp(W, -exponent), np.ldexp(Z, -exponent), _lost(W, Z, exponent), v, c))
@@ -110,14 +109,6 @@ def inequalities(
             "cosine_low": np.sqrt(k) * (gamma / R),
             "checks": checks,
         }
-
-
-def _examples(X: Matrix, signs: Signs, rows: NDArray[np.int64], bias: bool) -> Floats:
-    """Return y z for the rows."""
-    Z = dense_rows(X, rows)
-    if bias:
-        Z = np.column_stack([Z, np.ones(len(rows))])
-    return Z * signs[rows][:, None]
 
 
 def _lost(W: Floats, Z: Floats, exponent: int) -> Floats:

@@ -14,16 +14,13 @@ from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
 from rosenblatt.theory.exact import least_score, round_root, squared_length
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, two_classes
+from rosenblatt.theory.inputs import Floats, MatrixLike, two_classes
 from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.words import counted
+from rosenblatt.theory.words import bound_text, counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import TrainingRun, new_state
-from rosenblatt.training.state import LinearState
-
-__all__ = ["Proof", "Update", "proof"]
 
 _PRINTED = ("k", "row", "y·a", "rise", "|z|²", "w*·w", "k·γ", "|w|²", "k·R²", "cosine", "√k·γ/R", "α", "α₀−k·R²")
 _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compared in floats: scale the features."
@@ -127,7 +124,7 @@ class Proof:
         if most is not None and most < self.updates:
             shown = np.unique(np.linspace(0, self.updates - 1, max(1, most)).astype(int))
         space = "z = (x, 1)" if self.fit_intercept else "z = x"
-        title = f"R = {self.R:.4g}, γ = {self.gamma:.4g}, {space}: at most {_whole(self.bound)} updates"
+        title = f"R = {self.R:.4g}, γ = {self.gamma:.4g}, {space}: at most {bound_text(self.bound)} updates"
         notes = [f"{len(shown)} of {self.updates:,} updates"] if len(shown) < self.updates else []
         columns = {printed: getattr(self, name)[shown] for name, printed in zip(Update._fields, _PRINTED, strict=True)}
         return Table(columns, title=title, notes=notes)
@@ -141,7 +138,7 @@ class Proof:
             verdict = f"This is no run of a perceptron on these rows, as it breaks {broken or 'the bound'}."
         lines = [
             f"{counted(n, 'update')} in {counted(self.passes, 'pass')}, {end}; "
-            f"no run on these rows can make more than {_whole(self.bound)}.",
+            f"no run on these rows can make more than {bound_text(self.bound)}.",
             f"At the end w*·w = {self.projection[-1]:.4g} ≥ k·γ = {self.projection_low[-1]:.4g}, "
             f"and |w| = {self.norm[-1]:.4g} ≤ √k·R = {math.sqrt(n) * self.R:.4g}.",
             f"So the cosine of the angle between w and w* is at least √k·γ/R = {self.cosine_low[-1]:.4g}: "
@@ -188,10 +185,9 @@ def proof(
     cosine of the angle to w* is at least sqrt(k) gamma / R; that rises, while the cosine itself may fall.
 
     All of it is checked at every update. Which rows are mistakes is decided exactly, gamma is computed exactly from the
-    data and rounded down, and R up. The weights are floats, and their additions may round. These errors are computed
-    (each is a float itself), and the sum of their lengths, ``drift``, is all the slack that the theorem needs for
-    them; on integers it is 0. The sums that are compared are rounded too, by up to (m + 16) 2^-53 of their size
-    for m coordinates, and this is allowed for as well (``theory.convergence.inequalities`` has the details).
+    data and rounded down, and R up. Where additions of weights round, the errors are computed and their lengths added
+    up: ``drift``, 0 on integers, is allowed for, and so is the rounding of the sums that are compared
+    (``theory.convergence.inequalities`` has the details).
 
     Parameters
     ----------
@@ -248,11 +244,13 @@ def proof(
                 "leave it out to have one found; separability(X, y) tells whether there is one."
             )
         raise ValueError(_OUT_OF_RANGE)
-    state, rows = _run(matrix, signs, options)
+    state, trace = new_state(options, 2, matrix.shape[1]), UpdateTrace()
+    batch = make_batch(matrix, (signs > 0).astype(np.int32), np.array([-1, 1]), None, None)
+    TrainingRun(state, InMemory(batch), options, [trace]).run()  # as ``Perceptron`` does
     w, b, converged = state.w[0], float(state.b[0]), bool(state.done[0])
     length = round_root(squared_length([*v.tolist(), c]), up=False)
     return Proof(
-        **inequalities(matrix, signs, rows, bias, np.append(v, c) / length, R, gamma),
+        **inequalities(matrix, signs, trace.updates().rows, bias, np.append(v, c) / length, R, gamma),
         R=R,
         gamma=gamma,
         bound=novikoff(squared, gamma),
@@ -266,15 +264,6 @@ def proof(
         fit_intercept=bias,
         seed=state.seed if shuffle else None,
     )
-
-
-def _run(X: Matrix, signs: Signs, options: RunOptions) -> tuple[LinearState, NDArray[np.int64]]:
-    """Run the perceptron as ``Perceptron`` does; return its state, and the row of each update."""
-    trace = UpdateTrace()
-    batch = make_batch(X, (signs > 0).astype(np.int32), np.array([-1, 1]), None, None)
-    run = TrainingRun(new_state(options, 2, X.shape[1]), InMemory(batch), options, [trace])
-    run.run()
-    return run.state, trace.updates().rows
 
 
 def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, float]:
@@ -306,7 +295,3 @@ def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tu
         raise ValueError(f"without an intercept there is no bias, got b_star={b_star!r}: leave it out.")
     exponent = math.frexp(max(float(np.max(np.abs(v), initial=0.0)), abs(b_star)))[1]
     return np.ldexp(v, -exponent), math.ldexp(b_star, -exponent)
-
-
-def _whole(bound: float) -> str:
-    return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"

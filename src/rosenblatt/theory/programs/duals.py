@@ -9,22 +9,16 @@ dual program.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.theory.inputs import Floats, Matrix, dense_rows
-from rosenblatt.theory.integers import proportional_integers
+from rosenblatt.theory.inputs import Floats, Matrix, dense_rows, spread
+from rosenblatt.theory.integers import null_space
 from rosenblatt.theory.programs.feasibility_answers import Infeasible
 
-__all__ = ["null_space", "sharpened"]
-
-FEW = 32
-"""Up to so many rows exact weights are computed."""
-SMALL = 1e-9
-"""A singular value or a slope below this share counts as zero; a wrong guess only costs the sharper proof."""
+FEW = 32  # up to so many rows exact weights are computed
+SMALL = 1e-9  # a singular value or a slope below this share counts as zero; a wrong guess only costs the sharper proof
 
 
 def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
@@ -69,45 +63,11 @@ def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
 def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Floats) -> Infeasible | None:
     """Return the proof that these rows give, with exact weights if they are few; it still has to be checked."""
     if len(rows) > FEW:
-        spread = np.zeros(A.shape[0])
-        spread[rows] = alpha / alpha.sum()
-        return Infeasible(spread, max(0.0, -float(b @ spread)), rows, None)
+        alpha = spread(rows, alpha / alpha.sum(), A.shape[0])
+        return Infeasible(alpha, max(0.0, -float(b @ alpha)), rows, None)
     ways = null_space(own.T.tolist())
     if len(ways) != 1:
         return None
     sign = 1 if ways[0][0] > 0 else -1
     weights = tuple(sign * value for value in ways[0])
     return Infeasible.from_weights(A, b, rows, weights) if min(weights) > 0 else None
-
-
-def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
-    """Return integers d that span the solutions of ``row . d = 0`` for every row, by exact elimination.
-
-    (Bareiss's, without fractions: entries stay determinants of the matrix, so that every division is exact.)
-
-    >>> null_space([[1, 2, 0.0]])
-    [[-2, 1, 0], [0, 0, 1]]
-    """
-    M = np.array([proportional_integers(row) for row in rows], dtype=object)
-    pivots: list[int] = []
-    last = 1
-    for j in range(M.shape[1]):
-        r = len(pivots)
-        below = np.flatnonzero(M[r:, j])
-        if len(below) == 0:
-            continue
-        M[[r, r + below[0]]] = M[[r + below[0], r]]
-        line = M[r].copy()
-        M = (M * line[j] - np.multiply.outer(M[:, j], line)) // last
-        M[r] = line
-        pivots.append(j)
-        last = line[j]
-    spanning = []
-    for j in sorted(set(range(M.shape[1])) - set(pivots)):
-        free = [0] * M.shape[1]
-        free[j] = last
-        for r, k in enumerate(pivots):
-            free[k] = -M[r, j]
-        common = math.gcd(*free) * (1 if last > 0 else -1)
-        spanning.append([value // common for value in free])
-    return spanning

@@ -19,35 +19,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows
+from rosenblatt.theory.exact import rounded
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
 from rosenblatt.theory.programs.duals import sharpened
-from rosenblatt.theory.programs.feasibility_answers import (
-    Feasible,
-    Infeasible,
-    Unsettled,
-    cone,
-    dot,
-    is_inside,
-    most_excess,
-    read_system,
-    read_vector,
-    rounded,
-)
+from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled
 from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded, beyond
 from rosenblatt.theory.programs.rays import recession_ray
+from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system, read_vector
 from rosenblatt.theory.search.cones import decide_cone
 from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 from rosenblatt.theory.words import as_float
 
-__all__ = ["maximize", "strict_feasibility"]
-
-RESCALINGS = 30
-"""More than margins of 1e-14 need."""
-ROOM = 2.0**-33
-"""How much more room than b is given, as a share, to tell an empty system from one without an interior."""
-FIRST_STEPS = 3
-"""Values far above the first that are tried before a program is suspected to be unbounded."""
+RESCALINGS = 30  # more than margins of 1e-14 need
+ROOM = 2.0**-33  # how much more room than b is given, as a share, to tell an empty system from one without an interior
+FIRST_STEPS = 3  # values far above the first that are tried before a program is suspected to be unbounded
 
 
 def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | Unsettled:
@@ -96,26 +82,22 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
 def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
     hopeless = np.where(_largest(A) == 0, b, 1.0)  # a row of zeros says 0 < b
     if np.min(hopeless, initial=1.0) <= 0:
-        proof = Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,))
-        return proof if proof.empty else _emptied(A, b, proof)
+        return _emptied(A, b, Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,)))
     Z = cone(A, b)
     run = rescaled_perceptron(Z, RESCALINGS)
     found = [] if run.v is None else [[Fraction(value) for value in run.v.tolist()]]
-    x = _float_point(A, b, found)
-    if x is not None:
+    if (x := _float_point(A, b, found)) is not None:
         return Feasible(x)
     answer = decide_cone(Z)
     if isinstance(answer, Unsolvable):
-        proof = sharpened(A, b, _from_cone(A, b, answer))
-        return proof if proof.empty else _emptied(A, b, proof)
+        return _emptied(A, b, sharpened(A, b, _from_cone(A, b, answer)))
     if answer is not None:
         found = [answer, *found]
-    x = _float_point(A, b, found)
-    if x is not None:
+    if (x := _float_point(A, b, found)) is not None:
         return Feasible(x)
     if found:
         v = found[0]
-        return Feasible(np.array([*(value / v[-1] for value in v[:-1]), None], dtype=object)[:-1])
+        return Feasible(np.array([value / v[-1] for value in v[:-1]], dtype=object))
     with np.errstate(all="ignore"):
         x = np.nan_to_num(run.best[:-1] / run.best[-1])
     return Unsettled(x, rounded(most_excess(A, b, x), up=True))
@@ -135,6 +117,8 @@ def _emptied(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
 
     If a little more room than b still leaves nothing, the weights that prove this prove it for b with a deficit.
     """
+    if proof.empty:
+        return proof
     scale = np.maximum(np.abs(b), _largest(A))
     wider = b + ROOM * np.where(scale == 0, 1.0, scale)
     answer = decide_cone(cone(A, wider)) if np.isfinite(wider).all() else None
@@ -161,9 +145,8 @@ def _from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
     rows = answer.support[own]
     if answer.weights is not None:
         return Infeasible.from_weights(A, b, rows, answer.weights[: len(rows)])
-    alpha = np.zeros(A.shape[0])
     total = float(answer.alpha[own].sum())
-    alpha[rows] = answer.alpha[own] / total
+    alpha = spread(rows, answer.alpha[own] / total, A.shape[0])
     return Infeasible(alpha, float(answer.alpha[~own].sum()) / total, rows, None)
 
 
@@ -256,7 +239,7 @@ def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap
     rows = proof.support[:-1]
     if proof.weights is not None:
         *others, last = proof.weights
-        high = rounded(dot(b[rows], np.array(others, dtype=object)) / last, up=True)
+        high = rounded(dot(b[rows], others) / last, up=True)
         return high, Infeasible.from_weights(*beyond(c, A, b, high), proof.support, proof.weights)
     share = float(proof.alpha[-1])
     with np.errstate(all="ignore"):

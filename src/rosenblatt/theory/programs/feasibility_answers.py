@@ -11,80 +11,15 @@ from fractions import Fraction
 from typing import Annotated, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.storage.json_fields import StrictFields
-from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, RowNumbers, Sparse
-from rosenblatt.theory.exact import encloses_zero_combination, least_score, sums_to_zero
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix, dense_rows
-from rosenblatt.theory.integers import proportional_integers
-from rosenblatt.theory.words import as_float, rows_text, vector_text
-
-__all__ = ["Feasible", "Infeasible", "Unsettled", "cone", "dot", "is_inside", "read_system", "read_vector"]
-
-
-def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
-    """Return A as a matrix of finite float64, with any number of rows and columns, and b with a number for each row."""
-    matrix: Matrix = A if sp.issparse(A) else np.asarray(A)
-    empty = len(matrix.shape) == 2 and 0 in matrix.shape
-    matrix = np.zeros(matrix.shape) if empty else check_matrix(matrix, "A")
-    return matrix, read_vector("b", b, matrix.shape[0], "row")
-
-
-def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
-    """Return finite float64 numbers, one for each row or column of A."""
-    vector = np.asarray(values)
-    if vector.ndim == 2 and 1 in vector.shape:
-        vector = vector.ravel()
-    if vector.shape != (length,):
-        raise ValueError(
-            f"{name} must have a number for each of the {length} {what}s of A, got the shape {vector.shape}."
-        )
-    try:
-        vector = vector.astype(np.float64) if vector.dtype.kind in "biufO" else np.array([np.nan])
-    except (TypeError, ValueError):
-        vector = np.array([np.nan])
-    if not np.isfinite(vector).all():
-        raise ValueError(f"{name} must be of finite real numbers: leave out what has no limit.")
-    return vector
-
-
-def cone(A: Matrix, b: Floats) -> Matrix:
-    """Return Z with a row (-a, b) for each row of A x < b, and (0, 1) below: A x < b says Z (x, 1) > 0.
-
-    And any v with Z v > 0 gives the solution v[:-1] / v[-1].
-    """
-    if sp.issparse(A):
-        last = sp.csr_array(([1.0], ([0], [A.shape[1]])), shape=(1, A.shape[1] + 1))
-        return sp.csr_array(sp.vstack([sp.hstack([-A, b[:, None]]), last]))
-    Z = np.zeros((A.shape[0] + 1, A.shape[1] + 1))
-    Z[:-1, :-1], Z[:-1, -1], Z[-1, -1] = -A, b, 1.0
-    return Z
-
-
-def is_inside(A: Matrix, b: Floats, x: Numbers) -> bool:
-    """Return whether A x < b in every row, exactly; x holds floats or fractions."""
-    if x.shape != (A.shape[1],) or not is_finite(x):
-        return False
-    return least_score(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
-
-
-def dot(c: Floats, x: Numbers) -> Fraction:
-    """Return c . x, exactly."""
-    return sum((Fraction(p) * Fraction(q) for p, q in zip(c.tolist(), x.tolist(), strict=True)), Fraction(0))
-
-
-def is_finite(x: Numbers) -> bool:
-    """Return whether all numbers are finite; fractions are."""
-    return all(isinstance(value, Fraction) or math.isfinite(value) for value in x.tolist())
-
-
-def proportional(values: list[float | Fraction]) -> Numbers:
-    """Return floats as they are; where there are fractions, integers in proportion to them."""
-    if not any(isinstance(value, Fraction) for value in values):
-        return np.array(values)
-    return np.array(proportional_integers(values), dtype=object)
+from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, Rows, Sparse
+from rosenblatt.theory.exact import encloses_zero_combination, rounded, sums_to_zero
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
+from rosenblatt.theory.integers import are_finite
+from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system
+from rosenblatt.theory.words import rows_do, vector_text
 
 
 def _write_point(x: Numbers, _: str) -> list[list[str] | float]:
@@ -100,7 +35,7 @@ def _read_point(fields: StrictFields, name: str) -> Numbers:
     if not all(type(v) is Fraction or (type(v) in (int, float) and abs(v) < math.inf) for v in numbers):
         raise fields.wrong(name, "a list of finite numbers", values)
     if Fraction in map(type, numbers):
-        return np.array([*map(Fraction, numbers), None], dtype=object)[:-1]
+        return np.array([*map(Fraction, numbers)], dtype=object)
     return np.array(numbers, dtype=np.float64)
 
 
@@ -120,9 +55,6 @@ class Feasible(Certificate):
         """Return whether A x < b in every row, recomputed exactly."""
         return is_inside(*read_system(A, b), self.x)
 
-    def __bool__(self) -> bool:
-        return True
-
     def __str__(self) -> str:
         return f"Feasible: A x < b strictly in every row, for x = {vector_text(self.x)}."
 
@@ -141,16 +73,16 @@ class Infeasible(Certificate):
 
     alpha: Sparse
     deficit: Number
-    support: RowNumbers
+    support: Rows
     weights: Integers
+    _truth = False
 
     @classmethod
     def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
         """Return the claim of these integer weights on these rows, with ``alpha`` of sum 1."""
         total = sum(weights)
-        alpha = np.zeros(A.shape[0])
-        alpha[rows] = [max(float(Fraction(weight, total)), 5e-324) for weight in weights]
-        deficit = -dot(b[rows], np.array(weights, dtype=object)) / total
+        alpha = spread(rows, [max(float(Fraction(weight, total)), 5e-324) for weight in weights], A.shape[0])
+        deficit = -dot(b[rows], weights) / total
         return cls(alpha, rounded(deficit, up=True), rows, weights)
 
     @property
@@ -169,7 +101,7 @@ class Infeasible(Certificate):
             return self._encloses(A, b)
         if len(rows) == 0 or not sums_to_zero(A, np.ones(len(b)), rows, self.weights, False):
             return False
-        short, total = -dot(b[rows], np.array(self.weights, dtype=object)), sum(self.weights)
+        short, total = -dot(b[rows], self.weights), sum(self.weights)
         unit = sum(map(Fraction, alpha[rows].tolist()), Fraction(0)) / total
         claimed = [*alpha[rows].tolist(), deficit]
         true = [*(weight * unit for weight in self.weights), short * unit]
@@ -190,11 +122,8 @@ class Infeasible(Certificate):
                 scaled, np.ones(len(Z)), np.arange(len(Z)), alpha / alpha.sum(), False
             )
 
-    def __bool__(self) -> bool:
-        return False
-
     def __str__(self) -> str:
-        rows = naming(self.support, "add up")
+        rows = rows_do(self.support.tolist(), "add up")
         if self.empty:
             return (
                 "Infeasible: no x has A x < b, and not even A x <= b has a solution.\n"
@@ -215,16 +144,14 @@ class Unsettled(Certificate):
 
     x: Point
     excess: Number
+    _truth = "the question is not settled, so it is neither true nor false: look at x and excess."
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether no row of A x - b is above ``excess``."""
         A, b = read_system(A, b)
-        if self.x.shape != (A.shape[1],) or not is_finite(self.x):
+        if self.x.shape != (A.shape[1],) or not are_finite(self.x):
             return False
         return most_excess(A, b, self.x) <= self.excess
-
-    def __bool__(self) -> bool:
-        raise ValueError("the question is not settled, so it is neither true nor false: look at x and excess.")
 
     def __str__(self) -> str:
         if self.excess < 0:
@@ -238,30 +165,5 @@ class Unsettled(Certificate):
         )
 
 
-def most_excess(A: Matrix, b: Floats, x: Numbers) -> Fraction:
-    """Return the largest entry of A x - b, exactly; A has rows."""
-    whole = proportional([*x.tolist(), 1.0])
-    return -least_score(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
-
-
 def _near(value: float, exact: Fraction) -> bool:
     return abs(Fraction(value) - exact) <= abs(exact) / 10**9 + Fraction(2) ** -1000
-
-
-def rounded(value: Fraction, up: bool) -> float:
-    """Return the nearest float that is not below ``value``, or not above it."""
-    near = as_float(value)
-    if not math.isfinite(near):
-        return near if (near > 0) == up else math.copysign(math.nextafter(math.inf, 0.0), near)
-    if up and Fraction(near) < value:
-        return math.nextafter(near, math.inf)
-    if not up and Fraction(near) > value:
-        return math.nextafter(near, -math.inf)
-    return near
-
-
-def naming(support: NDArray[np.intp], do: str) -> str:
-    """Return the rows and what they do, as in "the rows 0, 1 prove"."""
-    verb, _, rest = do.partition(" ")
-    verb += "s" if len(support) == 1 else ""
-    return f"the {rows_text(support.tolist(), most=12)} {verb} {rest}".rstrip()

@@ -14,21 +14,10 @@ from numpy.typing import ArrayLike
 from rosenblatt.theory.certificates import Certificate, Codec, Number
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers
-from rosenblatt.theory.programs.feasibility_answers import (
-    Infeasible,
-    Point,
-    dot,
-    is_finite,
-    is_inside,
-    naming,
-    proportional,
-    read_system,
-    read_vector,
-)
-from rosenblatt.theory.words import vector_text
-
-__all__ = ["Optimum", "Unbounded", "beyond", "recedes"]
-
+from rosenblatt.theory.integers import are_finite
+from rosenblatt.theory.programs.feasibility_answers import Infeasible, Point
+from rosenblatt.theory.programs.systems import dot, is_inside, proportional, read_system, read_vector
+from rosenblatt.theory.words import rows_do, vector_text
 
 _Proof: TypeAlias = Annotated[
     Infeasible, Codec(lambda proof, _: proof.to_dict(), lambda fields, name: Infeasible.from_dict(fields.take(name)))
@@ -69,7 +58,7 @@ class Optimum(Certificate):
 
     def __str__(self) -> str:
         rows = self.proof.support[:-1]
-        reason = f"{naming(rows, 'prove')} the upper end" if len(rows) else "c is zero"
+        reason = f"{rows_do(rows.tolist(), 'prove')} the upper end" if len(rows) else "c is zero"
         return (
             f"Optimum: the largest c . x over A x <= b lies between {self.low:.17g} and {self.high:.17g}.\n"
             f"The lower end is attained by a strictly feasible x; {reason}."
@@ -105,6 +94,6 @@ def beyond(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
 
 def recedes(c: Floats, A: Matrix, d: Numbers) -> bool:
     """Return whether A d <= 0 in every row and c . d > 0, exactly."""
-    if d.shape != c.shape or not is_finite(d) or dot(c, d) <= 0:
+    if d.shape != c.shape or not are_finite(d) or dot(c, d) <= 0:
         return False
     return A.shape[0] == 0 or least_score(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0

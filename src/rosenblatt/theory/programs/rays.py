@@ -16,13 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, dense_rows
-from rosenblatt.theory.integers import proportional_integers
-from rosenblatt.theory.programs.duals import null_space
+from rosenblatt.theory.integers import near_floats, null_space, proportional_integers
 from rosenblatt.theory.programs.optimum_answers import recedes
+from rosenblatt.theory.programs.systems import dot
 from rosenblatt.theory.search.cones import decide_cone
 from rosenblatt.theory.search.gordan import Unsolvable
-
-__all__ = ["recession_ray"]
 
 Line = list[Fraction]
 
@@ -48,33 +46,19 @@ def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers 
         basis = null_space([rows[i] for i in sorted(equal)])
         kept, lines = [], []
         for i, row in enumerate(rows):
-            line = [-_dot(row, free) for free in basis]
+            line = [-dot(row, free) for free in basis]
             if any(line):
                 kept.append(i)
                 lines.append(line)
-        last = [_dot(goal, free) for free in basis]
+        last = [dot(goal, free) for free in basis]
         if not any(last):
             return None
-        answer = decide_cone(np.array([_floats(line) for line in [*lines, last]]))
+        answer = decide_cone(np.array([near_floats(proportional_integers(line)) for line in [*lines, last]]))
         if isinstance(answer, list):
-            ray = [
-                sum((u * free[j] for u, free in zip(answer, basis, strict=True)), Fraction(0)) for j in range(len(goal))
-            ]
-            return _proved(c, A, ray)
+            return _proved(c, A, [dot(answer, column) for column in zip(*basis, strict=True)])
         if not isinstance(answer, Unsolvable) or answer.support[-1] == len(kept):
             return None
         equal |= {kept[k] for k in answer.support.tolist()}
-
-
-def _dot(row: Line, other: list[int]) -> Fraction:
-    return sum((p * q for p, q in zip(row, other, strict=True) if p and q), Fraction(0))
-
-
-def _floats(line: Line) -> list[float]:
-    """Return floats in proportion to the fractions: exactly where these are integers of a common unit."""
-    integers = proportional_integers(line)
-    shift = max(0, max(abs(value) for value in integers).bit_length() - 53)
-    return [float(Fraction(value, 1 << shift)) for value in integers]
 
 
 def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
@@ -86,5 +70,5 @@ def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
         near = np.array([float(value / largest) for value in ray])
     if recedes(c, A, near):
         return near
-    exact = np.array([*ray, None], dtype=object)[:-1]
+    exact = np.array(ray, dtype=object)
     return exact if recedes(c, A, exact) else None

@@ -12,8 +12,6 @@ from rosenblatt.theory.inputs import Matrix, entries
 from rosenblatt.theory.integers import proportional_integers
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
 
-__all__ = ["balanced", "decide_cone"]
-
 _NONE = -(10**6)  # the exponent of zero
 _NORMAL = 2.0**-1022
 
@@ -51,11 +49,12 @@ def balanced(Z: Matrix) -> tuple[Matrix, Places, Places]:
 def decide_cone(Z: Matrix) -> list[Fraction] | Unsolvable | None:
     """Return an exact v with Z v > 0 in every row, or the proof that there is none; None where neither was found."""
     scaled, heights, widths = balanced(Z)
-    if not _same(Z, scaled):
+    if np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0)):  # a number vanished or became subnormal
         scaled, heights, widths = Z, np.zeros_like(heights), np.zeros_like(widths)
     answer = gordan(scaled)
     if isinstance(answer, Solvable):
-        return [_shifted(value, -place) for value, place in zip(answer.v.tolist(), widths.tolist(), strict=True)]
+        pairs = zip(answer.v.tolist(), widths.tolist(), strict=True)
+        return [Fraction(value) / Fraction(2) ** place for value, place in pairs]
     if not isinstance(answer, Unsolvable):
         return None
     places = heights[answer.support]
@@ -66,13 +65,3 @@ def decide_cone(Z: Matrix) -> list[Fraction] | Unsolvable | None:
         return Unsolvable(answer.support, alpha, None)
     whole = [weight << (top - place) for weight, place in zip(answer.weights, places.tolist(), strict=True)]
     return Unsolvable(answer.support, alpha, tuple(proportional_integers(whole)))
-
-
-def _same(Z: Matrix, scaled: Matrix) -> bool:
-    """Return whether scaling by powers of two has lost nothing: no number vanished or became subnormal."""
-    return not np.any((np.abs(entries(scaled)) < _NORMAL) & (entries(Z) != 0))
-
-
-def _shifted(value: float, place: int) -> Fraction:
-    """Return ``value * 2**place``, exactly."""
-    return Fraction(value) * Fraction(2) ** place

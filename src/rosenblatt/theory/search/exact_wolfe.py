@@ -17,12 +17,9 @@ import scipy.sparse as sp
 
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Floats, Matrix, Signs, entries
-from rosenblatt.theory.integers import proportional_integers
+from rosenblatt.theory.integers import near_floats, proportional_integers
 
-__all__ = ["ExactRows", "IntegerRows", "exact_search"]
-
-MOST_WORK = 1 << 28
-"""What a search may cost, in products of words: about a minute."""
+MOST_WORK = 1 << 28  # what a search may cost, in products of words: about a minute
 
 BLOCK = 1 << 20
 
@@ -30,9 +27,7 @@ BLOCK = 1 << 20
 class ExactRows(Protocol):
     """Rows of integers, which floats are near to."""
 
-    @property
-    def width(self) -> int:
-        """The number of columns."""
+    width: int  # the number of columns
 
     @property
     def bits(self) -> int:
@@ -150,9 +145,8 @@ def _nearest(points: list[list[int]]) -> list[Fraction] | None:
 
 def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
     """Return the row of least score v . z and that score: floats leave few rows in doubt, which are done exactly."""
-    unit = 1 << max(abs(value) for value in v).bit_length()
     with np.errstate(all="ignore"):
-        s, error = rows.near(np.array([float(Fraction(value, unit)) for value in v]))
+        s, error = rows.near(np.array(near_floats(v)))
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))
     score, i = min((sum(a * b for a, b in zip(v, rows[i], strict=True)), i) for i in in_doubt.tolist())
     return i, score

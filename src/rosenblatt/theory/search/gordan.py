@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -17,16 +16,14 @@ from numpy.typing import NDArray
 
 from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import encloses_zero_combination, least_score
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_matrix, dense_rows, largest_entry
-from rosenblatt.theory.integers import proportional_integers
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, check_matrix, dense_rows, largest_entry, spread
+from rosenblatt.theory.integers import near_floats, proportional_integers
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
+from rosenblatt.theory.words import as_float
 
-__all__ = ["Solvable", "Unknown", "Unsolvable", "conflicting_duplicates", "decide_exactly", "gordan"]
-
-FEW = 24
-"""Up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first."""
+FEW = 24  # up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first
 
 
 @dataclass(frozen=True)
@@ -44,20 +41,9 @@ class Unsolvable:
     alpha: Floats
     weights: tuple[int, ...] | None
 
-    def spread(self, n: int) -> Floats:
-        """Return ``alpha`` as one weight for each of the n rows."""
-        weights = np.zeros(n)
-        weights[self.support] = self.alpha
-        return weights
 
-
-@dataclass(frozen=True)
-class Unknown:
-    """Neither could be proved."""
-
-
-def gordan(Z: MatrixLike) -> Solvable | Unsolvable | Unknown:
-    """Decide whether some v has ``z . v > 0`` for every row z of ``Z``.
+def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
+    """Decide whether some v has ``z . v > 0`` for every row z of ``Z``; None where neither could be proved.
 
     >>> gordan([[1.0, 2.0], [2.0, 1.0]]).v > 0
     array([ True,  True])
@@ -68,16 +54,15 @@ def gordan(Z: MatrixLike) -> Solvable | Unsolvable | Unknown:
     signs = np.ones(Z.shape[0])
     if Z.shape[1] == 0:
         return Unsolvable(np.zeros(1, dtype=np.intp), np.ones(1), (1,))
-    hull = Hull(Z, signs, "homogeneous")
-    found = nearest_point(hull)
+    found = nearest_point(Hull(Z, signs, "homogeneous"))
     if found.low > 0 and least_score(Z, signs, found.u, 0.0) > 0:
         return Solvable(found.u)
-    return decide_exactly(Z, signs, False, hull.spread(found.rows, found.weights))
+    return decide_exactly(Z, signs, False, spread(found.rows, found.weights, Z.shape[0]))
 
 
 def decide_exactly(
     X: Matrix, signs: Signs, bias: bool, alpha: Floats, progress: Progress | None = None
-) -> Solvable | Unsolvable | Unknown:
+) -> Solvable | Unsolvable | None:
     """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``."""
     place = min(math.frexp(largest_entry(X))[1], 1023)
     constant = 2.0**place if bias else 0.0  # stands for the 1: no coordinate dwarfs another
@@ -96,7 +81,7 @@ def decide_exactly(
             return Unsolvable(start[order], refined[order], None)
     answer = exact_search(IntegerRows(X, signs, bias), start.tolist(), watch=progress.exact if progress else None)
     if answer is None:
-        return Unknown()
+        return None
     v, weights = answer
     if weights is None:
         return Solvable(_short_vector(X, signs, v, bias))
@@ -108,17 +93,18 @@ def decide_exactly(
 
 def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
     """Return the proof by two equal rows of different signs, if there are any: a common case that is quick to find."""
-    marks = _row_hashes(X)
+    marks = row_hashes(X)
     order = np.argsort(marks, kind="stable")
     alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))
     for k in alike.tolist():
         pair = np.sort(order[k : k + 2])
-        if _equal(X, *pair.tolist()):
+        unequal = X[pair[:1]] != X[pair[1:]]
+        if not (unequal.nnz if sp.issparse(unequal) else unequal.any()):
             return Unsolvable(pair, np.array([0.5, 0.5]), (1, 1))
     return None
 
 
-def _row_hashes(X: Matrix) -> NDArray[np.uint64]:
+def row_hashes(X: Matrix) -> NDArray[np.uint64]:
     """Return a hash of each row: the sum of the bits of its entries times odd numbers."""
     n, d = X.shape
     odd = _odd_numbers(d)
@@ -143,11 +129,6 @@ def _rotated(values: Floats) -> NDArray[np.uint64]:
     return (bits << np.uint64(12)) | (bits >> np.uint64(52))
 
 
-def _equal(X: Matrix, i: int, j: int) -> bool:
-    unequal = X[[i]] != X[[j]]
-    return not (unequal.nnz if sp.issparse(unequal) else unequal.any())
-
-
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:
     """Return the weights of sum 1 under which the rows add up to zero, as near as floats can say."""
     Z = dense_rows(X, rows) * signs[rows][:, None]
@@ -163,10 +144,15 @@ def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bia
 
 
 def _short_vector(X: Matrix, signs: Signs, v: list[int], bias: bool) -> Numbers:
-    """Return v rounded to floats where that still separates, else as integers."""
-    unit = 1 << max(abs(value) for value in v).bit_length()
-    near = np.array([float(Fraction(value, unit)) for value in v])
+    """Return v rounded to floats where that still separates, if need be with another bias, else as integers."""
+    near = np.array(near_floats(v))
     w, b = (near[:-1], float(near[-1])) if bias else (near, 0.0)
     if least_score(X, signs, w, b) > 0:
         return near
+    sides = [signs > 0, signs < 0]
+    if bias and all(side.any() for side in sides):
+        low, high = (least_score(X[side], signs[side], w, 0.0) for side in sides)
+        near[-1] = as_float((high - low) / 2)  # halfway between the classes
+        if math.isfinite(near[-1]) and least_score(X, signs, w, float(near[-1])) > 0:
+            return near
     return np.array(proportional_integers(v), dtype=object)

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows, longest_row, safe
 
-__all__ = ["Hull"]
-
 ROUNDED = 2.0**-50  # a product of rows is off by about this share
 
 
@@ -38,8 +36,7 @@ class Hull:
         both = kind == "geometric"
         self.groups = [np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)] if both else [np.arange(len(signs))]
         self.radius = math.hypot(longest_row(self.X), self.constant) or 1.0
-        self.noise = 1e-15
-        """Lengths below this share of the radius are rounding."""
+        self.noise = 1e-15  # lengths below this share of the radius are rounding
 
     def scores(self, u: Floats) -> Floats:
         """Return ``z . u`` for all rows."""
@@ -99,9 +96,3 @@ class Hull:
             few = min(count, len(group)) - 1
             parts.append(group[np.argpartition(s[group], few)[: few + 1]])
         return np.concatenate(parts)
-
-    def spread(self, rows: NDArray[np.intp], weights: Floats) -> Floats:
-        """Return the weights of ``rows`` as one weight for each row of the data."""
-        alpha = np.zeros(len(self.signs))
-        alpha[rows] = weights
-        return alpha

@@ -28,15 +28,13 @@ from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 
 from rosenblatt.parameters import check_integer
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows, squared_lengths
 from rosenblatt.theory.search.cones import balanced
 from rosenblatt.theory.words import counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import Outcome, TrainingRun, new_state
-
-__all__ = ["RescaledRun", "rescaled_perceptron"]
 
 STRETCH = 10.0
 WORST_CONDITION = 1e12
@@ -63,7 +61,6 @@ class RescaledRun:
         How many rows are not positive for ``best``; 0 if and only if ``v`` was found.
     """
 
-    v: Floats | None
     updates: int
     passes: int
     rescalings: int
@@ -71,10 +68,14 @@ class RescaledRun:
     best: Floats
     wrong: int
 
+    @property
+    def v(self) -> Floats | None:
+        """The solution, if one was found."""
+        return self.best if self.wrong == 0 else None
+
     def __str__(self) -> str:
-        counts = ((self.updates, "update"), (self.passes, "pass"), (self.rescalings, "rescaling"))
-        updates, passes, rescalings = (counted(*count) for count in counts)
-        work = f"{updates} in {passes}, {rescalings}"
+        work = f"{counted(self.updates, 'update')} in {counted(self.passes, 'pass')}"
+        work += f", {counted(self.rescalings, 'rescaling')}"
         if self.v is not None:
             return f"Solved: every row of Z v is positive. {work}."
         return f"Not solved, which proves nothing: at best Z v has {counted(self.wrong, 'row')} not positive. {work}."
@@ -130,7 +131,7 @@ def rescaled_perceptron(
     with np.errstate(all="ignore"):
         scaled, _, exponents = balanced(Z)
         search = _Search(Z, scaled, exponents, limit, seed)
-        if m == 0 or not (_lengths(scaled) > 0).all():  # a row of zeros is never positive
+        if m == 0 or not (squared_lengths(scaled) > 0).all():  # a row of zeros is never positive
             max_rescalings = -1
         for rescalings in range(max_rescalings + 1):
             found = search.phase()
@@ -138,15 +139,7 @@ def rescaled_perceptron(
                 on_phase(rescalings, search.updates, search.wrong)
             if found or rescalings == max_rescalings or not search.rescale():
                 break
-    return RescaledRun(
-        search.best if search.wrong == 0 else None,
-        search.updates,
-        search.passes,
-        search.rescalings,
-        search.alpha,
-        search.best,
-        search.wrong,
-    )
+    return RescaledRun(search.updates, search.passes, search.rescalings, search.alpha, search.best, search.wrong)
 
 
 class _Search:
@@ -163,7 +156,10 @@ class _Search:
         self.best, self.wrong = np.zeros(m), n
 
     def phase(self) -> bool:
-        """Run the perceptron on A from zero, until a clean pass or the limit; return whether that solves the system."""
+        """Run the perceptron on A from zero, until a clean pass or the limit; return whether that solves the system.
+
+        The end of the phase is kept if fewer rows are wrong than ever before.
+        """
         n, m = self.Z.shape
         options = RunOptions(max_iter=2**62, max_updates=self.limit, fit_intercept=False, random_state=self.seed)
         state, trace = new_state(options, 2, m), UpdateTrace()
@@ -174,17 +170,13 @@ class _Search:
         self.passes = state.passes
         self.updates += int(state.counters["updates"][0])
         self.alpha += self.counts
-        return self._judge(state.w[0], clean=outcome is Outcome.CLEAN_PASS)
-
-    def _judge(self, w: Floats, clean: bool) -> bool:
-        """Look at B w in the original coordinates, and keep it if fewer rows are wrong than ever before."""
-        v = w if self.B is None else self.B @ w
+        v = state.w[0] if self.B is None else self.B @ state.w[0]
         wrong = int(np.sum(~(self.scaled @ v > 0)))  # not a comparison that NaN would pass
-        v = _stretched(v, self.exponents)
+        v = _stretched(v, self.exponents)  # in the original coordinates
         if not np.isfinite(v).all():
             return False
-        if clean or wrong == 0:
-            solved = least_score(self.Z, np.ones(self.Z.shape[0]), v, 0.0) > 0
+        if wrong == 0 or outcome is Outcome.CLEAN_PASS:
+            solved = least_score(self.Z, np.ones(n), v, 0.0) > 0
             wrong = 0 if solved else max(wrong, 1)
         if wrong < self.wrong:
             self.best, self.wrong = v, wrong
@@ -217,14 +209,9 @@ def _stretched(v: Floats, exponents: NDArray[np.int64]) -> Floats:
     return np.ldexp(v, np.clip(-exponents - top, -(2**30), 2**30))
 
 
-def _lengths(Z: Matrix) -> Floats:
-    squares = Z.multiply(Z).sum(axis=1) if sp.issparse(Z) else np.einsum("ij,ij->i", Z, Z)
-    return np.sqrt(np.asarray(squares).ravel())
-
-
 def _unit_rows(A: Matrix) -> Matrix:
     """Return the rows scaled to length 1."""
-    lengths = _lengths(A)
+    lengths = np.sqrt(squared_lengths(A))
     if sp.issparse(A):
         data = A.data / np.repeat(lengths, np.diff(A.indptr))
         return sp.csr_array((data, A.indices, A.indptr), shape=A.shape)

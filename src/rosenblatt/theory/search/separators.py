@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.parameters import check_integer, check_share
 from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import least_score
-from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, spread
 from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.wolfe import nearest_point
-
-__all__ = ["Hyperplane", "find_hyperplane"]
 
 
 class Hyperplane(NamedTuple):
@@ -31,6 +30,12 @@ class Hyperplane(NamedTuple):
     alpha: Floats
 
 
+def check_search(rtol: float, max_iter: int) -> None:
+    """Raise a ParameterError where the limits of a search are not valid."""
+    check_share("rtol", rtol)
+    check_integer("max_iter", max_iter, 1)
+
+
 def find_hyperplane(
     X: Matrix, signs: Signs, kind: str, rtol: float, max_iter: int, verbose: int, program: bool = False
 ) -> Hyperplane | Unsolvable:
@@ -42,7 +47,11 @@ def find_hyperplane(
     if duplicates:
         return duplicates
     progress = Progress(verbose)
-    u, alpha = _by_program(X, signs) if program else _by_hull(Hull(X, signs, kind), rtol, max_iter, progress)
+    if program:
+        u, alpha = _by_program(X, signs)
+    else:
+        found = nearest_point(Hull(X, signs, kind), rtol, max_iter, progress.search)
+        u, alpha = found.u, spread(found.rows, found.weights, X.shape[0])
     bias = kind != "homogeneous"
     w, b = (u, _middle(X, signs, u)) if kind == "geometric" else (u[:-1], float(u[-1])) if bias else (u, 0.0)
     least = least_score(X, signs, w, b)
@@ -54,12 +63,6 @@ def find_hyperplane(
         w, b = (answer.v[:-1], answer.v.tolist()[-1]) if bias else (answer.v, 0.0)
         least = least_score(X, signs, w, b)
     return Hyperplane(w, b, least, alpha)
-
-
-def _by_hull(hull: Hull, rtol: float, max_iter: int, progress: Progress) -> tuple[Floats, Floats]:
-    """Return the direction of largest margin and the weights of the nearest points, in floats."""
-    found = nearest_point(hull, rtol, max_iter, progress.search)
-    return found.u, hull.spread(found.rows, found.weights)
 
 
 def _by_program(X: Matrix, signs: Signs) -> tuple[Floats, Floats]:

@@ -21,23 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.wolfe import AT_ZERO, PAUSED, STATE, nearest_steps
-from rosenblatt.theory.inputs import Floats
+from rosenblatt.theory.inputs import Floats, spread
 from rosenblatt.theory.search.hulls import Hull
 
-__all__ = ["Nearest", "nearest_point"]
-
-ENOUGH = 1e-3
-"""All rows are looked at for the first time when the working set's own bracket is closed to this share."""
-PATIENCE = 300
-"""The most steps without a shorter mean."""
-WIDE = 4000
-"""From so many dimensions on, only products of rows are kept and not the rows."""
-FEW_PRODUCTS = 1000
-"""The rows whose products are kept at first; twice as many after each look at all rows."""
-ROOM = 1 << 22
-"""Numbers to hold at first, at most, and to add at a time."""
-BATCH = 1 << 26
-"""Multiplications to make, about, before progress is shown and an interrupt is seen."""
+ENOUGH = 1e-3  # all rows are looked at for the first time when the working set's own bracket is closed to this share
+PATIENCE = 300  # the most steps without a shorter mean
+WIDE = 4000  # from so many dimensions on, only products of rows are kept and not the rows
+FEW_PRODUCTS = 1000  # the rows whose products are kept at first; twice as many after each look at all rows
+ROOM = 1 << 22  # numbers to hold at first, at most, and to add at a time
+BATCH = 1 << 26  # multiplications to make, about, before progress is shown and an interrupt is seen
 
 Rows = NDArray[np.intp]
 Watcher = Callable[[int, float, float], None]
@@ -47,18 +39,13 @@ Watcher = Callable[[int, float, float], None]
 class Nearest:
     """Where the search ended; the bracket is in floating point, so it still has to be proved."""
 
-    u: Floats
-    """Unit direction of largest ``low``."""
-    low: float
-    """Least score of a vertex along ``u``."""
-    high: float
-    """Length of the shortest mean found."""
-    rows: Rows
-    weights: Floats
-    """The rows and the weights, of sum 1, of that mean."""
+    u: Floats  # unit direction of largest ``low``
+    low: float  # least score of a vertex along ``u``
+    high: float  # length of the shortest mean found
+    rows: Rows  # of that mean
+    weights: Floats  # of these rows, of sum 1
     steps: int
-    passes: int
-    """Looks at all rows between the steps."""
+    passes: int  # looks at all rows between the steps
 
 
 def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch: Watcher | None = None) -> Nearest:
@@ -115,7 +102,7 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
     while True:
         found = _search(hull.narrowed(which), rtol, max_steps - steps, watch)
         rows, steps, passes = which[found.rows], steps + found.steps, passes + 1
-        mean = hull.combine(hull.spread(rows, found.weights))
+        mean = hull.combine(spread(rows, found.weights, len(hull.signs)))
         high = math.sqrt(mean @ mean)
         u = mean / (high or 1.0)
         s = hull.scores(u)

@@ -18,9 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.theory.integers import eliminated
 from rosenblatt.theory.vc.points import Integers
-
-__all__ = ["balls", "cells", "halfspaces"]
 
 Matrix: TypeAlias = NDArray[Any]  # int64 where nothing can overflow, else Python integers
 
@@ -89,20 +88,7 @@ def cells(vectors: Iterable[Iterable[int]]) -> set[int]:
 
 def _columns_of_full_rank(rows: list[list[int]]) -> Matrix:
     """Return the rows cut down to as many columns as their rank; no sign pattern of ``V u`` is lost or gained."""
-    width, pivots = len(rows[0]), list[int]()
-    echelon: list[list[int]] = []
-    for row in rows:
-        previous = 1
-        for column, reduced in zip(pivots, echelon, strict=True):  # Bareiss: every division is exact
-            a, b = reduced[column], row[column]
-            row = [(a * x - b * y) // previous for x, y in zip(row, reduced, strict=True)]
-            previous = a
-        if any(row):
-            echelon.append(row)
-            pivots.append(next(column for column, value in enumerate(row) if value))
-        if len(pivots) == width:
-            break
-    pivots.sort()
+    _, pivots = eliminated(rows)
     kept = [[row[column] for column in pivots] for row in rows]
     # Everything computed is a minor of at most r rows, or a part of its sum.
     largest = factorial(len(pivots)) * prod(max(1, *map(abs, column)) for column in zip(*kept, strict=True))

@@ -8,8 +8,6 @@ from rosenblatt.parameters import check_integer
 from rosenblatt.theory.vc.families import check_family, cut, known_vc_dimension
 from rosenblatt.theory.vc.points import PointsLike, read_points, to_integers
 
-__all__ = ["cover_count", "dichotomies", "largest_shattered", "sauer_bound", "shatters", "vc_dimension"]
-
 
 def dichotomies(points: PointsLike, family: str, k: int | None = None) -> frozenset[frozenset[int]]:
     """Return the subsets that the family cuts from the points, each a frozenset of row numbers; len() counts them.

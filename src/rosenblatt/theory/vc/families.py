@@ -7,8 +7,6 @@ from rosenblatt.theory.vc.arrangements import balls, halfspaces
 from rosenblatt.theory.vc.points import Integers
 from rosenblatt.theory.vc.shapes import boxes, polygons
 
-__all__ = ["FAMILIES", "MOST_POLYGON_POINTS", "check_family", "cut", "known_vc_dimension"]
-
 FAMILIES = ("halfspaces", "discs", "rectangles", "convex-k-gons")
 
 MOST_POLYGON_POINTS = 20  # every subset is tried: a second for 14 points, minutes for 20

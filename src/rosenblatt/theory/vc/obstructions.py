@@ -14,8 +14,6 @@ from rosenblatt.theory.vc.points import Fractions, Integers, PointsLike, read_po
 from rosenblatt.theory.vc.shapes import Directions
 from rosenblatt.theory.words import rows_text
 
-__all__ = ["BallObstruction", "RadonPartition", "why_not"]
-
 Rows: TypeAlias = Mapping[int, tuple[Fraction, ...]]  # by row number
 
 
@@ -141,7 +139,8 @@ def why_not(
     """
     given = read_points(points)
     sides = check_family(family, k, len(given[0]))
-    inside = _read_subset(subset, len(given))
+    chosen = subset if isinstance(subset, Iterable) else [subset]
+    inside = sorted({check_integer("each row number in subset", i, 0, most=len(given) - 1) for i in chosen})
     outside = [i for i in range(len(given)) if i not in inside]
     rows = to_integers(given)
     if not inside or not outside:
@@ -219,11 +218,6 @@ def _polygon_sentence(rows: Integers, inside: list[int], outside: list[int], k: 
     sides = directions.fewest_sides(subset)
     assert sides is not None
     return None if sides <= k else f"a convex polygon that cuts the subset has at least {sides} sides, and k = {k}."
-
-
-def _read_subset(subset: Iterable[int] | int, n: int) -> list[int]:
-    rows = list(subset) if isinstance(subset, Iterable) else [subset]
-    return sorted({check_integer("each row number in subset", i, 0, most=n - 1) for i in rows})
 
 
 def _tuple(point: tuple[Fraction, ...]) -> str:

@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.parameters import shorten
 
-__all__ = ["Fractions", "Integers", "PointsLike", "read_points", "to_integers"]
-
 PointsLike: TypeAlias = ArrayLike | Sequence[Sequence[float | Fraction]]  # as users pass them
 Fractions: TypeAlias = list[tuple[Fraction, ...]]
 Integers: TypeAlias = list[tuple[int, ...]]

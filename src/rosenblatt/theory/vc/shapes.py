@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from rosenblatt.theory.vc.points import Integers
 
-__all__ = ["Directions", "boxes", "polygons"]
-
 Arc: TypeAlias = tuple[int, int]  # the first cell, and how many follow it counter-clockwise, itself included
 
 

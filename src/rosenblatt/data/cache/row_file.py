@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, Features, is_sparse
 from rosenblatt.data.row_source import Facts
-from rosenblatt.data.tables.arrow_values import as_numpy, import_arrow
+from rosenblatt.data.tables.arrow_values import as_numpy, import_arrow, numbers_to_arrow, strings_to_arrow
 from rosenblatt.data.tables.list_columns import LISTS
 
 if TYPE_CHECKING:
@@ -144,17 +144,17 @@ def block_to_batch(block: Block) -> pa.RecordBatch:
     """
     pa = import_arrow()
     X, n = block.X, len(block)
-    weight = pa.nulls(n, pa.float64()) if block.weight is None else _array(block.weight)
+    weight = pa.nulls(n, pa.float64()) if block.weight is None else numbers_to_arrow(block.weight)
     columns = {_LABEL: _labels(block.y), _WEIGHT: weight}
     if is_sparse(X):
         if X.nnz >= 2**31:
             raise ValueError(f"{X.nnz} numbers in a block, expected fewer than {2**31}")
         ends = pa.py_buffer(np.ascontiguousarray(X.indptr, np.int32))
         for name, numbers in zip(LISTS, (X.indices, X.data), strict=True):
-            flat = _array(numbers[: X.nnz])
+            flat = numbers_to_arrow(numbers[: X.nnz])
             columns[name] = pa.Array.from_buffers(pa.list_(_item(flat.type)), n, [None, ends], children=[flat])
     else:
-        flat = _array(X.reshape(-1))
+        flat = numbers_to_arrow(X.reshape(-1))
         rows = pa.list_(_item(flat.type), X.shape[1])
         columns[_FEATURES] = pa.Array.from_buffers(rows, n, [None], children=[flat])
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
@@ -173,8 +173,6 @@ def batch_to_rows(batch: pa.RecordBatch, width: int) -> StoredRows:
     labels, weight = batch.column(_LABEL), batch.column(_WEIGHT)
     if pa.types.is_string(labels.type):
         y = np.array(labels.to_pylist(), dtype=np.str_)
-    elif pa.types.is_boolean(labels.type):
-        y = as_numpy(labels.cast(pa.uint8())).astype(bool)
     else:
         y = as_numpy(labels)
     n = batch.num_rows
@@ -190,20 +188,11 @@ def batch_to_rows(batch: pa.RecordBatch, width: int) -> StoredRows:
 
 
 def _labels(y: np.ndarray) -> pa.Array:
-    pa = import_arrow()
     if y.dtype.kind == "U":
-        return pa.array(y.tolist(), pa.string())
-    if y.dtype.kind == "b":
-        return _array(y.astype(np.uint8)).cast(pa.bool_())
-    if y.dtype.kind not in "iuf":
+        return strings_to_arrow(y.tolist())
+    if y.dtype.kind not in "biuf":
         raise ValueError(f"labels of type {y.dtype}, expected numbers, booleans or strings")
-    return _array(y)
-
-
-def _array(numbers: np.ndarray) -> pa.Array:
-    pa = import_arrow()
-    numbers = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("="))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
+    return numbers_to_arrow(y)
 
 
 def _item(type_: pa.DataType) -> pa.Field:

@@ -1,8 +1,12 @@
-"""Arrow arrays as numbers, booleans, strings and labels, and the rows where they are something else."""
+"""Arrow arrays as numbers, booleans, strings and labels, and the rows where they are something else.
+
+Values go to Arrow and back by their buffers: pyarrow's own conversions (``pa.array``, ``pa.scalar``, ``to_numpy``)
+import pandas where it is installed, which takes longer than reading many tables.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -49,19 +53,55 @@ def is_unsupported_type(type_: pa.DataType) -> bool:
     return types.is_nested(type_) or binary or "binary_view" in str(type_)
 
 
+def numbers_to_arrow(numbers: np.ndarray) -> pa.Array:
+    """Return an array of numbers or booleans as an Arrow array, numbers without a copy."""
+    pa = import_arrow()
+    if numbers.dtype.kind == "b":
+        return numbers_to_arrow(numbers.view(np.uint8)).cast(pa.bool_())
+    numbers = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("="))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
+
+
+def strings_to_arrow(texts: Sequence[str | None]) -> pa.Array:
+    """Return strings as an Arrow array, null for None.
+
+    Examples
+    --------
+    >>> strings_to_arrow(["a", None, "", "öl"]).to_pylist()
+    ['a', None, '', 'öl']
+    """
+    pa = import_arrow()
+    words = [b"" if text is None else text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, words)])
+    if ends[-1] >= 2**31:
+        raise ValueError(f"{ends[-1]} bytes of text at once, expected fewer than {2**31}")
+    valid = np.packbits([text is not None for text in texts], bitorder="little") if None in texts else None
+    parts = None if valid is None else pa.py_buffer(valid), pa.py_buffer(ends.astype(np.int32))
+    return pa.Array.from_buffers(pa.string(), len(words), [*parts, pa.py_buffer(b"".join(words))])
+
+
 def as_numpy(array: pa.Array) -> np.ndarray:
-    """Return an Arrow array of numbers without a copy; any number where it is null."""
-    if import_arrow().types.is_null(array.type) or not len(array) or array.buffers()[1] is None:
-        return np.zeros(len(array), array.type.to_pandas_dtype())
+    """Return an Arrow array of numbers or booleans, numbers without a copy; any value where it is null."""
+    pa = import_arrow()
+    if pa.types.is_boolean(array.type):
+        return as_numpy(array.cast(pa.uint8())).view(np.bool_)
     kind = np.dtype(array.type.to_pandas_dtype())  # NumPy's type
+    if pa.types.is_null(array.type) or not len(array) or array.buffers()[1] is None:
+        return np.zeros(len(array), kind)
     return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
 
 
 def null_rows(array: pa.Array) -> np.ndarray:
     """Return the rows where an Arrow array has no value."""
-    if not array.null_count:
-        return np.empty(0, np.int64)
-    return np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))
+    return np.flatnonzero(as_numpy(array.is_null())) if array.null_count else np.empty(0, np.int64)
+
+
+def replace_nulls(array: pa.Array, numbers: np.ndarray, missing: float) -> np.ndarray:
+    """Return the numbers of an Arrow array with ``missing`` where it is null."""
+    if array.null_count:
+        numbers = numbers.copy()
+        numbers[null_rows(array)] = missing
+    return numbers
 
 
 def plain_text(value: str | float | np.bool_) -> str:
@@ -84,30 +124,25 @@ def parse_numbers(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray
     """Return an Arrow array as the nearest float64, NaN where a value is missing, and the rows with something else."""
     values, bad = _floats(array, missing)
     if missing:
-        pa = import_arrow()
-        numbers, no_numbers = strings_to_numbers(pa.array(missing, pa.string()))
+        numbers, no_numbers = strings_to_numbers(strings_to_arrow(missing))
         for number in np.delete(numbers, no_numbers):
             values = np.where(values == number, np.nan, values)
     return values, bad
 
 
 def _floats(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
-    pa, pc = import_arrow(), import_arrow(".compute")
-    kind = array.type
-    if pa.types.is_null(kind):
-        return np.full(len(array), np.nan), []
-    if pa.types.is_decimal(kind):
+    pa = import_arrow()
+    if pa.types.is_decimal(array.type):
         return strings_to_numbers(array.cast(pa.string()))
-    if pa.types.is_boolean(kind):
-        array = array.cast(pa.uint8())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+    if not _is_plain(array.type):
         return strings_to_numbers(parse_strings(array, (*MISSING_NUMBERS, *missing)))
-    if array.null_count and pa.types.is_integer(array.type):
-        gaps = array.is_null().to_numpy(zero_copy_only=False)
-        return np.where(gaps, np.nan, array.fill_null(0).to_numpy().astype(np.float64)), []
-    if array.null_count:
-        array = pc.fill_null(array.cast(pa.float64()), np.nan)
-    return array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False), []
+    return replace_nulls(array, as_numpy(array).astype(np.float64, copy=False), np.nan), []
+
+
+def _is_plain(type_: pa.DataType) -> bool:
+    """Return whether values are booleans, integers or floats."""
+    types = import_arrow().types
+    return types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_)
 
 
 def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
@@ -121,23 +156,24 @@ def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
     """
     pa, pc = import_arrow(), import_arrow(".compute")
     try:
-        return pc.fill_null(texts.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False), []
+        numbers = texts.cast(pa.float64())
+        return replace_nulls(numbers, as_numpy(numbers), np.nan), []
     except pa.ArrowInvalid:
         pass
     coded = texts.dictionary_encode()
     words = coded.dictionary
-    waiting = [np.flatnonzero(pc.match_substring_regex(words, _LIKE_A_NUMBER).to_numpy(zero_copy_only=False))]
+    waiting = [np.flatnonzero(as_numpy(pc.match_substring_regex(words, _LIKE_A_NUMBER)))]
     values, good = np.full(len(words) + 1, np.nan), np.zeros(len(words) + 1, bool)
     good[-1] = True  # for null
     while waiting:
         part = waiting.pop()
         try:
-            values[part] = words.take(pa.array(part)).cast(pa.float64()).to_numpy()
+            values[part] = as_numpy(words.take(numbers_to_arrow(part)).cast(pa.float64()))
             good[part] = True
         except pa.ArrowInvalid:
             if len(part) > 1:
                 waiting += np.array_split(part, 2)
-    codes = coded.indices.fill_null(len(words)).to_numpy()
+    codes = replace_nulls(coded.indices, as_numpy(coded.indices), len(words))
     return values[codes], np.flatnonzero(~good[codes]).tolist()
 
 
@@ -147,25 +183,20 @@ def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarra
     if pa.types.is_boolean(array.type):
         return parse_numbers(array, missing)
     texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
-    codes = pc.index_in(texts, pa.array([*FALSE, *TRUE]))
-    known = codes.fill_null(-1).to_numpy()
-    gaps = texts.is_null().to_numpy(zero_copy_only=False)
-    values = np.where(known < 0, np.nan, (known >= len(FALSE)).astype(np.float64))
-    return values, np.flatnonzero((known < 0) & ~gaps).tolist()
+    codes = pc.index_in(texts, strings_to_arrow([*FALSE, *TRUE]))
+    unknown = np.setdiff1d(null_rows(codes), null_rows(texts))
+    return replace_nulls(codes, (as_numpy(codes) >= len(FALSE)).astype(np.float64), np.nan), unknown.tolist()
 
 
 def parse_strings(array: pa.Array, missing: tuple[str, ...]) -> pa.Array:
     """Return an array as strings without blanks around them, null where nothing is left or a value is missing."""
     pa, pc = import_arrow(), import_arrow(".compute")
-    kind = array.type
-    if pa.types.is_null(kind):
-        return pa.nulls(len(array), pa.string())
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        values = [None if value is None or value != value else plain_text(value) for value in array.to_pylist()]
-        return pa.array(values, pa.string())
+    if _is_plain(array.type):
+        values = array.to_pylist()
+        return strings_to_arrow([None if value is None or value != value else plain_text(value) for value in values])
     texts = pc.utf8_trim_whitespace(array.cast(pa.string()))
-    gone = pc.is_in(texts, pa.array(sorted({"", *missing})))
-    return pc.if_else(gone, pa.scalar(None, pa.string()), texts)
+    gone = pc.is_in(texts, strings_to_arrow(["", *missing]))
+    return pc.if_else(gone, pa.nulls(1, pa.string())[0], texts)
 
 
 def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ...], faults: Faults) -> np.ndarray:
@@ -175,7 +206,7 @@ def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ..
     if kind == "text":
         texts = parse_strings(array, missing)
         add_fault(faults, null_rows(texts), no_label)
-        return np.array(texts.fill_null("").to_pylist(), dtype=np.str_)
+        return np.array([text or "" for text in texts.to_pylist()], dtype=np.str_)
     read, expected = (parse_booleans, "true or false") if kind == "boolean" else (parse_numbers, "a number")
     values, bad = read(array, missing)
     if kind == "integer":

@@ -16,7 +16,7 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource, TextChunk
-from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason, combine_chunks, import_arrow
+from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason, combine_chunks, import_arrow, numbers_to_arrow
 from rosenblatt.data.tables.csv_records import line_count, record_places, whole_records
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting
@@ -176,7 +176,7 @@ class DelimitedReader(TableReader[Records]):
             return "skip"
 
         if not item.data:
-            empty = {name: pa.array([], pa.string()) for name in names}
+            empty = {name: pa.nulls(0, pa.string()) for name in names}
             return TableChunk(empty, 0, where, np.empty(0, np.int64), list(item.faults), item.share)
         item, foreign = self._as_text(item)
         table = self._table(item, dict.fromkeys(names, pa.string()), leave_out)
@@ -187,7 +187,7 @@ class DelimitedReader(TableReader[Records]):
         if faults:
             chunk.faults = [(place, faults[place]) for place in sorted(faults)]
             valid = np.flatnonzero(~np.isin(places, list(faults)))
-            chunk.columns = {name: array.take(pa.array(valid)) for name, array in chunk.columns.items()}
+            chunk.columns = {name: array.take(numbers_to_arrow(valid)) for name, array in chunk.columns.items()}
             chunk.n, chunk.places = len(valid), places[valid]
         return chunk
 

@@ -16,12 +16,15 @@ from rosenblatt.data.tables.arrow_values import (
     Reason,
     add_fault,
     add_unexpected,
+    as_numpy,
     import_arrow,
     null_rows,
     parse_booleans,
     parse_labels,
     parse_numbers,
     parse_strings,
+    replace_nulls,
+    strings_to_arrow,
 )
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
@@ -176,12 +179,11 @@ class Encoder:
 
     def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, unseen: Counter[str]) -> np.ndarray:
         """Return the number of each category, -1 where it is missing or unknown."""
-        pa, pc = import_arrow(), import_arrow(".compute")
         texts = parse_strings(array, self._missing)
         self._refuse_missing(texts, column["name"], faults)
-        codes = pc.index_in(texts, pa.array(column["categories"], pa.string()))
+        codes = import_arrow(".compute").index_in(texts, strings_to_arrow(column["categories"]))
         unseen[column["name"]] += codes.null_count - texts.null_count
-        return codes.fill_null(-1).to_numpy()
+        return replace_nulls(codes, as_numpy(codes), -1)
 
     def _refuse_missing(self, texts: pa.Array, name: str, faults: Faults) -> None:
         if self._preparation["missing"] == "error":
@@ -225,9 +227,8 @@ class Encoder:
         assert self._hasher is not None
         coded = texts.dictionary_encode()
         places = self._hasher.places([f"{name}={text}" for text in coded.dictionary.to_pylist()])
-        there = texts.is_valid().to_numpy(zero_copy_only=False)
-        indptr = np.concatenate([[0], np.cumsum(there)]).astype(np.int32)
-        columns = places[coded.indices.drop_null().to_numpy()].astype(np.int32)
+        indptr = np.concatenate([[0], np.cumsum(as_numpy(texts.is_valid()))]).astype(np.int32)
+        columns = places[as_numpy(coded.indices.drop_null())].astype(np.int32)
         return sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(texts), self.n_features - self.fixed))
 
     def _labels(self, chunk: TableChunk, faults: Faults) -> tuple[np.ndarray, np.ndarray | None]:

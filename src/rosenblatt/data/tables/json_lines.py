@@ -14,7 +14,14 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import quote_bytes
-from rosenblatt.data.tables.arrow_values import Reason, combine_chunks, import_arrow, plain_text
+from rosenblatt.data.tables.arrow_values import (
+    Reason,
+    combine_chunks,
+    import_arrow,
+    numbers_to_arrow,
+    plain_text,
+    strings_to_arrow,
+)
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting, shorten
 
@@ -68,7 +75,6 @@ class JsonReader(TableReader[Records]):
         return self._slowly(item)
 
     def _slowly(self, item: Records) -> TableChunk:
-        pa = import_arrow()
         assert self.layout is not None
         objects, places, faults = self._objects(item)
         columns: dict[str, list[str | None]] = {name: [] for name in self.layout.needed}
@@ -83,7 +89,7 @@ class JsonReader(TableReader[Records]):
             valid.append(place)
             for cell, column in zip(cells, columns.values(), strict=True):
                 column.append(cell)
-        arrays = {name: pa.array(cells, pa.string()) for name, cells in columns.items()}
+        arrays = {name: strings_to_arrow(cells) for name, cells in columns.items()}
         faults.sort(key=lambda fault: fault[0])
         return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
 
@@ -169,13 +175,15 @@ def _column(values: list[Any]) -> tuple[pa.Array, str]:
     """Return values as an array of their type; and what they are if they have several types, or are nested."""
     pa = import_arrow()
     types = {type(value) for value in values} - {type(None)}
+    if not types:
+        return pa.nulls(len(values)), ""
+    if types == {float}:
+        return numbers_to_arrow(np.array(values, np.float64)), ""  # None becomes NaN, which is missing as well
+    texts = strings_to_arrow([None if isinstance(v, dict | list | None) else plain_text(v) for v in values])
     if len(types) == 1 and not types & {dict, list}:
-        stored = {float: pa.float64(), bool: pa.bool_(), str: pa.string()}[types.pop()]
-        return pa.array(values, stored), ""
+        return (texts.cast(pa.bool_()) if types == {bool} else texts), ""
     words = {float: "numbers", bool: "booleans", str: "strings", dict: "objects", list: "lists"}
-    mixed = " and ".join(sorted(words[type_] for type_ in types))
-    flat = [None if value is None or isinstance(value, dict | list) else plain_text(value) for value in values]
-    return (pa.array(flat, pa.string()), mixed) if types else (pa.nulls(len(values)), "")
+    return texts, " and ".join(sorted(words[type_] for type_ in types))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -75,10 +75,6 @@ def test_scikit_learn_reads_the_same_bits(file):
     X, y = load_svmlight_file(str(file))
     assert X.shape[0] == ROWS + 4
     assert_equal(matrix(SvmlightReader(file)), (X, y))
-    single, _ = load_svmlight_file(str(file), dtype=np.float32)
-    read, _ = matrix(SvmlightReader(file, dtype=np.float32))
-    assert read.data.dtype == np.float32
-    assert read.data.tobytes() == single.data.tobytes()
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 60, 1000, 3333, 10**6])
@@ -99,18 +95,6 @@ def test_any_cut_gives_the_same_rows(file, chunk_bytes, threads):
 def test_all_compressions_give_the_same_rows(file, tmp_path, pack):
     (tmp_path / "packed").write_bytes(pack(file.read_bytes()))
     assert_equal(matrix(SvmlightReader(tmp_path / "packed", chunk_bytes=2000)), matrix(SvmlightReader(file)))
-
-
-def test_reading_goes_on_after_any_block(file):
-    reader = SvmlightReader([file, file], chunk_bytes=700, n_features=60)
-    blocks = list(reader)
-    X, y = matrix(blocks)
-    for block in blocks[:-1:3]:
-        rest = list(reader.blocks(block.after, first=block.first + len(block)))
-        assert rest[0].first == block.first + len(block)
-        np.testing.assert_array_equal(np.concatenate([b.y for b in rest]), y[rest[0].first :])
-        assert sum(b.X.nnz for b in rest) == X[rest[0].first :].nnz
-    assert list(reader.blocks(blocks[-1].after)) == []
 
 
 FAULTS = {
@@ -242,7 +226,6 @@ def test_mutated_files_never_crash_and_rows_do_not_depend_on_the_cut(file):
 
 def test_parameters():
     for wrong, sentence in (
-        ({"dtype": int}, "dtype must be float64 or float32, got int64"),
         ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'"),
         ({"threads": -1}, "threads must be an integer of at least 0"),
         ({"zero_based": "yes"}, "zero_based must be True or False or 'auto', got 'yes'"),

@@ -4,7 +4,6 @@ import gzip
 import math
 import random
 
-import numpy as np
 import pytest
 import scipy.sparse as sp
 
@@ -90,17 +89,6 @@ def test_weights_are_there_only_where_they_say_something(write):
     assert next(iter(VwReader(weighted))).weight.tolist() == [1, 0]
 
 
-@pytest.mark.slow
-def test_float32(write):
-    (path,) = write(b"1 |f a:0.1 b:16777217 a:0.2 c:3.4028235e38\n")
-    (block,) = VwReader(path, dtype=np.float32)
-    assert block.X.dtype == np.float32
-    a = np.float32(np.float64(np.float32(0.1)) + np.float64(np.float32(0.2)))
-    assert sorted(block.X.data.tolist()) == [a, 16777216, np.finfo(np.float32).max]
-    with pytest.raises(DataError, match=r"'3\.5e38' is too large for float32"):
-        list(VwReader(write(b"1 |f a:3.5e38\n"), dtype=np.float32))
-
-
 FAULTS = {
     b"1 2": "line 2: the line has no bar, expected label |namespace features.",
     b"|f a": "line 2: the line has no label, expected a number before the bar.",
@@ -133,15 +121,6 @@ def test_each_fault_is_a_sentence_with_file_and_line(write, line):
     assert reader.skipped == 1
     assert reader.messages == [f"{bad}, " + reader.messages[0].partition(", ")[2]]
     assert reader.names == {14355: "f^a"}, "names are not taken from lines that are left out"
-
-
-def test_reading_goes_on_after_any_block(write):
-    reader = VwReader(write(LINES, LINES), chunk_bytes=50)
-    blocks = list(reader)
-    rows = rows_of(blocks)
-    for block in blocks:
-        rest = [row for later in reader.blocks(block.after) for row in later.y.tolist()]
-        assert rest == [row[0] for row in rows[block.first + len(block) :]]
 
 
 def test_odd_files(write):

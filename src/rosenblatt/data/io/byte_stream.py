@@ -108,19 +108,6 @@ class ByteStream:
         self._peeked = bytes(buffer[: self.readinto(memoryview(buffer))]) + self._peeked
         return self._peeked[:size]
 
-    def skip(self, size: int) -> None:
-        """Skip ``size`` bytes; a ``DataError`` if there are fewer."""
-        if self._bytes is self._stored and not self._peeked and self._stored.skip(size):
-            return
-        buffer = memoryview(bytearray(min(size, 1 << 20)))
-        while size > 0:
-            n = self.readinto(buffer[: min(size, len(buffer))])
-            if n == 0:
-                raise DataError(
-                    f"{self.name} is shorter than it was: it ends {size} bytes before the position to continue from."
-                )
-            size -= n
-
     def close(self) -> None:
         """Close the file if it was opened by its name; standard input and file objects stay open."""
         with suppress(Exception):
@@ -187,14 +174,6 @@ class _CountingReader(io.RawIOBase):
         with suppress(OSError, ValueError):
             return self._descriptor is None or not select.select([self._descriptor], [], [], _PAUSE)[0]
         return False
-
-    def skip(self, size: int) -> bool:
-        """Seek instead of reading; return whether that was possible and the bytes are there."""
-        if not self._on_disk or os.stat(self._raw.fileno()).st_size < self.count + size:
-            return False
-        self._head = b""
-        self.count = self._raw.seek(self.count + size)
-        return True
 
     def close(self) -> None:
         if self._closes:

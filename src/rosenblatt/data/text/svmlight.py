@@ -84,7 +84,6 @@ class SvmlightReader(TextReader):
             chunk.text,
             chunk.stop,
             (base, MAX_COLUMNS - 1 + base),
-            self._largest,
             not self.labelled,
             tuple(parsed.rows[:4]),
             slow.arrays,

@@ -65,7 +65,7 @@ class VwReader(TextReader):
         BAD_WEIGHT: "the importance is {word}, expected a number that is not negative",
         BASE: "the base (the third number) is {word}, but only 0 is supported: leave it out",
         BAD_NAMESPACE: "expected |name or |name:weight, a finite number, got {word}",
-        SUM_TOO_LARGE: "features that share a column add up to a number too large for {type}",
+        SUM_TOO_LARGE: "features that share a column add up to a number too large for float64",
     }
 
     def __init__(
@@ -104,7 +104,6 @@ class VwReader(TextReader):
                 chunk.text,
                 chunk.stop,
                 self._bits,
-                self._largest,
                 not self.labelled,
                 tuple(parsed.rows),
                 names,

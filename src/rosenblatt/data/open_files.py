@@ -266,15 +266,11 @@ def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> Non
 
 def _open_text(request: OpenRequest) -> SvmlightReader | VwReader:
     settings = request.preparation or request.options
-    common: dict[str, Any] = {
-        "n_features": settings.get("n_features"),
-        "need_labels": request.labels,
-        "on_error": "skip" if request.skip else "raise",
-        "threads": request.threads,
-    }
+    common = {"n_features": settings.get("n_features"), "skip": request.skip, "threads": request.threads}
     if request.format == "vw":
-        return VwReader(request.files, bits=settings.get("bits", 18), names=request.names, **common)
-    return SvmlightReader(request.files, zero_based=settings.get("zero_based", "auto"), **common)
+        return VwReader(request.files, request.labels, bits=settings.get("bits", 18), names=request.names, **common)
+    zero_based = settings.get("zero_based", "auto")
+    return SvmlightReader(request.files, request.labels, zero_based=zero_based, **common)
 
 
 def _open_npz(request: OpenRequest) -> NpzSource:

@@ -10,12 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError
-from rosenblatt.data.io.byte_stream import BinaryFile
-from rosenblatt.data.io.lines import LineSource, Paths, TextChunk, quote_bytes
-from rosenblatt.data.io.prefetch import ordered_map, processor_count
+from rosenblatt.data.io.lines import LineSource, TextChunk, quote_bytes
+from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import Facts, RowSource, fit_columns
 from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
-from rosenblatt.parameters import Phrase, check_choice, check_integer
+from rosenblatt.parameters import Phrase, check_integer
 
 __all__ = ["COMMON_FAULTS", "MAX_COLUMNS", "ParsedChunk", "SlowNumbers", "TextReader"]
 
@@ -63,24 +62,20 @@ class TextReader(RowSource):
 
     Parameters
     ----------
-    paths : str, path, a list of them, or a binary file object
-        Files (plain, gz, bz2, xz or zstd), patterns, or "-" for standard input.
+    files : LineSource
+        The files.
+    labelled : bool
+        Whether a line without a label is an error; otherwise its label is NaN.
     n_features : int, optional
         The number of columns; entries beyond them are left out and counted in ``unseen``. By default there are as many
         columns as the format has, or as the rows need.
-    need_labels : bool
-        Whether a line without a label is an error; otherwise its label is NaN.
-    on_error : "raise" or "skip"
-        Whether a line that cannot be read is a ``DataError``, or left out and counted in ``skipped``.
-    threads : int, optional
-        Threads that read and parse ahead, by default one for each processor, at most four. The rows are the same.
-    chunk_bytes : int, optional
-        Bytes of text in a block. The rows are the same.
+    skip : bool
+        Whether a line that cannot be read is left out and counted in ``skipped``, instead of a ``DataError``.
+    threads : int
+        Threads that read and parse ahead. The rows are the same.
 
     Attributes
     ----------
-    rows : int
-        Rows yielded in this pass.
     width : int
         Columns so far: at least one more than the largest column number in the rows.
     """
@@ -90,24 +85,20 @@ class TextReader(RowSource):
 
     def __init__(
         self,
-        paths: Paths | BinaryFile | LineSource,
+        files: LineSource,
+        labelled: bool = True,
         *,
         n_features: int | None = None,
-        need_labels: bool = True,
-        on_error: str = "raise",
-        threads: int | None = None,
-        chunk_bytes: int | None = None,
+        skip: bool = False,
+        threads: int = 0,
     ) -> None:
-        check_choice("on_error", on_error, ("raise", "skip"))
         if n_features is not None:
             check_integer("n_features", n_features, 0, most=MAX_COLUMNS)
-        self._threads = min(4, processor_count()) if threads is None else check_integer("threads", threads, 0)
-        files = paths if isinstance(paths, LineSource) else LineSource(paths, chunk_bytes=chunk_bytes)
-        super().__init__(files, need_labels, fixed_width=n_features is not None)
-        self._skip = on_error == "skip"
+        super().__init__(files, labelled, fixed_width=n_features is not None)
+        self._skip, self._threads = skip, threads
         self._density = 0.1  # entries a byte, an estimate for the next chunk
         self._row_density = 0.005
-        self._n_features, self.width, self.rows = n_features, 0, 0
+        self._n_features, self.width = n_features, 0
 
     @property
     def n_features(self) -> int:
@@ -121,7 +112,7 @@ class TextReader(RowSource):
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""
         self.reset_counts()
-        self.rows = file = line = 0
+        first = file = line = 0
         work = ordered_map(self.files.chunks(), self._parse, self._threads, _AHEAD)
         try:
             for parsed in work:
@@ -133,12 +124,13 @@ class TextReader(RowSource):
                     fault = DataError(f"{self.files.display_name(file)}, line {line + before + 1}: ", *reason, ".")
                     if not self._skip:
                         if parsed.n:
-                            yield self._block(parsed)
+                            yield self._block(parsed, first)
                         raise fault
                     self.record_fault(str(fault))
                 line += parsed.lines
                 if parsed.n:
-                    yield self._block(parsed)
+                    yield self._block(parsed, first)
+                    first += parsed.n
             self.share = 1.0 if self.files.size else 0.0
         finally:
             work.close()
@@ -148,7 +140,7 @@ class TextReader(RowSource):
         super().restore(facts)
         self.width = max(self.width, int(facts["n_features"]))
 
-    def _block(self, parsed: ParsedChunk) -> Block:
+    def _block(self, parsed: ParsedChunk, first: int) -> Block:
         labels, indptr, indices, values, weights = parsed.rows
         n, entries = parsed.n, parsed.entries
         self._merge(parsed)
@@ -159,8 +151,7 @@ class TextReader(RowSource):
         if self._n_features is not None:
             X, beyond = fit_columns(X, self._n_features)
             self.unseen["columns"] += beyond
-        self.rows += n
-        return Block(X, _trim(labels, n), self.rows - n, weight, checked=self.labelled)
+        return Block(X, _trim(labels, n), first, weight, checked=self.labelled)
 
     def _parse(self, chunk: TextChunk) -> ParsedChunk:
         """Parse one chunk. Several threads do so at once."""

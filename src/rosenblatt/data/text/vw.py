@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.io.byte_stream import BinaryFile
-from rosenblatt.data.io.lines import LineSource, Paths, quote_bytes
+from rosenblatt.data.io.lines import quote_bytes
 from rosenblatt.data.row_source import VERSION, Preparation
 from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader
 from rosenblatt.kernels.parsing.svmlight import BAD_LABEL, NO_LABEL
@@ -31,13 +30,11 @@ class VwReader(TextReader):
 
     Parameters
     ----------
-    paths
-        As for ``TextReader``.
     bits : int
         There are 2**bits columns, as with vw's ``-b``. From 1 to 30.
     names : bool
         Whether to keep the first name of each column, in ``names``. This is slower.
-    **options
+    *arguments, **options
         As for ``TextReader``.
 
     Attributes
@@ -48,9 +45,10 @@ class VwReader(TextReader):
     Examples
     --------
     >>> import tempfile, pathlib
+    >>> from rosenblatt.data.io.lines import LineSource
     >>> file = pathlib.Path(tempfile.mkdtemp(), "two.vw")
     >>> _ = file.write_text("1 |f 3:0.5 cat\\n-1 2.0 |f cat:2 dog\\n")
-    >>> reader = VwReader(file, names=True)
+    >>> reader = VwReader(LineSource(file), names=True)
     >>> for block in reader:
     ...     print(block.X.nnz, block.y, block.weight)
     4 [ 1. -1.] [1. 2.]
@@ -68,11 +66,9 @@ class VwReader(TextReader):
         SUM_TOO_LARGE: "features that share a column add up to a number too large for float64",
     }
 
-    def __init__(
-        self, paths: Paths | BinaryFile | LineSource, *, bits: int = 18, names: bool = False, **options: Any
-    ) -> None:
+    def __init__(self, *arguments: Any, bits: int = 18, names: bool = False, **options: Any) -> None:
         check_integer("bits", bits, 1, most=30)
-        super().__init__(paths, **options)
+        super().__init__(*arguments, **options)
         self._bits = bits
         self.width = 2**bits
         self.names = self.hashed_names if names else None

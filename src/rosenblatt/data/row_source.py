@@ -20,6 +20,8 @@ VERSION = 1
 """Version of preparations."""
 FIRST_ROWS = 10_000
 """Rows from which the columns of a table are inferred."""
+FILLS = ("error", "zero", "mean")
+"""What can be done about missing numbers."""
 _KEPT_MESSAGES = 10
 
 Preparation: TypeAlias = dict[str, Any]

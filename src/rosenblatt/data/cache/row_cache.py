@@ -11,11 +11,12 @@ import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from itertools import count
 from typing import Any, NoReturn
 
 from rosenblatt.blocks import Block, DataError
-from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, StoredRows, is_row_file
+from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, is_row_file
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import Facts
 from rosenblatt.data.tables.arrow_values import import_arrow
@@ -75,12 +76,12 @@ class RowCache:
         if self._file is None:
             yield from self._in_memory or ()
             return
-        first, checked = 0, self._file.facts["checked"]
+        first = 0
         work = ordered_map((k for k in range(len(self._file))), self._block, 1)
         try:
-            for X, y, weight in work:
-                yield Block(X, y, first, weight, checked=checked)
-                first += len(y)
+            for block in work:
+                yield replace(block, first=first)
+                first += len(block)
         finally:
             work.close()
 
@@ -134,7 +135,7 @@ class RowCache:
             where = "a temporary file" if self._path is None else self._path
             warnings.warn(f"rows cannot be cached in {where} ({error}): each pass reads them again.", stacklevel=5)
 
-    def _block(self, k: int) -> StoredRows:
+    def _block(self, k: int) -> Block:
         assert self._file is not None
         try:
             return self._file.block(k)

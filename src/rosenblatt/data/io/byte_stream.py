@@ -69,8 +69,8 @@ class ByteStream:
         self._peeked = b""
         with self._rename_errors():
             by_name, raw = False, file
-            if file == STANDARD_INPUT:
-                raw = _standard_input()
+            if file == STANDARD_INPUT:  # a thread that waits for the unbuffered file holds no lock
+                raw = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
             elif isinstance(file, str):
                 by_name, raw = True, io.FileIO(file)
             self._stored = self._bytes = _CountingReader(raw, closes=by_name)
@@ -144,7 +144,9 @@ class _CountingReader(io.RawIOBase):
         self._read = getattr(raw, "read1", raw.read)
         self._head = b""
         self.count = 0
-        self._descriptor = _descriptor(raw)
+        self._descriptor: int | None = None
+        with suppress(AttributeError, OSError):
+            self._descriptor = int(raw.fileno())
         self._on_disk = self._descriptor is not None and is_regular(self._descriptor)
 
     def readable(self) -> bool:
@@ -181,13 +183,6 @@ class _CountingReader(io.RawIOBase):
         super().close()
 
 
-def _descriptor(file: Any) -> int | None:
-    try:
-        return int(file.fileno())
-    except (AttributeError, OSError):
-        return None
-
-
 def is_regular(path: str | int) -> bool:
     """Return whether a path, or a descriptor, is a plain file on disk, which can be read again and has a size."""
     try:
@@ -196,18 +191,10 @@ def is_regular(path: str | int) -> bool:
         return False
 
 
-def _standard_input() -> Any:
-    buffer = sys.stdin.buffer
-    return getattr(buffer, "raw", buffer)  # a thread that waits for the unbuffered file holds no lock
-
-
 def _decompress(file: io.BufferedReader, compression: str, name: str) -> Any:
-    if compression == "gz":
-        return gzip.GzipFile(fileobj=file)
-    if compression == "bz2":
-        return bz2.BZ2File(file)
-    if compression == "xz":
-        return lzma.LZMAFile(file)
+    if compression != "zstd":
+        openers: dict[str, Any] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+        return openers[compression](file)
     try:
         pyarrow = import_module("pyarrow")
     except ImportError:

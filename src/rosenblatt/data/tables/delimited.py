@@ -37,20 +37,7 @@ _NOT_UTF8: Reason = ("the row is not text in UTF-8: convert the file, for instan
 
 
 class DelimitedReader(TableReader[Records]):
-    """A table as CSV or TSV.
-
-    Parameters
-    ----------
-    files : LineSource
-        The files.
-    delimiter : str, optional
-        Between cells. By default the first of comma, semicolon, tab and bar that the first line has.
-    quote : str
-        Around cells that hold delimiters or newlines, doubled inside them; "" if quotes have no meaning.
-    header : bool, optional
-        Whether the first line of each file names the columns. By default it does unless one of its cells is a number.
-        Columns without names are c1, c2, ...
-    """
+    """A table as CSV or TSV. ``data.open`` documents the options. Quotes inside quoted cells are doubled."""
 
     typed = False
 
@@ -158,9 +145,8 @@ class DelimitedReader(TableReader[Records]):
 
         if item.data and self.layout is not None:
             try:
-                types = {
-                    name: pa.float64() if kind == "number" else pa.string() for name, kind in self.layout.needed.items()
-                }
+                kinds = self.layout.needed.items()
+                types = {name: pa.float64() if kind == "number" else pa.string() for name, kind in kinds}
                 return self._chunk(self._table(item, types, None), where, item)
             except pa.ArrowInvalid:
                 pass
@@ -218,12 +204,7 @@ class DelimitedReader(TableReader[Records]):
             pa.BufferReader(item.data),
             pc.ReadOptions(use_threads=False, block_size=len(item.data) + 1, column_names=item.names),
             pc.ParseOptions(delimiter=self.delimiter, quote_char=self.quote or False, invalid_row_handler=leave_out),
-            pc.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                null_values=self._missing,
-                strings_can_be_null=False,
-            ),
+            pc.ConvertOptions(column_types=types, include_columns=list(types), null_values=self._missing),
         )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
-from rosenblatt.data.row_source import Preparation
+from rosenblatt.data.row_source import FILLS, Preparation
 from rosenblatt.data.tables.arrow_values import (
     FALSE,
     MISSING_NUMBERS,
@@ -61,7 +61,7 @@ class TableOptions:
                 hint = "give ", Setting(name, [value]), "."
                 raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
         check_choice("categories", self.categories, ("onehot", "hash"))
-        check_choice("missing", self.missing, ("error", "zero", "mean"))
+        check_choice("missing", self.missing, FILLS)
         check_integer("bits", self.bits, 1, most=30)
         check_integer("ngrams", self.ngrams, 1, most=5)
         for name, kind in self.kinds.items():

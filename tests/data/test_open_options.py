@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.tables.arrow_values import import_arrow
+from rosenblatt.data.tables.arrow_arrays import import_arrow
 
 
 @pytest.mark.parametrize(

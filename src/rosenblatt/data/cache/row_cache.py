@@ -19,7 +19,7 @@ from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, is_row_file
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import Facts
-from rosenblatt.data.tables.arrow_values import import_arrow
+from rosenblatt.data.tables.arrow_arrays import import_arrow
 from rosenblatt.parameters import ParameterError, Setting
 
 __all__ = ["RowCache"]

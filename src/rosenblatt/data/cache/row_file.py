@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, is_sparse
 from rosenblatt.data.row_source import Facts
-from rosenblatt.data.tables.arrow_values import as_numpy, import_arrow, numbers_to_arrow, strings_to_arrow
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, numbers_to_arrow, strings_to_arrow
 from rosenblatt.data.tables.list_columns import LISTS
 
 if TYPE_CHECKING:

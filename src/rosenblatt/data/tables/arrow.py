@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.byte_stream import ByteStream
 from rosenblatt.data.row_source import damaged_error
-from rosenblatt.data.tables.arrow_values import combine_chunks, import_arrow, is_unsupported_type
+from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, is_unsupported_type
 from rosenblatt.data.tables.reader import TableChunk, TableReader
 
 if TYPE_CHECKING:

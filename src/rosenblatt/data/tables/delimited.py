@@ -16,7 +16,8 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource, TextChunk
-from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason, combine_chunks, import_arrow, numbers_to_arrow
+from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow
+from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason
 from rosenblatt.data.tables.csv_records import line_count, record_places, whole_records
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting

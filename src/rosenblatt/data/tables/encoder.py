@@ -11,20 +11,16 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Features
 from rosenblatt.data.row_source import Preparation
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, replace_nulls, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import (
     Faults,
     Reason,
     add_fault,
     add_unexpected,
-    as_numpy,
-    import_arrow,
-    null_rows,
     parse_booleans,
     parse_labels,
     parse_numbers,
     parse_strings,
-    replace_nulls,
-    strings_to_arrow,
 )
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk

@@ -14,14 +14,8 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import quote_bytes
-from rosenblatt.data.tables.arrow_values import (
-    Reason,
-    combine_chunks,
-    import_arrow,
-    numbers_to_arrow,
-    plain_text,
-    strings_to_arrow,
-)
+from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow, strings_to_arrow
+from rosenblatt.data.tables.arrow_values import Reason, plain_text
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting, shorten
 

@@ -13,16 +13,8 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.row_source import Preparation, fit_columns
-from rosenblatt.data.tables.arrow_values import (
-    Faults,
-    Reason,
-    add_fault,
-    as_numpy,
-    import_arrow,
-    null_rows,
-    numbers_to_arrow,
-    replace_nulls,
-)
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, numbers_to_arrow, replace_nulls
+from rosenblatt.data.tables.arrow_values import Faults, Reason, add_fault
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows

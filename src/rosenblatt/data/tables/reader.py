@@ -16,7 +16,8 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.tables.arrow_values import Reason, import_arrow
+from rosenblatt.data.tables.arrow_arrays import import_arrow
+from rosenblatt.data.tables.arrow_values import Reason
 from rosenblatt.parameters import IfAvailable, Setting
 
 if TYPE_CHECKING:

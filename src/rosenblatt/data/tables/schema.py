@@ -12,12 +12,11 @@ import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
 from rosenblatt.data.row_source import FILLS, Preparation
+from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type
 from rosenblatt.data.tables.arrow_values import (
     FALSE,
     MISSING_NUMBERS,
     TRUE,
-    import_arrow,
-    is_unsupported_type,
     parse_booleans,
     parse_numbers,
     parse_strings,

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError, Features, is_sparse
-from rosenblatt.data.row_source import FILLS, VERSION, OpenRequest, Preparation, RowSource, damaged_error
+from rosenblatt.data.row_source import FILLS, VERSION, OpenRequest, Preparation, RowSource, rename_errors
 from rosenblatt.data.tables.reader import join_names
 from rosenblatt.parameters import ParameterError, Setting, check_choice, shorten
 
@@ -20,6 +19,7 @@ __all__ = ["NpzSource"]
 
 _VALUES = 1 << 19
 """Numbers in a block."""
+_ERRORS = zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError
 _SPARSE = {"data", "indices", "indptr", "shape", "format"}
 
 
@@ -132,7 +132,7 @@ class NpzSource(RowSource):
         """Yield rows and labels as they are stored."""
         for file, name in enumerate(self.files.names):
             label = self.files.display_name(file)
-            with _rename_errors(label), zipfile.ZipFile(name) as archive:
+            with rename_errors(label, "npz", *_ERRORS), zipfile.ZipFile(name) as archive:
                 stored = {entry.removesuffix(".npy") for entry in archive.namelist()}
                 y = self._labels(archive, stored, label)
                 sparse = stored >= _SPARSE
@@ -212,13 +212,3 @@ def _sparse_rows(name: str) -> Iterator[sp.csr_array]:
 def _floats(values: np.ndarray) -> np.ndarray:
     floating = values.dtype in (np.float32, np.float64)
     return np.array(values, values.dtype.newbyteorder("=") if floating else np.float64)
-
-
-@contextmanager
-def _rename_errors(label: str) -> Generator[None, None, None]:
-    try:
-        yield
-    except DataError:
-        raise
-    except (zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError) as error:
-        raise damaged_error(label, "npz", error) from None

@@ -37,8 +37,6 @@ class Stream:
         Whether rows have labels; otherwise they are NaN.
     rows_read : int
         Rows yielded.
-    share_read : float
-        How much of the input has been read, from 0 to 1; 0 where its size is unknown.
 
     Examples
     --------
@@ -97,7 +95,7 @@ class Stream:
 
     @property
     def share_read(self) -> float:
-        """How much of the input has been read."""
+        """How much of the input has been read, from 0 to 1; 0 where its size is unknown."""
         return self._source.share
 
     @property

@@ -82,7 +82,7 @@ def test_any_cut_gives_the_same_rows_and_names(write, chunk_bytes, threads):
     for row in naive_text.parsed(text + b"|f new 12:3", naive_text.vw_line, bits=10, unlabelled=True)[0]:
         for column, name in row[4].items():
             names.setdefault(column, name.decode())
-    assert reader.names == names
+    assert reader.hashed_names == names
     assert {"f^abc", "a", "é", "ns^00012", "f^new"} <= set(names.values())
     assert reader.width == 1024
     assert all(block.X.shape[1] == 1024 for block in reader)
@@ -125,7 +125,7 @@ def test_each_fault_is_a_sentence_with_file_and_line(write, line):
     assert [row[0] for row in rows_of(reader)] == [1, 1, -1]
     assert reader.skipped == 1
     assert reader.messages == [f"{bad}, " + reader.messages[0].partition(", ")[2]]
-    assert reader.names == {14355: "f^a"}, "names are not taken from lines that are left out"
+    assert reader.hashed_names == {14355: "f^a"}, "names are not taken from lines that are left out"
 
 
 def test_odd_files(write):

@@ -10,7 +10,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from typing import Any, NoReturn
@@ -77,13 +77,10 @@ class RowCache:
             yield from self._in_memory or ()
             return
         first = 0
-        work = ordered_map((k for k in range(len(self._file))), self._block, 1)
-        try:
+        with closing(ordered_map((k for k in range(len(self._file))), self._block, 1)) as work:
             for block in work:
                 yield replace(block, first=first)
                 first += len(block)
-        finally:
-            work.close()
 
     def record(self, blocks: Generator[Block, None, None]) -> Generator[Block, None, None]:
         """Yield blocks and store them. Nothing is stored unless all are read, by no other iteration meanwhile."""

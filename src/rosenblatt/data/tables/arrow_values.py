@@ -24,13 +24,28 @@ if TYPE_CHECKING:
 MISSING_NUMBERS = ("", "?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None")
 """What stands for a missing number in text."""
 _LIKE_A_NUMBER = "^[+-]?[0-9.nNiI]"
-TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+BOOLEANS = ("false", "False", "FALSE", "true", "True", "TRUE")
+"""What stands for a boolean in text."""
 _LARGEST_INTEGER = 2.0**53
 
 Reason: TypeAlias = tuple[Phrase, ...]
 """What is wrong with a row, without a full stop."""
-Faults: TypeAlias = dict[int, Reason]
-"""From the number of a row to what is wrong with it."""
+
+
+class Faults(dict[int, Reason]):
+    """From the number of a row to what is wrong with it; the first reason counts."""
+
+    def add(self, rows: Iterable[int], reason: Reason) -> None:
+        """Add a reason for each of ``rows``."""
+        for row in rows:
+            self.setdefault(int(row), reason)
+
+    def add_unexpected(self, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:
+        """Add for each of ``rows`` that its cell holds something else than expected."""
+        for row in rows:
+            value = array[row].as_py()
+            text = plain_text(value) if isinstance(value, float) else str(value)
+            self.add([row], (f"column {name!r} holds {shorten(text)}, expected ", *expected))
 
 
 def plain_text(value: str | float | np.bool_) -> str:
@@ -106,9 +121,11 @@ def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarra
     if pa.types.is_boolean(array.type):
         return parse_numbers(array, missing)
     texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
-    codes = pc.index_in(texts, strings_to_arrow([*FALSE, *TRUE]))
+    codes = pc.index_in(texts, strings_to_arrow(BOOLEANS))
     unknown = np.setdiff1d(null_rows(codes), null_rows(texts))
-    return replace_nulls(codes, (as_numpy(codes) >= len(FALSE)).astype(np.float64), np.nan), unknown.tolist()
+    return replace_nulls(
+        codes, (as_numpy(codes) >= BOOLEANS.index("true")).astype(np.float64), np.nan
+    ), unknown.tolist()
 
 
 def parse_strings(array: pa.Array, missing: tuple[str, ...]) -> pa.Array:
@@ -128,7 +145,7 @@ def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ..
     no_label = (f"column {name!r} has no value, expected a label",)
     if kind == "text":
         texts = parse_strings(array, missing)
-        add_fault(faults, null_rows(texts), no_label)
+        faults.add(null_rows(texts), no_label)
         return np.array([text or "" for text in texts.to_pylist()], dtype=np.str_)
     read, expected = (parse_booleans, "true or false") if kind == "boolean" else (parse_numbers, "a number")
     values, bad = read(array, missing)
@@ -136,21 +153,7 @@ def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ..
         expected = "an integer, as the first labels are"
         bad += np.flatnonzero((values != np.rint(values)) & np.isfinite(values)).tolist()
     bad += np.flatnonzero(np.isinf(values) | (np.abs(values) > _LARGEST_INTEGER)).tolist()
-    add_unexpected(faults, bad, array, name, (expected + " (the label)",))
-    add_fault(faults, np.flatnonzero(np.isnan(values)), no_label)
+    faults.add_unexpected(bad, array, name, (expected + " (the label)",))
+    faults.add(np.flatnonzero(np.isnan(values)), no_label)
     values = np.where(np.abs(values) <= _LARGEST_INTEGER, values, 0.0)
     return values.astype({"integer": np.int64, "boolean": np.bool_, "number": np.float64}[kind])
-
-
-def add_fault(faults: Faults, rows: Iterable[int], reason: Reason) -> None:
-    """Add a reason for each of ``rows``, unless it has one."""
-    for row in rows:
-        faults.setdefault(int(row), reason)
-
-
-def add_unexpected(faults: Faults, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:
-    """Add for each of ``rows`` that its cell holds something else than expected."""
-    for row in rows:
-        value = array[row].as_py()
-        text = plain_text(value) if isinstance(value, float) else str(value)
-        add_fault(faults, [row], (f"column {name!r} holds {shorten(text)}, expected ", *expected))

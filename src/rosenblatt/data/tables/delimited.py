@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Generator
+from contextlib import closing
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,7 @@ class DelimitedReader(TableReader[Records]):
         return {"delimiter": self.delimiter, "quote": self.quote, "header": self.header}
 
     def _read(self) -> Generator[Records, None, None]:
-        chunks = self.files.chunks()
-        try:
+        with closing(self.files.chunks()) as chunks:
             for _, of_file in groupby(chunks, key=lambda chunk: chunk.file):
                 rest, names, line = b"", None, 1
                 for chunk in of_file:
@@ -73,8 +73,6 @@ class DelimitedReader(TableReader[Records]):
                         rest, line = yield from self._records(rest, chunk, line, names, final=False)
                 if rest:
                     yield from self._records(rest, chunk, line, names, final=True)
-        finally:
-            chunks.close()
 
     def _records(
         self, data: bytes, chunk: TextChunk, line: int, names: list[str] | None, final: bool

@@ -15,8 +15,6 @@ from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_row
 from rosenblatt.data.tables.arrow_values import (
     Faults,
     Reason,
-    add_fault,
-    add_unexpected,
     parse_booleans,
     parse_labels,
     parse_numbers,
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["EncodedRows", "Encoder"]
 
 _A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that ", Setting("missing_values"), " names)")
+_TOO_LARGE = "a number that is infinite or too large for float64, expected finite numbers"
 
 
 @dataclass
@@ -122,7 +121,7 @@ class Encoder:
 
     def encode(self, chunk: TableChunk) -> EncodedRows:
         """Return the rows of a chunk. Several threads do so at once."""
-        faults: Faults = {}
+        faults = Faults()
         unseen: Counter[str] = Counter()
         X = self._features(chunk, faults, unseen)
         words: dict[int, str] = {}
@@ -153,7 +152,7 @@ class Encoder:
             read = parse_booleans if column["kind"] == "boolean" else parse_numbers
             values[:, k], bad = read(array, self._missing)
             expected: Reason = ("true or false",) if column["kind"] == "boolean" else _A_NUMBER
-            add_unexpected(faults, bad, array, name, expected)
+            faults.add_unexpected(bad, array, name, expected)
         if not np.isfinite(values).all():
             self._fill(values, faults)
         if not codes and not self._preparation["sparse"]:
@@ -183,19 +182,19 @@ class Encoder:
 
     def _refuse_missing(self, texts: pa.Array, name: str, faults: Faults) -> None:
         if self._preparation["missing"] == "error":
-            add_fault(faults, null_rows(texts), _no_value(name))
+            faults.add(null_rows(texts), _no_value(name))
 
     def _fill(self, values: np.ndarray, faults: Faults) -> None:
         """Put fill values where numbers are missing; rows with infinite ones are added to ``faults``."""
         for k, column in enumerate(self._plain):
             x = values[:, k]
             infinite = np.flatnonzero(np.isinf(x))
-            add_fault(faults, infinite, _too_large(column["name"]))
+            faults.add(infinite, (f"column {column['name']!r} holds {_TOO_LARGE}",))
             x[infinite] = 0.0
             missing = np.isnan(x)
             if missing.any():
                 if self._preparation["missing"] == "error":
-                    add_fault(faults, np.flatnonzero(missing), _no_value(column["name"]))
+                    faults.add(np.flatnonzero(missing), _no_value(column["name"]))
                 x[missing] = column.get("fill", 0.0)
 
     def _with_words(self, chunk: TableChunk, X: Features, faults: Faults) -> tuple[Features, dict[int, str]]:
@@ -235,14 +234,10 @@ class Encoder:
             name = self._preparation["weight"]
             weight, bad = parse_numbers(chunk.columns[name], self._missing)
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
-            add_unexpected(faults, bad, chunk.columns[name], name, ("a weight of 0 or more",))
+            faults.add_unexpected(bad, chunk.columns[name], name, ("a weight of 0 or more",))
         return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
 
 
 def _no_value(name: str) -> Reason:
     ways = Setting("missing", "zero"), " or ", Setting("missing", "mean")
     return f"column {name!r} has no value: give ", *ways, " to fill it"
-
-
-def _too_large(name: str) -> Reason:
-    return (f"column {name!r} holds a number that is infinite or too large for float64, expected finite numbers",)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +34,7 @@ class JsonReader(TableReader[Records]):
     """A table as JSON lines."""
 
     def _read(self) -> Generator[Records, None, None]:
-        chunks = self.files.chunks()
-        try:
+        with closing(self.files.chunks()) as chunks:
             file, line = 0, 1
             for chunk in chunks:
                 if chunk.file != file:
@@ -42,8 +42,6 @@ class JsonReader(TableReader[Records]):
                 data = bytes(memoryview(chunk.buffer)[chunk.start : chunk.stop])
                 yield Records(data, file, line, chunk.share)
                 line += data.count(b"\n")
-        finally:
-            chunks.close()
 
     def parse(self, item: Records) -> TableChunk:
         """Return lines as columns, as wanted by the layout."""

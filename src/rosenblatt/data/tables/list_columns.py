@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.row_source import Preparation, fit_columns
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, numbers_to_arrow, replace_nulls
-from rosenblatt.data.tables.arrow_values import Faults, Reason, add_fault
+from rosenblatt.data.tables.arrow_values import Faults, Reason
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
@@ -83,10 +83,10 @@ class ListEncoder(Encoder):
         arrays = [chunk.columns[name] for name in LISTS]
         for name, array in zip(LISTS, arrays, strict=True):
             _check_type(array.type, name, chunk.where(0))
-            add_fault(faults, null_rows(array), (f"column {name!r} has no value",))
+            faults.add(null_rows(array), (f"column {name!r} has no value",))
         ends = [as_numpy(array.offsets) for array in arrays]
         unequal = np.diff(ends[0]) != np.diff(ends[1])
-        add_fault(faults, np.flatnonzero(unequal), ("the two lists are not equally long",))
+        faults.add(np.flatnonzero(unequal), ("the two lists are not equally long",))
         if faults:
             arrays = [_emptied(array, faults) for array in arrays]
             ends = [as_numpy(array.offsets) for array in arrays]
@@ -99,7 +99,7 @@ class ListEncoder(Encoder):
         bad = np.flatnonzero(results)
         if len(bad):
             for row in bad.tolist():
-                add_fault(faults, [row], _REASONS[int(results[row])])
+                faults.add([row], _REASONS[int(results[row])])
             sizes = np.diff(indptr)
             valid = np.repeat(results == 0, sizes)
             indices, values = indices[valid], values[valid]

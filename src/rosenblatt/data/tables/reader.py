@@ -60,10 +60,6 @@ class TableChunk:
     mixed: dict[str, str] = field(default_factory=dict)
     """Columns whose values have several types, and which."""
 
-    def place(self, row: int) -> int:
-        """Return the place of a row."""
-        return row if self.places is None else int(self.places[row])
-
     def error(self, place: int, reason: Reason) -> DataError:
         """Return the error for a row at fault."""
         return DataError(f"{self.where(place)}: ", *reason, "; ", Setting("on_error", "skip"), " leaves such rows out.")
@@ -216,7 +212,8 @@ def _join_chunks(chunks: list[TableChunk], rows: int, file: str) -> TableChunk:
 
     def where(row: int) -> str:
         k = int(np.searchsorted(starts, row, side="right")) - 1
-        return chunks[k].where(chunks[k].place(row - int(starts[k])))
+        place, places = row - int(starts[k]), chunks[k].places
+        return chunks[k].where(place if places is None else int(places[place]))
 
     names = [name for name in (chunks[0].columns if chunks else {}) if all(name in chunk.columns for chunk in chunks)]
     columns = {}

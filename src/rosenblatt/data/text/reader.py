@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -113,8 +114,7 @@ class TextReader(RowSource):
         """Yield all blocks from the start."""
         self.reset_counts()
         first = file = line = 0
-        work = ordered_map(self.files.chunks(), self._parse, self._threads, _AHEAD)
-        try:
+        with closing(ordered_map(self.files.chunks(), self._parse, self._threads, _AHEAD)) as work:
             for parsed in work:
                 chunk = parsed.chunk
                 if chunk.file != file:
@@ -132,8 +132,6 @@ class TextReader(RowSource):
                     yield self._block(parsed, first)
                     first += parsed.n
             self.share = 1.0 if self.files.size else 0.0
-        finally:
-            work.close()
 
     def restore(self, facts: Facts) -> None:
         """Set the counts and the width to those of an earlier pass over all rows."""
@@ -163,7 +161,7 @@ class TextReader(RowSource):
         parse = self._parser(parsed, slow, progress)
         while (code := parse()) != DONE:
             if code == NEED_SPACE:
-                parsed.rows[:] = map(_doubled, parsed.rows)
+                parsed.rows[:] = [np.resize(array, 2 * len(array)) for array in parsed.rows]
             elif code == NEED_VALUES:
                 slow.resolve(chunk.buffer, progress)
             else:
@@ -216,12 +214,6 @@ class SlowNumbers:
             match = _NUMBER.match(text, int(places[k]))
             values[k] = float(match.group()) if match else np.nan
         progress["resolved"] = seen
-
-
-def _doubled(array: np.ndarray) -> np.ndarray:
-    more = np.empty(2 * len(array), array.dtype)
-    more[: len(array)] = array
-    return more
 
 
 def _trim(array: np.ndarray, n: int) -> np.ndarray:

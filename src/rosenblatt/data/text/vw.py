@@ -33,14 +33,10 @@ class VwReader(TextReader):
     bits : int
         There are 2**bits columns, as with vw's ``-b``. From 1 to 30.
     names : bool
-        Whether to keep the first name of each column, in ``names``. This is slower.
+        Whether to keep the first name of each column in ``hashed_names``: ``namespace^name``, or the bare name in the
+        namespace without one. This is slower.
     *arguments, **options
         As for ``TextReader``.
-
-    Attributes
-    ----------
-    names : dict or None
-        From column to ``namespace^name``, or the bare name in the namespace without one.
 
     Examples
     --------
@@ -52,7 +48,7 @@ class VwReader(TextReader):
     >>> for block in reader:
     ...     print(block.X.nnz, block.y, block.weight)
     4 [ 1. -1.] [1. 2.]
-    >>> {column: reader.names[column] for column in block.X[:1].indices.tolist()}
+    >>> {column: reader.hashed_names[column] for column in block.X[:1].indices.tolist()}
     {34878: 'f^3', 75337: 'f^cat'}
     """
 
@@ -71,13 +67,13 @@ class VwReader(TextReader):
         super().__init__(*arguments, **options)
         self._bits = bits
         self.width = 2**bits
-        self.names = self.hashed_names if names else None
+        self._names = names
         self._named = np.zeros(self.width if names else 0, np.uint8)
 
     @property
     def feature_names(self) -> list[str] | None:
         """A name for each column, ``#`` and its number where none was read; None unless names are kept."""
-        return None if self.names is None else [self.names.get(k) or f"#{k}" for k in range(self.n_features)]
+        return [self.hashed_names.get(k) or f"#{k}" for k in range(self.n_features)] if self._names else None
 
     @property
     def preparation(self) -> Preparation:
@@ -89,7 +85,7 @@ class VwReader(TextReader):
 
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
         chunk = parsed.chunk
-        if self.names is not None:
+        if self._names:
             parsed.name_positions = np.empty((min(self.width, chunk.stop), 5), np.int64)
         names = self._named.copy(), parsed.name_positions
         counts = np.empty(2048, np.uint64)
@@ -111,10 +107,9 @@ class VwReader(TextReader):
         return parse
 
     def _merge(self, parsed: ParsedChunk) -> None:
-        if self.names is not None:
-            for column, name in parsed.names:
-                self.names.setdefault(column, name)
-                self._named[column] = 1
+        for column, name in parsed.names:
+            self.hashed_names.setdefault(column, name)
+            self._named[column] = 1
 
     def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
         if code == NO_LABEL and b"|" in word[1:]:

@@ -140,12 +140,11 @@ class Stream:
         prepared = self.preparation
         columns: dict[str, list[Any]] = {"column": [], "kind": [], "features": [], "values": []}
         for column in prepared.get("columns", []):
-            categories = column.get("categories")
-            hashed = column["kind"] == "text" or (column["kind"] == "category" and categories is None)
-            columns["column"].append(column["name"])
-            columns["kind"].append(column["kind"])
-            columns["features"].append("hashed" if hashed else len(categories) if categories is not None else 1)
-            columns["values"].append(", ".join(categories or [])[:60])
+            kind, categories = column["kind"], column.get("categories")
+            features = 1 if kind in ("number", "boolean") else "hashed" if categories is None else len(categories)
+            row = column["name"], kind, features, ", ".join(categories or [])[:60]
+            for cells, cell in zip(columns.values(), row, strict=True):
+                cells.append(cell)
         notes = [f"Features: {self.n_features}"]
         if isinstance(prepared.get("target"), dict):
             notes.insert(0, f"Target: {prepared['target']['name']} ({prepared['target']['kind']})")

@@ -178,15 +178,11 @@ def _open_row_file(path: str) -> RowFile | None:
 
 
 class _PartialFile:
-    """A row file that is being written."""
+    """A row file that is being written, under another name if it has one."""
 
     def __init__(self, path: str | None) -> None:
-        self._path = path
-        if path is None:
-            self.file: Any = tempfile.TemporaryFile()  # noqa: SIM115 (the row file reads it later)
-        else:
-            self._part = f"{path}.{os.getpid()}-{next(_numbers)}.part"
-            self.file = open(self._part, "wb")  # noqa: SIM115
+        self._path, self._part = path, f"{path}.{os.getpid()}-{next(_numbers)}.part"
+        self.file: Any = tempfile.TemporaryFile() if path is None else open(self._part, "wb")  # noqa: SIM115
         self.writer = RowFileWriter(self.file)
 
     def finish(self, facts: Facts) -> None:

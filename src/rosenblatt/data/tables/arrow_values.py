@@ -122,10 +122,8 @@ def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarra
         return parse_numbers(array, missing)
     texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
     codes = pc.index_in(texts, strings_to_arrow(BOOLEANS))
-    unknown = np.setdiff1d(null_rows(codes), null_rows(texts))
-    return replace_nulls(
-        codes, (as_numpy(codes) >= BOOLEANS.index("true")).astype(np.float64), np.nan
-    ), unknown.tolist()
+    values = (as_numpy(codes) >= BOOLEANS.index("true")).astype(np.float64)
+    return replace_nulls(codes, values, np.nan), np.setdiff1d(null_rows(codes), null_rows(texts)).tolist()
 
 
 def parse_strings(array: pa.Array, missing: tuple[str, ...]) -> pa.Array:

@@ -132,7 +132,7 @@ class TableReader(Generic[Item]):
         self.chosen: list[str | int | None] | None = None
         self.unnamed: list[str] = []
         self._peeked: list[Item] = []
-        self._rest: Generator[Item, None, None] | None = None
+        self._rest = self._read()
 
     def dialect(self) -> dict[str, Any]:
         """Return how the files are written, as far as that is known."""
@@ -145,7 +145,6 @@ class TableReader(Generic[Item]):
             return
         while self._peeked:
             yield self._peeked.pop(0)
-        self._rest = self._rest or self._read()
         yield from self._rest
 
     def parse(self, item: Item) -> TableChunk:
@@ -173,7 +172,6 @@ class TableReader(Generic[Item]):
             yield from self._read()
             return
         yield from self._peeked
-        self._rest = self._rest or self._read()
         for item in self._rest:
             self._peeked.append(item)
             yield item

@@ -67,14 +67,8 @@ class NpzSource(RowSource):
     @property
     def preparation(self) -> Preparation:
         """How rows are made."""
-        return {
-            "format": "npz",
-            "version": VERSION,
-            "target": self._target,
-            "missing": self._missing,
-            "fill": self._fill,
-            "n_features": self._width,
-        }
+        common = {"format": "npz", "version": VERSION, "n_features": self._width}
+        return common | {"target": self._target, "missing": self._missing, "fill": self._fill}
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks; where a row is at fault, those before it first."""

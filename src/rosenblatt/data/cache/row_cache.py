@@ -54,7 +54,6 @@ class RowCache:
         self._reader: object = None
         """The iteration whose rows are recorded: the one begun last, unless an earlier one continues meanwhile."""
         self._disabled = False
-        self._rows = 0
 
     @property
     def complete(self) -> bool:
@@ -69,7 +68,7 @@ class RowCache:
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        return self._rows if self._file is None else int(self._file.facts["rows"])
+        return sum(map(len, self._in_memory or ())) if self._file is None else int(self._file.facts["rows"])
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the rows of the cache."""
@@ -105,7 +104,7 @@ class RowCache:
                     waiting = []
                 yield block
             if self._is_only_reader(mine) and file is None:
-                self._in_memory, self._rows = waiting, rows
+                self._in_memory = waiting
             elif self._is_only_reader(mine) and file is not None:
                 with self._disable_on_error():
                     file.finish(self._get_facts() | {"rows": rows, "key": self._key})

@@ -192,10 +192,8 @@ class LineSource:
 
     def _check_unread(self) -> None:
         if self._started and not self.rereadable:
-            raise DataError(
-                "standard input, pipes and file objects can be read only once: save the data to a file to read it "
-                "again."
-            )
+            what = "standard input, pipes and file objects can be read only once"
+            raise DataError(f"{what}: save the data to a file to read it again.")
 
 
 def _bom_length(buffer: bytearray, name: str) -> int:

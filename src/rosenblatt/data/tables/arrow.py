@@ -106,10 +106,8 @@ class ParquetReader(_BinaryReader):
             small = all(group.num_rows <= _ROWS and group.total_byte_size <= _SMALL for group in groups)
             if self.layout is not None and small:
                 for k, group in enumerate(groups):  # whole row groups, each in the thread that makes rows of it
-                    read = partial(_row_group, name, about, k, wanted)
-                    yield LazyBatch(
-                        read, file, first, self._share(file, (first + group.num_rows) / max(1, about.num_rows))
-                    )
+                    share = self._share(file, (first + group.num_rows) / max(1, about.num_rows))
+                    yield LazyBatch(partial(_row_group, name, about, k, wanted), file, first, share)
                     first += group.num_rows
                 return
             for batch in table.iter_batches(self._rows(schema), columns=wanted, use_threads=self.threads > 0):

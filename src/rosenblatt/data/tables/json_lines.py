@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["JsonReader"]
 
 _NOT_UTF8: Reason = ("the line is not text in UTF-8: convert the file, for instance by iconv",)
+_NEW_FIELD_HINT: Reason = (
+    ": remove it from the file",
+    IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
+)
 _COLUMN_ROWS = 1000
 """Rows from which the columns of a file are found."""
 
@@ -69,30 +73,21 @@ class JsonReader(TableReader[Records]):
     def _slowly(self, item: Records) -> TableChunk:
         assert self.layout is not None
         objects, places, faults = self._objects(item)
-        columns: dict[str, list[str | None]] = {name: [] for name in self.layout.needed}
-        valid = []
+        known, valid, rows = self.layout.known, [], []
         for place, row in zip(places, objects, strict=True):
             try:
-                cells = [_cell(name, row.get(name), kind) for name, kind in self.layout.needed.items()]
-                self._check_fields(row)
+                cells = {name: _cell(name, row.get(name), kind) for name, kind in self.layout.needed.items()}
+                new = [] if known is None else [name for name in row if name not in known]
+                if new:
+                    raise DataError(f"the field {new[0]!r} was not there in the first rows", *_NEW_FIELD_HINT)
             except DataError as error:
                 faults.append((place, error.pieces))
                 continue
             valid.append(place)
-            for cell, column in zip(cells, columns.values(), strict=True):
-                column.append(cell)
-        arrays = {name: strings_to_arrow(cells) for name, cells in columns.items()}
+            rows.append(cells)
+        arrays = {name: strings_to_arrow([cells[name] for cells in rows]) for name in self.layout.needed}
         faults.sort(key=lambda fault: fault[0])
         return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
-
-    def _check_fields(self, row: dict[str, Any]) -> None:
-        known = self.layout.known if self.layout is not None else None
-        for name in row:
-            if known is not None and name not in known:
-                raise DataError(
-                    f"the field {name!r} was not there in the first rows: remove it from the file",
-                    IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
-                )
 
     def head(self, rows: int) -> TableChunk:
         """Return the first ``rows`` rows as one chunk, each column of the type that all its values have."""
@@ -107,14 +102,11 @@ class JsonReader(TableReader[Records]):
             wheres += map(where, places)
             if len(found) >= rows:
                 break
-        names: dict[str, None] = {}
-        for row in found[:rows]:
-            names.update(dict.fromkeys(row))
-        self.columns = list(names)
-        chunk = TableChunk({}, len(found[:rows]), lambda k: wheres[k])
-        for name in names:
-            values = [row.get(name) for row in found[:rows]]
-            chunk.columns[name], mixed = _column(values)
+        found = found[:rows]
+        self.columns = list(dict.fromkeys(name for row in found for name in row))
+        chunk = TableChunk({}, len(found), lambda k: wheres[k])
+        for name in self.columns:
+            chunk.columns[name], mixed = _column([row.get(name) for row in found])
             if mixed:
                 chunk.mixed[name] = mixed
         return chunk

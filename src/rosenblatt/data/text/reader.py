@@ -14,10 +14,11 @@ from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource, TextChunk, quote_bytes
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import Facts, RowSource, fit_columns
+from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
 from rosenblatt.parameters import Phrase, check_integer
 
-__all__ = ["COMMON_FAULTS", "MAX_COLUMNS", "ParsedChunk", "SlowNumbers", "TextReader"]
+__all__ = ["COMMON_FAULTS", "ParsedChunk", "SlowNumbers", "TextReader"]
 
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")
@@ -27,8 +28,6 @@ COMMON_FAULTS = {
     BAD_VALUE: "the value is {word}, expected a finite number",
     TOO_LARGE: "the number {word} is too large for float64",
 }
-MAX_COLUMNS = 2**31 - 1
-"""The most columns with 32-bit indices."""
 
 
 @dataclass
@@ -83,6 +82,8 @@ class TextReader(RowSource):
 
     faults: Mapping[int, str]
     """What the kernel's codes mean, with {word} for the word at fault."""
+    weighted = False
+    """Whether the format has weights."""
 
     def __init__(
         self,
@@ -182,7 +183,8 @@ class TextReader(RowSource):
 
     def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
         indptr = np.zeros(n + 1, np.int32)
-        return [np.empty(n), indptr, np.empty(entries, np.int32), np.empty(entries), np.empty(0)]
+        weights = np.empty(n if self.weighted else 0)
+        return [np.empty(n), indptr, np.empty(entries, np.int32), np.empty(entries), weights]
 
     def _merge(self, parsed: ParsedChunk) -> None:
         """Update the width and names with the rows of a chunk, in the order of the files."""

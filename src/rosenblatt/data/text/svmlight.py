@@ -10,15 +10,9 @@ import numpy as np
 
 from rosenblatt.data.io.lines import quote_bytes
 from rosenblatt.data.row_source import VERSION, Preparation
-from rosenblatt.data.text.reader import COMMON_FAULTS, MAX_COLUMNS, ParsedChunk, SlowNumbers, TextReader
-from rosenblatt.kernels.parsing.svmlight import (
-    BAD_INDEX,
-    BAD_LABEL,
-    INDEX_ORDER,
-    INDEX_RANGE,
-    NO_LABEL,
-    parse_svmlight,
-)
+from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader
+from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS
+from rosenblatt.kernels.parsing.svmlight import BAD_INDEX, BAD_LABEL, INDEX_ORDER, INDEX_RANGE, NO_LABEL, parse_svmlight
 from rosenblatt.parameters import IfAvailable, Phrase, Setting, check_choice
 
 __all__ = ["SvmlightReader"]
@@ -76,14 +70,9 @@ class SvmlightReader(TextReader):
 
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
         chunk, base = parsed.chunk, 0 if self.zero_based else 1
+        columns, unlabelled = (base, MAX_COLUMNS - 1 + base), not self.labelled
         return lambda: parse_svmlight(
-            chunk.text,
-            chunk.stop,
-            (base, MAX_COLUMNS - 1 + base),
-            not self.labelled,
-            tuple(parsed.rows[:4]),
-            slow.arrays,
-            progress,
+            chunk.text, chunk.stop, columns, unlabelled, tuple(parsed.rows[:4]), slow.arrays, progress
         )
 
     def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:

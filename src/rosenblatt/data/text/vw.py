@@ -52,6 +52,7 @@ class VwReader(TextReader):
     {34878: 'f^3', 75337: 'f^cat'}
     """
 
+    weighted = True
     faults = COMMON_FAULTS | {
         NO_BAR: "the line has no bar, expected label |namespace features",
         NO_LABEL: "the line has no label, expected a number before the bar",
@@ -80,9 +81,6 @@ class VwReader(TextReader):
         """How rows are made."""
         return {"format": "vw", "version": VERSION, "bits": self._bits, "n_features": self.n_features or None}
 
-    def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
-        return [*super()._allocate(n, entries)[:4], np.empty(n)]
-
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
         chunk = parsed.chunk
         if self._names:
@@ -91,18 +89,9 @@ class VwReader(TextReader):
         counts = np.empty(2048, np.uint64)
 
         def parse() -> int:
-            entries = len(parsed.rows[2])
-            return parse_vw(
-                chunk.text,
-                chunk.stop,
-                self._bits,
-                not self.labelled,
-                tuple(parsed.rows),
-                names,
-                (np.empty(2 * entries, np.uint64), np.empty(entries), counts),
-                slow.arrays,
-                progress,
-            )
+            entries, rows, unlabelled = len(parsed.rows[2]), tuple(parsed.rows), not self.labelled
+            scratch = np.empty(2 * entries, np.uint64), np.empty(entries), counts
+            return parse_vw(chunk.text, chunk.stop, self._bits, unlabelled, rows, names, scratch, slow.arrays, progress)
 
         return parse
 

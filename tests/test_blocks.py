@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from helpers.point_sets import some
 from rosenblatt import blocks
-from rosenblatt.blocks import Block, FilePosition, join_blocks, rebatch, slice_block, stack
+from rosenblatt.blocks import Block, join_blocks, rebatch, slice_block, stack
 
 
 @some
@@ -74,8 +74,7 @@ def blocks_of(sizes, sparse, weighted):
         X = np.zeros((n, 3))
         X[np.arange(n), rows % 3] = rows
         weight = rows * 2.0 if weighted and number % 2 else None
-        after = FilePosition(0, first + n, 0)
-        made.append(Block(sp.csr_array(X) if sparse else X, rows, first, weight, after, checked=True))
+        made.append(Block(sp.csr_array(X) if sparse else X, rows, first, weight, checked=True))
         first += n
     return made
 
@@ -95,16 +94,13 @@ def test_rebatch_keeps_all_rows_in_order(sizes, size, sparse, weighted):
         assert X.sum(axis=1).tolist() == block.y.tolist() == list(range(block.first, block.first + len(block)))
         weight = np.ones(len(block)) if block.weight is None else block.weight
         assert weight.tolist() == [weights[k] for k in block.y.tolist()]
-        ends = {one.after.offset for one in made if len(one)}
-        assert (block.after is None) == (block.first + len(block) not in ends)
 
 
 def test_slices_and_joins():
     (block,) = blocks_of([5], sparse=False, weighted=False)
     assert slice_block(block, 0, 5) is block
     assert join_blocks([block]) is block
-    assert slice_block(block, 1, 3).after is None
-    assert slice_block(block, 1, 5).after == block.after
+    assert slice_block(block, 1, 3).checked
     unchecked = Block(block.X, block.y, 5)
     assert not join_blocks([block, unchecked]).checked
     wide = Block(sp.csr_array([[0.0, 0.0, 0.0, 7.0]]), np.array([1]), 5)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias, TypeGuard
+from dataclasses import dataclass
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,17 +22,6 @@ def is_sparse(X: Features) -> TypeGuard[sp.csr_array]:
 
 class DataError(ParameterError):
     """Data that cannot be read as expected: one sentence that names the file, and the line if there is one."""
-
-
-class FilePosition(NamedTuple):
-    """A position between two lines of the files being read, from which reading can continue."""
-
-    file: int
-    """Number of the file, from 0, in the order of reading."""
-    offset: int
-    """Bytes of that file before this position, counted after decompression."""
-    line: int
-    """Lines of that file before this position."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +43,6 @@ class Block:
     """The number of the first row in the stream, from 0."""
     weight: np.ndarray | None = None
     """How much each row counts, or None where each counts 1."""
-    after: FilePosition | None = None
-    """Where the next rows begin, for readers that can continue from there."""
     checked: bool = False
     """Whether a reader has verified all this, and that ``X``, ``weight`` and the labels are finite."""
 
@@ -88,9 +75,7 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
     if stop - start == len(block):
         return block
     weight = None if block.weight is None else block.weight[start:stop]
-    after = block.after if stop == len(block) else None
-    X, y = block.X[start:stop], block.y[start:stop]
-    return Block(X, y, block.first + start, weight, after, block.checked)
+    return Block(block.X[start:stop], block.y[start:stop], block.first + start, weight, block.checked)
 
 
 def join_blocks(blocks: Sequence[Block]) -> Block:
@@ -118,8 +103,7 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
     if any(block.weight is not None for block in blocks):
         weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
     y = np.concatenate([block.y for block in blocks])
-    checked = all(block.checked for block in blocks)
-    return replace(blocks[-1], X=X, y=y, first=blocks[0].first, weight=weight, checked=checked)
+    return Block(X, y, blocks[0].first, weight, all(block.checked for block in blocks))
 
 
 def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:

@@ -1,9 +1,13 @@
 """A process that runs one command imports what it needs and nothing else."""
 
+import json
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 from helpers.commands import THREE, command, written
 
@@ -20,18 +24,47 @@ def imported(*words):
     return ran.stderr.split()
 
 
-@pytest.mark.parametrize("kind", ["svm", "csv"])
-def test_training_and_predicting_do_without_scikit_learn(tmp_path, kind):
-    text = THREE if kind == "svm" else "a,b,label\n" + "1,2,yes\n-1,-1,no\n" * 5
-    path = written(tmp_path, f"rows.{kind}", text)
-    target = [] if kind == "svm" else ["-t", "label"]
+def heavy(*words):
+    """Return the slow modules that a command imported."""
+    modules = imported(*words)
+    assert "rosenblatt.training.run" in modules or words[0] != "train"
+    return [name for name in modules if name.startswith(HEAVY)]
+
+
+def test_training_and_predicting_do_without_scikit_learn(tmp_path):
+    path, model = written(tmp_path, "rows.svm", THREE), tmp_path / "m"
     for learner in ("averaged", "perceptron", "voted"):
-        modules = imported("train", path, *target, "-l", learner, "-o", tmp_path / "m")
-        assert not [name for name in modules if name.startswith(HEAVY)]
-        assert "rosenblatt.training.run" in modules
-    for words in (["predict", tmp_path / "m", path], ["test", tmp_path / "m", path]):
-        modules = imported(*words)
-        assert not [name for name in modules if name.startswith(HEAVY)]
+        assert not heavy("train", path, "-l", learner, "-o", model)
+    for what in ("predict", "test"):
+        assert not heavy(what, model, path)
+
+
+def table(folder, kind):
+    """Write a table with numbers, booleans, categories and missing values in this format."""
+    rows = [("1", "true", "red", "yes"), ("-1", "false", "green", "no"), ("", "true", "", "no")] * 5
+    if kind in ("csv", "tsv"):
+        delimiter = {"csv": ",", "tsv": "\t"}[kind]
+        return written(folder, f"rows.{kind}", "\n".join(map(delimiter.join, [("a", "b", "c", "label"), *rows])) + "\n")
+    columns = {
+        "a": [float(a) if a else None for a, _, _, _ in rows],
+        "b": [b == "true" for _, b, _, _ in rows],
+        "c": [c or None for _, _, c, _ in rows],
+        "label": [label for _, _, _, label in rows],
+    }
+    if kind == "jsonl":
+        lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+        return written(folder, "rows.jsonl", "\n".join(lines) + "\n")
+    path = folder / f"rows.{kind}"
+    (pq.write_table if kind == "parquet" else feather.write_feather)(pa.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "feather"])
+def test_tables_do_without_pandas(tmp_path, kind):
+    path, model, cache = table(tmp_path, kind), tmp_path / "m", tmp_path / "cache"
+    for _ in range(2):  # the second time its rows come from the cache
+        assert not heavy("train", path, "-t", "label", "--missing", "mean", "--cache", cache, "-o", model)
+    assert not heavy("predict", model, path)
 
 
 def test_help_imports_no_numpy():

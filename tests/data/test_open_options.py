@@ -6,13 +6,14 @@ import sys
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.tables.arrow_values import import_arrow
+from rosenblatt.data.tables.arrow_arrays import import_arrow
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'."),
+        ({"threads": -1}, "threads must be an integer of at least 0, got -1."),
         ({"block_rows": 0}, "block_rows must be an integer of at least 1, got 0."),
         ({"missing": "median"}, "missing must be 'error' or 'zero' or 'mean', got 'median'."),
         ({"categories": "ordinal"}, "categories must be 'onehot' or 'hash', got 'ordinal'."),

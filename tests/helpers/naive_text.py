@@ -12,11 +12,11 @@ class Fault(Exception):
     """A line that cannot be read; its message is the name of the kernels' code for it."""
 
 
-def number(token, fault, largest=math.inf):
+def number(token, fault):
     if not NUMBER.fullmatch(token):
         raise Fault(fault)
     value = float(token)
-    if math.isinf(value) or abs(value) > largest:
+    if math.isinf(value):
         raise Fault("TOO_LARGE")
     return value
 
@@ -25,7 +25,7 @@ def words(text):
     return re.split(rb"[ \t\r]+", text.strip(b" \t\r"))
 
 
-def svmlight_line(line, base=1, last=2**31 - 1, largest=math.inf, unlabelled=False):
+def svmlight_line(line, base=1, last=2**31 - 1, unlabelled=False):
     """Return ``(label, columns, values)``, or None for a blank line."""
     line = line.split(b"#")[0].strip(b" \t\r")
     if not line:
@@ -50,7 +50,7 @@ def svmlight_line(line, base=1, last=2**31 - 1, largest=math.inf, unlabelled=Fal
             raise Fault("INDEX_RANGE")
         if columns and column <= columns[-1]:
             raise Fault("INDEX_ORDER")
-        values.append(number(feature[index.end() :], "BAD_VALUE", largest))
+        values.append(number(feature[index.end() :], "BAD_VALUE"))
         columns.append(column)
     return label, columns, values
 
@@ -80,7 +80,7 @@ def vw_hash(name, seed):
     return int(name or b"0") + seed if re.fullmatch(rb"[0-9]*", name) else murmur(name, seed)
 
 
-def vw_line(line, bits=18, largest=math.inf, unlabelled=False, rounded=float):
+def vw_line(line, bits=18, unlabelled=False):
     """Return ``(label, columns, values, weight, names)``, or None for a blank line."""
     line = line.strip(b" \t\r") if b"|" not in line else line.lstrip(b" \t\r")
     if not line:
@@ -127,13 +127,13 @@ def vw_line(line, bits=18, largest=math.inf, unlabelled=False, rounded=float):
             if colon and not NUMBER.fullmatch(value):
                 raise Fault("BAD_VALUE")
             value = float(value) * scale if colon else scale
-            if not abs(value) <= min(largest, 1.7976931348623157e308):
+            if not math.isfinite(value):
                 raise Fault("TOO_LARGE")
-            total.setdefault(column, []).append(float(rounded(value)))
+            total.setdefault(column, []).append(value)
             names.setdefault(column, (name + b"^" if name else b"") + word)
     columns = sorted(total)
     values = [functools.reduce(operator.add, total[column]) for column in columns]
-    if not all(abs(value) <= largest and math.isfinite(value) for value in values):
+    if not all(map(math.isfinite, values)):
         raise Fault("SUM_TOO_LARGE")
     return label, columns, values, weight, names
 

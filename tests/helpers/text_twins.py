@@ -17,30 +17,29 @@ CODES = {
     )
     for name in names
 }
-LARGEST = {np.float64: np.finfo(np.float64).max, np.float32: np.nextafter(2.0**128 - 2.0**103, 0.0)}
 
 
-def run(kernel, lines, *, room=3, dtype=np.float64, pad=b"7", **options):
+def run(kernel, lines, *, room=3, pad=b"7", **options):
     """Drive a kernel over all lines, with so little room that it must ask for more; return rows and faults."""
     stop = len(lines)
     buffer = np.frombuffer(bytearray(lines + pad * PAD), np.uint8)
     progress = np.zeros(1, text.PROGRESS)
     progress["highest"] = -1
     slow = [np.empty(1, np.int64), np.empty(1)]
-    parts = [np.empty(room), np.zeros(room + 1, np.int32), np.empty(room, np.int32), np.empty(room, dtype)]
+    parts = [np.empty(room), np.zeros(room + 1, np.int32), np.empty(room, np.int32), np.empty(room)]
     parts.append(np.empty(room))
     bits = options.get("bits", 18)
     names = np.zeros(2**bits, np.uint8), np.empty((len(lines) if options.get("names") else 0, 5), np.int64)
     faults = []
     while True:
-        common = (float(LARGEST[dtype]), options.get("unlabelled", False))
+        unlabelled = options.get("unlabelled", False)
         if kernel is text.parse_svmlight:
             columns = (options.get("base", 1), options.get("last", 2**31 - 1))
-            code = kernel(buffer, stop, columns, *common, tuple(parts[:4]), tuple(slow), progress)
+            code = kernel(buffer, stop, columns, unlabelled, tuple(parts[:4]), tuple(slow), progress)
         else:
             space = len(parts[2])
             scratch = np.empty(2 * space, np.uint64), np.empty(space), np.empty(2048, np.uint64)
-            code = kernel(buffer, stop, bits, *common, tuple(parts), names, scratch, tuple(slow), progress)
+            code = kernel(buffer, stop, bits, unlabelled, tuple(parts), names, scratch, tuple(slow), progress)
         s = progress[0]
         if code == text.DONE:
             break
@@ -71,18 +70,15 @@ def run(kernel, lines, *, room=3, dtype=np.float64, pad=b"7", **options):
 
 def assert_same(lines, kernel, twin, **options):
     """Compare a kernel and its twin on all lines, bit for bit."""
-    dtype = options.get("dtype", np.float64)
     rows, faults, found = run(kernel, lines, **options)
     known = {key: options[key] for key in ("base", "last", "bits", "unlabelled") if key in options}
-    if twin is naive_text.vw_line:
-        known["rounded"] = dtype
-    expected, their_faults = naive_text.parsed(lines, twin, largest=LARGEST[dtype], **known)
+    expected, their_faults = naive_text.parsed(lines, twin, **known)
     assert faults == their_faults
     assert len(rows) == len(expected)
     for (label, columns, values, weight), row in zip(rows, expected, strict=True):
         assert label == row[0] or (math.isnan(label) and math.isnan(row[0]))
         assert columns.tolist() == row[1]
-        assert values.tobytes() == np.array(row[2], dtype).tobytes()
+        assert values.tobytes() == np.array(row[2], np.float64).tobytes()
         if twin is naive_text.vw_line:
             assert weight == row[3]
     return rows, found

@@ -5,22 +5,21 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError, Features, is_sparse
-from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.row_source import FIRST_ROWS, VERSION, Preparation, RowSource, damaged_error
+from rosenblatt.data.row_source import FILLS, VERSION, OpenRequest, Preparation, RowSource, rename_errors
 from rosenblatt.data.tables.reader import join_names
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import ParameterError, Setting, check_choice, shorten
 
 __all__ = ["NpzSource"]
 
 _VALUES = 1 << 19
 """Numbers in a block."""
+_ERRORS = zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError
 _SPARSE = {"data", "indices", "indptr", "shape", "format"}
 
 
@@ -40,43 +39,24 @@ class NpzSource(RowSource):
 
     float32 and float64 keep their type, other numbers become float64. Objects are refused, as they would have to be
     unpickled.
-
-    Parameters
-    ----------
-    files : LineSource
-        The files.
-    target : str
-        Name of the array of labels.
-    labelled : bool
-        Whether it has to be there; otherwise labels are NaN.
-    missing : "error", "zero" or "mean"
-        Whether NaN is an error, or replaced by 0 or by the mean of the first rows.
-    fill : list of float, optional
-        The means, if they are known.
     """
 
-    def __init__(
-        self,
-        files: LineSource,
-        target: str = "y",
-        labelled: bool = True,
-        *,
-        missing: str = "error",
-        fill: list[float] | None = None,
-        n_features: int | None = None,
-        skip: bool = False,
-        first_rows: int = FIRST_ROWS,
-    ) -> None:
-        super().__init__(files, labelled)
-        if not files.rereadable:
-            raise DataError(
-                f"{files.display_name(0)} cannot be read as npz, which needs a file on disk: save it to one."
-            )
-        self._target, self._missing, self._skip, self._fill = target, missing, skip, fill
-        self._width = n_features
+    def __init__(self, request: OpenRequest) -> None:
+        super().__init__(request.files, request.labels)
+        if not self.files.rereadable:
+            raise DataError(f"{request.file} cannot be read as npz, which needs a file on disk: save it to one.")
+        given = request.preparation or request.options
+        self._target, self._missing = given.get("target", "y"), given.get("missing", "error")
+        self._fill: list[float] | None = given.get("fill")
+        self._skip = request.skip
+        if not isinstance(self._target, str):
+            what = f" must name an array of the .npz file, got {shorten(self._target)}."
+            raise ParameterError(Setting("target"), what)
+        check_choice("missing", self._missing, FILLS)
+        self._width: int | None = given.get("n_features")
         self._width = next(self._read()).X.shape[1]
-        if missing == "mean" and fill is None:
-            self._fill = self._means(first_rows)
+        if self._missing == "mean" and self._fill is None:
+            self._fill = self._means(request.first_rows)
 
     @property
     def n_features(self) -> int:
@@ -87,14 +67,8 @@ class NpzSource(RowSource):
     @property
     def preparation(self) -> Preparation:
         """How rows are made."""
-        return {
-            "format": "npz",
-            "version": VERSION,
-            "target": self._target,
-            "missing": self._missing,
-            "fill": self._fill,
-            "n_features": self._width,
-        }
+        common = {"format": "npz", "version": VERSION, "n_features": self._width}
+        return common | {"target": self._target, "missing": self._missing, "fill": self._fill}
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks; where a row is at fault, those before it first."""
@@ -152,7 +126,7 @@ class NpzSource(RowSource):
         """Yield rows and labels as they are stored."""
         for file, name in enumerate(self.files.names):
             label = self.files.display_name(file)
-            with _rename_errors(label), zipfile.ZipFile(name) as archive:
+            with rename_errors(label, "npz", *_ERRORS), zipfile.ZipFile(name) as archive:
                 stored = {entry.removesuffix(".npy") for entry in archive.namelist()}
                 y = self._labels(archive, stored, label)
                 sparse = stored >= _SPARSE
@@ -232,13 +206,3 @@ def _sparse_rows(name: str) -> Iterator[sp.csr_array]:
 def _floats(values: np.ndarray) -> np.ndarray:
     floating = values.dtype in (np.float32, np.float64)
     return np.array(values, values.dtype.newbyteorder("=") if floating else np.float64)
-
-
-@contextmanager
-def _rename_errors(label: str) -> Generator[None, None, None]:
-    try:
-        yield
-    except DataError:
-        raise
-    except (zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError) as error:
-        raise damaged_error(label, "npz", error) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rosenblatt.data.cache.row_cache import RowCache
@@ -21,7 +21,7 @@ from rosenblatt.data.text.svmlight import SvmlightReader
 from rosenblatt.data.text.vw import VwReader
 from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer, shorten
 
-__all__ = ["Stream", "make_source", "open"]
+__all__ = ["Stream", "open"]
 
 _FORMATS_OF = {
     "target": (*TABLES, "npz"),
@@ -215,20 +215,13 @@ def open(
         threads=check_integer("threads", threads, 0),
         first_rows=first_rows,
     )
-    source = make_source(request)
-    if not files.rereadable:
-        return OnceStream(source, block_rows)
-    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None)
-
-
-def make_source(request: OpenRequest) -> RowSource:
-    """Return the rows that are asked for."""
     _check_options(request)
     if request.preparation is not None:
         _check_preparation(request, request.preparation)
-    if request.format in TABLES:
-        return open_table(request)
-    return _open_npz(request) if request.format == "npz" else _open_text(request)
+    source = _SOURCES[request.format](request)
+    if not files.rereadable:
+        return OnceStream(source, block_rows)
+    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None)
 
 
 def _check_options(request: OpenRequest) -> None:
@@ -266,28 +259,15 @@ def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> Non
 
 def _open_text(request: OpenRequest) -> SvmlightReader | VwReader:
     settings = request.preparation or request.options
-    common: dict[str, Any] = {
-        "n_features": settings.get("n_features"),
-        "need_labels": request.labels,
-        "on_error": "skip" if request.skip else "raise",
-        "threads": request.threads,
-    }
+    common = {"n_features": settings.get("n_features"), "skip": request.skip, "threads": request.threads}
     if request.format == "vw":
-        return VwReader(request.files, bits=settings.get("bits", 18), names=request.names, **common)
-    return SvmlightReader(request.files, zero_based=settings.get("zero_based", "auto"), **common)
+        return VwReader(request.files, request.labels, bits=settings.get("bits", 18), names=request.names, **common)
+    zero_based = settings.get("zero_based", "auto")
+    return SvmlightReader(request.files, request.labels, zero_based=zero_based, **common)
 
 
-def _open_npz(request: OpenRequest) -> NpzSource:
-    options = request.options
-    if request.preparation is not None:
-        options = {name: request.preparation[name] for name in _NEEDED["npz"]}
-    target = options.get("target", "y")
-    if not isinstance(target, str):
-        raise ParameterError(Setting("target"), f" must name an array of the .npz file, got {shorten(target)}.")
-    TableOptions(missing=options.get("missing", "error"))
-    return NpzSource(
-        request.files, labelled=request.labels, skip=request.skip, first_rows=request.first_rows, **options
-    )
+_SOURCES: dict[str, Callable[[OpenRequest], RowSource]] = dict.fromkeys(TABLES, open_table)
+_SOURCES |= {"npz": NpzSource, "svmlight": _open_text, "vw": _open_text}
 
 
 def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -20,6 +21,8 @@ VERSION = 1
 """Version of preparations."""
 FIRST_ROWS = 10_000
 """Rows from which the columns of a table are inferred."""
+FILLS = ("error", "zero", "mean")
+"""What can be done about missing numbers."""
 _KEPT_MESSAGES = 10
 
 Preparation: TypeAlias = dict[str, Any]
@@ -126,11 +129,17 @@ class RowSource:
         raise NotImplementedError
 
 
-def damaged_error(file: str, format: str, error: Exception) -> DataError:
-    """Return the error for a file that is not of its format."""
-    reason = str(error).strip().partition("\n")[0]
-    hint = "copy it again, or give its true ", Setting("format"), "."
-    return DataError(f"{file} cannot be read as {format} ({reason}): ", *hint)
+@contextmanager
+def rename_errors(file: str, format: str, *errors: type[Exception]) -> Generator[None, None, None]:
+    """Replace these errors by a ``DataError``: the file is not of its format."""
+    try:
+        yield
+    except DataError:
+        raise
+    except errors as error:
+        reason = str(error).strip().partition("\n")[0]
+        hint = "copy it again, or give its true ", Setting("format"), "."
+        raise DataError(f"{file} cannot be read as {format} ({reason}): ", *hint) from None
 
 
 def fit_columns(X: sp.csr_array, width: int) -> tuple[sp.csr_array, int]:

@@ -37,8 +37,6 @@ class Stream:
         Whether rows have labels; otherwise they are NaN.
     rows_read : int
         Rows yielded.
-    share_read : float
-        How much of the input has been read, from 0 to 1; 0 where its size is unknown.
 
     Examples
     --------
@@ -97,7 +95,7 @@ class Stream:
 
     @property
     def share_read(self) -> float:
-        """How much of the input has been read."""
+        """How much of the input has been read, from 0 to 1; 0 where its size is unknown."""
         return self._source.share
 
     @property
@@ -142,12 +140,11 @@ class Stream:
         prepared = self.preparation
         columns: dict[str, list[Any]] = {"column": [], "kind": [], "features": [], "values": []}
         for column in prepared.get("columns", []):
-            categories = column.get("categories")
-            hashed = column["kind"] == "text" or (column["kind"] == "category" and categories is None)
-            columns["column"].append(column["name"])
-            columns["kind"].append(column["kind"])
-            columns["features"].append("hashed" if hashed else len(categories) if categories is not None else 1)
-            columns["values"].append(", ".join(categories or [])[:60])
+            kind, categories = column["kind"], column.get("categories")
+            features = 1 if kind in ("number", "boolean") else "hashed" if categories is None else len(categories)
+            row = column["name"], kind, features, ", ".join(categories or [])[:60]
+            for cells, cell in zip(columns.values(), row, strict=True):
+                cells.append(cell)
         notes = [f"Features: {self.n_features}"]
         if isinstance(prepared.get("target"), dict):
             notes.insert(0, f"Target: {prepared['target']['name']} ({prepared['target']['kind']})")

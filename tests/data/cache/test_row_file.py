@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block
-from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, batch_to_rows, block_to_batch
+from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, batch_to_block, block_to_batch
 
 Y = {
     "int": np.array([3, -1, 2]),
@@ -30,7 +30,7 @@ X |= {"empty rows": sp.csr_array((3, 9)), "by columns": np.asfortranarray(DENSE)
 
 def bits(block):
     """All that a block of rows is."""
-    features, y, weight = block
+    features, y, weight = block.X, block.y, block.weight
     numbers = (features.data, features.indices, features.indptr) if sp.issparse(features) else (features,)
     told = y.tolist() if y.dtype.kind == "U" else y.astype(y.dtype.newbyteorder("=")).tobytes()
     shape, weights = features.shape, None if weight is None else weight.tobytes()
@@ -42,19 +42,19 @@ def bits(block):
 @pytest.mark.parametrize("weight", [None, np.array([0.0, 0.5, 3.0])])
 def test_there_and_back(features, labels, weight):
     block = Block(X[features], Y[labels], 0, weight)
-    back = batch_to_rows(block_to_batch(block), 9)
-    assert bits(back) == bits((block.X, block.y, weight))
-    if sp.issparse(back[0]):
-        assert back[0].has_canonical_format
+    back = batch_to_block(block_to_batch(block), 9)
+    assert bits(back) == bits(block)
+    if sp.issparse(back.X):
+        assert back.X.has_canonical_format
     else:
-        assert back[0].flags.c_contiguous
-        assert back[0].flags.aligned
+        assert back.X.flags.c_contiguous
+        assert back.X.flags.aligned
 
 
 def test_numbers_beyond_the_last_row_are_left_behind():
     roomy = sp.csr_array((3, 9))
     roomy.indptr, roomy.indices, roomy.data = SPARSE.indptr, np.array([0, 7, 3, 8], np.int32), np.array([1, 2, 3, 4.0])
-    assert batch_to_rows(block_to_batch(Block(roomy, Y["int"], 0)), 9)[0].data.tolist() == [1.0, 2.0, 3.0]
+    assert batch_to_block(block_to_batch(Block(roomy, Y["int"], 0)), 9).X.data.tolist() == [1.0, 2.0, 3.0]
 
 
 def test_what_is_no_block_for_a_file():
@@ -73,7 +73,7 @@ def written(features, labels, checked=True):
     for block in blocks:
         writer.write(block)
     writer.finish({"n_features": 9, "rows": 9, "words": [[1, "sì"]]})
-    return file.getvalue(), [bits((block.X, block.y, block.weight)) for block in blocks]
+    return file.getvalue(), [bits(block) for block in blocks]
 
 
 def read(content):

@@ -26,10 +26,10 @@ COMPRESSED = {
 }
 
 
-def content(source, start=None):
+def content(source):
     """Return all lines of a source, having checked each chunk."""
     text = b""
-    for chunk in source.chunks(start):
+    for chunk in source.chunks():
         lines = bytes(chunk.buffer[chunk.start : chunk.stop])
         assert lines.endswith(b"\n")
         assert len(chunk.buffer) >= chunk.stop + PAD

@@ -8,17 +8,17 @@ import threading
 
 import pytest
 
-from rosenblatt.blocks import DataError, FilePosition
+from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource, file_names
 from rosenblatt.kernels.parsing.byte_words import PAD
 
 TEXT = b"".join(b"%d line\n" % k for k in range(300)) + b"x" * 500 + b"\n\nlast without a newline"
 
 
-def content(source, start=None):
+def content(source):
     """Return all lines of a source, having checked each chunk."""
     text = b""
-    for chunk in source.chunks(start):
+    for chunk in source.chunks():
         lines = bytes(chunk.buffer[chunk.start : chunk.stop])
         assert lines.endswith(b"\n")
         assert len(chunk.buffer) >= chunk.stop + PAD
@@ -46,7 +46,7 @@ def test_several_files_in_order(tmp_path):
     assert content(LineSource(f"{tmp_path}/d[1].txt")) == b"d\n", "a file of this very name comes before the pattern"
     assert file_names(f"{tmp_path}/**/a.*") == [f"{tmp_path}/a.txt"]
     chunks = list(LineSource([tmp_path / "a.txt", tmp_path / "c.txt", tmp_path / "b.txt"]).chunks())
-    assert [(chunk.file, chunk.end, chunk.share) for chunk in chunks] == [(0, 2, 2 / 3), (2, 1, 1.0)]
+    assert [(chunk.file, chunk.share) for chunk in chunks] == [(0, 2 / 3), (2, 1.0)]
 
 
 def test_two_readings_at_once_share_memory_and_nothing_else(tmp_path):
@@ -102,22 +102,6 @@ def test_a_line_may_be_long_but_not_endless(tmp_path, monkeypatch):
         content(LineSource(tmp_path / "a", chunk_bytes=1000))
 
 
-@pytest.mark.parametrize("ending", ["", "gz"])
-def test_reading_goes_on_from_any_place(tmp_path, ending):
-    first, second = tmp_path / "a", tmp_path / f"b.{ending}"
-    first.write_bytes(b"1\n2\n")
-    second.write_bytes(gzip.compress(TEXT) if ending else TEXT)
-    source = LineSource([first, second], chunk_bytes=50)
-    chunks = list(source.chunks())
-    for k, chunk in enumerate(chunks):
-        rest = b"".join(bytes(later.buffer[later.start : later.stop]) for later in chunks[k + 1 :])
-        assert content(source, FilePosition(chunk.file, chunk.end, 0)) == rest
-    with pytest.raises(DataError, match="shorter than it was"):
-        content(source, FilePosition(1, 10**6, 0))
-    with pytest.raises(DataError, match="only 2 files"):
-        content(source, FilePosition(2, 0, 0))
-
-
 def test_standard_input_is_read_once(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(TEXT))))
     source = LineSource("-", chunk_bytes=64)
@@ -128,8 +112,6 @@ def test_standard_input_is_read_once(monkeypatch):
     for again in (source.head, lambda: content(source)):
         with pytest.raises(DataError, match="only once"):
             again()
-    with pytest.raises(DataError, match="are read from the start"):
-        content(LineSource("-"), FilePosition(0, 5, 1))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

@@ -67,8 +67,8 @@ def test_errors_and_early_ends_stop_the_threads(threads):
 @pytest.mark.skipif(os.name == "nt", reason="signals differ")
 def test_an_interrupt_ends_a_program_that_waits_for_input():
     code = (
-        "import sys\nfrom rosenblatt.data.text.svmlight import SvmlightReader\n"
-        "try:\n    for block in SvmlightReader('-'):\n        print(len(block), flush=True)\n"
+        "import sys\nfrom rosenblatt import data\n"
+        "try:\n    for block in data.open('-', format='svmlight'):\n        print(len(block), flush=True)\n"
         "except KeyboardInterrupt:\n    print('stopped', flush=True)\n"
     )
     program = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -4,18 +4,22 @@ import gzip
 import math
 import random
 
-import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from helpers import naive_text
 from rosenblatt.blocks import DataError
+from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.text.vw import VwReader
 
 LINES = (
     "1 |f 1:0.5 abc:2 12x 7\n1 |  a b |ns:2 a:3 00012 99999999999999999999999 | c é\n"
     "1 2.5 0 'tag |1 a |2 b\n-1 tag|f\ta\tb:1e1 c:2\r\n\n0 |f a|g b\n1 |f\n-1 |f a:1 b a:0.25"
 ).encode()
+
+
+def reader_of(paths, chunk_bytes=None, threads=2, **options):
+    return VwReader(LineSource(paths, chunk_bytes=chunk_bytes), threads=threads, **options)
 
 
 @pytest.fixture
@@ -50,7 +54,7 @@ def expected(text, **options):
 
 def test_columns_are_those_of_vw(write):
     (path,) = write(LINES)
-    rows = rows_of(VwReader(path))
+    rows = rows_of(reader_of(path))
     # as `vw --audit` of version 9.11.9 prints them, without its constant
     assert dict(zip(*rows[0][2:], strict=True)) == {34876: 0.5, 1403: 2, 173753: 1, 34882: 1}
     assert dict(zip(*rows[1][2:], strict=True)) == {
@@ -69,7 +73,7 @@ def test_columns_are_those_of_vw(write):
 @pytest.mark.parametrize("threads", [0, 1, 3])
 def test_any_cut_gives_the_same_rows_and_names(write, chunk_bytes, threads):
     plain, packed = write(LINES * 3 + b"\n" + LINES, gzip.compress(LINES + b"\n|f new 12:3\n"))
-    reader = VwReader([plain, packed], chunk_bytes=chunk_bytes, threads=threads, bits=10, names=True, need_labels=False)
+    reader = reader_of([plain, packed], chunk_bytes=chunk_bytes, threads=threads, bits=10, names=True, labelled=False)
     rows = rows_of(reader)
     text = LINES * 3 + b"\n" + LINES + b"\n" + LINES + b"\n"
     assert rows[:-1] == expected(text, bits=10)
@@ -78,7 +82,7 @@ def test_any_cut_gives_the_same_rows_and_names(write, chunk_bytes, threads):
     for row in naive_text.parsed(text + b"|f new 12:3", naive_text.vw_line, bits=10, unlabelled=True)[0]:
         for column, name in row[4].items():
             names.setdefault(column, name.decode())
-    assert reader.names == names
+    assert reader.hashed_names == names
     assert {"f^abc", "a", "é", "ns^00012", "f^new"} <= set(names.values())
     assert reader.width == 1024
     assert all(block.X.shape[1] == 1024 for block in reader)
@@ -86,19 +90,8 @@ def test_any_cut_gives_the_same_rows_and_names(write, chunk_bytes, threads):
 
 def test_weights_are_there_only_where_they_say_something(write):
     path, weighted = write(b"1 |a b\n-1 1 |a b\n", b"1 |a b\n-1 0 |a b\n")
-    assert next(iter(VwReader(path))).weight is None
-    assert next(iter(VwReader(weighted))).weight.tolist() == [1, 0]
-
-
-@pytest.mark.slow
-def test_float32(write):
-    (path,) = write(b"1 |f a:0.1 b:16777217 a:0.2 c:3.4028235e38\n")
-    (block,) = VwReader(path, dtype=np.float32)
-    assert block.X.dtype == np.float32
-    a = np.float32(np.float64(np.float32(0.1)) + np.float64(np.float32(0.2)))
-    assert sorted(block.X.data.tolist()) == [a, 16777216, np.finfo(np.float32).max]
-    with pytest.raises(DataError, match=r"'3\.5e38' is too large for float32"):
-        list(VwReader(write(b"1 |f a:3.5e38\n"), dtype=np.float32))
+    assert next(iter(reader_of(path))).weight is None
+    assert next(iter(reader_of(weighted))).weight.tolist() == [1, 0]
 
 
 FAULTS = {
@@ -125,34 +118,25 @@ def test_each_fault_is_a_sentence_with_file_and_line(write, line):
     for chunk_bytes in (1, 10**6):
         rows = []
         with pytest.raises(DataError) as caught:
-            rows.extend(VwReader([good, bad], chunk_bytes=chunk_bytes))
+            rows.extend(reader_of([good, bad], chunk_bytes=chunk_bytes))
         assert str(caught.value).startswith(f"{bad}, {FAULTS[line]}")
         assert sum(len(block) for block in rows) == 2
-    reader = VwReader([good, bad], on_error="skip", names=True)
+    reader = reader_of([good, bad], skip=True, names=True)
     assert [row[0] for row in rows_of(reader)] == [1, 1, -1]
     assert reader.skipped == 1
     assert reader.messages == [f"{bad}, " + reader.messages[0].partition(", ")[2]]
-    assert reader.names == {14355: "f^a"}, "names are not taken from lines that are left out"
-
-
-def test_reading_goes_on_after_any_block(write):
-    reader = VwReader(write(LINES, LINES), chunk_bytes=50)
-    blocks = list(reader)
-    rows = rows_of(blocks)
-    for block in blocks:
-        rest = [row for later in reader.blocks(block.after) for row in later.y.tolist()]
-        assert rest == [row[0] for row in rows[block.first + len(block) :]]
+    assert reader.hashed_names == {14355: "f^a"}, "names are not taken from lines that are left out"
 
 
 def test_odd_files(write):
-    assert list(VwReader(write(b"", b"\n \r\n", b"\xef\xbb\xbf"))) == []
+    assert list(reader_of(write(b"", b"\n \r\n", b"\xef\xbb\xbf"))) == []
     (path,) = write(b"1 |f " + b" ".join(b"n%d:0.5" % k for k in range(900_000)) + b"\n-1 |f \xff\x00\xfe a\x00b")
-    long, odd = VwReader(path, bits=20, chunk_bytes=1 << 20)
+    long, odd = reader_of(path, bits=20, chunk_bytes=1 << 20)
     assert long.X.sum() == 450_000
     assert odd.X.nnz == 2
     for bits in (0, 31):
         with pytest.raises(ValueError, match="bits must be an integer from 1 to 30"):
-            VwReader(path, bits=bits)
+            reader_of(path, bits=bits)
 
 
 def test_mutated_files_never_crash_and_agree_with_the_twin(write):
@@ -164,7 +148,7 @@ def test_mutated_files_never_crash_and_agree_with_the_twin(write):
             letters = source.choice((source.randbytes(2), b"\n", b":", b"|", b"9", b""))
             mutant[place : place + source.randrange(3)] = letters
         (path,) = write(bytes(mutant))
-        reader = VwReader(path, on_error="skip", bits=4, chunk_bytes=source.choice((1, 77, 10**6)), threads=0)
+        reader = reader_of(path, skip=True, bits=4, chunk_bytes=source.choice((1, 77, 10**6)), threads=0)
         rows, faults = naive_text.parsed(bytes(mutant), naive_text.vw_line, bits=4)
         assert [row[2:] for row in rows_of(reader)] == [(row[1], row[2]) for row in rows]
         assert reader.skipped == len(faults)

@@ -2,7 +2,6 @@
 
 import random
 
-import numpy as np
 import pytest
 
 from helpers.text_twins import svmlight, vw
@@ -49,10 +48,3 @@ def test_numbers_become_the_nearest_float(make):
     rows = svmlight(lines, room=5000)
     assert len(rows) > 3000
     vw(b"".join(b"1 |f a:%b\n" % number for number in numbers[:500]), room=1000)
-
-
-def test_float32_is_the_nearest_float64_rounded():
-    lines = b"1 1:0.1 2:1e-50 3:16777217 4:3.4028235e38\n1 1:3.5e38\n1 1:-1e39\n"
-    rows = svmlight(lines, dtype=np.float32)
-    assert rows[0][2].tolist() == [np.float32(0.1), 0.0, 16777216.0, np.finfo(np.float32).max]
-    assert len(rows) == 1

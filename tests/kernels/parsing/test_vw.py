@@ -3,8 +3,6 @@
 import math
 import random
 
-import numpy as np
-
 from helpers import naive_text
 from helpers.text_twins import vw
 
@@ -17,7 +15,7 @@ def test_vw_lines_of_every_shape():
         b"1 |f a:1 a:0.1 a:0.2 b:-0 c:-0 b 3:4 2:3 1:2 1:0.1 \n-.5e0 1 |12345678 12345678:1 1234567:2 123456789\n"
         b"  1 1e2  'x  |a b\n1 |\x01\x02a \x03b\x04 12\x05\n1 0 |f a\n"
     )
-    for options in ({}, {"bits": 1}, {"bits": 5}, {"bits": 25}, {"dtype": np.float32}):
+    for options in ({}, {"bits": 1}, {"bits": 5}, {"bits": 25}):
         rows, _ = vw(lines, **options)
         assert len(rows) == 14
     assert rows[2][3] == 2.5

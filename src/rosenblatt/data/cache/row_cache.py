@@ -10,15 +10,16 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from itertools import count
 from typing import Any, NoReturn
 
 from rosenblatt.blocks import Block, DataError
-from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, StoredRows, is_row_file
+from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, is_row_file
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import Facts
-from rosenblatt.data.tables.arrow_values import import_arrow
+from rosenblatt.data.tables.arrow_arrays import import_arrow
 from rosenblatt.parameters import ParameterError, Setting
 
 __all__ = ["RowCache"]
@@ -53,7 +54,6 @@ class RowCache:
         self._reader: object = None
         """The iteration whose rows are recorded: the one begun last, unless an earlier one continues meanwhile."""
         self._disabled = False
-        self._rows = 0
 
     @property
     def complete(self) -> bool:
@@ -68,21 +68,18 @@ class RowCache:
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        return self._rows if self._file is None else int(self._file.facts["rows"])
+        return sum(map(len, self._in_memory or ())) if self._file is None else int(self._file.facts["rows"])
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the rows of the cache."""
         if self._file is None:
             yield from self._in_memory or ()
             return
-        first, checked = 0, self._file.facts["checked"]
-        work = ordered_map((k for k in range(len(self._file))), self._block, 1)
-        try:
-            for X, y, weight in work:
-                yield Block(X, y, first, weight, checked=checked)
-                first += len(y)
-        finally:
-            work.close()
+        first = 0
+        with closing(ordered_map((k for k in range(len(self._file))), self._block, 1)) as work:
+            for block in work:
+                yield replace(block, first=first)
+                first += len(block)
 
     def record(self, blocks: Generator[Block, None, None]) -> Generator[Block, None, None]:
         """Yield blocks and store them. Nothing is stored unless all are read, by no other iteration meanwhile."""
@@ -107,7 +104,7 @@ class RowCache:
                     waiting = []
                 yield block
             if self._is_only_reader(mine) and file is None:
-                self._in_memory, self._rows = waiting, rows
+                self._in_memory = waiting
             elif self._is_only_reader(mine) and file is not None:
                 with self._disable_on_error():
                     file.finish(self._get_facts() | {"rows": rows, "key": self._key})
@@ -134,7 +131,7 @@ class RowCache:
             where = "a temporary file" if self._path is None else self._path
             warnings.warn(f"rows cannot be cached in {where} ({error}): each pass reads them again.", stacklevel=5)
 
-    def _block(self, k: int) -> StoredRows:
+    def _block(self, k: int) -> Block:
         assert self._file is not None
         try:
             return self._file.block(k)
@@ -180,15 +177,11 @@ def _open_row_file(path: str) -> RowFile | None:
 
 
 class _PartialFile:
-    """A row file that is being written."""
+    """A row file that is being written, under another name if it has one."""
 
     def __init__(self, path: str | None) -> None:
-        self._path = path
-        if path is None:
-            self.file: Any = tempfile.TemporaryFile()  # noqa: SIM115 (the row file reads it later)
-        else:
-            self._part = f"{path}.{os.getpid()}-{next(_numbers)}.part"
-            self.file = open(self._part, "wb")  # noqa: SIM115
+        self._path, self._part = path, f"{path}.{os.getpid()}-{next(_numbers)}.part"
+        self.file: Any = tempfile.TemporaryFile() if path is None else open(self._part, "wb")  # noqa: SIM115
         self.writer = RowFileWriter(self.file)
 
     def finish(self, facts: Facts) -> None:

@@ -10,34 +10,26 @@ import struct
 import threading
 import weakref
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.blocks import Block, Features, is_sparse
+from rosenblatt.blocks import Block, is_sparse
 from rosenblatt.data.row_source import Facts
-from rosenblatt.data.tables.arrow_values import as_numpy, import_arrow
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, numbers_to_arrow, strings_to_arrow
 from rosenblatt.data.tables.list_columns import LISTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["RowFile", "RowFileWriter", "StoredRows", "batch_to_rows", "block_to_batch", "is_row_file"]
+__all__ = ["RowFile", "RowFileWriter", "batch_to_block", "block_to_batch", "is_row_file"]
 
 _LABEL, _WEIGHT, _FEATURES = "label", "weight", "features"
 _MARK = b"rosenblatt-rows"
 _END_OF_STREAM = struct.pack("<iI", -1, 0)
 _TAIL = struct.Struct(f"<IQ{len(_MARK)}s")
 """The end of a file: checksum and size of the facts about the rows, and the mark."""
-
-
-class StoredRows(NamedTuple):
-    """The arrays of a block."""
-
-    X: Features
-    y: np.ndarray
-    weight: np.ndarray | None
 
 
 class RowFileWriter:
@@ -50,7 +42,7 @@ class RowFileWriter:
     >>> writer.write(Block(np.eye(2), np.array([1, -1]), 0))
     >>> writer.finish({"rows": 2, "n_features": 2})
     >>> rows = RowFile(file)
-    >>> rows.facts["rows"], len(rows), rows.block(0)[1]
+    >>> rows.facts["rows"], len(rows), rows.block(0).y
     (2, 1, array([ 1, -1]))
     """
 
@@ -103,11 +95,10 @@ class RowFile:
         """Return the number of blocks."""
         return len(self._verified) - 1
 
-    def block(self, k: int) -> StoredRows:
-        """Return the arrays of a block; a ValueError if it is damaged."""
-        return batch_to_rows(
-            import_arrow(".ipc").read_record_batch(self._message(k + 1), self._schema), self.facts["n_features"]
-        )
+    def block(self, k: int) -> Block:
+        """Return a block, its rows counted from 0; a ValueError if it is damaged."""
+        batch = import_arrow(".ipc").read_record_batch(self._message(k + 1), self._schema)
+        return batch_to_block(batch, self.facts["n_features"], self.facts["checked"])
 
     def _message(self, k: int) -> pa.Buffer:
         start, size, total = self.facts["messages"][k]
@@ -144,40 +135,34 @@ def block_to_batch(block: Block) -> pa.RecordBatch:
     """
     pa = import_arrow()
     X, n = block.X, len(block)
-    weight = pa.nulls(n, pa.float64()) if block.weight is None else _array(block.weight)
+    weight = pa.nulls(n, pa.float64()) if block.weight is None else numbers_to_arrow(block.weight)
     columns = {_LABEL: _labels(block.y), _WEIGHT: weight}
     if is_sparse(X):
         if X.nnz >= 2**31:
             raise ValueError(f"{X.nnz} numbers in a block, expected fewer than {2**31}")
         ends = pa.py_buffer(np.ascontiguousarray(X.indptr, np.int32))
         for name, numbers in zip(LISTS, (X.indices, X.data), strict=True):
-            flat = _array(numbers[: X.nnz])
+            flat = numbers_to_arrow(numbers[: X.nnz])
             columns[name] = pa.Array.from_buffers(pa.list_(_item(flat.type)), n, [None, ends], children=[flat])
     else:
-        flat = _array(X.reshape(-1))
+        flat = numbers_to_arrow(X.reshape(-1))
         rows = pa.list_(_item(flat.type), X.shape[1])
         columns[_FEATURES] = pa.Array.from_buffers(rows, n, [None], children=[flat])
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
-def batch_to_rows(batch: pa.RecordBatch, width: int) -> StoredRows:
-    """Return the arrays of a record batch; sparse rows have ``width`` columns.
+def batch_to_block(batch: pa.RecordBatch, width: int, checked: bool = False) -> Block:
+    """Return a record batch as a block; sparse rows have ``width`` columns.
 
     Examples
     --------
-    >>> batch_to_rows(block_to_batch(Block(np.eye(2), np.array(["no", "yes"]), 0)), 2)
-    StoredRows(X=array([[1., 0.],
-           [0., 1.]]), y=array(['no', 'yes'], dtype='<U3'), weight=None)
+    >>> batch_to_block(block_to_batch(Block(np.eye(2), np.array(["no", "yes"]), 0)), 2)
+    Block(X=array([[1., 0.],
+           [0., 1.]]), y=array(['no', 'yes'], dtype='<U3'), first=0, weight=None, checked=False)
     """
-    pa = import_arrow()
-    labels, weight = batch.column(_LABEL), batch.column(_WEIGHT)
-    if pa.types.is_string(labels.type):
-        y = np.array(labels.to_pylist(), dtype=np.str_)
-    elif pa.types.is_boolean(labels.type):
-        y = as_numpy(labels.cast(pa.uint8())).astype(bool)
-    else:
-        y = as_numpy(labels)
-    n = batch.num_rows
+    n, labels, weight = batch.num_rows, batch.column(_LABEL), batch.column(_WEIGHT)
+    strings = import_arrow().types.is_string(labels.type)
+    y = np.array(labels.to_pylist(), dtype=np.str_) if strings else as_numpy(labels)
     if _FEATURES in batch.schema.names:
         rows = batch.column(_FEATURES)
         X = as_numpy(rows.values).reshape(n, rows.type.list_size)
@@ -186,24 +171,15 @@ def batch_to_rows(batch: pa.RecordBatch, width: int) -> StoredRows:
         parts = as_numpy(values.values), as_numpy(indices.values), as_numpy(indices.offsets)
         X = sp.csr_array(parts, shape=(n, width))
         X.has_canonical_format = True
-    return StoredRows(X, y, None if weight.null_count == n else as_numpy(weight))
+    return Block(X, y, 0, None if weight.null_count == n else as_numpy(weight), checked)
 
 
 def _labels(y: np.ndarray) -> pa.Array:
-    pa = import_arrow()
     if y.dtype.kind == "U":
-        return pa.array(y.tolist(), pa.string())
-    if y.dtype.kind == "b":
-        return _array(y.astype(np.uint8)).cast(pa.bool_())
-    if y.dtype.kind not in "iuf":
+        return strings_to_arrow(y.tolist())
+    if y.dtype.kind not in "biuf":
         raise ValueError(f"labels of type {y.dtype}, expected numbers, booleans or strings")
-    return _array(y)
-
-
-def _array(numbers: np.ndarray) -> pa.Array:
-    pa = import_arrow()
-    numbers = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("="))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
+    return numbers_to_arrow(y)
 
 
 def _item(type_: pa.DataType) -> pa.Field:

@@ -69,8 +69,8 @@ class ByteStream:
         self._peeked = b""
         with self._rename_errors():
             by_name, raw = False, file
-            if file == STANDARD_INPUT:
-                raw = _standard_input()
+            if file == STANDARD_INPUT:  # a thread that waits for the unbuffered file holds no lock
+                raw = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
             elif isinstance(file, str):
                 by_name, raw = True, io.FileIO(file)
             self._stored = self._bytes = _CountingReader(raw, closes=by_name)
@@ -108,19 +108,6 @@ class ByteStream:
         self._peeked = bytes(buffer[: self.readinto(memoryview(buffer))]) + self._peeked
         return self._peeked[:size]
 
-    def skip(self, size: int) -> None:
-        """Skip ``size`` bytes; a ``DataError`` if there are fewer."""
-        if self._bytes is self._stored and not self._peeked and self._stored.skip(size):
-            return
-        buffer = memoryview(bytearray(min(size, 1 << 20)))
-        while size > 0:
-            n = self.readinto(buffer[: min(size, len(buffer))])
-            if n == 0:
-                raise DataError(
-                    f"{self.name} is shorter than it was: it ends {size} bytes before the position to continue from."
-                )
-            size -= n
-
     def close(self) -> None:
         """Close the file if it was opened by its name; standard input and file objects stay open."""
         with suppress(Exception):
@@ -157,7 +144,9 @@ class _CountingReader(io.RawIOBase):
         self._read = getattr(raw, "read1", raw.read)
         self._head = b""
         self.count = 0
-        self._descriptor = _descriptor(raw)
+        self._descriptor: int | None = None
+        with suppress(AttributeError, OSError):
+            self._descriptor = int(raw.fileno())
         self._on_disk = self._descriptor is not None and is_regular(self._descriptor)
 
     def readable(self) -> bool:
@@ -188,25 +177,10 @@ class _CountingReader(io.RawIOBase):
             return self._descriptor is None or not select.select([self._descriptor], [], [], _PAUSE)[0]
         return False
 
-    def skip(self, size: int) -> bool:
-        """Seek instead of reading; return whether that was possible and the bytes are there."""
-        if not self._on_disk or os.stat(self._raw.fileno()).st_size < self.count + size:
-            return False
-        self._head = b""
-        self.count = self._raw.seek(self.count + size)
-        return True
-
     def close(self) -> None:
         if self._closes:
             self._raw.close()
         super().close()
-
-
-def _descriptor(file: Any) -> int | None:
-    try:
-        return int(file.fileno())
-    except (AttributeError, OSError):
-        return None
 
 
 def is_regular(path: str | int) -> bool:
@@ -217,18 +191,10 @@ def is_regular(path: str | int) -> bool:
         return False
 
 
-def _standard_input() -> Any:
-    buffer = sys.stdin.buffer
-    return getattr(buffer, "raw", buffer)  # a thread that waits for the unbuffered file holds no lock
-
-
 def _decompress(file: io.BufferedReader, compression: str, name: str) -> Any:
-    if compression == "gz":
-        return gzip.GzipFile(fileobj=file)
-    if compression == "bz2":
-        return bz2.BZ2File(file)
-    if compression == "xz":
-        return lzma.LZMAFile(file)
+    if compression != "zstd":
+        openers: dict[str, Any] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+        return openers[compression](file)
     try:
         pyarrow = import_module("pyarrow")
     except ImportError:

@@ -50,7 +50,8 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
-    ending = _ending(name)
+    path = PurePath(name.lower())
+    ending = (path.with_suffix("") if path.suffix in COMPRESSIONS else path).suffix
     for kind, endings in _ENDINGS.items():
         if ending in endings:
             return kind
@@ -62,13 +63,6 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
             f", one of {', '.join(FORMATS)}.",
         )
     return found
-
-
-def _ending(name: str) -> str:
-    path = PurePath(name)
-    if path.suffix.lower() in COMPRESSIONS:
-        path = path.with_suffix("")
-    return path.suffix.lower()
 
 
 def _from_lines(head: bytes) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosenblatt.blocks import DataError, FilePosition
+from rosenblatt.blocks import DataError
 from rosenblatt.data.io.byte_stream import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
 from rosenblatt.kernels.parsing.byte_words import PAD
 from rosenblatt.parameters import check_integer, shorten
@@ -33,8 +33,6 @@ class TextChunk:
     stop: int
     file: int
     """Number of the file in ``LineSource.names``."""
-    end: int
-    """Bytes of that file up to the end of these lines, after decompression."""
     share: float
     """How much of all files has been read with these lines, from 0 to 1; 0 where their size is unknown."""
 
@@ -127,8 +125,7 @@ class LineSource:
 
     def head(self, size: int = 1 << 16) -> bytes:
         """Return the first bytes of the first file, decompressed; they are read again later."""
-        if self._started and not self.rereadable:
-            raise self._read_once()
+        self._check_unread()
         stream = self._peeked or self.open_bytes(0)
         head = stream.peek(size)
         if self.rereadable:
@@ -142,24 +139,14 @@ class LineSource:
         stream, self._peeked = self._peeked or ByteStream(self._file or self.names[file]), None
         return stream
 
-    def chunks(self, start: FilePosition | None = None) -> Generator[TextChunk, None, None]:
-        """Yield all lines in order, blank ones too, from ``start`` on. A byte order mark is skipped."""
-        if self._started and not self.rereadable:
-            raise self._read_once()
-        self._started = True
-        begin = start or FilePosition(0, 0, 0)
-        if begin != (0, 0, 0) and not self.rereadable:
-            raise DataError("standard input, pipes and file objects are read from the start: save the data to a file.")
-        if begin.file >= len(self.names):
-            raise DataError(f"there are only {len(self.names)} files to read, but the position is in another.")
-        consumed = sum(os.path.getsize(name) for name in self.names[: begin.file]) if begin.file else 0
-        for file in range(begin.file, len(self.names)):
+    def chunks(self) -> Generator[TextChunk, None, None]:
+        """Yield all lines in order, blank ones too. A byte order mark is skipped."""
+        self._check_unread()
+        self._started, consumed = True, 0
+        for file in range(len(self.names)):
             stream = self.open_bytes(file)
             try:
-                offset = begin.offset if file == begin.file else 0
-                if offset:
-                    stream.skip(offset)
-                yield from self._lines(stream, file, offset, consumed)
+                yield from self._lines(stream, file, consumed)
                 consumed += stream.consumed
             finally:
                 stream.close()
@@ -175,9 +162,9 @@ class LineSource:
                 return self._spare.pop()
         return bytearray(size + PAD + 1)
 
-    def _lines(self, stream: ByteStream, file: int, offset: int, consumed: int) -> Generator[TextChunk, None, None]:
+    def _lines(self, stream: ByteStream, file: int, consumed: int) -> Generator[TextChunk, None, None]:
         rest = b""  # of a line whose end has not been read yet
-        size = self._chunk_bytes
+        offset, size = 0, self._chunk_bytes
         while True:
             buffer = self._buffer(size)
             view = memoryview(buffer)
@@ -191,9 +178,9 @@ class LineSource:
             rest = bytes(view[stop:filled])  # now, since the chunk's memory may be in use again after the yield
             if stop:
                 start = _bom_length(buffer, stream.name) if offset == 0 else 0
-                offset += stop - (1 if read == 0 else 0)
+                offset += stop
                 share = (consumed + stream.consumed) / self.size if self.size else 0.0
-                yield TextChunk(buffer, start, stop, file, offset, share)
+                yield TextChunk(buffer, start, stop, file, share)
             if read == 0:
                 return
             size = max(self._chunk_bytes, 2 * len(rest))
@@ -203,10 +190,10 @@ class LineSource:
                     "is this text, with a newline at the end of each line?"
                 )
 
-    def _read_once(self) -> DataError:
-        return DataError(
-            "standard input, pipes and file objects can be read only once: save the data to a file to read it again."
-        )
+    def _check_unread(self) -> None:
+        if self._started and not self.rereadable:
+            what = "standard input, pipes and file objects can be read only once"
+            raise DataError(f"{what}: save the data to a file to read it again.")
 
 
 def _bom_length(buffer: bytearray, name: str) -> int:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
+from contextlib import closing
 from typing import Generic, TypeVar
 
 __all__ = ["ordered_map", "processor_count"]
@@ -39,18 +40,11 @@ def ordered_map(
     >>> list(ordered_map((n for n in range(5)), lambda n: n * n, threads=2))
     [0, 1, 4, 9, 16]
     """
-    if threads < 1:
-        try:
-            for item in items:
-                yield work(item)
-        finally:
-            items.close()
+    if threads >= 1:
+        yield from _WorkerPool(items, work, threads, queue_ahead).results()
         return
-    pool = _WorkerPool(items, work, threads, queue_ahead)
-    try:
-        yield from pool.results()
-    finally:
-        pool.shutdown()
+    with closing(items):
+        yield from map(work, items)
 
 
 class _WorkerPool(Generic[Item, Result]):
@@ -96,12 +90,15 @@ class _WorkerPool(Generic[Item, Result]):
                 return
 
     def results(self) -> Generator[Result, None, None]:
-        while (result := self.queue.get()) is not None:
-            value = result.result()
-            self.slots.release()
-            yield value
+        try:
+            while (result := self.queue.get()) is not None:
+                value = result.result()
+                self.slots.release()
+                yield value
+        finally:
+            self._shut_down()
 
-    def shutdown(self) -> None:
+    def _shut_down(self) -> None:
         self.stopped = True
         for _ in self.threads:
             self.slots.release()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.byte_stream import ByteStream
-from rosenblatt.data.row_source import damaged_error
-from rosenblatt.data.tables.arrow_values import combine_chunks, import_arrow, is_unsupported_type
+from rosenblatt.data.row_source import rename_errors
+from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, is_unsupported_type
 from rosenblatt.data.tables.reader import TableChunk, TableReader
 
 if TYPE_CHECKING:
@@ -76,15 +76,8 @@ class _BinaryReader(TableReader[LazyBatch]):
         names = schema.names if self.layout is None else self.layout.needed
         return min(_ROWS, max(1 << 8, _VALUES // max(1, len(names))))
 
-    @contextmanager
-    def _rename_errors(self, file: int) -> Generator[None, None, None]:
-        pa = import_arrow()
-        try:
-            yield
-        except DataError:
-            raise
-        except (pa.ArrowException, OSError) as error:
-            raise damaged_error(self.files.display_name(file), self.kind, error) from None
+    def _rename_errors(self, file: int) -> AbstractContextManager[None]:
+        return rename_errors(self.files.display_name(file), self.kind, import_arrow().ArrowException, OSError)
 
 
 def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -113,10 +106,8 @@ class ParquetReader(_BinaryReader):
             small = all(group.num_rows <= _ROWS and group.total_byte_size <= _SMALL for group in groups)
             if self.layout is not None and small:
                 for k, group in enumerate(groups):  # whole row groups, each in the thread that makes rows of it
-                    read = partial(_row_group, name, about, k, wanted)
-                    yield LazyBatch(
-                        read, file, first, self._share(file, (first + group.num_rows) / max(1, about.num_rows))
-                    )
+                    share = self._share(file, (first + group.num_rows) / max(1, about.num_rows))
+                    yield LazyBatch(partial(_row_group, name, about, k, wanted), file, first, share)
                     first += group.num_rows
                 return
             for batch in table.iter_batches(self._rows(schema), columns=wanted, use_threads=self.threads > 0):

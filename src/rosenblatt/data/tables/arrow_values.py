@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from rosenblatt.data.tables.arrow_arrays import (
+    as_numpy,
+    import_arrow,
+    is_number_type,
+    null_rows,
+    numbers_to_arrow,
+    replace_nulls,
+    strings_to_arrow,
+)
 from rosenblatt.parameters import Phrase, shorten
 
 if TYPE_CHECKING:
@@ -17,51 +24,28 @@ if TYPE_CHECKING:
 MISSING_NUMBERS = ("", "?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None")
 """What stands for a missing number in text."""
 _LIKE_A_NUMBER = "^[+-]?[0-9.nNiI]"
-TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+BOOLEANS = ("false", "False", "FALSE", "true", "True", "TRUE")
+"""What stands for a boolean in text."""
 _LARGEST_INTEGER = 2.0**53
 
 Reason: TypeAlias = tuple[Phrase, ...]
 """What is wrong with a row, without a full stop."""
-Faults: TypeAlias = dict[int, Reason]
-"""From the number of a row to what is wrong with it."""
 
 
-@cache
-def import_arrow(module: str = "") -> Any:
-    """Return pyarrow, or one of its modules: it is imported when a table is first read."""
-    try:
-        return import_module("pyarrow" + module)
-    except ImportError:
-        raise ImportError("reading tables needs pyarrow: pip install 'rosenblatt[files]'.") from None
+class Faults(dict[int, Reason]):
+    """From the number of a row to what is wrong with it; the first reason counts."""
 
+    def add(self, rows: Iterable[int], reason: Reason) -> None:
+        """Add a reason for each of ``rows``."""
+        for row in rows:
+            self.setdefault(int(row), reason)
 
-def combine_chunks(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return a chunked array as one array."""
-    if not isinstance(array, import_arrow().ChunkedArray):
-        return array
-    return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
-
-
-def is_unsupported_type(type_: pa.DataType) -> bool:
-    """Return whether values of this type are neither numbers, booleans, strings, dates nor null."""
-    types = import_arrow().types
-    binary = types.is_binary(type_) or types.is_large_binary(type_) or types.is_fixed_size_binary(type_)
-    return types.is_nested(type_) or binary or "binary_view" in str(type_)
-
-
-def as_numpy(array: pa.Array) -> np.ndarray:
-    """Return an Arrow array of numbers without a copy; any number where it is null."""
-    if import_arrow().types.is_null(array.type) or not len(array) or array.buffers()[1] is None:
-        return np.zeros(len(array), array.type.to_pandas_dtype())
-    kind = np.dtype(array.type.to_pandas_dtype())  # NumPy's type
-    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
-
-
-def null_rows(array: pa.Array) -> np.ndarray:
-    """Return the rows where an Arrow array has no value."""
-    if not array.null_count:
-        return np.empty(0, np.int64)
-    return np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))
+    def add_unexpected(self, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:
+        """Add for each of ``rows`` that its cell holds something else than expected."""
+        for row in rows:
+            value = array[row].as_py()
+            text = plain_text(value) if isinstance(value, float) else str(value)
+            self.add([row], (f"column {name!r} holds {shorten(text)}, expected ", *expected))
 
 
 def plain_text(value: str | float | np.bool_) -> str:
@@ -84,30 +68,19 @@ def parse_numbers(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray
     """Return an Arrow array as the nearest float64, NaN where a value is missing, and the rows with something else."""
     values, bad = _floats(array, missing)
     if missing:
-        pa = import_arrow()
-        numbers, no_numbers = strings_to_numbers(pa.array(missing, pa.string()))
+        numbers, no_numbers = strings_to_numbers(strings_to_arrow(missing))
         for number in np.delete(numbers, no_numbers):
             values = np.where(values == number, np.nan, values)
     return values, bad
 
 
 def _floats(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
-    pa, pc = import_arrow(), import_arrow(".compute")
-    kind = array.type
-    if pa.types.is_null(kind):
-        return np.full(len(array), np.nan), []
-    if pa.types.is_decimal(kind):
+    pa = import_arrow()
+    if pa.types.is_decimal(array.type):
         return strings_to_numbers(array.cast(pa.string()))
-    if pa.types.is_boolean(kind):
-        array = array.cast(pa.uint8())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+    if not is_number_type(array.type):
         return strings_to_numbers(parse_strings(array, (*MISSING_NUMBERS, *missing)))
-    if array.null_count and pa.types.is_integer(array.type):
-        gaps = array.is_null().to_numpy(zero_copy_only=False)
-        return np.where(gaps, np.nan, array.fill_null(0).to_numpy().astype(np.float64)), []
-    if array.null_count:
-        array = pc.fill_null(array.cast(pa.float64()), np.nan)
-    return array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False), []
+    return replace_nulls(array, as_numpy(array).astype(np.float64, copy=False), np.nan), []
 
 
 def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
@@ -121,23 +94,24 @@ def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
     """
     pa, pc = import_arrow(), import_arrow(".compute")
     try:
-        return pc.fill_null(texts.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False), []
+        numbers = texts.cast(pa.float64())
+        return replace_nulls(numbers, as_numpy(numbers), np.nan), []
     except pa.ArrowInvalid:
         pass
     coded = texts.dictionary_encode()
     words = coded.dictionary
-    waiting = [np.flatnonzero(pc.match_substring_regex(words, _LIKE_A_NUMBER).to_numpy(zero_copy_only=False))]
+    waiting = [np.flatnonzero(as_numpy(pc.match_substring_regex(words, _LIKE_A_NUMBER)))]
     values, good = np.full(len(words) + 1, np.nan), np.zeros(len(words) + 1, bool)
     good[-1] = True  # for null
     while waiting:
         part = waiting.pop()
         try:
-            values[part] = words.take(pa.array(part)).cast(pa.float64()).to_numpy()
+            values[part] = as_numpy(words.take(numbers_to_arrow(part)).cast(pa.float64()))
             good[part] = True
         except pa.ArrowInvalid:
             if len(part) > 1:
                 waiting += np.array_split(part, 2)
-    codes = coded.indices.fill_null(len(words)).to_numpy()
+    codes = replace_nulls(coded.indices, as_numpy(coded.indices), len(words))
     return values[codes], np.flatnonzero(~good[codes]).tolist()
 
 
@@ -147,25 +121,20 @@ def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarra
     if pa.types.is_boolean(array.type):
         return parse_numbers(array, missing)
     texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
-    codes = pc.index_in(texts, pa.array([*FALSE, *TRUE]))
-    known = codes.fill_null(-1).to_numpy()
-    gaps = texts.is_null().to_numpy(zero_copy_only=False)
-    values = np.where(known < 0, np.nan, (known >= len(FALSE)).astype(np.float64))
-    return values, np.flatnonzero((known < 0) & ~gaps).tolist()
+    codes = pc.index_in(texts, strings_to_arrow(BOOLEANS))
+    values = (as_numpy(codes) >= BOOLEANS.index("true")).astype(np.float64)
+    return replace_nulls(codes, values, np.nan), np.setdiff1d(null_rows(codes), null_rows(texts)).tolist()
 
 
 def parse_strings(array: pa.Array, missing: tuple[str, ...]) -> pa.Array:
     """Return an array as strings without blanks around them, null where nothing is left or a value is missing."""
     pa, pc = import_arrow(), import_arrow(".compute")
-    kind = array.type
-    if pa.types.is_null(kind):
-        return pa.nulls(len(array), pa.string())
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        values = [None if value is None or value != value else plain_text(value) for value in array.to_pylist()]
-        return pa.array(values, pa.string())
+    if is_number_type(array.type):
+        values = array.to_pylist()
+        return strings_to_arrow([None if value is None or value != value else plain_text(value) for value in values])
     texts = pc.utf8_trim_whitespace(array.cast(pa.string()))
-    gone = pc.is_in(texts, pa.array(sorted({"", *missing})))
-    return pc.if_else(gone, pa.scalar(None, pa.string()), texts)
+    gone = pc.is_in(texts, strings_to_arrow(["", *missing]))
+    return pc.if_else(gone, pa.nulls(1, pa.string())[0], texts)
 
 
 def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ...], faults: Faults) -> np.ndarray:
@@ -174,29 +143,15 @@ def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ..
     no_label = (f"column {name!r} has no value, expected a label",)
     if kind == "text":
         texts = parse_strings(array, missing)
-        add_fault(faults, null_rows(texts), no_label)
-        return np.array(texts.fill_null("").to_pylist(), dtype=np.str_)
+        faults.add(null_rows(texts), no_label)
+        return np.array([text or "" for text in texts.to_pylist()], dtype=np.str_)
     read, expected = (parse_booleans, "true or false") if kind == "boolean" else (parse_numbers, "a number")
     values, bad = read(array, missing)
     if kind == "integer":
         expected = "an integer, as the first labels are"
         bad += np.flatnonzero((values != np.rint(values)) & np.isfinite(values)).tolist()
     bad += np.flatnonzero(np.isinf(values) | (np.abs(values) > _LARGEST_INTEGER)).tolist()
-    add_unexpected(faults, bad, array, name, (expected + " (the label)",))
-    add_fault(faults, np.flatnonzero(np.isnan(values)), no_label)
+    faults.add_unexpected(bad, array, name, (expected + " (the label)",))
+    faults.add(np.flatnonzero(np.isnan(values)), no_label)
     values = np.where(np.abs(values) <= _LARGEST_INTEGER, values, 0.0)
     return values.astype({"integer": np.int64, "boolean": np.bool_, "number": np.float64}[kind])
-
-
-def add_fault(faults: Faults, rows: Iterable[int], reason: Reason) -> None:
-    """Add a reason for each of ``rows``, unless it has one."""
-    for row in rows:
-        faults.setdefault(int(row), reason)
-
-
-def add_unexpected(faults: Faults, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:
-    """Add for each of ``rows`` that its cell holds something else than expected."""
-    for row in rows:
-        value = array[row].as_py()
-        text = plain_text(value) if isinstance(value, float) else str(value)
-        add_fault(faults, [row], (f"column {name!r} holds {shorten(text)}, expected ", *expected))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Generator
+from contextlib import closing
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource, TextChunk
-from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason, combine_chunks, import_arrow
+from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow
+from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason
 from rosenblatt.data.tables.csv_records import line_count, record_places, whole_records
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting
@@ -37,20 +39,7 @@ _NOT_UTF8: Reason = ("the row is not text in UTF-8: convert the file, for instan
 
 
 class DelimitedReader(TableReader[Records]):
-    """A table as CSV or TSV.
-
-    Parameters
-    ----------
-    files : LineSource
-        The files.
-    delimiter : str, optional
-        Between cells. By default the first of comma, semicolon, tab and bar that the first line has.
-    quote : str
-        Around cells that hold delimiters or newlines, doubled inside them; "" if quotes have no meaning.
-    header : bool, optional
-        Whether the first line of each file names the columns. By default it does unless one of its cells is a number.
-        Columns without names are c1, c2, ...
-    """
+    """A table as CSV or TSV. ``data.open`` documents the options. Quotes inside quoted cells are doubled."""
 
     typed = False
 
@@ -73,8 +62,7 @@ class DelimitedReader(TableReader[Records]):
         return {"delimiter": self.delimiter, "quote": self.quote, "header": self.header}
 
     def _read(self) -> Generator[Records, None, None]:
-        chunks = self.files.chunks()
-        try:
+        with closing(self.files.chunks()) as chunks:
             for _, of_file in groupby(chunks, key=lambda chunk: chunk.file):
                 rest, names, line = b"", None, 1
                 for chunk in of_file:
@@ -85,8 +73,6 @@ class DelimitedReader(TableReader[Records]):
                         rest, line = yield from self._records(rest, chunk, line, names, final=False)
                 if rest:
                     yield from self._records(rest, chunk, line, names, final=True)
-        finally:
-            chunks.close()
 
     def _records(
         self, data: bytes, chunk: TextChunk, line: int, names: list[str] | None, final: bool
@@ -158,9 +144,8 @@ class DelimitedReader(TableReader[Records]):
 
         if item.data and self.layout is not None:
             try:
-                types = {
-                    name: pa.float64() if kind == "number" else pa.string() for name, kind in self.layout.needed.items()
-                }
+                kinds = self.layout.needed.items()
+                types = {name: pa.float64() if kind == "number" else pa.string() for name, kind in kinds}
                 return self._chunk(self._table(item, types, None), where, item)
             except pa.ArrowInvalid:
                 pass
@@ -176,7 +161,7 @@ class DelimitedReader(TableReader[Records]):
             return "skip"
 
         if not item.data:
-            empty = {name: pa.array([], pa.string()) for name in names}
+            empty = {name: pa.nulls(0, pa.string()) for name in names}
             return TableChunk(empty, 0, where, np.empty(0, np.int64), list(item.faults), item.share)
         item, foreign = self._as_text(item)
         table = self._table(item, dict.fromkeys(names, pa.string()), leave_out)
@@ -187,7 +172,7 @@ class DelimitedReader(TableReader[Records]):
         if faults:
             chunk.faults = [(place, faults[place]) for place in sorted(faults)]
             valid = np.flatnonzero(~np.isin(places, list(faults)))
-            chunk.columns = {name: array.take(pa.array(valid)) for name, array in chunk.columns.items()}
+            chunk.columns = {name: array.take(numbers_to_arrow(valid)) for name, array in chunk.columns.items()}
             chunk.n, chunk.places = len(valid), places[valid]
         return chunk
 
@@ -218,12 +203,7 @@ class DelimitedReader(TableReader[Records]):
             pa.BufferReader(item.data),
             pc.ReadOptions(use_threads=False, block_size=len(item.data) + 1, column_names=item.names),
             pc.ParseOptions(delimiter=self.delimiter, quote_char=self.quote or False, invalid_row_handler=leave_out),
-            pc.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                null_values=self._missing,
-                strings_can_be_null=False,
-            ),
+            pc.ConvertOptions(column_types=types, include_columns=list(types), null_values=self._missing),
         )
 
 

@@ -11,13 +11,10 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Features
 from rosenblatt.data.row_source import Preparation
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, replace_nulls, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import (
     Faults,
     Reason,
-    add_fault,
-    add_unexpected,
-    import_arrow,
-    null_rows,
     parse_booleans,
     parse_labels,
     parse_numbers,
@@ -33,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["EncodedRows", "Encoder"]
 
 _A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that ", Setting("missing_values"), " names)")
+_TOO_LARGE = "a number that is infinite or too large for float64, expected finite numbers"
 
 
 @dataclass
@@ -123,7 +121,7 @@ class Encoder:
 
     def encode(self, chunk: TableChunk) -> EncodedRows:
         """Return the rows of a chunk. Several threads do so at once."""
-        faults: Faults = {}
+        faults = Faults()
         unseen: Counter[str] = Counter()
         X = self._features(chunk, faults, unseen)
         words: dict[int, str] = {}
@@ -154,7 +152,7 @@ class Encoder:
             read = parse_booleans if column["kind"] == "boolean" else parse_numbers
             values[:, k], bad = read(array, self._missing)
             expected: Reason = ("true or false",) if column["kind"] == "boolean" else _A_NUMBER
-            add_unexpected(faults, bad, array, name, expected)
+            faults.add_unexpected(bad, array, name, expected)
         if not np.isfinite(values).all():
             self._fill(values, faults)
         if not codes and not self._preparation["sparse"]:
@@ -176,28 +174,27 @@ class Encoder:
 
     def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, unseen: Counter[str]) -> np.ndarray:
         """Return the number of each category, -1 where it is missing or unknown."""
-        pa, pc = import_arrow(), import_arrow(".compute")
         texts = parse_strings(array, self._missing)
         self._refuse_missing(texts, column["name"], faults)
-        codes = pc.index_in(texts, pa.array(column["categories"], pa.string()))
+        codes = import_arrow(".compute").index_in(texts, strings_to_arrow(column["categories"]))
         unseen[column["name"]] += codes.null_count - texts.null_count
-        return codes.fill_null(-1).to_numpy()
+        return replace_nulls(codes, as_numpy(codes), -1)
 
     def _refuse_missing(self, texts: pa.Array, name: str, faults: Faults) -> None:
         if self._preparation["missing"] == "error":
-            add_fault(faults, null_rows(texts), _no_value(name))
+            faults.add(null_rows(texts), _no_value(name))
 
     def _fill(self, values: np.ndarray, faults: Faults) -> None:
         """Put fill values where numbers are missing; rows with infinite ones are added to ``faults``."""
         for k, column in enumerate(self._plain):
             x = values[:, k]
             infinite = np.flatnonzero(np.isinf(x))
-            add_fault(faults, infinite, _too_large(column["name"]))
+            faults.add(infinite, (f"column {column['name']!r} holds {_TOO_LARGE}",))
             x[infinite] = 0.0
             missing = np.isnan(x)
             if missing.any():
                 if self._preparation["missing"] == "error":
-                    add_fault(faults, np.flatnonzero(missing), _no_value(column["name"]))
+                    faults.add(np.flatnonzero(missing), _no_value(column["name"]))
                 x[missing] = column.get("fill", 0.0)
 
     def _with_words(self, chunk: TableChunk, X: Features, faults: Faults) -> tuple[Features, dict[int, str]]:
@@ -225,9 +222,8 @@ class Encoder:
         assert self._hasher is not None
         coded = texts.dictionary_encode()
         places = self._hasher.places([f"{name}={text}" for text in coded.dictionary.to_pylist()])
-        there = texts.is_valid().to_numpy(zero_copy_only=False)
-        indptr = np.concatenate([[0], np.cumsum(there)]).astype(np.int32)
-        columns = places[coded.indices.drop_null().to_numpy()].astype(np.int32)
+        indptr = np.concatenate([[0], np.cumsum(as_numpy(texts.is_valid()))]).astype(np.int32)
+        columns = places[as_numpy(coded.indices.drop_null())].astype(np.int32)
         return sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(texts), self.n_features - self.fixed))
 
     def _labels(self, chunk: TableChunk, faults: Faults) -> tuple[np.ndarray, np.ndarray | None]:
@@ -238,14 +234,10 @@ class Encoder:
             name = self._preparation["weight"]
             weight, bad = parse_numbers(chunk.columns[name], self._missing)
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
-            add_unexpected(faults, bad, chunk.columns[name], name, ("a weight of 0 or more",))
+            faults.add_unexpected(bad, chunk.columns[name], name, ("a weight of 0 or more",))
         return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
 
 
 def _no_value(name: str) -> Reason:
     ways = Setting("missing", "zero"), " or ", Setting("missing", "mean")
     return f"column {name!r} has no value: give ", *ways, " to fill it"
-
-
-def _too_large(name: str) -> Reason:
-    return (f"column {name!r} holds a number that is infinite or too large for float64, expected finite numbers",)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import quote_bytes
-from rosenblatt.data.tables.arrow_values import Reason, combine_chunks, import_arrow, plain_text
+from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow, strings_to_arrow
+from rosenblatt.data.tables.arrow_values import Reason, plain_text
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting, shorten
 
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["JsonReader"]
 
 _NOT_UTF8: Reason = ("the line is not text in UTF-8: convert the file, for instance by iconv",)
+_NEW_FIELD_HINT: Reason = (
+    ": remove it from the file",
+    IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
+)
 _COLUMN_ROWS = 1000
 """Rows from which the columns of a file are found."""
 
@@ -32,8 +38,7 @@ class JsonReader(TableReader[Records]):
     """A table as JSON lines."""
 
     def _read(self) -> Generator[Records, None, None]:
-        chunks = self.files.chunks()
-        try:
+        with closing(self.files.chunks()) as chunks:
             file, line = 0, 1
             for chunk in chunks:
                 if chunk.file != file:
@@ -41,8 +46,6 @@ class JsonReader(TableReader[Records]):
                 data = bytes(memoryview(chunk.buffer)[chunk.start : chunk.stop])
                 yield Records(data, file, line, chunk.share)
                 line += data.count(b"\n")
-        finally:
-            chunks.close()
 
     def parse(self, item: Records) -> TableChunk:
         """Return lines as columns, as wanted by the layout."""
@@ -68,33 +71,23 @@ class JsonReader(TableReader[Records]):
         return self._slowly(item)
 
     def _slowly(self, item: Records) -> TableChunk:
-        pa = import_arrow()
         assert self.layout is not None
         objects, places, faults = self._objects(item)
-        columns: dict[str, list[str | None]] = {name: [] for name in self.layout.needed}
-        valid = []
+        known, valid, rows = self.layout.known, [], []
         for place, row in zip(places, objects, strict=True):
             try:
-                cells = [_cell(name, row.get(name), kind) for name, kind in self.layout.needed.items()]
-                self._check_fields(row)
+                cells = {name: _cell(name, row.get(name), kind) for name, kind in self.layout.needed.items()}
+                new = [] if known is None else [name for name in row if name not in known]
+                if new:
+                    raise DataError(f"the field {new[0]!r} was not there in the first rows", *_NEW_FIELD_HINT)
             except DataError as error:
                 faults.append((place, error.pieces))
                 continue
             valid.append(place)
-            for cell, column in zip(cells, columns.values(), strict=True):
-                column.append(cell)
-        arrays = {name: pa.array(cells, pa.string()) for name, cells in columns.items()}
+            rows.append(cells)
+        arrays = {name: strings_to_arrow([cells[name] for cells in rows]) for name in self.layout.needed}
         faults.sort(key=lambda fault: fault[0])
         return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
-
-    def _check_fields(self, row: dict[str, Any]) -> None:
-        known = self.layout.known if self.layout is not None else None
-        for name in row:
-            if known is not None and name not in known:
-                raise DataError(
-                    f"the field {name!r} was not there in the first rows: remove it from the file",
-                    IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
-                )
 
     def head(self, rows: int) -> TableChunk:
         """Return the first ``rows`` rows as one chunk, each column of the type that all its values have."""
@@ -109,14 +102,11 @@ class JsonReader(TableReader[Records]):
             wheres += map(where, places)
             if len(found) >= rows:
                 break
-        names: dict[str, None] = {}
-        for row in found[:rows]:
-            names.update(dict.fromkeys(row))
-        self.columns = list(names)
-        chunk = TableChunk({}, len(found[:rows]), lambda k: wheres[k])
-        for name in names:
-            values = [row.get(name) for row in found[:rows]]
-            chunk.columns[name], mixed = _column(values)
+        found = found[:rows]
+        self.columns = list(dict.fromkeys(name for row in found for name in row))
+        chunk = TableChunk({}, len(found), lambda k: wheres[k])
+        for name in self.columns:
+            chunk.columns[name], mixed = _column([row.get(name) for row in found])
             if mixed:
                 chunk.mixed[name] = mixed
         return chunk
@@ -169,13 +159,15 @@ def _column(values: list[Any]) -> tuple[pa.Array, str]:
     """Return values as an array of their type; and what they are if they have several types, or are nested."""
     pa = import_arrow()
     types = {type(value) for value in values} - {type(None)}
+    if not types:
+        return pa.nulls(len(values)), ""
+    if types == {float}:
+        return numbers_to_arrow(np.array(values, np.float64)), ""  # None becomes NaN, which is missing as well
+    texts = strings_to_arrow([None if isinstance(v, dict | list | None) else plain_text(v) for v in values])
     if len(types) == 1 and not types & {dict, list}:
-        stored = {float: pa.float64(), bool: pa.bool_(), str: pa.string()}[types.pop()]
-        return pa.array(values, stored), ""
+        return (texts.cast(pa.bool_()) if types == {bool} else texts), ""
     words = {float: "numbers", bool: "booleans", str: "strings", dict: "objects", list: "lists"}
-    mixed = " and ".join(sorted(words[type_] for type_ in types))
-    flat = [None if value is None or isinstance(value, dict | list) else plain_text(value) for value in values]
-    return (pa.array(flat, pa.string()), mixed) if types else (pa.nulls(len(values)), "")
+    return texts, " and ".join(sorted(words[type_] for type_ in types))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.row_source import Preparation, fit_columns
-from rosenblatt.data.tables.arrow_values import Faults, Reason, add_fault, as_numpy, import_arrow, null_rows
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, numbers_to_arrow, replace_nulls
+from rosenblatt.data.tables.arrow_values import Faults, Reason
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
@@ -82,10 +83,10 @@ class ListEncoder(Encoder):
         arrays = [chunk.columns[name] for name in LISTS]
         for name, array in zip(LISTS, arrays, strict=True):
             _check_type(array.type, name, chunk.where(0))
-            add_fault(faults, null_rows(array), (f"column {name!r} has no value",))
+            faults.add(null_rows(array), (f"column {name!r} has no value",))
         ends = [as_numpy(array.offsets) for array in arrays]
         unequal = np.diff(ends[0]) != np.diff(ends[1])
-        add_fault(faults, np.flatnonzero(unequal), ("the two lists are not equally long",))
+        faults.add(np.flatnonzero(unequal), ("the two lists are not equally long",))
         if faults:
             arrays = [_emptied(array, faults) for array in arrays]
             ends = [as_numpy(array.offsets) for array in arrays]
@@ -98,7 +99,7 @@ class ListEncoder(Encoder):
         bad = np.flatnonzero(results)
         if len(bad):
             for row in bad.tolist():
-                add_fault(faults, [row], _REASONS[int(results[row])])
+                faults.add([row], _REASONS[int(results[row])])
             sizes = np.diff(indptr)
             valid = np.repeat(results == 0, sizes)
             indices, values = indices[valid], values[valid]
@@ -125,8 +126,8 @@ def _emptied(array: pa.Array, faults: Faults) -> pa.Array:
     kept = np.delete(np.arange(len(array)), list(faults))
     sizes = np.zeros(len(array) + 1, np.int64)
     sizes[1 + kept] = np.diff(as_numpy(array.offsets))[kept]
-    flat = array.take(pa.array(kept)).flatten()
-    return pa.LargeListArray.from_arrays(pa.array(np.cumsum(sizes)), flat)
+    flat = array.take(numbers_to_arrow(kept)).flatten()
+    return pa.LargeListArray.from_arrays(numbers_to_arrow(np.cumsum(sizes)), flat)
 
 
 def _column_numbers(array: pa.Array) -> np.ndarray:
@@ -134,7 +135,7 @@ def _column_numbers(array: pa.Array) -> np.ndarray:
     numbers = as_numpy(array)
     if numbers.dtype != np.int32:
         numbers = np.where((numbers < 0) | (numbers >= MAX_COLUMNS), -1, numbers).astype(np.int32)
-    return _replace_null(array, numbers, -1)
+    return replace_nulls(array, numbers, -1)
 
 
 def _values(array: pa.Array) -> np.ndarray:
@@ -142,11 +143,4 @@ def _values(array: pa.Array) -> np.ndarray:
     values = as_numpy(array)
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
-    return _replace_null(array, values, np.nan)
-
-
-def _replace_null(array: pa.Array, numbers: np.ndarray, missing: float) -> np.ndarray:
-    if array.null_count:
-        numbers = numbers.copy()
-        numbers[null_rows(array)] = missing
-    return numbers
+    return replace_nulls(array, values, np.nan)

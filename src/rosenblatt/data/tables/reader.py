@@ -16,7 +16,8 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.tables.arrow_values import Reason, import_arrow
+from rosenblatt.data.tables.arrow_arrays import import_arrow
+from rosenblatt.data.tables.arrow_values import Reason
 from rosenblatt.parameters import IfAvailable, Setting
 
 if TYPE_CHECKING:
@@ -58,10 +59,6 @@ class TableChunk:
     """How much of the input has been read with this chunk."""
     mixed: dict[str, str] = field(default_factory=dict)
     """Columns whose values have several types, and which."""
-
-    def place(self, row: int) -> int:
-        """Return the place of a row."""
-        return row if self.places is None else int(self.places[row])
 
     def error(self, place: int, reason: Reason) -> DataError:
         """Return the error for a row at fault."""
@@ -135,7 +132,7 @@ class TableReader(Generic[Item]):
         self.chosen: list[str | int | None] | None = None
         self.unnamed: list[str] = []
         self._peeked: list[Item] = []
-        self._rest: Generator[Item, None, None] | None = None
+        self._rest = self._read()
 
     def dialect(self) -> dict[str, Any]:
         """Return how the files are written, as far as that is known."""
@@ -148,7 +145,6 @@ class TableReader(Generic[Item]):
             return
         while self._peeked:
             yield self._peeked.pop(0)
-        self._rest = self._rest or self._read()
         yield from self._rest
 
     def parse(self, item: Item) -> TableChunk:
@@ -176,7 +172,6 @@ class TableReader(Generic[Item]):
             yield from self._read()
             return
         yield from self._peeked
-        self._rest = self._rest or self._read()
         for item in self._rest:
             self._peeked.append(item)
             yield item
@@ -215,7 +210,8 @@ def _join_chunks(chunks: list[TableChunk], rows: int, file: str) -> TableChunk:
 
     def where(row: int) -> str:
         k = int(np.searchsorted(starts, row, side="right")) - 1
-        return chunks[k].where(chunks[k].place(row - int(starts[k])))
+        place, places = row - int(starts[k]), chunks[k].places
+        return chunks[k].where(place if places is None else int(places[place]))
 
     names = [name for name in (chunks[0].columns if chunks else {}) if all(name in chunk.columns for chunk in chunks)]
     columns = {}

@@ -11,17 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
-from rosenblatt.data.row_source import Preparation
-from rosenblatt.data.tables.arrow_values import (
-    FALSE,
-    MISSING_NUMBERS,
-    TRUE,
-    import_arrow,
-    is_unsupported_type,
-    parse_booleans,
-    parse_numbers,
-    parse_strings,
-)
+from rosenblatt.data.row_source import FILLS, Preparation
+from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type
+from rosenblatt.data.tables.arrow_values import BOOLEANS, MISSING_NUMBERS, parse_booleans, parse_numbers, parse_strings
 from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.list_columns import LISTS, has_lists
 from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
@@ -61,7 +53,7 @@ class TableOptions:
                 hint = "give ", Setting(name, [value]), "."
                 raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
         check_choice("categories", self.categories, ("onehot", "hash"))
-        check_choice("missing", self.missing, ("error", "zero", "mean"))
+        check_choice("missing", self.missing, FILLS)
         check_integer("bits", self.bits, 1, most=30)
         check_integer("ngrams", self.ngrams, 1, most=5)
         for name, kind in self.kinds.items():
@@ -193,7 +185,8 @@ def _infer_kind(
     if not values:
         return "number"
     if not typed:
-        if set(values) - set(MISSING_NUMBERS) <= {*TRUE, *FALSE} and set(values) & {*TRUE, *FALSE}:
+        known = set(values) - set(MISSING_NUMBERS)
+        if known and known.issubset(BOOLEANS):
             return "boolean"
         numbers, bad = parse_numbers(array, missing)
         n = int((~np.isnan(numbers)).sum())
@@ -231,9 +224,7 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Tab
     if kind == "category" and options.categories == "onehot":
         column["categories"] = sorted({text for text in parse_strings(array, missing).to_pylist() if text is not None})
     if kind in ("number", "boolean") and options.missing != "error":
-        column["fill"] = 0.0
-        if options.missing == "mean":
-            column["fill"] = _mean(array, kind, missing)
+        column["fill"] = _mean(array, kind, missing) if options.missing == "mean" else 0.0
     return column
 
 

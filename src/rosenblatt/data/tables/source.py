@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import closing
 from typing import Any
 
 from rosenblatt.blocks import Block, DataError
@@ -49,8 +50,7 @@ class TableSource(RowSource):
         """Yield all blocks; where a row is at fault, those before it first."""
         self.reset_counts()
         first = 0
-        work = ordered_map(self._reader.items(), self._encode, self._threads)
-        try:
+        with closing(ordered_map(self._reader.items(), self._encode, self._threads)) as work:
             for rows in work:
                 error = None
                 if rows.faults and not self._reader.skip:
@@ -70,8 +70,6 @@ class TableSource(RowSource):
                 if error is not None:
                     raise error
             self.share = 1.0 if self.files.size else 0.0
-        finally:
-            work.close()
 
     def restore(self, facts: Facts) -> None:
         """Set the counts and the width to those of an earlier pass over all rows."""
@@ -114,12 +112,9 @@ def _infer_preparation(request: OpenRequest, reader: TableReader[Any]) -> Prepar
 
 def _make_reader(request: OpenRequest) -> TableReader[Any]:
     common: dict[str, Any] = {"skip": request.skip, "threads": request.threads}
-    if request.format == "parquet":
-        return ParquetReader(request.files, **common)
-    if request.format == "arrow":
-        return ArrowReader(request.files, **common)
-    if request.format == "jsonl":
-        return JsonReader(request.files, **common)
+    readers: dict[str, Any] = {"parquet": ParquetReader, "arrow": ArrowReader, "jsonl": JsonReader}
+    if request.format in readers:
+        return readers[request.format](request.files, **common)
     dialect: dict[str, Any] = {"quote": '"'} if request.format == "csv" else {"quote": "", "delimiter": "\t"}
     dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
     settings = request.preparation or request.options

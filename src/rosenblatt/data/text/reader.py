@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike
 
-from rosenblatt.blocks import Block, DataError, FilePosition
-from rosenblatt.data.io.byte_stream import BinaryFile
-from rosenblatt.data.io.lines import LineSource, Paths, TextChunk, quote_bytes
-from rosenblatt.data.io.prefetch import ordered_map, processor_count
+from rosenblatt.blocks import Block, DataError
+from rosenblatt.data.io.lines import LineSource, TextChunk, quote_bytes
+from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import Facts, RowSource, fit_columns
+from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
-from rosenblatt.parameters import Phrase, check_choice, check_integer
+from rosenblatt.parameters import Phrase, check_integer
 
-__all__ = ["COMMON_FAULTS", "MAX_COLUMNS", "ParsedChunk", "SlowNumbers", "TextReader"]
+__all__ = ["COMMON_FAULTS", "ParsedChunk", "SlowNumbers", "TextReader"]
 
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")
@@ -26,15 +26,8 @@ _AHEAD = 16
 """Chunks parsed ahead, for when the first of them, or the work on a block, takes long."""
 COMMON_FAULTS = {
     BAD_VALUE: "the value is {word}, expected a finite number",
-    TOO_LARGE: "the number {word} is too large for {type}",
+    TOO_LARGE: "the number {word} is too large for float64",
 }
-MAX_COLUMNS = 2**31 - 1
-"""The most columns with 32-bit indices."""
-LARGEST = {
-    np.dtype(np.float64): float(np.finfo(np.float64).max),
-    np.dtype(np.float32): float(np.nextafter(2.0**128 - 2.0**103, 0.0)),
-}
-"""The largest float64 that does not become infinite when it is rounded to each type."""
 
 
 @dataclass
@@ -69,58 +62,45 @@ class TextReader(RowSource):
 
     Parameters
     ----------
-    paths : str, path, a list of them, or a binary file object
-        Files (plain, gz, bz2, xz or zstd), patterns, or "-" for standard input.
-    dtype : float64 or float32
-        Type of the values. As float32 they are the nearest float64, rounded.
+    files : LineSource
+        The files.
+    labelled : bool
+        Whether a line without a label is an error; otherwise its label is NaN.
     n_features : int, optional
         The number of columns; entries beyond them are left out and counted in ``unseen``. By default there are as many
         columns as the format has, or as the rows need.
-    need_labels : bool
-        Whether a line without a label is an error; otherwise its label is NaN.
-    on_error : "raise" or "skip"
-        Whether a line that cannot be read is a ``DataError``, or left out and counted in ``skipped``.
-    threads : int, optional
-        Threads that read and parse ahead, by default one for each processor, at most four. The rows are the same.
-    chunk_bytes : int, optional
-        Bytes of text in a block. The rows are the same.
+    skip : bool
+        Whether a line that cannot be read is left out and counted in ``skipped``, instead of a ``DataError``.
+    threads : int
+        Threads that read and parse ahead. The rows are the same.
 
     Attributes
     ----------
-    rows : int
-        Rows yielded in this pass.
     width : int
         Columns so far: at least one more than the largest column number in the rows.
     """
 
     faults: Mapping[int, str]
-    """What the kernel's codes mean, with {word} for the word at fault and {type} for the type of values."""
+    """What the kernel's codes mean, with {word} for the word at fault."""
+    weighted = False
+    """Whether the format has weights."""
 
     def __init__(
         self,
-        paths: Paths | BinaryFile | LineSource,
+        files: LineSource,
+        labelled: bool = True,
         *,
-        dtype: DTypeLike = np.float64,
         n_features: int | None = None,
-        need_labels: bool = True,
-        on_error: str = "raise",
-        threads: int | None = None,
-        chunk_bytes: int | None = None,
+        skip: bool = False,
+        threads: int = 0,
     ) -> None:
-        self._dtype = np.dtype(dtype)
-        if self._dtype not in LARGEST:
-            raise ValueError(f"dtype must be float64 or float32, got {self._dtype}.")
-        check_choice("on_error", on_error, ("raise", "skip"))
         if n_features is not None:
             check_integer("n_features", n_features, 0, most=MAX_COLUMNS)
-        self._threads = min(4, processor_count()) if threads is None else check_integer("threads", threads, 0)
-        files = paths if isinstance(paths, LineSource) else LineSource(paths, chunk_bytes=chunk_bytes)
-        super().__init__(files, need_labels, fixed_width=n_features is not None)
-        self._largest = LARGEST[self._dtype]
-        self._skip = on_error == "skip"
+        super().__init__(files, labelled, fixed_width=n_features is not None)
+        self._skip, self._threads = skip, threads
         self._density = 0.1  # entries a byte, an estimate for the next chunk
         self._row_density = 0.005
-        self._n_features, self.width, self.rows = n_features, 0, 0
+        self._n_features, self.width = n_features, 0
 
     @property
     def n_features(self) -> int:
@@ -131,13 +111,11 @@ class TextReader(RowSource):
         """Read all blocks from the start."""
         return self.blocks()
 
-    def blocks(self, start: FilePosition | None = None, first: int = 0) -> Generator[Block, None, None]:
-        """Yield all blocks, or those from ``start`` on, the ``after`` of a block, where the next row is ``first``."""
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield all blocks from the start."""
         self.reset_counts()
-        self.rows = first
-        file, line = (start.file, start.line) if start else (0, 0)
-        work = ordered_map(self.files.chunks(start), self._parse, self._threads, _AHEAD)
-        try:
+        first = file = line = 0
+        with closing(ordered_map(self.files.chunks(), self._parse, self._threads, _AHEAD)) as work:
             for parsed in work:
                 chunk = parsed.chunk
                 if chunk.file != file:
@@ -147,22 +125,21 @@ class TextReader(RowSource):
                     fault = DataError(f"{self.files.display_name(file)}, line {line + before + 1}: ", *reason, ".")
                     if not self._skip:
                         if parsed.n:
-                            yield self._block(parsed, None)
+                            yield self._block(parsed, first)
                         raise fault
                     self.record_fault(str(fault))
                 line += parsed.lines
                 if parsed.n:
-                    yield self._block(parsed, FilePosition(file, chunk.end, line))
+                    yield self._block(parsed, first)
+                    first += parsed.n
             self.share = 1.0 if self.files.size else 0.0
-        finally:
-            work.close()
 
     def restore(self, facts: Facts) -> None:
         """Set the counts and the width to those of an earlier pass over all rows."""
         super().restore(facts)
         self.width = max(self.width, int(facts["n_features"]))
 
-    def _block(self, parsed: ParsedChunk, after: FilePosition | None) -> Block:
+    def _block(self, parsed: ParsedChunk, first: int) -> Block:
         labels, indptr, indices, values, weights = parsed.rows
         n, entries = parsed.n, parsed.entries
         self._merge(parsed)
@@ -173,8 +150,7 @@ class TextReader(RowSource):
         if self._n_features is not None:
             X, beyond = fit_columns(X, self._n_features)
             self.unseen["columns"] += beyond
-        self.rows += n
-        return Block(X, _trim(labels, n), self.rows - n, weight, after, checked=self.labelled)
+        return Block(X, _trim(labels, n), first, weight, checked=self.labelled)
 
     def _parse(self, chunk: TextChunk) -> ParsedChunk:
         """Parse one chunk. Several threads do so at once."""
@@ -186,7 +162,7 @@ class TextReader(RowSource):
         parse = self._parser(parsed, slow, progress)
         while (code := parse()) != DONE:
             if code == NEED_SPACE:
-                parsed.rows[:] = map(_doubled, parsed.rows)
+                parsed.rows[:] = [np.resize(array, 2 * len(array)) for array in parsed.rows]
             elif code == NEED_VALUES:
                 slow.resolve(chunk.buffer, progress)
             else:
@@ -207,7 +183,8 @@ class TextReader(RowSource):
 
     def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
         indptr = np.zeros(n + 1, np.int32)
-        return [np.empty(n), indptr, np.empty(entries, np.int32), np.empty(entries, self._dtype), np.empty(0)]
+        weights = np.empty(n if self.weighted else 0)
+        return [np.empty(n), indptr, np.empty(entries, np.int32), np.empty(entries), weights]
 
     def _merge(self, parsed: ParsedChunk) -> None:
         """Update the width and names with the rows of a chunk, in the order of the files."""
@@ -219,7 +196,7 @@ class TextReader(RowSource):
 
     def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
         """Return what is wrong, given the word at fault; a full stop is added."""
-        return (self.faults[code].format(word=quote_bytes(word), type=self._dtype.name),)
+        return (self.faults[code].format(word=quote_bytes(word)),)
 
 
 class SlowNumbers:
@@ -239,12 +216,6 @@ class SlowNumbers:
             match = _NUMBER.match(text, int(places[k]))
             values[k] = float(match.group()) if match else np.nan
         progress["resolved"] = seen
-
-
-def _doubled(array: np.ndarray) -> np.ndarray:
-    more = np.empty(2 * len(array), array.dtype)
-    more[: len(array)] = array
-    return more
 
 
 def _trim(array: np.ndarray, n: int) -> np.ndarray:

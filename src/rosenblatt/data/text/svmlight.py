@@ -8,18 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.io.byte_stream import BinaryFile
-from rosenblatt.data.io.lines import LineSource, Paths, quote_bytes
+from rosenblatt.data.io.lines import quote_bytes
 from rosenblatt.data.row_source import VERSION, Preparation
-from rosenblatt.data.text.reader import COMMON_FAULTS, MAX_COLUMNS, ParsedChunk, SlowNumbers, TextReader
-from rosenblatt.kernels.parsing.svmlight import (
-    BAD_INDEX,
-    BAD_LABEL,
-    INDEX_ORDER,
-    INDEX_RANGE,
-    NO_LABEL,
-    parse_svmlight,
-)
+from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader
+from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS
+from rosenblatt.kernels.parsing.svmlight import BAD_INDEX, BAD_LABEL, INDEX_ORDER, INDEX_RANGE, NO_LABEL, parse_svmlight
 from rosenblatt.parameters import IfAvailable, Phrase, Setting, check_choice
 
 __all__ = ["SvmlightReader"]
@@ -37,19 +30,18 @@ class SvmlightReader(TextReader):
 
     Parameters
     ----------
-    paths
-        As for ``TextReader``.
     zero_based : bool or "auto"
         Whether the first index is 0 instead of 1; with "auto", whether an index 0 occurs in the first megabyte.
-    **options
+    *arguments, **options
         As for ``TextReader``.
 
     Examples
     --------
     >>> import tempfile, pathlib
+    >>> from rosenblatt.data.io.lines import LineSource
     >>> file = pathlib.Path(tempfile.mkdtemp(), "two.txt")
     >>> _ = file.write_text("+1 1:0.5 3:2 # a comment\\n-1 2:25e-2\\n")
-    >>> for block in SvmlightReader(file):
+    >>> for block in SvmlightReader(LineSource(file)):
     ...     print(block.X.toarray(), block.y)
     [[0.5  0.   2.  ]
      [0.   0.25 0.  ]] [ 1. -1.]
@@ -62,11 +54,9 @@ class SvmlightReader(TextReader):
         INDEX_ORDER: "the index in {word} is not above the one before it, expected ascending indices: sort the line",
     }
 
-    def __init__(
-        self, paths: Paths | BinaryFile | LineSource, *, zero_based: bool | str = False, **options: Any
-    ) -> None:
+    def __init__(self, *arguments: Any, zero_based: bool | str = False, **options: Any) -> None:
         check_choice("zero_based", zero_based, (True, False, "auto"))
-        super().__init__(paths, **options)
+        super().__init__(*arguments, **options)
         if zero_based == "auto":
             zero_based = _INDEX_ZERO.search(self.files.head(_HEAD_BYTES)) is not None
         self.zero_based = bool(zero_based)
@@ -80,15 +70,9 @@ class SvmlightReader(TextReader):
 
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
         chunk, base = parsed.chunk, 0 if self.zero_based else 1
+        columns, unlabelled = (base, MAX_COLUMNS - 1 + base), not self.labelled
         return lambda: parse_svmlight(
-            chunk.text,
-            chunk.stop,
-            (base, MAX_COLUMNS - 1 + base),
-            self._largest,
-            not self.labelled,
-            tuple(parsed.rows[:4]),
-            slow.arrays,
-            progress,
+            chunk.text, chunk.stop, columns, unlabelled, tuple(parsed.rows[:4]), slow.arrays, progress
         )
 
     def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.io.byte_stream import BinaryFile
-from rosenblatt.data.io.lines import LineSource, Paths, quote_bytes
+from rosenblatt.data.io.lines import quote_bytes
 from rosenblatt.data.row_source import VERSION, Preparation
 from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader
 from rosenblatt.kernels.parsing.svmlight import BAD_LABEL, NO_LABEL
@@ -31,33 +30,29 @@ class VwReader(TextReader):
 
     Parameters
     ----------
-    paths
-        As for ``TextReader``.
     bits : int
         There are 2**bits columns, as with vw's ``-b``. From 1 to 30.
     names : bool
-        Whether to keep the first name of each column, in ``names``. This is slower.
-    **options
+        Whether to keep the first name of each column in ``hashed_names``: ``namespace^name``, or the bare name in the
+        namespace without one. This is slower.
+    *arguments, **options
         As for ``TextReader``.
-
-    Attributes
-    ----------
-    names : dict or None
-        From column to ``namespace^name``, or the bare name in the namespace without one.
 
     Examples
     --------
     >>> import tempfile, pathlib
+    >>> from rosenblatt.data.io.lines import LineSource
     >>> file = pathlib.Path(tempfile.mkdtemp(), "two.vw")
     >>> _ = file.write_text("1 |f 3:0.5 cat\\n-1 2.0 |f cat:2 dog\\n")
-    >>> reader = VwReader(file, names=True)
+    >>> reader = VwReader(LineSource(file), names=True)
     >>> for block in reader:
     ...     print(block.X.nnz, block.y, block.weight)
     4 [ 1. -1.] [1. 2.]
-    >>> {column: reader.names[column] for column in block.X[:1].indices.tolist()}
+    >>> {column: reader.hashed_names[column] for column in block.X[:1].indices.tolist()}
     {34878: 'f^3', 75337: 'f^cat'}
     """
 
+    weighted = True
     faults = COMMON_FAULTS | {
         NO_BAR: "the line has no bar, expected label |namespace features",
         NO_LABEL: "the line has no label, expected a number before the bar",
@@ -65,61 +60,45 @@ class VwReader(TextReader):
         BAD_WEIGHT: "the importance is {word}, expected a number that is not negative",
         BASE: "the base (the third number) is {word}, but only 0 is supported: leave it out",
         BAD_NAMESPACE: "expected |name or |name:weight, a finite number, got {word}",
-        SUM_TOO_LARGE: "features that share a column add up to a number too large for {type}",
+        SUM_TOO_LARGE: "features that share a column add up to a number too large for float64",
     }
 
-    def __init__(
-        self, paths: Paths | BinaryFile | LineSource, *, bits: int = 18, names: bool = False, **options: Any
-    ) -> None:
+    def __init__(self, *arguments: Any, bits: int = 18, names: bool = False, **options: Any) -> None:
         check_integer("bits", bits, 1, most=30)
-        super().__init__(paths, **options)
+        super().__init__(*arguments, **options)
         self._bits = bits
         self.width = 2**bits
-        self.names = self.hashed_names if names else None
+        self._names = names
         self._named = np.zeros(self.width if names else 0, np.uint8)
 
     @property
     def feature_names(self) -> list[str] | None:
         """A name for each column, ``#`` and its number where none was read; None unless names are kept."""
-        return None if self.names is None else [self.names.get(k) or f"#{k}" for k in range(self.n_features)]
+        return [self.hashed_names.get(k) or f"#{k}" for k in range(self.n_features)] if self._names else None
 
     @property
     def preparation(self) -> Preparation:
         """How rows are made."""
         return {"format": "vw", "version": VERSION, "bits": self._bits, "n_features": self.n_features or None}
 
-    def _allocate(self, n: int, entries: int) -> list[np.ndarray]:
-        return [*super()._allocate(n, entries)[:4], np.empty(n)]
-
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
         chunk = parsed.chunk
-        if self.names is not None:
+        if self._names:
             parsed.name_positions = np.empty((min(self.width, chunk.stop), 5), np.int64)
         names = self._named.copy(), parsed.name_positions
         counts = np.empty(2048, np.uint64)
 
         def parse() -> int:
-            entries = len(parsed.rows[2])
-            return parse_vw(
-                chunk.text,
-                chunk.stop,
-                self._bits,
-                self._largest,
-                not self.labelled,
-                tuple(parsed.rows),
-                names,
-                (np.empty(2 * entries, np.uint64), np.empty(entries), counts),
-                slow.arrays,
-                progress,
-            )
+            entries, rows, unlabelled = len(parsed.rows[2]), tuple(parsed.rows), not self.labelled
+            scratch = np.empty(2 * entries, np.uint64), np.empty(entries), counts
+            return parse_vw(chunk.text, chunk.stop, self._bits, unlabelled, rows, names, scratch, slow.arrays, progress)
 
         return parse
 
     def _merge(self, parsed: ParsedChunk) -> None:
-        if self.names is not None:
-            for column, name in parsed.names:
-                self.names.setdefault(column, name)
-                self._named[column] = 1
+        for column, name in parsed.names:
+            self.hashed_names.setdefault(column, name)
+            self._named[column] = 1
 
     def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
         if code == NO_LABEL and b"|" in word[1:]:

@@ -56,7 +56,7 @@ if numba.config.DISABLE_JIT:
         """Return the float64 that is stored as ``bits``."""
         return np.uint64(bits).view(np.float64)
 
-else:
+else:  # the same, compiled
 
     def _loaded(builder, place, bits):
         pointer = builder.inttoptr(place, ir.IntType(bits).as_pointer())
@@ -72,51 +72,27 @@ else:
 
         return types.int64(array), generate
 
-    @intrinsic
-    def byte(typing_context, place):
-        """Return the byte at ``place``, as a signed integer, for arithmetic."""
+    def _instruction(result, argument, build):
+        """Return the function of one number whose code ``build(builder, number)`` makes."""
 
-        def generate(context, builder, signature, arguments):
-            return builder.zext(_loaded(builder, arguments[0], 8), ir.IntType(64))
+        @intrinsic
+        def instruction(typing_context, number):
+            def generate(context, builder, signature, arguments):
+                return build(builder, arguments[0])
 
-        return types.int64(types.int64), generate
+            return result(argument), generate
 
-    @intrinsic
-    def word(typing_context, place):
-        """Return the eight bytes from ``place`` on as a number, the first byte lowest."""
+        return instruction
 
-        def generate(context, builder, signature, arguments):
-            loaded = _loaded(builder, arguments[0], 64)
-            return loaded if sys.byteorder == "little" else builder.bswap(loaded)
+    def _load_word(builder, place):
+        loaded = _loaded(builder, place, 64)
+        return loaded if sys.byteorder == "little" else builder.bswap(loaded)
 
-        return types.uint64(types.int64), generate
-
-    @intrinsic
-    def trailing_zeros(typing_context, bits):
-        """Return how many bits below the lowest 1 of ``bits`` are 0: 64 where there is none."""
-
-        def generate(context, builder, signature, arguments):
-            return builder.cttz(arguments[0], ir.IntType(1)(0))
-
-        return types.int64(types.uint64), generate
-
-    @intrinsic
-    def leading_zeros(typing_context, bits):
-        """Return how many bits above the highest 1 of ``bits`` are 0; ``bits`` is not 0."""
-
-        def generate(context, builder, signature, arguments):
-            return builder.ctlz(arguments[0], ir.IntType(1)(1))
-
-        return types.int64(types.uint64), generate
-
-    @intrinsic
-    def float_of(typing_context, bits):
-        """Return the float64 that is stored as ``bits``."""
-
-        def generate(context, builder, signature, arguments):
-            return builder.bitcast(arguments[0], ir.DoubleType())
-
-        return types.float64(types.uint64), generate
+    byte = _instruction(types.int64, types.int64, lambda b, place: b.zext(_loaded(b, place, 8), ir.IntType(64)))
+    word = _instruction(types.uint64, types.int64, _load_word)
+    trailing_zeros = _instruction(types.int64, types.uint64, lambda b, bits: b.cttz(bits, ir.IntType(1)(0)))
+    leading_zeros = _instruction(types.int64, types.uint64, lambda b, bits: b.ctlz(bits, ir.IntType(1)(1)))
+    float_of = _instruction(types.float64, types.uint64, lambda b, bits: b.bitcast(bits, ir.DoubleType()))
 
 
 @inline

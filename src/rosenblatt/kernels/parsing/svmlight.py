@@ -92,15 +92,15 @@ def slow_value(slow, progress, place):
 
 
 @kernel
-def parse_svmlight(text, stop, columns, largest, unlabelled, rows, slow, progress):
+def parse_svmlight(text, stop, columns, unlabelled, rows, slow, progress):
     """Read lines ``label [qid:n] index:value ... [# comment]`` up to ``text[stop]``; return why it stopped.
 
-    Indices ascend. An index or a value out of range is a fault, and so is a line without a label, unless
+    Indices ascend. An index out of range or an infinite value is a fault, and so is a line without a label, unless
     ``unlabelled``: then the label is NaN. Blank lines and lines with only a comment are no rows.
 
     text: the buffer; ``text[stop - 1]`` is a newline. columns: ``(first, last)`` index allowed; the first is column
-    0. largest: the largest magnitude of a value. rows: ``(labels, indptr, indices, values)`` to fill, with
-    ``indptr[0] = 0``. slow: see ``slow_value``. progress: an array of one ``PROGRESS``, where parsing continues.
+    0. rows: ``(labels, indptr, indices, values)`` to fill, with ``indptr[0] = 0``. slow: see ``slow_value``. progress:
+    an array of one ``PROGRESS``, where parsing continues.
     """
     labels, indptr, indices, values = rows
     base, last_index = columns
@@ -162,7 +162,7 @@ def parse_svmlight(text, stop, columns, largest, unlabelled, rows, slow, progres
                     value = slow_value(slow, progress, fault - start)
                 if kind == MALFORMED or at(KINDS, byte(place)) & _ENDS_NUMBER == 0:
                     code = BAD_VALUE
-                elif not (abs(value) <= largest):
+                elif math.isinf(value):
                     code = TOO_LARGE
                 else:
                     indices[entry] = index - base

@@ -145,7 +145,7 @@ def sum_duplicates(indices, values, first, last, bits, scratch):
 
 
 @kernel
-def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, slow, progress):
+def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress):
     """Read lines ``[label [importance [base]]] ['tag]|namespace[:weight] name[:value] ...``; return why it stopped.
 
     A value is 1 where there is none, times the namespace's weight. A name that is empty, as in ``:0.5``, is the
@@ -153,7 +153,7 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, slow, 
     added up. A word that touches the first bar is a tag, as in vw, and is passed over. A base, the prediction to start
     from, must be 0. A line without a label is a fault, unless ``unlabelled``: then the label is NaN.
 
-    text, stop, largest, slow, progress: see ``parse_svmlight``. bits: columns are 2**bits. rows: ``(labels, indptr,
+    text, stop, slow, progress: see ``parse_svmlight``. bits: columns are 2**bits. rows: ``(labels, indptr,
     indices, values, weights)`` to fill. names: ``(seen, found)``: for each column whether its name is known,
     and lines ``column, namespace's start and end, name's start and end`` to fill (an end of -1: the number of an empty
     name instead of its start); no lines where names are not wanted. scratch: see ``sum_duplicates``.
@@ -250,7 +250,7 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, slow, 
                     value *= scale
                     if kind == MALFORMED or at(KINDS, byte(place)) & _ENDS_NUMBER == 0:
                         code = BAD_VALUE
-                if code == DONE and not (abs(value) <= largest):
+                if code == DONE and not math.isfinite(value):
                     code = TOO_LARGE
                 elif code == DONE and entry == indices.shape[0]:
                     code = NEED_SPACE
@@ -265,7 +265,7 @@ def parse_vw(text, stop, bits, largest, unlabelled, rows, names, scratch, slow, 
         if code == DONE and not ascending:
             entry = sum_duplicates(indices, values, first_entry, entry, bits, scratch)
             for k in range(first_entry, entry):
-                if not (abs(values[k]) <= largest):
+                if not math.isfinite(values[k]):
                     code, fault = SUM_TOO_LARGE, first_word
         if code != DONE:
             place, entry = line, first_entry

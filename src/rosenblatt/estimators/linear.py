@@ -195,10 +195,11 @@ class LinearPerceptron(TrainedPerceptron):
         if hasattr(self, "state_"):
             self._check_unchanged()
             start = Start(self.state_, self.classes_)
-        X, y = validate_pair(self, X, y, reset=start is None)
-        labels, numbers = encode_labels(y)
-        batch = make_batch(X, numbers, labels, sample_weight, self.class_weight)
-        run = online_run(batch, options, start, classes, effective_n_jobs(self.n_jobs))
+        with _unchanged_on_error(self):
+            X, y = validate_pair(self, X, y, reset=start is None)
+            labels, numbers = encode_labels(y)
+            batch = make_batch(X, numbers, labels, sample_weight, self.class_weight)
+            run = online_run(batch, options, start, classes, effective_n_jobs(self.n_jobs))
         if run.state.note_leading_run(y):
             warn_if_sorted(run.state.leading_run)
             run.state.leading_run = -1
@@ -320,7 +321,7 @@ def _warn_about_mistakes(run: TrainingRun) -> None:
     state = run.state
     history = np.array(state.mistakes)
     mistakes = int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~state.done)))
-    limit = "max_updates" if (state.counters["updates"] == state.counters["limit"]).any() else "max_iter"
+    limit = "max_updates" if state.at_limit.any() else "max_iter"
     warn_user(
         f"{mistakes} mistake{'' if mistakes == 1 else 's'} in pass {state.passes}, the last that {limit} "
         f"allows: the data is not separated, as no pass was without a mistake. Raise {limit}; if the data may "

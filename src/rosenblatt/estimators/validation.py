@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from rosenblatt.blocks import Block
-from rosenblatt.training.rows import Matrix
+from rosenblatt.training.rows import Matrix, check_sparse
 from rosenblatt.user_warnings import warn_user
 
 __all__ = ["block_validator", "validate_matrix", "validate_pair", "warn_if_sorted"]
@@ -22,15 +22,23 @@ _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "
 
 def validate_matrix(model: Any, X: Any, *, reset: bool) -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of float32 or float64; a copy only where its layout asks for one."""
+    _check_structure(X)
     return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
 
 
 def validate_pair(model: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> tuple[Matrix, NDArray[Any]]:
     """Return ``X`` as ``validate_matrix`` does, and the labels; unless ``finite``, NaN in ``X`` is looked for later."""
+    _check_structure(X)
     X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
     if y.dtype.kind not in "biuUS":  # integers and words are classes; asking would sort them
         check_classification_targets(y)
     return _aligned(X), y
+
+
+def _check_structure(X: Any) -> None:
+    """Raise a ValueError for a CSC matrix that cannot be converted; CSR rows are checked by the engine."""
+    if sp.issparse(X) and X.format == "csc":
+        check_sparse(X)
 
 
 def _aligned(X: Any) -> Matrix:

@@ -26,6 +26,7 @@ from rosenblatt.kernels.multiclass import (
 )
 from rosenblatt.kernels.rows import doubt, square, warm
 
+_NEVER = np.iinfo(np.int64).max
 _LEAST = 1e-300  # tiny steps must not vanish from the bound on |w|
 
 COUNTERS = np.dtype(
@@ -143,6 +144,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate):
             if leader["max_step_norm2"] > reach2:
                 reach2 = leader["max_step_norm2"]
             bound = doubt(terms, radius2 * math.sqrt(step_square_sum))
+            limit = s["limit"] if s["limit"] >= 0 else _NEVER
             for t in range(left, right):
                 if fetch > 0:
                     warm(rows, labels, order, t + fetch)
@@ -161,7 +163,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate):
                     a = class_dot(rows, w, k, i)
                 else:
                     a = scores[t - left, k]
-                if (weighted and step == 0.0) or s["updates"] == s["limit"]:
+                if (weighted and step == 0.0) or s["updates"] >= limit:
                     continue
                 a += bias
                 if not (abs(a) > bound):
@@ -235,6 +237,7 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate):
     s = counters[0]
     seen, step_square_sum, lowest, lowest_step = s["visits"], s["step_square_sum"], s["lowest"], s["lowest_step"]
     radius2, reach2, bad = s["radius2"], s["max_step_norm2"], 0.0
+    limit = s["limit"] if s["limit"] >= 0 else _NEVER
     bound = 2.0 * doubt(terms, radius2 * math.sqrt(step_square_sum))
     for t in range(start, stop):
         if ahead > 0:
@@ -248,7 +251,7 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate):
                 radius2 = q
                 bound = 2.0 * doubt(terms, radius2 * math.sqrt(step_square_sum))
             reach2 = max(reach2, step * step * q)
-        if step == 0.0 or s["updates"] == s["limit"]:
+        if step == 0.0 or s["updates"] >= limit:
             continue
         y = np.int64(at(labels, i))
         rival = np.int64(-1)

@@ -15,11 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.blocks import Block, rebatch, slice_block
+from rosenblatt.blocks import Block, is_sparse, rebatch, slice_block
 from rosenblatt.kernels.orders import mix, visiting_order
 from rosenblatt.parameters import ParameterError, Setting
-from rosenblatt.training.labels import Labels, number_labels, step_sizes
-from rosenblatt.training.rows import RowMatrix, as_rows, pad_columns
+from rosenblatt.training.labels import Labels, check_label_types, check_one_each, number_labels, step_sizes
+from rosenblatt.training.rows import RowMatrix, as_rows, check_sparse, pad_columns
 
 __all__ = [
     "WINDOW",
@@ -161,25 +161,40 @@ class Streamed:
         self._peeked = None
         known = self.classes
         for block in as_blocks(self.blocks):
+            check_label_types(known, block.y)
             known = np.union1d(known, block.y)
         self.classes = known
 
     def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
         """Yield the rows from number ``from_row`` on, as they come or in windows."""
         stream, self._peeked = self._peeked or as_blocks(self.blocks), None
+        stream = map(self._validated, stream)
         if from_row:
             stream = _skip_rows(stream, from_row)
         for block in rebatch(stream, window) if window else stream:
             yield self._batch(block)
 
-    def _batch(self, block: Block) -> Batch:
-        X = block.X
-        if sp.issparse(X) and self.width:
+    def _validated(self, block: Block) -> Block:
+        """Return a block of valid rows, labels and weights."""
+        X, n = block.X, block.X.shape[0]
+        if is_sparse(X) and X.format in ("csr", "csc") and not block.checked:
+            check_sparse(X)
+        if is_sparse(X) and self.width:
             X = pad_columns(sp.csr_array(X), self.width)
-        if X is not block.X:
-            block = Block(X, block.y, block.first, block.weight, checked=block.checked)
-        X, y = self.validate(block)
+        X, y = self.validate(Block(X, block.y, block.first, checked=block.checked))
+        check_label_types(self.classes, y)
         self.width = X.shape[1]
+        weight = block.weight
+        if weight is not None and not block.checked:
+            weight = np.asarray(weight, dtype=np.float64)
+            weight = np.full(n, weight) if weight.ndim == 0 else weight
+            check_one_each(weight, n)
+        return Block(X, y, block.first, weight, checked=True)
+
+    def _batch(self, block: Block) -> Batch:
+        X, y = block.X, block.y
+        if is_sparse(X):
+            X = pad_columns(X, self.width)
         numbers, known = number_labels(y, self.classes)
         if not known:
             if self.rereadable:
@@ -215,6 +230,8 @@ def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
                 f"expected blocks of the form (X, y) or (X, y, sample_weight), got {type(block).__name__}: "
                 "give an iterable of such pairs, or what data.open returns."
             )
+        if y is None:
+            raise ValueError("expected blocks of the form (X, y) or (X, y, sample_weight), got one whose y is None.")
         X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
         if X.shape[0]:
             yield Block(X, y, first, weights, checked=checked)

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import IfAvailable, ParameterError, Setting
 
 __all__ = [
     "LabelSummary",
     "Labels",
     "Names",
     "check_label_types",
+    "check_one_each",
     "check_two_classes",
     "encode_labels",
     "number_labels",
@@ -57,10 +58,7 @@ def step_sizes(
         steps = np.array(sample_weight, dtype=np.float64)
         if steps.ndim == 0:
             steps = np.full(n, float(steps))
-        if steps.shape != (n,):
-            raise ValueError(
-                f"expected one sample weight for each of the {n} rows, got an array of shape {steps.shape}."
-            )
+        check_one_each(steps, n)
         valid = np.isfinite(steps) & (steps >= 0)
         if not valid.all():
             raise ValueError(
@@ -71,6 +69,12 @@ def step_sizes(
         weights = _class_weights(class_weight, classes, numbers)
         steps = weights[numbers] if len(steps) == 0 else steps * weights[numbers]
     return np.ascontiguousarray(steps)
+
+
+def check_one_each(weights: NDArray[np.float64], n: int) -> None:
+    """Raise a ValueError unless there is one sample weight for each of n rows."""
+    if weights.shape != (n,):
+        raise ValueError(f"expected one sample weight for each of the {n} rows, got an array of shape {weights.shape}.")
 
 
 def _class_weights(class_weight: Any, classes: Labels, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -143,15 +147,21 @@ def _occurring(labels: Integers, classes: list[Any]) -> set[Any]:
 def check_two_classes(labels: Collection[Any]) -> None:
     """Raise a ValueError where there is one class only."""
     if len(labels) < 2:
-        raise ValueError(
+        raise ParameterError(
             f"training needs at least two classes, got one class: every label is {next(iter(labels))!r}. "
-            "Add rows of another class, or use partial_fit where they may come later."
+            "Add rows of another class",
+            IfAvailable("partial_fit", ", or use partial_fit where they may come later"),
+            ".",
         )
+
+
+def _are_words(labels: Labels) -> bool:
+    return labels.dtype.kind in "US" or (labels.dtype.kind in "OT" and all(isinstance(x, str) for x in labels.tolist()))
 
 
 def check_label_types(known: Labels, labels: Labels) -> None:
     """Raise a ValueError where words and numbers are mixed as labels."""
-    if (known.dtype.kind in "US") != (labels.dtype.kind in "US"):
+    if _are_words(known) != _are_words(labels):
         raise ValueError(
             f"the labels so far are {known.tolist()}, now came {labels.tolist()[0]!r}: "
             "labels must be all words or all numbers."

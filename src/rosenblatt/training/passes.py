@@ -74,8 +74,7 @@ class PassRunner:
                 if first and not np.isfinite(state.counters["radius2"]).all():
                     _check_finite(batch)
                 on_slice(stop)
-                counts = state.counters[active]
-                if np.all(counts["updates"] == counts["limit"]):
+                if state.at_limit[active].all():
                     break
         finally:
             if on_updates is not None:

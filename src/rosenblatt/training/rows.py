@@ -10,7 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["CACHE_BYTES", "SLICE_BYTES", "Matrix", "RowMatrix", "as_rows", "feature_ranges", "pad_columns"]
+__all__ = [
+    "CACHE_BYTES",
+    "SLICE_BYTES",
+    "Matrix",
+    "RowMatrix",
+    "as_rows",
+    "check_sparse",
+    "feature_ranges",
+    "pad_columns",
+]
 
 Matrix: TypeAlias = Any
 """A numpy array, or a CSR array or matrix of SciPy."""
@@ -68,25 +77,32 @@ def as_rows(X: Matrix) -> RowMatrix:
     n, d = X.shape
     if not sp.issparse(X):
         return RowMatrix(X, (_read_only(X.reshape(-1)), d), n, d, d)
+    check_sparse(X)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     narrow = X.indices.dtype.itemsize == X.indptr.dtype.itemsize == 4
     signed, unsigned = (np.int32, np.uint32) if narrow else (np.int64, np.uint64)
     indices, indptr = (part.astype(signed, copy=False).view(unsigned) for part in (X.indices, X.indptr))
-    sizes = np.diff(X.indptr)  # as unsigned numbers, indices that are negative are far too large
+    parts = tuple(_read_only(np.ascontiguousarray(part)) for part in (X.data, indices, indptr))
+    return RowMatrix(X, parts, n, d, int(np.max(np.diff(X.indptr), initial=0)))
+
+
+def check_sparse(X: Matrix) -> None:
+    """Raise a ValueError where an index or a pointer of a CSR or CSC matrix lies outside; SciPy would crash on it."""
+    lines, width = X.shape if X.format == "csr" else X.shape[::-1]
+    pointers, indices = X.indptr, X.indices
     if (
-        indptr[0] != 0
-        or indptr[-1] > min(len(indices), len(X.data))
-        or np.min(sizes, initial=0) < 0
-        or np.max(indices, initial=0) >= max(d, 1)
+        len(pointers) != lines + 1
+        or pointers[0] != 0
+        or pointers[-1] > min(len(indices), len(X.data))
+        or np.min(np.diff(pointers), initial=0) < 0
+        or np.max(indices.view(f"u{indices.itemsize}"), initial=0) >= max(width, 1)  # negative ones become large
     ):
         raise ValueError(
-            f"X is not a valid CSR matrix of {d} columns: an index or a row pointer lies outside. "
+            f"X is not a valid {X.format.upper()} matrix of shape {X.shape}: an index or a pointer lies outside. "
             "Build it again from its coordinates, or find the fault with X.check_format()."
         )
-    parts = tuple(_read_only(np.ascontiguousarray(part)) for part in (X.data, indices, indptr))
-    return RowMatrix(X, parts, n, d, int(np.max(sizes, initial=0)))
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -164,16 +164,15 @@ class TrainingRun:
         state.done[active] = state.counters["mistakes"][active] == 0
         idle = current.was_done & state.done[active]  # as if this pass had not been made
         state.counters["visits"][active[idle]] = current.visits[idle]
+        self.in_pass = False
         if not idle.all():
             current.passes_done += 1
             state.check_finite()
             self._notify("on_pass", active[~idle])
-        self.in_pass = False
         current.active = self._unfinished()
 
     def _unfinished(self) -> NDArray[np.int64]:
-        counters = self.state.counters
-        return np.flatnonzero(~(self.state.done | (counters["updates"] == counters["limit"])))
+        return np.flatnonzero(~(self.state.done | self.state.at_limit))
 
     def _outcome(self) -> Outcome | None:
         """Return how the run ends, None if another pass is to be made."""
@@ -201,6 +200,7 @@ class TrainingRun:
             self._begin_pass()
         self.in_pass = True
         validation = None if self.early_stopping is None else self.early_stopping.validation
+        start = current.row
         for batch in self.source.batches(current.row, self.window if options.shuffle else None):
             order = self._order(batch)
             if validation is not None:
@@ -213,12 +213,12 @@ class TrainingRun:
             self._visit(batch, order, bool(options.shuffle))
             current.row = batch.first + batch.rows.n
             self._notify("on_batch", batch)
-            counts = self.state.counters[current.active]
-            if np.all(counts["updates"] == counts["limit"]) and (self._seen or not self.source.rereadable):
+            if self.state.at_limit[current.active].all() and (self._seen or not self.source.rereadable):
                 self._read_all = False
                 break
-        if self.last_batch is None and current.row == 0:
-            raise ValueError("expected rows to learn from, got an empty stream.")
+        if current.row == start == 0:
+            again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: it can be read only once"
+            raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
         self._seen, current.row = True, 0
         return int(self.state.counters["mistakes"][current.active].sum())
 
@@ -275,6 +275,8 @@ class TrainingRun:
 
     def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
         """Visit rows in order, with each new class added at its first row."""
+        if self.last_batch is None and not (self.warm or self.source.rereadable):
+            self._set_classes(batch.classes)
         self.last_batch = batch
         self.state.widen(batch.rows.d)
         if batch.classes is self.classes:
@@ -292,12 +294,22 @@ class TrainingRun:
                 places = np.searchsorted(self.classes, batch.classes).astype(np.int32)
                 known = batch._replace(labels=places[batch.labels], classes=self.classes)
                 self._visit_known(known, order[start:stop], shuffled)
-        if np.array_equal(self.classes, batch.classes):
-            self.classes = batch.classes
+        if self.classes.dtype == batch.classes.dtype and np.array_equal(self.classes, batch.classes):
+            self.classes = batch.classes  # so that the next batch is seen to have the same
+
+    def _set_classes(self, classes: Labels) -> None:
+        """Begin with all classes of the first batch, of which only the first block was known."""
+        limit = self.state.counters["limit"].max()
+        self.state = new_state(replace(self.options, random_state=self.state.seed), len(classes), self.state.n_features)
+        self.state.counters["limit"] = limit
+        self.classes, self.current.active = classes, np.arange(len(self.state.counters))
+        self._begin_pass()
 
     def _add_class(self, label: Any) -> None:
         self.state, self.classes = self.state.with_classes(self.classes, np.array([label]), self.options.direct)
         counters, current = self.state.counters, self.current
+        if self.options.max_updates is not None:
+            counters["limit"][counters["limit"] < 0] = self.options.max_updates
         current.active, current.visits = np.arange(len(counters)), counters["visits"].copy()
         current.was_done = np.zeros(len(counters), bool)
 

@@ -109,6 +109,12 @@ class LinearState:
         """Visits that each weight vector's average covers."""
         return cast(Floats, np.broadcast_to(self.counters["visits"], len(self.w)))
 
+    @property
+    def at_limit(self) -> NDArray[np.bool_]:
+        """Whether each classifier has made as many updates as it may."""
+        limit = self.counters["limit"]
+        return (limit >= 0) & (self.counters["updates"] >= limit)
+
     def average(self) -> tuple[Floats, Floats]:
         """Return the mean of the weights after each visit, and of the biases.
 

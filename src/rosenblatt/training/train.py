@@ -75,7 +75,8 @@ def _new_run(
         source.set_classes(resumed.classes)
     elif start is not None:
         state, known = start.state.snapshot().with_classes(start.classes, source.classes, options.direct)
-        best = start.best if len(known) == len(start.classes) else None  # the best pass knew fewer classes
+        if start.best is not None and len(known) == len(start.classes):  # else the best pass knew fewer classes
+            best = replace(start.best)
         source.set_classes(known)
     else:
         state = new_state(options, len(source.classes), source.width)

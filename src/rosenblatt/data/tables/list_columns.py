@@ -66,6 +66,7 @@ class ListEncoder(Encoder):
 
     def feature_names(self, words: dict[int, str]) -> None:
         """Return None: columns have no names."""
+        return None
 
     def fit_width(self, rows: EncodedRows) -> Features:
         """Return the features of the next rows, as wide as they should be."""

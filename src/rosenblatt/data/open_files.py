@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rosenblatt.data.cache.row_cache import RowCache
@@ -12,13 +12,8 @@ from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.io.formats import TABLES, detect_format
 from rosenblatt.data.io.lines import LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
-from rosenblatt.data.npz import NpzSource
 from rosenblatt.data.row_source import FIRST_ROWS, VERSION, OpenRequest, RowSource
 from rosenblatt.data.stream import OnceStream, Stream
-from rosenblatt.data.tables.schema import TableOptions
-from rosenblatt.data.tables.source import DIALECT, open_table
-from rosenblatt.data.text.svmlight import SvmlightReader
-from rosenblatt.data.text.vw import VwReader
 from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer, shorten
 
 __all__ = ["Stream", "open"]
@@ -29,7 +24,7 @@ _FORMATS_OF = {
     "bits": (*TABLES, "vw"),
     "names": (*TABLES, "vw"),
     "zero_based": ("svmlight",),
-} | dict.fromkeys(DIALECT, ("csv", "tsv"))
+} | dict.fromkeys(("header", "delimiter", "quote"), ("csv", "tsv"))
 """The formats that an option is for; options not listed are for tables."""
 _WITH_LISTS = ("parquet", "arrow")
 """The formats that can have sparse rows in columns of lists."""
@@ -218,7 +213,7 @@ def open(
     _check_options(request)
     if request.preparation is not None:
         _check_preparation(request, request.preparation)
-    source = _SOURCES[request.format](request)
+    source = _make_source(request)
     if not files.rereadable:
         return OnceStream(source, block_rows)
     return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None)
@@ -247,7 +242,10 @@ def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> Non
     if preparation.get("version") != VERSION or not needed <= set(preparation):
         what = "the preparation of a stream, as data.open of this version makes it"
         raise ParameterError(Setting("preparation"), f" must be {what}.")
-    TableOptions(**{name: preparation[name] for name in ("bits", "ngrams", "missing") if name in preparation})
+    if family in TABLES or family == "npz":
+        from rosenblatt.data.tables.schema import TableOptions
+
+        TableOptions(**{name: preparation[name] for name in ("bits", "ngrams", "missing") if name in preparation})
     for name in request.options:
         pair = Setting("preparation"), " says how rows are made, so ", Setting(name)
         raise ParameterError(*pair, " cannot be given as well.")
@@ -257,17 +255,26 @@ def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> Non
         raise ParameterError(f"{what}: give ", Setting("format", family), " if it is that.")
 
 
-def _open_text(request: OpenRequest) -> SvmlightReader | VwReader:
+def _make_source(request: OpenRequest) -> RowSource:
+    """Return the rows of files; what reads a format is imported when it is met."""
+    if request.format in TABLES:
+        from rosenblatt.data.tables.source import open_table
+
+        return open_table(request)
+    if request.format == "npz":
+        from rosenblatt.data.npz import NpzSource
+
+        return NpzSource(request)
     settings = request.preparation or request.options
     common = {"n_features": settings.get("n_features"), "skip": request.skip, "threads": request.threads}
     if request.format == "vw":
+        from rosenblatt.data.text.vw import VwReader
+
         return VwReader(request.files, request.labels, bits=settings.get("bits", 18), names=request.names, **common)
+    from rosenblatt.data.text.svmlight import SvmlightReader
+
     zero_based = settings.get("zero_based", "auto")
     return SvmlightReader(request.files, request.labels, zero_based=zero_based, **common)
-
-
-_SOURCES: dict[str, Callable[[OpenRequest], RowSource]] = dict.fromkeys(TABLES, open_table)
-_SOURCES |= {"npz": NpzSource, "svmlight": _open_text, "vw": _open_text}
 
 
 def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:

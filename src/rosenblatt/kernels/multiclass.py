@@ -49,8 +49,21 @@ class_dots = by_layout(_dense_dots, _csr_dots, fastmath=REORDERED)
 numbers in ascending order, each to its place in ``out``."""
 
 
+def _dense_weights(rows, w, k):
+    return w[k]
+
+
+def _csr_weights(rows, w, k):
+    return w
+
+
+class_weights = by_layout(_dense_weights, _csr_weights)
+"""``class_weights(rows, w, k)``: the weights of class ``k`` as the functions below take them: its line of ``w``, or all
+of ``w`` where classes stand side by side. To be had once for many rows."""
+
+
 def _dense_dot(rows, w, k, i):
-    return dot(rows, i, w[k])
+    return dot(rows, i, w)
 
 
 def _csr_dot(rows, w, k, i):
@@ -66,7 +79,7 @@ class_dot = by_layout(_dense_dot, _csr_dot, fastmath=REORDERED)
 
 
 def _dense_dot_and_square(rows, w, k, i):
-    return dot_and_square(rows, i, w[k])
+    return dot_and_square(rows, i, w)
 
 
 def _csr_dot_and_square(rows, w, k, i):
@@ -78,7 +91,7 @@ class_dot_and_square = by_layout(_dense_dot_and_square, _csr_dot_and_square)
 
 
 def _dense_add(rows, w, u, k, i, step, late_step):
-    add(rows, i, step, w[k], late_step, u[k])
+    add(rows, i, step, w, late_step, u)
 
 
 def _csr_add(rows, w, u, k, i, step, late_step):
@@ -95,7 +108,7 @@ class_add = by_layout(_dense_add, _csr_add)
 
 
 def _dense_magnitude(rows, w, k, i):
-    return magnitude(rows, i, w[k])
+    return magnitude(rows, i, w)
 
 
 def _csr_magnitude(rows, w, k, i):
@@ -111,7 +124,7 @@ class_magnitude = by_layout(_dense_magnitude, _csr_magnitude, fastmath=REORDERED
 
 
 def _dense_exact(rows, w, k, i, sign, total):
-    add_exactly(rows, i, w[k], sign, total)
+    add_exactly(rows, i, w, sign, total)
 
 
 def _csr_exact(rows, w, k, i, sign, total):
@@ -125,8 +138,8 @@ add_class_exactly = by_layout(_dense_exact, _csr_exact)
 
 
 def _dense_copy(rows, w, k, out):
-    for j in range(w.shape[1]):
-        out[k, j] = w[k, j]
+    for j in range(w.shape[0]):
+        out[k, j] = w[j]
 
 
 def _csr_copy(rows, w, k, out):
@@ -156,6 +169,6 @@ def settled_lead(rows, w, b, k, other, i, total):
     """Return the activation of class ``k`` less that of class ``other`` on row ``i``, its sign beyond doubt."""
     add_product(total, b[k], 1.0)
     add_product(total, b[other], -1.0)
-    add_class_exactly(rows, w, k, i, 1.0, total)
-    add_class_exactly(rows, w, other, i, -1.0, total)
+    add_class_exactly(rows, class_weights(rows, w, k), k, i, 1.0, total)
+    add_class_exactly(rows, class_weights(rows, w, other), other, i, -1.0, total)
     return rounded(total)

@@ -20,6 +20,7 @@ from rosenblatt.kernels.multiclass import (
     class_dot,
     class_dot_and_square,
     class_dots,
+    class_weights,
     copy_class,
     settled_class,
     settled_lead,
@@ -120,7 +121,7 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate):
     """
     rows, labels, steps, one, terms = examples
     order, start, stop, ahead, block, first = visits
-    w, u, b, beta, counters, total = weights
+    all_w, all_u, b, beta, counters, total = weights
     leader = counters[active[0]]
     weighted = steps.shape[0] > 0
     for left in range(start, stop, block):
@@ -130,12 +131,12 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate):
             for t in range(left, right):
                 if ahead > 0:
                     warm(rows, labels, order, t + ahead)
-                class_dots(rows, np.int64(at(order, t)), w, active, scores[t - left])
+                class_dots(rows, np.int64(at(order, t)), all_w, active, scores[t - left])
             fetch = 0
         for turn in range(active.shape[0]):
             k = active[turn]
             changed = False
-            s = counters[k]
+            s, w, u = counters[k], class_weights(rows, all_w, k), class_weights(rows, all_u, k)
             bias, late_bias, seen, step_square_sum = b[k], beta[k], s["visits"], s["step_square_sum"]
             lowest, lowest_step = s["lowest"], s["lowest_step"]
             radius2, reach2, bad = s["radius2"], s["max_step_norm2"], 0.0
@@ -271,7 +272,7 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate):
             if candidate.b.shape[0] > 0 and seen - s["last_change"] > s["longest"]:
                 s["longest"] = seen - s["last_change"]
                 for k in range(classes.shape[0]):
-                    copy_class(rows, w, k, candidate.w)
+                    copy_class(rows, class_weights(rows, w, k), k, candidate.w)
                     candidate.b[k] = b[k]
             if log.rows.shape[1] > 0:
                 log.rows[0, log.counts[0]] = i
@@ -279,7 +280,7 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate):
                 log.visits[0, log.counts[0]] = seen
                 log.counts[0] += 1
             for k, move in ((y, step), (rival, -step)):
-                class_add(rows, w, u, k, i, move, move * seen)
+                class_add(rows, class_weights(rows, w, k), class_weights(rows, u, k), k, i, move, move * seen)
                 b[k] += move * one
                 beta[k] += move * seen * one
             s["mistakes"] += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.kernels.passes import Candidate, Examples, Log, Visits, Weights, direct_pass, one_vs_rest_pass
 from rosenblatt.training.batches import Batch
 from rosenblatt.training.interrupts import interrupts_deferred
-from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES
+from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, RowMatrix
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
 
@@ -23,8 +24,8 @@ SPARSE_BLOCK = 8
 """Sparse rows that one-vs-rest classifiers visit in turn: few, as one that has changed is slow until their end."""
 
 
-FEWEST_SPARSE_CLASSES = 64
-"""Classifiers that a thread needs where rows are sparse: with fewer, threads share cache lines and slow each other."""
+FEWEST_VALUES = 4
+"""Stored numbers for each column that make it worth to copy sparse classifiers' weights for a second thread."""
 
 
 class NotFinite(ValueError):
@@ -59,61 +60,43 @@ class PassRunner:
         the number of rows visited after each slice, ``on_updates`` at the end, after an interrupt too, with the updates
         of each classifier; they are written down only if it is given.
         """
-        rows, several = batch.rows, len(state.w) > 1
-        sparse = len(rows.parts) == 3
-        state.set_layout("F" if sparse and several else "C")
+        rows, sparse = batch.rows, len(batch.rows.parts) == 3
+        state.set_layout("F" if sparse and len(state.w) > 1 else "C")
         log = _log(state, len(order) if on_updates is not None else 0)
+        groups = _groups(state, rows, active, log, self.threads)
         slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
-        fewest = FEWEST_SPARSE_CLASSES if sparse else 1
-        threads = 1 if state.direct else max(1, min(self.threads, len(active) // fewest))
         try:
             for start in range(0, len(order), slice_rows):
                 stop = min(start + slice_rows, len(order))
                 visits = Visits(order, start, stop, rows.ahead if shuffled else 0, 0, first)
-                self._visit_slice(state, batch, visits, np.array_split(active, threads), log)
+                self._visit_slice(state, batch, visits, groups)
                 if first and not np.isfinite(state.counters["radius2"]).all():
                     _check_finite(batch)
                 on_slice(stop)
                 if state.at_limit[active].all():
                     break
         finally:
+            _join(state, groups)
             if on_updates is not None:
                 on_updates(_updates(state, batch, log))
         if first:
             _measure(state, batch, order)
 
-    def _visit_slice(
-        self,
-        state: LinearState,
-        batch: Batch,
-        visits: Visits,
-        groups: list[NDArray[np.int64]],
-        log: Log,
-    ) -> None:
+    def _visit_slice(self, state: LinearState, batch: Batch, visits: Visits, groups: list[_Group]) -> None:
         """Visit a slice, each group of classifiers in a thread of its own."""
-        rows = batch.rows
+        rows, several = batch.rows, len(state.w) > 1
         examples = Examples(rows.parts, batch.labels, batch.steps, float(state.fit_intercept), rows.terms)
-        sparse, several = len(rows.parts) == 3, len(state.w) > 1
-        block = SPARSE_BLOCK if sparse else max(1, CACHE_BYTES // rows.row_bytes)
+        block = SPARSE_BLOCK if len(rows.parts) == 3 else max(1, CACHE_BYTES // rows.row_bytes)
         visits = visits._replace(block=block if several else max(1, visits.stop - visits.start))
-        w, u = state.w, state.u
-        candidate = Candidate(np.empty((0, 0)), np.empty(0))
-        if state.pocket is not None:
-            candidate = Candidate(state.pocket.candidate_w, state.pocket.candidate_b)
-        if sparse:
-            w, u, candidate = w.T, u.T, candidate._replace(w=candidate.w.T)
 
-        def visit(group: NDArray[np.int64]) -> None:
-            weights = Weights(w, u, state.b, state.beta, state.counters, np.zeros(LIMBS, np.int64))
+        def visit(group: _Group) -> None:
+            arguments = group.weights, group.active
             if state.direct:
-                direct_pass(examples, visits, weights, group, np.empty(len(state.w)), log, candidate)
+                direct_pass(examples, visits, *arguments, np.empty(len(state.w)), group.log, group.candidate)
                 return
-            scores = np.empty((visits.block, len(state.w))) if several else None
-            one_vs_rest_pass(examples, visits, weights, group, scores, log, candidate)
+            scores = np.empty((visits.block, len(group.weights.b))) if several else None
+            one_vs_rest_pass(examples, visits, *arguments, scores, group.log, group.candidate)
 
-        if state.direct:
-            visit(np.arange(len(state.w)))
-            return
         if len(groups) == 1:
             visit(groups[0])
             return
@@ -122,6 +105,54 @@ class PassRunner:
             visit(groups[0])
             for other in others:
                 other.result()
+
+
+class _Group(NamedTuple):
+    """Classifiers that visit rows in one thread, and all that they change."""
+
+    active: NDArray[np.int64]
+    """Their numbers in ``weights``."""
+    weights: Weights
+    log: Log
+    candidate: Candidate
+    copied: slice | None = None
+    """The classes whose weights these are copies of, for threads that would share cache lines otherwise."""
+
+
+def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[_Group]:
+    """Return the classifiers ``active`` in a group for each thread."""
+    sparse, b, counters = len(rows.parts) == 3, state.b, state.counters
+    threads = max(1, min(threads, len(active)))
+    if state.direct or (sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]):
+        threads = 1
+    w, u, candidate = state.w, state.u, Candidate(np.empty((0, 0)), np.empty(0))
+    if state.pocket is not None:
+        candidate = Candidate(state.pocket.candidate_w, state.pocket.candidate_b)
+    if sparse:
+        w, u, candidate = w.T, u.T, candidate._replace(w=candidate.w.T)
+    if threads == 1 or not sparse:
+        members = [np.arange(len(state.w))] if state.direct else np.array_split(active, threads)
+        return [
+            _Group(group, Weights(w, u, b, state.beta, counters, np.zeros(LIMBS, np.int64)), log, candidate)
+            for group in members
+        ]
+    groups = []
+    for group in np.array_split(active, threads):
+        part = slice(int(group[0]), int(group[-1]) + 1)
+        own_w, own_u, own = (np.ascontiguousarray(array[:, part]) for array in (w, u, candidate.w))
+        weights = Weights(own_w, own_u, b[part], state.beta[part], counters[part], np.zeros(LIMBS, np.int64))
+        lines = Log(*(array[part] for array in log))
+        groups.append(_Group(group - part.start, weights, lines, Candidate(own, candidate.b[part]), part))
+    return groups
+
+
+def _join(state: LinearState, groups: list[_Group]) -> None:
+    """Copy the weights of groups that have their own back to the state."""
+    for group in groups:
+        if group.copied is not None:
+            state.w.T[:, group.copied], state.u.T[:, group.copied] = group.weights.w, group.weights.u
+            if state.pocket is not None:
+                state.pocket.candidate_w.T[:, group.copied] = group.candidate.w
 
 
 def _log(state: LinearState, visits: int) -> Log:

@@ -110,6 +110,7 @@ class TrainingRun:
         self.labels = LabelSummary()
         self._runner = PassRunner(threads)
         self._read_all = True
+        self._given_order = np.empty(0, np.uint32)
         self._seen = self.resumed and self.current.passes_done > 0
         self.last_batch: Batch | None = None
         self.early_stopping: EarlyStopping | None = None
@@ -242,7 +243,9 @@ class TrainingRun:
     def _order(self, batch: Batch) -> NDArray[np.uint32]:
         """Return the rows of a batch in the order in which this pass visits them."""
         if not self.options.shuffle:
-            return np.arange(batch.rows.n, dtype=np.uint32)
+            if len(self._given_order) != batch.rows.n:
+                self._given_order = np.arange(batch.rows.n, dtype=np.uint32)
+            return self._given_order
         number = 0 if self.options.shuffle == "once" else self.state.passes
         return window_order(batch.rows.n, self.state.seed, number, batch.first // self.window)
 

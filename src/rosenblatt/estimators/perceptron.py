@@ -31,7 +31,8 @@ class Perceptron(LinearPerceptron):
     random_state : int, RandomState, Generator or None
         Where orders come from; ``visiting_order(n, model.seed_, p)`` gives that of pass p again.
     max_updates : int or None
-        The most updates in one fit, for each machine where there are several.
+        The most updates in one fit, for each classifier where there are several; for ``partial_fit`` those of all calls
+        together.
     warm_start : bool
         Whether ``fit`` goes on from the last one: passes, orders and averages continue, so that k fits of one pass
         equal one fit of k.
@@ -45,10 +46,10 @@ class Perceptron(LinearPerceptron):
     class_weight : dict, "balanced" or None
         Step sizes by class; they multiply sample weights.
     multi_class : "ovr" or "direct"
-        For more than two classes: a machine for each class against the rest, which stops by itself; or all in one,
+        For more than two classes: a classifier for each class against the rest, which stops by itself; or all in one,
         where a mistake moves the true class and its best rival.
     n_jobs : int or None
-        Threads for one-vs-rest machines.
+        Threads for one-vs-rest classifiers.
     verbose : int
         1 shows progress on standard error: a bar on a terminal, a line for each pass elsewhere.
 
@@ -63,7 +64,7 @@ class Perceptron(LinearPerceptron):
     n_iter_, n_updates_ : int
         Passes and updates made.
     converged_ : bool
-        Whether a whole pass was made without a mistake, by each machine.
+        Whether a whole pass was made without a mistake, by each classifier.
     history_ : structured array
         For each pass the ``mistakes`` made during it and, with early stopping, the ``validation_error`` after it.
     report_ : Report

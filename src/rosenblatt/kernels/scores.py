@@ -10,7 +10,7 @@ from rosenblatt.kernels.rows import dot, doubt, settled, settled_difference, squ
 
 @inline
 def _bounds(rows, i, lengths, terms, bounds):
-    """Write the doubt about each machine's activation on row ``i``."""
+    """Write the doubt about each class's activation on row ``i``."""
     length = math.sqrt(square(rows, i) + 1.0)
     for k in range(lengths.shape[0]):
         bounds[k] = doubt(terms, length * lengths[k])
@@ -20,7 +20,7 @@ def _bounds(rows, i, lengths, terms, bounds):
 def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
     """Write ``w[k] . x_i + b[k]``, its sign exact, to ``out[i - start, k]`` for the rows ``start <= i < stop``.
 
-    ``lengths[k]`` is at least ``|(w[k], b[k])|``; ``bounds`` is room for one number a machine.
+    ``lengths[k]`` is at least ``|(w[k], b[k])|``; ``bounds`` is space for one number a class.
     """
     for i in range(start, stop):
         _bounds(rows, i, lengths, terms, bounds)
@@ -85,7 +85,7 @@ def count_votes(products, members, steps, counts, slack, lengths, one, votes, do
 
 @kernel
 def count_direct_votes(products, members, trues, rivals, steps, counts, slack, lengths, one, scores, votes, doubts):
-    """Add ``counts`` to the class that each voter gives its largest score, as ``count_votes`` does for one machine.
+    """Add ``counts`` to the class that each voter gives its largest score, as ``count_votes`` does for one classifier.
 
     Voter v came about by adding ``steps[v]`` times its row to class ``trues[v]`` and taking it from ``rivals[v]``.
     """

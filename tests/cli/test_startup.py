@@ -14,6 +14,9 @@ from helpers.commands import THREE, command, written
 HEAVY = ("sklearn", "joblib", "pandas", "scipy.stats", "matplotlib", "onnx")
 
 
+pytestmark = pytest.mark.slow  # each test starts processes
+
+
 def imported(*words):
     """Run the command in a process of its own; return the modules that it imported."""
     code = "import sys; from rosenblatt.cli import main\nsys.argv[0] = 'rosenblatt'\n"

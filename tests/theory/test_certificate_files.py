@@ -41,6 +41,7 @@ def test_every_type_of_certificate_is_in_the_table():
     assert found == {type(certificate).__name__ for certificate in EVERY_TYPE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("certificate", EVERY_TYPE, ids=lambda certificate: type(certificate).__name__)
 def test_a_fresh_process_loads_it(certificate, tmp_path):
     path = tmp_path / "c.json"

@@ -159,3 +159,13 @@ def test_mistakes_stand_beside_the_bound():
     assert last["mistakes"] > last["bound"]
     assert "no hyperplane separates these rows by that much" in " ".join(result.stderr.split())
     assert command("watch", "--margin", "0", input=text).exit_code == 2
+
+
+def test_a_bad_line_costs_nothing_that_was_learned(tmp_path):
+    result = command("watch", "-o", tmp_path / "m", input=THREE + "1 5:abc\n")
+    assert result.exit_code == 2
+    assert "the value is 'abc'" in result.stderr
+    assert rosenblatt.load(tmp_path / "m").fingerprint_["rows"] == 12
+    result = command("watch", "-o", tmp_path / "m", "--on-error", "skip", input=THREE + "1 5:abc\n")
+    assert result.exit_code == 0
+    assert "lines left out: 1, such as" in result.stderr

@@ -125,6 +125,8 @@ def test_a_callback_that_returns_true_ends_the_run():
     model = AveragedPerceptron(max_iter=50)
     model.fit_stream([(X, y)], on_pass=lambda model: model.n_iter_ == 3)
     assert model.n_iter_ == 3
+    model.fit_stream([(X, y)], on_pass=lambda model: np.bool_(model.n_iter_ > 3))
+    assert model.n_iter_ == 4
     model.fit_stream([(X, y)], on_pass=lambda model: model)  # only True ends it
     assert model.n_iter_ == 50
 

@@ -115,13 +115,17 @@ def watch(
         online = OnlineLearner(model.learner, model.options, model)
     known = None if online.model is None else online.model.preparation
     reporter = Reporter(online, margin, as_json)
-    interrupted, reported, stream = False, -1, None
+    interrupted, reported, stream, fault = False, -1, None, None
     enable_gc()
     try:
         stream = _opened(target, options, every, known)
         reported = _learn_all(online, stream, reporter, every)
     except KeyboardInterrupt:
         interrupted = True
+    except ValueError as broken:  # a bad line: what was learned before it is kept
+        if not online.count.rows:
+            raise
+        fault = broken
     count = online.count
     if not count.rows:
         if interrupted:
@@ -132,6 +136,10 @@ def watch(
     reporter.conclude()
     if out is not None and stream is not None:
         _save(online, stream, out)
+    if stream is not None and stream.skipped.rows:
+        note(f"lines left out: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
+    if fault is not None:
+        raise fault
     if interrupted:
         raise KeyboardInterrupt
 

@@ -111,7 +111,7 @@ class LinearPerceptron(TrainedPerceptron):
         self,
         blocks: Iterable[Any],
         classes: Any = None,
-        on_pass: Callable[[Self], None] | None = None,
+        on_pass: Callable[[Self], Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         every: float = 30.0,
         resume: bool = False,

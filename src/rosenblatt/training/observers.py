@@ -201,5 +201,6 @@ class Callback(Observer):
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
         """Call it."""
-        if self.function(run) is True:
+        answer = self.function(run)
+        if isinstance(answer, bool | np.bool_) and answer:
             self.should_stop = True

@@ -106,7 +106,7 @@ class RunOptions:
                     Setting(name, given),
                     " is too much for: set ",
                     Setting(name, needed),
-                    ", or give what can be read again, such as a list or what data.open returns.",
+                    ", or give what can be read again, such as a list or what data.open returns for a file on disk.",
                 )
 
     # as plain data

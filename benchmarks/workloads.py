@@ -160,7 +160,7 @@ def workloads(quick: bool) -> list[Workload]:
         Workload("averaged-csr-200kx47k-fixed", text, 2.1, averaged=True),
         Workload("csr-1Mx100k-shuffled", short, 2.3, shuffle=True),
         Workload(f"{digits}-10-classes-2-jobs", partial(ten_classes, 60_000 // size), 6.0, True, jobs=2),
-        Workload("csr-300kx20k-10-classes-2-jobs", topics, 2.0, True, averaged=True, jobs=2),
-        Workload("csr-100kx50k-50-classes-2-jobs", labels, 2.0, True, averaged=True, jobs=2),
-        Workload("csr-100kx50k-50-classes-direct-2-jobs", labels, 1.5, True, averaged=True, jobs=2, direct=True),
+        Workload("csr-300kx20k-10-classes-2-jobs", topics, 4.0, True, averaged=True, jobs=2),
+        Workload("csr-100kx50k-50-classes-2-jobs", labels, 5.0, True, averaged=True, jobs=2),
+        Workload("csr-100kx50k-50-classes-direct-2-jobs", labels, 4.0, True, averaged=True, jobs=2, direct=True),
     ]

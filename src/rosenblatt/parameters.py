@@ -6,18 +6,6 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
-__all__ = [
-    "IfAvailable",
-    "ParameterError",
-    "Phrase",
-    "Setting",
-    "check_boolean",
-    "check_choice",
-    "check_integer",
-    "check_share",
-    "shorten",
-]
-
 
 class Setting:
     """A parameter in a sentence, alone or with a value to give it.

@@ -6,8 +6,6 @@ import os
 import sys
 import warnings
 
-__all__ = ["warn_user"]
-
 _HERE = os.path.dirname(__file__) + os.sep
 _BETWEEN = tuple(f"{os.sep}{package}{os.sep}" for package in ("sklearn", "joblib"))
 """Packages that call the library on behalf of the user, such as pipelines and grid searches."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rosenblatt.parameters import ParameterError, Setting
 
-__all__ = ["cli_message"]
-
 _OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (

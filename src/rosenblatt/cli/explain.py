@@ -9,8 +9,6 @@ from typing import Any
 from rosenblatt.cli.output import emit, print_table
 from rosenblatt.cli.predict import model_and_rows
 
-__all__ = ["explain"]
-
 
 def explain(path: str, top: int, row: str | None, format: str | None, as_json: bool) -> None:
     """Print the largest and smallest weights, or why one row is predicted as it is."""

@@ -7,8 +7,6 @@ from pathlib import Path
 from rosenblatt.cli.inputs import check_out
 from rosenblatt.cli.output import say
 
-__all__ = ["export"]
-
 
 def export(path: str, out: Path) -> None:
     """Write a model for other programs, as the ending of ``out`` says."""

@@ -15,8 +15,6 @@ from rosenblatt.cli.startup import enable_gc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Predictor", "check_out", "kinds_of", "opened", "score", "seconds", "target_of"]
-
 
 class Predictor(Protocol):
     """A model as the commands use it."""

@@ -16,8 +16,6 @@ from rosenblatt.cli import options as given
 from rosenblatt.cli.output import exit_cleanly
 from rosenblatt.cli.startup import prepare_process, run_and_exit
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="rosenblatt",
     help="The perceptron at the command line: train on files, predict, and prove what can be separated.",

@@ -15,8 +15,6 @@ import typer
 
 from rosenblatt.cli.errors import cli_message
 
-__all__ = ["NegativeAnswer", "as_text", "bars", "emit", "exit_cleanly", "note", "on_terminal", "print_table", "say"]
-
 _WIDTH = 78
 _MOST_BARS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"

@@ -16,8 +16,6 @@ from rosenblatt.cli.output import as_text, emit, on_terminal, print_table, say
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.startup import enable_gc
 
-__all__ = ["confusion", "loaded", "model_and_rows", "predict", "tell_accuracy"]
-
 _MOST_CLASSES = 8
 """A table of more classes than this does not fit a terminal; then the commonest confusions are listed."""
 

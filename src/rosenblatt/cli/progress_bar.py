@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["ProgressBar"]
-
 _LONG = 0.5
 """Seconds after which a run is long enough for a bar."""
 

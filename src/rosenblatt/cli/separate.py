@@ -11,8 +11,6 @@ from rosenblatt.cli.inputs import check_out, opened
 from rosenblatt.cli.output import NegativeAnswer, as_text, emit, say
 from rosenblatt.cli.startup import enable_gc
 
-__all__ = ["check", "separate"]
-
 _QUICK = 1e-2
 """How far the margin of sparse rows is settled: they are many, and their margins rarely asked for to six digits."""
 

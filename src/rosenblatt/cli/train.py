@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rosenblatt.training.model import LinearModel
     from rosenblatt.training.options import RunOptions
 
-__all__ = ["LEARNERS", "TrainOptions", "name_features", "run_options", "train"]
-
 LEARNERS = {"averaged": "AveragedPerceptron", "perceptron": "Perceptron", "voted": "VotedPerceptron"}
 _RANGE_RATIO = 100.0
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from rosenblatt.training.options import RunOptions
     from rosenblatt.training.report import Report
 
-__all__ = ["Count", "OnlineLearner", "watch"]
-
 _RECENT = 1000
 
 

@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.parameters import ParameterError, Setting, check_integer, shorten
 
-__all__ = ["make_circle", "make_separable", "make_sorted", "make_xor"]
-
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[np.int64]
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None

@@ -15,8 +15,6 @@ from rosenblatt.data.row_source import FILLS, VERSION, OpenRequest, Preparation,
 from rosenblatt.data.tables.reader import join_names
 from rosenblatt.parameters import ParameterError, Setting, check_choice, shorten
 
-__all__ = ["NpzSource"]
-
 _VALUES = 1 << 19
 """Numbers in a block."""
 _ERRORS = zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError

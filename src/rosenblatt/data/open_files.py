@@ -16,8 +16,6 @@ from rosenblatt.data.row_source import FIRST_ROWS, VERSION, OpenRequest, RowSour
 from rosenblatt.data.stream import OnceStream, Stream
 from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer, shorten
 
-__all__ = ["Stream", "open"]
-
 _FORMATS_OF = {
     "target": (*TABLES, "npz"),
     "missing": (*TABLES, "npz"),

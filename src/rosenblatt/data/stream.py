@@ -14,8 +14,6 @@ from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.row_source import Preparation, RowSource
 from rosenblatt.tables import Table
 
-__all__ = ["OnceStream", "Skipped", "Stream"]
-
 
 class Skipped(NamedTuple):
     """Rows that were left out because they cannot be read."""

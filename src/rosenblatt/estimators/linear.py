@@ -32,8 +32,6 @@ from rosenblatt.training.scoring import stored_hypothesis
 from rosenblatt.training.train import Start, online_run, train
 from rosenblatt.user_warnings import warn_user
 
-__all__ = ["LinearPerceptron"]
-
 
 def _learns_from_chunks(model: LinearPerceptron) -> bool:
     if model.hypothesis == "pocket":

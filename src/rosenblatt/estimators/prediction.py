@@ -17,8 +17,6 @@ from rosenblatt.training.rows import RowMatrix, as_rows
 from rosenblatt.training.scoring import decision_scores, predicted_classes, weights
 from rosenblatt.training.state import LinearState
 
-__all__ = ["ExactLinearClassifier", "TrainedPerceptron"]
-
 Floats = NDArray[np.float64]
 
 

@@ -27,8 +27,6 @@ from rosenblatt.training.options import draw_seed
 from rosenblatt.training.rows import RowMatrix
 from rosenblatt.user_warnings import warn_user
 
-__all__ = ["RescaledPerceptron"]
-
 Verdict = Any  # Separable, Inseparable, Undecided or MarginBracket
 
 

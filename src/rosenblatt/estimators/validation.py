@@ -15,8 +15,6 @@ from rosenblatt.blocks import Block
 from rosenblatt.training.rows import Matrix, check_sparse
 from rosenblatt.user_warnings import warn_user
 
-__all__ = ["block_validator", "validate_matrix", "validate_pair", "warn_if_sorted"]
-
 _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
 
 

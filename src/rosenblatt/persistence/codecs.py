@@ -20,8 +20,6 @@ from rosenblatt.training.labels import Names
 from rosenblatt.training.model import LinearModel, ModelInfo
 from rosenblatt.training.options import RunOptions, parameter_names, parameters_to_plain
 
-__all__ = ["LEARNERS", "from_linear_model", "rescaled_from_plain", "rescaled_to_plain", "to_linear_model"]
-
 LINEAR: dict[str, type[LinearPerceptron]] = {
     cls.__name__: cls for cls in (Perceptron, AveragedPerceptron, VotedPerceptron)
 }

@@ -20,8 +20,6 @@ from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.training.model import LinearModel, ModelInfo, read_file, write_file
 
-__all__ = ["load", "save"]
-
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a trained model to a file, from which `load` brings it back to predict and to go on training.

@@ -10,8 +10,6 @@ from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.rows import RowMatrix
 
-__all__ = ["activations", "best_classes"]
-
 Floats = NDArray[np.float64]
 
 

@@ -21,19 +21,6 @@ from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.training.labels import Labels, check_label_types, check_one_each, number_labels, step_sizes
 from rosenblatt.training.rows import RowMatrix, as_rows, check_sparse, pad_columns
 
-__all__ = [
-    "WINDOW",
-    "Batch",
-    "BatchSource",
-    "InMemory",
-    "NewClass",
-    "Streamed",
-    "as_blocks",
-    "held_out",
-    "make_batch",
-    "window_order",
-]
-
 WINDOW = 1 << 16
 
 Validate = Callable[[Block], tuple[Any, Labels]]

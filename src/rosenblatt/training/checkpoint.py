@@ -29,8 +29,6 @@ from rosenblatt.training.serialization import state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
 from rosenblatt.user_warnings import warn_user
 
-__all__ = ["Checkpoint", "CheckpointWriter", "fingerprint"]
-
 VERSION = 1
 _FREE = ("verbose", "n_jobs")  # parameters that may differ when a run goes on
 _PASS_ARRAYS = {"active": "i8", "was_done": "b1", "visits": "f8"}

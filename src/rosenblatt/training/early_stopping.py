@@ -19,8 +19,6 @@ from rosenblatt.training.state import LinearState
 if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
 
-__all__ = ["BestPass", "EarlyStopping", "ValidationSet"]
-
 
 @dataclass
 class BestPass:

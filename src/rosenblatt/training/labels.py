@@ -11,18 +11,6 @@ from numpy.typing import NDArray
 
 from rosenblatt.parameters import IfAvailable, ParameterError, Setting
 
-__all__ = [
-    "LabelSummary",
-    "Labels",
-    "Names",
-    "check_label_types",
-    "check_one_each",
-    "check_two_classes",
-    "encode_labels",
-    "number_labels",
-    "step_sizes",
-]
-
 Labels = NDArray[Any]
 """Class labels as users write them: integers, floats, booleans or words."""
 Names = NDArray[np.object_]

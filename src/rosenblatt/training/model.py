@@ -25,8 +25,6 @@ from rosenblatt.training.serialization import state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
 from rosenblatt.version import __version__
 
-__all__ = ["FORMAT", "LinearModel", "ModelInfo", "history", "read_file", "trained_state", "write_file"]
-
 FORMAT = 1
 """Version of what a model file says; one more for every change that an older `load` would not understand."""
 

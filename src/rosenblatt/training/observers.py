@@ -16,8 +16,6 @@ from rosenblatt.training.updates import Updates, join_updates
 if TYPE_CHECKING:
     from rosenblatt.training.run import Outcome, TrainingRun
 
-__all__ = ["Callback", "History", "Observer", "PocketKeeper", "ProgressLine", "UpdateTrace", "VoteRecorder"]
-
 
 class Observer:
     """What a run calls; the base does nothing."""

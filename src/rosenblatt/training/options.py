@@ -21,8 +21,6 @@ from rosenblatt.parameters import (
 )
 from rosenblatt.storage.json_fields import StrictFields, label_to_json, to_canonical_json
 
-__all__ = ["LEARNERS", "RunOptions", "draw_seed"]
-
 HYPOTHESES = ("last", "average", "pocket", "vote")
 LEARNERS: dict[str, dict[str, Any]] = {
     "Perceptron": {"hypothesis": "last", "max_iter": 100},

@@ -18,8 +18,6 @@ from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, RowMatrix
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
 
-__all__ = ["NotFinite", "PassRunner"]
-
 SPARSE_BLOCK = 8
 """Sparse rows that one-vs-rest classifiers visit in turn: few, as one that has changed is slow until their end."""
 

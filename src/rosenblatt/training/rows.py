@@ -10,17 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = [
-    "CACHE_BYTES",
-    "SLICE_BYTES",
-    "Matrix",
-    "RowMatrix",
-    "as_rows",
-    "check_sparse",
-    "feature_ranges",
-    "pad_columns",
-]
-
 Matrix: TypeAlias = Any
 """A numpy array, or a CSR array or matrix of SciPy."""
 CACHE_BYTES = 64 * 1024

@@ -26,8 +26,6 @@ from rosenblatt.training.rows import feature_ranges
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
 
-__all__ = ["Outcome", "PassState", "TrainingRun", "new_state"]
-
 
 class Outcome(enum.Enum):
     """How a run ended."""

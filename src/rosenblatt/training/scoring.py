@@ -13,8 +13,6 @@ from rosenblatt.training.state import LinearState, Pocket
 from rosenblatt.training.updates import UpdateLog
 from rosenblatt.training.voting import votes
 
-__all__ = ["decision_scores", "predicted_classes", "stored_hypothesis", "weights"]
-
 Floats = NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from rosenblatt.storage.json_fields import LARGEST, StrictFields, label_to_json
 from rosenblatt.training.state import LinearState, Pocket
 from rosenblatt.training.updates import UpdateLog, Updates
 
-__all__ = ["state_from_plain", "state_to_plain"]
-
 _TINY = 1e-280  # smaller squares are not accurate
 _COUNTERS = {name: COUNTERS[name].str[1:] for name in COUNTERS.names or ()}
 _IN_FILES = {"step_square_sum": "energy", "max_step_norm2": "reach2"}

@@ -13,8 +13,6 @@ from rosenblatt.kernels.passes import COUNTERS
 from rosenblatt.training.labels import Labels, check_label_types
 from rosenblatt.training.updates import UpdateLog
 
-__all__ = ["LinearState", "Pocket"]
-
 Floats = NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import Outcome, TrainingRun, new_state
 from rosenblatt.training.state import LinearState
 
-__all__ = ["Start", "online_run", "train"]
-
 
 class Start(NamedTuple):
     """What a run goes on from: the state, its classes, and early stopping's best pass."""

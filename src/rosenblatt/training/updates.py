@@ -10,8 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["UpdateLog", "Updates", "join_updates"]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -13,8 +13,6 @@ from rosenblatt.training.rows import Matrix, RowMatrix, as_rows
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import UpdateLog, Updates
 
-__all__ = ["votes"]
-
 Floats = NDArray[np.float64]
 _PRODUCT_BYTES = 32 * 1024 * 1024
 

@@ -22,8 +22,6 @@ from rosenblatt.data.row_source import Facts
 from rosenblatt.data.tables.arrow_arrays import import_arrow
 from rosenblatt.parameters import ParameterError, Setting
 
-__all__ = ["RowCache"]
-
 MEMORY_LIMIT = 1 << 26
 """Bytes of rows that are kept in memory."""
 _numbers = count()

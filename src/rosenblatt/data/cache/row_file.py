@@ -23,8 +23,6 @@ from rosenblatt.data.tables.list_columns import LISTS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["RowFile", "RowFileWriter", "batch_to_block", "block_to_batch", "is_row_file"]
-
 _LABEL, _WEIGHT, _FEATURES = "label", "weight", "features"
 _MARK = b"rosenblatt-rows"
 _END_OF_STREAM = struct.pack("<iI", -1, 0)

@@ -7,8 +7,6 @@ import json
 import os
 from collections.abc import Sequence
 
-__all__ = ["fingerprint"]
-
 PART = 1 << 16
 PARTS = 64
 

@@ -9,8 +9,6 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.byte_stream import COMPRESSIONS
 from rosenblatt.parameters import ParameterError, Setting, shorten
 
-__all__ = ["FORMATS", "TABLES", "detect_format"]
-
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl", "svmlight", "vw", "npz")
 TABLES = ("csv", "tsv", "parquet", "arrow", "jsonl")
 ALIASES = {"feather": "arrow", "ipc": "arrow", "libsvm": "svmlight", "ndjson": "jsonl", "json": "jsonl"}

@@ -11,8 +11,6 @@ from concurrent.futures import Future
 from contextlib import closing
 from typing import Generic, TypeVar
 
-__all__ = ["ordered_map", "processor_count"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

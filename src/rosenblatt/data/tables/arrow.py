@@ -17,8 +17,6 @@ from rosenblatt.data.tables.reader import TableChunk, TableReader
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ArrowReader", "ParquetReader"]
-
 _VALUES = 1 << 19
 """Values in a chunk, so that it is a few megabytes whatever the number of columns."""
 _ROWS = 1 << 16

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["line_count", "record_places", "whole_records"]
-
 _NEWLINE, _RETURN = b"\n\r"
 
 

@@ -26,8 +26,6 @@ from rosenblatt.parameters import IfAvailable, Setting
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DelimitedReader"]
-
 LONGEST_RECORD = 1 << 26
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _DELIMITERS = ",;\t|"

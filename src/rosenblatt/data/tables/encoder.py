@@ -27,8 +27,6 @@ from rosenblatt.parameters import IfAvailable, Setting
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EncodedRows", "Encoder"]
-
 _A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that ", Setting("missing_values"), " names)")
 _TOO_LARGE = "a number that is infinite or too large for float64, expected finite numbers"
 

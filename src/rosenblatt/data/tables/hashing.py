@@ -8,8 +8,6 @@ from itertools import chain
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Hasher"]
-
 
 class Hasher:
     """Columns for words: the hash of ``column=word``, cut to some bits.

@@ -23,8 +23,6 @@ from rosenblatt.parameters import IfAvailable, Setting, shorten
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["JsonReader"]
-
 _NOT_UTF8: Reason = ("the line is not text in UTF-8: convert the file, for instance by iconv",)
 _NEW_FIELD_HINT: Reason = (
     ": remove it from the file",

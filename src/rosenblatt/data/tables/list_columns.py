@@ -22,8 +22,6 @@ from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS, NOT_FINITE, OUT
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["LISTS", "ListEncoder", "has_lists"]
-
 LISTS = ("indices", "values")
 _REASONS: dict[int, Reason] = {
     OUT_OF_RANGE: (f"an index is negative, missing or too large, expected 0 to {MAX_COLUMNS - 1}",),

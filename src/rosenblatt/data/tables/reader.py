@@ -23,8 +23,6 @@ from rosenblatt.parameters import IfAvailable, Setting
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ColumnLayout", "Records", "TableChunk", "TableReader", "join_names", "suggestion"]
-
 Item = TypeVar("Item")
 
 

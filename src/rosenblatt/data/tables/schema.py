@@ -22,8 +22,6 @@ from rosenblatt.parameters import IfAvailable, ParameterError, Phrase, Setting, 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["TableOptions", "infer_schema"]
-
 MOST_CATEGORIES = 1000
 FEW = 20
 """Different values that are few even if each occurs once."""

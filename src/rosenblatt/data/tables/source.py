@@ -17,8 +17,6 @@ from rosenblatt.data.tables.list_columns import ListEncoder
 from rosenblatt.data.tables.reader import TableReader
 from rosenblatt.data.tables.schema import TableOptions, infer_schema
 
-__all__ = ["DIALECT", "TableSource", "open_table"]
-
 DIALECT = ("header", "delimiter", "quote")
 """The options that say how CSV and TSV are written."""
 

@@ -18,8 +18,6 @@ from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
 from rosenblatt.parameters import Phrase, check_integer
 
-__all__ = ["COMMON_FAULTS", "ParsedChunk", "SlowNumbers", "TextReader"]
-
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")
 _AHEAD = 16

@@ -15,8 +15,6 @@ from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_INDEX, BAD_LABEL, INDEX_ORDER, INDEX_RANGE, NO_LABEL, parse_svmlight
 from rosenblatt.parameters import IfAvailable, Phrase, Setting, check_choice
 
-__all__ = ["SvmlightReader"]
-
 _HEAD_BYTES = 1 << 20
 _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 

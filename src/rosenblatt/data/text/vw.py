@@ -14,8 +14,6 @@ from rosenblatt.kernels.parsing.svmlight import BAD_LABEL, NO_LABEL
 from rosenblatt.kernels.parsing.vw import BAD_NAMESPACE, BAD_WEIGHT, BASE, NO_BAR, SUM_TOO_LARGE, parse_vw
 from rosenblatt.parameters import Phrase, check_integer
 
-__all__ = ["VwReader"]
-
 
 class VwReader(TextReader):
     """Blocks of rows from Vowpal Wabbit text.

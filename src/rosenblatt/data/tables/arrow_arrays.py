@@ -73,12 +73,16 @@ def strings_to_arrow(texts: Sequence[str | None]) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(words), [*parts, pa.py_buffer(b"".join(words))])
 
 
+_NUMPY_TYPES = {"double": "float64", "float": "float32", "halffloat": "float16", "null": "float64"}
+"""Arrow's names of types that NumPy calls otherwise."""
+
+
 def as_numpy(array: pa.Array) -> np.ndarray:
     """Return an Arrow array of numbers or booleans, numbers without a copy; any value where it is null."""
     pa = import_arrow()
     if pa.types.is_boolean(array.type):
         return as_numpy(array.cast(pa.uint8())).view(np.bool_)
-    kind = np.dtype(array.type.to_pandas_dtype())  # NumPy's type
+    kind = np.dtype(_NUMPY_TYPES.get(str(array.type), str(array.type)))
     if pa.types.is_null(array.type) or not len(array) or array.buffers()[1] is None:
         return np.zeros(len(array), kind)
     return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)

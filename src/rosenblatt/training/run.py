@@ -18,6 +18,7 @@ from rosenblatt.training.batches import (
     window_order,
 )
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
+from rosenblatt.training.interrupts import interrupts_deferred
 from rosenblatt.training.labels import Labels, LabelSummary
 from rosenblatt.training.observers import History, Observer, PocketKeeper, ProgressLine, VoteRecorder
 from rosenblatt.training.options import RunOptions, draw_seed
@@ -278,8 +279,9 @@ class TrainingRun:
         """Visit rows in order, with each new class added at its first row."""
         if self.last_batch is None and not (self.warm or self.source.rereadable):
             self._set_classes(batch.classes)
-        self.last_batch = batch
-        self.state.widen(batch.rows.d)
+        with interrupts_deferred():
+            self.state.widen(batch.rows.d)
+            self.last_batch = batch
         if batch.classes is self.classes:
             self._visit_known(batch, order, shuffled)
             return

@@ -1,0 +1,60 @@
+"""A child process that runs trials of one attack and reports each: ``python -m attack.worker NAME FIRST SECONDS MOST``."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from importlib import import_module
+
+MEMORY = 8 << 30
+"""The address space of a child, in bytes."""
+GROWTH = 1 << 30
+"""No trial may raise the most memory that its process ever had by more: the files and arrays of trials are small."""
+
+
+def trial(name: str, number: int) -> str | None:
+    """Make one trial of an attack; return what broke."""
+    module = import_module(f"attack.{name}" if "." not in name else name)
+    before = _peak()
+    try:
+        with tempfile.TemporaryDirectory(prefix="attack-") as folder:
+            tempfile.tempdir = folder
+            finding = module.attack(random.Random(f"{name} {number}"))
+    except Exception:
+        finding = f"an exception that nothing expected: {traceback.format_exc()}"
+    finally:
+        tempfile.tempdir = None
+    grown = _peak() - before
+    if finding is None and grown > GROWTH:
+        finding = f"memory grew by {grown / 2**30:.1f} GiB"
+    return finding
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def main(name: str, first: str, seconds: str, most: str) -> None:
+    """Report the start and the result of each trial as lines of JSON on standard output, which is closed to trials."""
+    report = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    warnings.simplefilter("ignore")
+    trial_number, end = int(first), time.monotonic() + float(seconds)
+    for trial_number in range(int(first), int(first) + int(most)):
+        print(json.dumps({"start": trial_number}), file=report)
+        print(json.dumps({"done": trial_number, "finding": trial(name, trial_number)}), file=report)
+        if time.monotonic() > end:
+            break
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -33,7 +33,9 @@ def attack(rng: random.Random) -> str | None:
     before = threading.active_count()
     stream = rng.random() < 0.3
     length = rng.choice([0.003, 0.02, 0.1])
-    ended = _fit_until_interrupt(lambda: model.fit_stream([(X, y)]) if stream else model.fit(X, y), length * rng.random())
+    ended = _fit_until_interrupt(
+        lambda: model.fit_stream([(X, y)]) if stream else model.fit(X, y), length * rng.random()
+    )
     if threading.active_count() != before:
         return f"{threading.active_count() - before} threads are left"
     if not hasattr(model, "state_"):

@@ -41,7 +41,11 @@ def attack(rng: random.Random) -> str | None:
     def order(passed: int) -> Any:
         return visiting_order(n, model.seed_, passed if options["shuffle"] is True else 0)
 
-    shared = {"steps": steps, "orders": order if options["shuffle"] else None, "fit_intercept": options["fit_intercept"]}
+    shared = {
+        "steps": steps,
+        "orders": order if options["shuffle"] else None,
+        "fit_intercept": options["fit_intercept"],
+    }
     if options["multi_class"] == "direct" and classes > 2:
         naive = run_direct(X, labels, classes, options["max_iter"], **shared)
         expected_w, expected_b, mistakes = naive.w, naive.b, naive.mistakes

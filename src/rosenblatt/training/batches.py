@@ -220,6 +220,8 @@ def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
         if y is None:
             raise ValueError("expected blocks of the form (X, y) or (X, y, sample_weight), got one whose y is None.")
         X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
+        if len(X.shape) != 2:
+            raise ValueError(f"expected blocks whose X has rows and columns, got an X of shape {X.shape}.")
         if X.shape[0]:
             yield Block(X, y, first, weights, checked=checked)
         first += X.shape[0]

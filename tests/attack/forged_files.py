@@ -1,0 +1,129 @@
+"""Models, checkpoints and caches that were changed, with their checksums made right."""
+
+from __future__ import annotations
+
+import functools
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from helpers.examples import small_set
+from helpers.forging import compact, forge
+from helpers.mutating import mutated_arrays, mutated_bytes, mutated_plain
+from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data, load, save
+from rosenblatt.persistence.export import export_json
+from rosenblatt.storage.container import read_container
+
+CSV = "a,b,c,y\n" + "".join(
+    f"{i % 7},{'red' if i % 3 else 'blue'},{'some few words' * (i % 2)},{i % 2}\n" for i in range(40)
+)
+Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+
+def attack(rng: random.Random) -> str | None:
+    """Change a file and use it: it is refused in a sentence, or works."""
+    folder = Path(tempfile.mkdtemp())
+    return rng.choice([_model, _model, _checkpoint, _cache])(rng, folder)
+
+
+@functools.cache
+def models() -> list[Parts]:
+    """Return header and arrays of small models of many kinds."""
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    X, y = small_set("gauss", n=30, classes=3, seed=5)
+    options: dict[str, Any] = {"max_iter": 2, "random_state": 0}
+    (folder / "a.csv").write_text(CSV)
+    early = {"early_stopping": True, "validation_fraction": 0.4}
+    made = [
+        Perceptron("pocket", class_weight={0: 2.0}, warm_start=True, **early, **options).fit(X, y),
+        VotedPerceptron(multi_class="direct", **options).fit(sp.csr_array(X), y),
+        VotedPerceptron(**options).fit(X, y > 0),
+        Perceptron().partial_fit(X, np.array(["a", "b", "a"])[y]),
+        AveragedPerceptron(multi_class="direct", **options).fit(X, y),
+    ]
+    for kinds in (None, {"c": "text"}):
+        stream = data.open(folder / "a.csv", "y", drop=None if kinds else ["c"], kinds=kinds)
+        made.append(AveragedPerceptron(**options).fit_stream(stream))
+        made[-1].preparation_ = stream.preparation
+    parts = []
+    for model in made:
+        save(model, folder / "m")
+        parts.append(read_container(folder / "m"))
+    return parts
+
+
+def _changed(rng: random.Random, parts: Parts) -> bytes:
+    header, arrays = parts
+    for _ in range(rng.choice([1, 1, 2])):
+        if rng.random() < 0.6:
+            header = mutated_plain(rng, header)
+        else:
+            arrays = mutated_arrays(rng, arrays)
+    whole = forge(compact(header), arrays)
+    return mutated_bytes(rng, whole) if rng.random() < 0.1 else whole
+
+
+def _model(rng: random.Random, folder: Path) -> str | None:
+    path = folder / "model"
+    path.write_bytes(_changed(rng, rng.choice(models())))
+    try:
+        model = load(path)
+    except ValueError as refusal:
+        return _fault_of(refusal, path)
+    X, y = small_set("gauss", n=30, classes=3, seed=6)
+    save(model, folder / "again")
+    load(folder / "again")
+    repr(model), str(model.report_)
+    try:
+        export_json(model, folder / "m.json")
+        if getattr(model, "preparation_", None):
+            (folder / "b.csv").write_text(CSV)
+            rows, _ = data.open(folder / "b.csv", preparation=model.preparation_).read()
+        else:
+            rows = np.zeros((2, model.n_features_in_))
+            rows[:, :5] = X[:2, : rows.shape[1]]
+        model.predict(rows), model.decision_function(rows)
+    except ValueError as refusal:
+        return None if str(refusal).endswith(".") else f"predict says {refusal!r}"
+    return None
+
+
+def _checkpoint(rng: random.Random, folder: Path) -> str | None:
+    X, y = small_set("gauss", n=40, classes=3, seed=7)
+    blocks = [(X[:20], y[:20]), (X[20:], y[20:])]
+    learner = rng.choice([Perceptron, AveragedPerceptron, VotedPerceptron])
+    options: dict[str, Any] = {"max_iter": 3, "random_state": 0, "shuffle": False}
+    path = folder / "run"
+    learner(**options).fit_stream(blocks, checkpoint=path, every=0)
+    path.write_bytes(_changed(rng, read_container(path)))
+    try:
+        learner(**options).fit_stream(blocks, checkpoint=path, every=0, resume=True)
+    except ValueError as refusal:
+        return _fault_of(refusal, path)
+    return None
+
+
+def _cache(rng: random.Random, folder: Path) -> str | None:
+    """A damaged cache is made anew, or refused: rows are never others than those of the file."""
+    (folder / "a.csv").write_text(CSV)
+    path, options = folder / "rows", {"kinds": {"c": "text"}, "bits": 6}
+    expected = data.open(folder / "a.csv", "y", cache=path, **options).read()
+    path.write_bytes(mutated_bytes(rng, path.read_bytes()))
+    try:
+        found = data.open(folder / "a.csv", "y", cache=path, **options).read()
+    except ValueError as refusal:
+        return _fault_of(refusal, path)
+    same = (found[0] != expected[0]).nnz == 0 and found[1].tolist() == expected[1].tolist()
+    return None if same else "other rows from a damaged cache"
+
+
+def _fault_of(refusal: ValueError, path: Path) -> str | None:
+    """Return what is wrong with the sentence that refuses a file: it names the file, and is one."""
+    text = str(refusal)
+    if path.name not in text or not text.rstrip().endswith(".") or len(text) > 1500 or "\n" in text:
+        return f"no sentence that names the file: {text[:2000]!r}"
+    return None

@@ -1,0 +1,123 @@
+"""Damaged files of every format: rows, or a sentence that names the file."""
+
+from __future__ import annotations
+
+import bz2
+import functools
+import gzip
+import io
+import lzma
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as parquet
+import scipy.sparse as sp
+
+from helpers.commands import command
+from helpers.mutating import mutated_bytes
+from rosenblatt import data
+from rosenblatt.parameters import ParameterError
+
+CSV = 'a,b,c,y\n1,red,"x, y",0\n2.5,blue,"z ""q"" ",1\n-3e2,red,w,0\n4,blue,"line\nbreak",1\n5,red,v,1\n'
+JSON = '{"a":1,"b":"red","y":0}\n{"a":2.5,"b":"blue","y":1}\n{"a":-3e2,"b":null,"y":0}\n{"a":4,"b":"é","y":1}\n'
+SVMLIGHT = "+1 1:0.5 3:-2e3 # a comment\n-1 2:1 4:.25\n+1 qid:3 1:7\n-1\n1 1:1e-5 2:3 5:1\n"
+VW = "1 |a x:2 y |b z\n-1 0.5 'tag |a x y:0.25\n1 |a w |c x:1e3\n-1 | plain words here\n"
+COMPRESSORS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def attack(rng: random.Random) -> str | None:
+    """Damage a file, and read it with some options."""
+    name, content = rng.choice(healthy_files())
+    damaged = mutated_bytes(rng, content)
+    if not name.endswith((".parquet", ".arrow", ".feather", ".npz")) and rng.random() < 0.4:
+        end, compress = rng.choice(sorted(COMPRESSORS.items()))
+        name, damaged = name + end, compress(damaged)
+        if rng.random() < 0.5:
+            damaged = mutated_bytes(rng, damaged)
+    path = Path(tempfile.mkdtemp()) / name
+    path.write_bytes(damaged)
+    options = _options(rng, name)
+    if rng.random() < 0.03:
+        return _at_the_command(path, options)
+    try:
+        stream = data.open(path, **options)
+        for block in stream:
+            if len(block.y) != block.X.shape[0]:
+                return f"{block.X.shape[0]} rows and {len(block.y)} labels"
+            numbers = block.X.data if sp.issparse(block.X) else block.X
+            if not np.isfinite(numbers).all():
+                return f"a number that is not finite, {options}"
+    except ParameterError:
+        return None  # an option that does not fit what the file has become
+    except ValueError as refusal:
+        text = str(refusal)
+        if not text.endswith(".") or "\n" in text or len(text) > 1500 or path.name not in text:
+            return f"no sentence that names the file, {options}: {type(refusal).__name__} {text[:1500]!r}"
+    return None
+
+
+@functools.cache
+def healthy_files() -> list[tuple[str, bytes]]:
+    """Return names and bytes of small files of every format."""
+    files = [("a.csv", CSV), ("a.tsv", CSV.replace(",", "\t")), ("a.jsonl", JSON), ("a.svm", SVMLIGHT), ("a.vw", VW)]
+    out = [(name, text.encode()) for name, text in files]
+    n = 12
+    plain = {"a": np.arange(n) / 4, "b": pa.array(["red", "blue", "red"] * 4), "i": pa.array(range(n), pa.int16())}
+    plain |= {"t": pa.array([i % 2 == 0 for i in range(n)]), "y": pa.array([0, 1] * 6)}
+    words = pa.array(["red", "blue", None] * 4).dictionary_encode()
+    lists = {"x": pa.array([[1.0, 2.0, float(i)] for i in range(n)], pa.list_(pa.float64())), "y": plain["y"]}
+    sparse = {
+        "indices": pa.array([[0, i % 5 + 1] for i in range(n)]),
+        "values": pa.array([[1.0, 2.0]] * n),
+        "y": plain["y"],
+    }
+    tables = [pa.table(plain), pa.table(plain | {"b": words}), pa.table(lists), pa.table(sparse)]
+    tables.append(pa.table(plain | {"y": pa.array([[i] for i in range(n)])}))
+    for table in tables:
+        for compression in ("uncompressed", "lz4", "zstd"):
+            feather.write_feather(table, sink := io.BytesIO(), compression=compression)
+            out.append(("a.feather", sink.getvalue()))
+        with pa.ipc.new_stream(sink := io.BytesIO(), table.schema) as writer:
+            writer.write_table(table, max_chunksize=5)
+        out.append(("a.arrow", sink.getvalue()))
+        for compression in ("none", "snappy", "zstd"):
+            parquet.write_table(table, sink := io.BytesIO(), compression=compression, row_group_size=5)
+            out.append(("a.parquet", sink.getvalue()))
+    X, y = np.arange(24.0).reshape(8, 3), np.arange(8) % 2
+    csr = sp.random_array((8, 5), density=0.5, format="csr", rng=0)
+    for write in (np.savez, np.savez_compressed):
+        for arrays in ({"X": X, "y": y}, {"X": np.asfortranarray(X.astype(np.float32)), "y": y.astype("U3")}):
+            write(sink := io.BytesIO(), **arrays)
+            out.append(("a.npz", sink.getvalue()))
+        parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": csr.shape, "y": y}
+        write(sink := io.BytesIO(), format=np.bytes_("csr"), **parts)
+        out.append(("a.npz", sink.getvalue()))
+    return out
+
+
+def _options(rng: random.Random, name: str) -> dict[str, Any]:
+    options: dict[str, Any] = {"threads": rng.choice([0, 2])}
+    if rng.random() < 0.5:
+        options["on_error"] = "skip"
+    if name.startswith("a.svm"):
+        return options | {"format": "svmlight"}
+    if name.startswith("a.vw"):
+        return options | {"format": "vw", "bits": 10}
+    if rng.random() < 0.5:
+        options["missing"] = rng.choice(["zero", "mean"])
+    if not name.endswith(".npz") and rng.random() < 0.3:
+        options |= {"kinds": {"b": rng.choice(["category", "text", "number"])}, "bits": 8}
+    return options | {"target": "y"}
+
+
+def _at_the_command(path: Path, options: dict[str, Any]) -> str | None:
+    words = [f"--{name}={options[name]}" for name in ("target", "format", "bits", "missing") if name in options]
+    result = command("train", path, "--passes", "2", *words)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        return f"the command raised {result.exception!r}"
+    return None

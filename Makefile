@@ -1,11 +1,12 @@
 # `make demo` and `make test` each set up all they need; run either on a fresh machine.
 PYTHON ?= python3
+MINUTES ?= 60
 MATRIX ?= 3.11 3.12 3.13 oldest
 BIN := .venv/bin
 READY := .venv/.ready
 PYTEST := $(BIN)/python -m pytest -q
 
-.PHONY: demo test test-fast test-matrix lint hooks bench clean
+.PHONY: demo test test-fast test-matrix attack lint hooks bench clean
 
 demo: $(READY)
 	$(BIN)/python -m rosenblatt.cli.demo
@@ -19,6 +20,11 @@ test-fast: lint
 
 test-matrix:
 	.ci/matrix $(MATRIX)
+
+# `make attack ONLY=kills TRIAL=7` repeats a finding; see tests/attack/README.md
+attack: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[attack]'
+	PYTHONPATH=tests $(BIN)/python -m attack --minutes $(MINUTES) $(SEED:%=--seed %) $(ONLY:%=--only %) $(TRIAL:%=--trial %)
 
 lint: $(READY)
 	$(BIN)/ruff check .

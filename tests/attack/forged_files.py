@@ -74,7 +74,7 @@ def _model(rng: random.Random, folder: Path) -> str | None:
         model = load(path)
     except ValueError as refusal:
         return _fault_of(refusal, path)
-    X, y = small_set("gauss", n=30, classes=3, seed=6)
+    X, _ = small_set("gauss", n=30, classes=3, seed=6)
     save(model, folder / "again")
     load(folder / "again")
     repr(model), str(model.report_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def _from_blocks(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarr
     places = cuts(rng, len(X))
     as_layout = rng.choice([sp.csr_array, np.asarray])
     weights = np.ones(len(X)) if steps is None else steps
-    blocks = [(as_layout(X[i:j]), labels[i:j], weights[i:j]) for i, j in zip(places, places[1:], strict=False)]
+    blocks = [(as_layout(X[i:j]), labels[i:j], weights[i:j]) for i, j in pairwise(places)]
     return model.fit_stream(blocks, classes=rng.choice([None, np.unique(labels)]))
 
 

@@ -1,4 +1,4 @@
-"""A child process that runs trials of one attack and reports each: ``python -m attack.worker NAME FIRST SECONDS MOST``."""
+"""A child process that makes trials of one attack: ``python -m attack.worker NAME FIRST SECONDS MOST``."""
 
 from __future__ import annotations
 

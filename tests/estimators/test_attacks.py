@@ -1,5 +1,6 @@
 """What an attack on the engine found, each as a test."""
 
+import signal
 import subprocess
 import sys
 import warnings
@@ -9,7 +10,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt import AveragedPerceptron, Perceptron, save
+from rosenblatt import AveragedPerceptron, Perceptron, load, save
+from rosenblatt.training.state import LinearState
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -94,7 +96,7 @@ def test_max_updates_holds_whatever_came_before():
 def test_lengths_that_cancel_are_refused(shuffle):
     X, y = rows(60)
     model = Perceptron(random_state=0, shuffle=shuffle)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="a label for each of the 30 rows of a block, got 29 labels"):
         model.fit_stream([(X[:30], y[:29]), (X[30:], y[29:])])
     weights = np.ones(60)
     with pytest.raises(ValueError, match="one sample weight for each of the 30 rows"):
@@ -180,3 +182,34 @@ def test_a_first_chunk_that_fails_leaves_nothing_behind():
         warnings.simplefilter("error")
         model.partial_fit(sp.csr_array(X[:, :2]), y)
     assert model.n_features_in_ == 2
+
+
+@pytest.mark.parametrize(
+    ("block", "sentence"),
+    [
+        ((3.0, [0, 1]), r"whose X has rows and columns, got an X of shape \(\)"),
+        (([1.0, 2.0], [0, 1]), r"whose X has rows and columns, got an X of shape \(2,\)"),
+        ((np.eye(2), {"a": 1}), r"a label for each of the 2 rows of a block, got \{'a': 1\}"),
+        ((np.eye(2), []), "a label for each of the 2 rows of a block, got 0 labels"),
+    ],
+)
+def test_blocks_of_odd_shapes_are_refused(block, sentence):
+    for blocks in ([block], [(np.eye(2), [0, 0]), block]):
+        with pytest.raises(ValueError, match=sentence):
+            Perceptron().fit_stream(blocks)
+
+
+def test_an_interrupt_before_the_first_row_leaves_a_model_that_can_be_saved(tmp_path, monkeypatch):
+    X, y = rows()
+    widen = LinearState.widen
+
+    def interrupted(state, d):
+        signal.raise_signal(signal.SIGINT)
+        widen(state, d)
+
+    monkeypatch.setattr(LinearState, "widen", interrupted)
+    model = AveragedPerceptron(random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_stream([(X, y)])
+    save(model, tmp_path / "m")
+    assert load(tmp_path / "m").n_features_in_ == 5

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, is_sparse, rebatch, slice_block
 from rosenblatt.kernels.orders import mix, visiting_order
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import ParameterError, Setting, shorten
 from rosenblatt.training.labels import Labels, check_label_types, check_one_each, number_labels, step_sizes
 from rosenblatt.training.rows import RowMatrix, as_rows, check_sparse, pad_columns
 
@@ -222,6 +222,9 @@ def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
         X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
         if len(X.shape) != 2:
             raise ValueError(f"expected blocks whose X has rows and columns, got an X of shape {X.shape}.")
+        if not y.ndim or len(y) != X.shape[0]:
+            found = f"{len(y)} labels" if y.ndim else shorten(y.item())
+            raise ValueError(f"expected a label for each of the {X.shape[0]} rows of a block, got {found}.")
         if X.shape[0]:
             yield Block(X, y, first, weights, checked=checked)
         first += X.shape[0]

@@ -8,6 +8,7 @@ import signal
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -28,14 +29,14 @@ def attack(rng: random.Random) -> str | None:
         random_state=rng.randrange(100),
         multi_class=rng.choice(["ovr", "ovr", "direct"]),
     )
-    model.set_params(max_iter=1).fit(X[:50], y[:50]).set_params(max_iter=passes)  # so that nothing is left to compile
+    fit = (lambda: model.fit_stream([(X, y)])) if rng.random() < 0.3 else (lambda: model.fit(X, y))
+    model.set_params(max_iter=1)
+    fit()  # so that nothing is left to compile
+    model.set_params(max_iter=passes)
     vars(model).pop("state_")
     before = threading.active_count()
-    stream = rng.random() < 0.3
     length = rng.choice([0.003, 0.02, 0.1])
-    ended = _fit_until_interrupt(
-        lambda: model.fit_stream([(X, y)]) if stream else model.fit(X, y), length * rng.random()
-    )
+    ended = _fit_until_interrupt(fit, length * rng.random())
     if threading.active_count() != before:
         return f"{threading.active_count() - before} threads are left"
     if not hasattr(model, "state_"):
@@ -54,25 +55,22 @@ def attack(rng: random.Random) -> str | None:
     return None
 
 
-def _fit_until_interrupt(fit, after: float) -> bool:
+def _fit_until_interrupt(fit: Callable[[], object], after: float) -> bool:
     """Call ``fit`` while another process sends SIGINT after some seconds; return whether it came to its end."""
     old = signal.signal(signal.SIGINT, signal.default_int_handler)
-    parent, ended, sniper = os.getpid(), False, 0
+    parent, ended, sender = os.getpid(), False, os.fork()
+    if sender == 0:
+        time.sleep(after)
+        os.kill(parent, signal.SIGINT)
+        os._exit(0)
     try:
-        try:
-            sniper = os.fork()
-            if sniper == 0:
-                time.sleep(after)
-                os.kill(parent, signal.SIGINT)
-                os._exit(0)
-            fit()
-            ended = True
-            os.waitpid(sniper, 0)
-            time.sleep(1)  # the signal that was sent comes at the latest here
-        except KeyboardInterrupt:
-            pass
+        fit()
+        ended = True
+        time.sleep(60)  # the signal comes here, if fit was faster
+    except KeyboardInterrupt:
+        pass
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.waitpid(sender, 0)
         signal.signal(signal.SIGINT, old)
-    if not ended:
-        os.waitpid(sniper, 0)
     return ended

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.inspection.explain import explain
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
+from rosenblatt.storage.atomic import write_atomically
 
 _WIDTH = 78
 _SPLITS = 10
@@ -145,7 +147,9 @@ def _draw(model: Any, X: np.ndarray, y: np.ndarray, path: Path) -> Path | None:
     plot_projection(model, X, y, projection)
     figure.suptitle("Is it a zero? A perceptron on 8 x 8 pixels", fontsize=15)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=100)
+    picture = io.BytesIO()
+    figure.savefig(picture, dpi=100)
+    write_atomically(path, [picture.getvalue()])
     return path
 
 

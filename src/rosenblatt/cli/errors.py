@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from rosenblatt.parameters import ParameterError, Setting
 
 _OPTIONS = {
@@ -28,6 +30,14 @@ def cli_message(error: BaseException) -> str:
     """
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"There is no file {error.filename}."
+    if (
+        isinstance(error, OSError)
+        and error.filename is None
+        and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    ):
+        return (
+            f"standard output could not be written, {str(error.strerror).lower()}: make room there, or write elsewhere."
+        )
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}." if error.filename is None else f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):

@@ -49,13 +49,15 @@ def exit_cleanly(command: Command) -> Command:
             except BrokenPipeError:
                 raise
             except (ValueError, OSError, ImportError, TypeError, MemoryError) as fault:
-                _complain(cli_message(fault))
+                complain(fault)
                 raise typer.Exit(2) from None
 
     return guarded  # type: ignore[return-value]
 
 
-def _complain(words: str) -> None:
+def complain(fault: Exception) -> None:
+    """Say on standard error, in one sentence, what went wrong."""
+    words = cli_message(fault)
     print(_wrapped(f"Error: {words}") if sys.stderr.isatty() else f"Error: {words}", file=sys.stderr)
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import errno
+import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
+from rosenblatt.cli.errors import cli_message
 from rosenblatt.cli.inputs import Predictor, check_out, opened, score
 from rosenblatt.cli.output import as_text, emit, on_terminal, print_table, say
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.startup import enable_gc
+from rosenblatt.storage.atomic import write_atomically
 
 _MOST_CLASSES = 8
 """A table of more classes than this does not fit a terminal; then the commonest confusions are listed."""
@@ -70,19 +71,32 @@ def predict(path: str, paths: Sequence[str], out: Path | None, scores: bool, for
         check_out(out, [path, *paths], replaced=False)
     model, rows = model_and_rows(path, paths, labels=False, format=format)
     enable_gc()
-    with _open_out(out) as file, ProgressBar("predicting", paths, shown=alone) as bar:
-        writer = csv.writer(file, lineterminator="\n")
+    with ProgressBar("predicting", paths, shown=alone) as bar:
+        _write(out, _texts(model, bar.track(rows), scores))
+
+
+def _texts(model: Predictor, rows: Iterable[Any], scores: bool) -> Iterator[str]:
+    """Yield the lines of one block of rows after the other."""
+    try:
         if scores:
-            writer.writerow(["label", *_score_names(model)])
-        for block in bar.track(rows):
+            yield _csv([["label", *_score_names(model)]])
+        for block in rows:
             if not len(block):
                 continue
             labels = map(as_text, model.predict(block.X).tolist())
             if scores:
                 values = model.decision_function(block.X).reshape(len(block), -1).tolist()
-                writer.writerows([label, *map(repr, row)] for label, row in zip(labels, values, strict=True))
+                yield _csv([label, *map(repr, row)] for label, row in zip(labels, values, strict=True))
             else:
-                file.writelines(f"{label}\n" for label in labels)
+                yield "".join(f"{label}\n" for label in labels)
+    except OSError as fault:  # about what is read: who writes these lines takes every OSError for its own
+        raise ValueError(cli_message(fault)) from fault
+
+
+def _csv(rows: Iterable[Sequence[str]]) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
 
 
 def _score_names(model: Predictor) -> list[str]:
@@ -93,19 +107,22 @@ def _is_standard_output(out: Path | None) -> bool:
     return out is None or str(out) == "-"
 
 
-@contextlib.contextmanager
-def _open_out(out: Path | None) -> Iterator[TextIO]:
+def _write(out: Path | None, texts: Iterable[str]) -> None:
+    """Write texts: a file is replaced as a whole or not at all, a device or standard output gets them as they come."""
     if out is None or _is_standard_output(out):
-        yield sys.stdout
+        sys.stdout.writelines(texts)
         sys.stdout.flush()
+    elif out.is_file() or not out.exists():
+        write_atomically(out, (text.encode() for text in texts))
     else:
         try:
             with out.open("w", encoding="utf-8", newline="") as file:
-                yield file
-        except OSError as fault:
-            if fault.errno == errno.ENOSPC and fault.filename is None:
-                raise OSError(fault.errno, fault.strerror, str(out)) from None
+                file.writelines(texts)
+        except BrokenPipeError:
             raise
+        except OSError as fault:
+            words = f"could not be written, {str(fault.strerror).lower()}: write elsewhere"
+            raise OSError(fault.errno, words, str(out)) from None
 
 
 def tell_accuracy(path: str, paths: Sequence[str], format: str | None, as_json: bool) -> None:

@@ -10,14 +10,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from rosenblatt.cli.output import complain
+
+_FAILED = 2
+"""The exit code of a command that has said what went wrong."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # the numbers that glibc's malloc.h has for these
 
 
 def prepare_process() -> None:
     """Put off the search for garbage until `enable_gc`, and keep memory of blocks that are done with for others.
 
-    The latter needs glibc.
+    The latter needs glibc. A standard stream that the shell has closed is empty, and forgets what is written to it.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     gc.disable()
     with suppress(AttributeError, OSError, TypeError):  # not glibc
         mallopt = ctypes.CDLL(None).mallopt
@@ -41,11 +48,21 @@ def run_and_exit(command: Callable[[], Any]) -> None:
         status = ended.code if ended.code is not None else 0
     except KeyboardInterrupt:  # while something was imported
         status = 130
+    except OSError as fault:  # the help, which no command prints
+        status = _failed(fault)
     if not isinstance(status, int):
         sys.exit(status)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:  # the reader has gone
+    except BrokenPipeError:  # the reader has gone
         status = status or 1
+    except OSError as fault:
+        status = status if status == _FAILED else _failed(fault)
     os._exit(status)
+
+
+def _failed(fault: OSError) -> int:
+    with suppress(OSError):
+        complain(fault)
+    return _FAILED

@@ -113,14 +113,15 @@ def watch(
         online = OnlineLearner(model.learner, model.options, model)
     known = None if online.model is None else online.model.preparation
     reporter = Reporter(online, margin, as_json)
-    interrupted, reported, stream, fault = False, -1, None, None
+    interrupted, reported, stream = False, -1, None
+    fault: Exception | None = None
     enable_gc()
     try:
         stream = _opened(target, options, every, known)
         reported = _learn_all(online, stream, reporter, every)
     except KeyboardInterrupt:
         interrupted = True
-    except ValueError as broken:  # a bad line: what was learned before it is kept
+    except (ValueError, OSError) as broken:  # a bad line, or no one to print to: what was learned before it is kept
         if not online.count.rows:
             raise
         fault = broken
@@ -129,8 +130,11 @@ def watch(
         if interrupted:
             raise KeyboardInterrupt
         raise ValueError("Expected lines on standard input, got none.")
-    if count.rows > reported:
-        reporter.print_line()
+    if count.rows > reported and not isinstance(fault, OSError):
+        try:
+            reporter.print_line()
+        except OSError as broken:
+            fault = broken
     reporter.conclude()
     if out is not None and stream is not None:
         _save(online, stream, out)

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic, overload
 
 from rosenblatt.user_warnings import warn_user
@@ -40,10 +40,27 @@ def cache_folder() -> Path:
 _FOLDER = cache_folder()
 
 
+class _SyncedFiles(IndexDataCacheFile):
+    """Files that are on the disk before they get their names: no power cut leaves machine code with holes in it."""
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[BinaryIO]:
+        with super()._open_for_write(filepath) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+
+
 class KernelCache(FunctionCache):
     """Compiled code on disk; what cannot be read is compiled anew, what cannot be written is not kept."""
 
     has_warned = False
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _SyncedFiles(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
     def load_overload(self, sig, target_context):
         """Return the compiled code for a signature, None where there is none that can be read."""
@@ -59,7 +76,7 @@ class KernelCache(FunctionCache):
         """Keep the compiled code for a signature, where that can be done."""
         try:
             super().save_overload(sig, data)
-        except OSError as fault:
+        except Exception as fault:  # an index that is damaged, on a disk where no other can be written
             self._warn("written", fault)
 
     def _warn(self, what: str, fault: Exception) -> None:

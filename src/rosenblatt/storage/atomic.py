@@ -11,6 +11,7 @@ import stat
 import time
 from collections.abc import Iterable
 
+_OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _ABANDONED = 3600.0
 """A temporary file that was last written to so many seconds ago was left by a process that was killed."""
 
@@ -18,10 +19,11 @@ _ABANDONED = 3600.0
 def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
     """Write ``parts`` to ``path``: afterwards the file holds all of them, or what it held before.
 
-    They are written to a temporary file in the same folder, which is flushed to the disk and then renamed. A link is
-    followed, and the permissions of an existing file are kept. If several processes write at once, each writes a
+    They are written to a temporary file in the same folder, which is flushed to the disk and then renamed; then the
+    name is flushed. A power cut at any moment leaves the one or the other, and once this has returned, the new. A link
+    is followed, and the permissions of an existing file are kept. If several processes write at once, each writes a
     temporary file of its own, and the last to finish replaces the others. Where it fails, on a full disk for instance,
-    an OSError names the file and says what it holds now.
+    an OSError names the file and says what it holds now and what to do.
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
@@ -52,7 +54,9 @@ def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes | memor
         _sync_folder(folder)
     except OSError as fault:
         reason = (fault.strerror or str(fault)).lower()
-        raise OSError(fault.errno or errno.EIO, f"could not save, {reason} ({state})", os.fspath(path)) from fault
+        advice = "make room there, or save elsewhere" if fault.errno in _OUT_OF_SPACE else "save elsewhere"
+        words = f"could not save, {reason} ({state}): {advice}"
+        raise OSError(fault.errno or errno.EIO, words, os.fspath(path)) from fault
 
 
 def _write_and_close(file: int, parts: Iterable[bytes | memoryview], mode: int | None) -> None:

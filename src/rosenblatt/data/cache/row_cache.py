@@ -186,6 +186,7 @@ class _PartialFile:
         """Write the facts about the rows, and give the file its name."""
         self.writer.finish(facts)
         if self._path is not None:
+            os.fsync(self.file.fileno())  # a power cut leaves no file that has its name and not all of its rows
             self.file.close()
             os.replace(self._part, self._path)
 

@@ -156,6 +156,18 @@ def test_ctrl_c_keeps_what_was_learned(points, tmp_path):
     assert rosenblatt.load(tmp_path / "m").n_iter_ >= 1
 
 
+def test_a_cache_that_cannot_be_written_costs_a_note(points, tmp_path):
+    words = ["train", points, "-t", "label", "-p", "3"]
+    assert command(*words, "-o", tmp_path / "one").exit_code == 0
+    result = command(*words, "-o", tmp_path / "other", "--cache", tmp_path / "no" / "rows")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("Note:") == 1
+    assert "cannot be cached" in result.stderr
+    assert "there is no such folder" in " ".join(result.stderr.split())
+    models = [rosenblatt.load(tmp_path / name) for name in ("one", "other")]
+    assert np.array_equal(models[0].coef_, models[1].coef_)
+
+
 def test_one_file_is_not_written_twice(points, tmp_path):
     for one, other in (("-o", "--checkpoint"), ("-o", "--cache"), ("--checkpoint", "--cache")):
         result = command("train", points, "-t", "label", one, tmp_path / "m", other, tmp_path / "m")

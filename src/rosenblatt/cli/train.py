@@ -73,7 +73,7 @@ def train(
     written = {"model": out, "checkpoint": asked.checkpoint, "cache": asked.cache}
     places: dict[Path, str] = {}
     for what, file in written.items():
-        check_out(file, [*paths, *test])
+        check_out(file, [*paths, *test], needed=what != "cache")
         if file is not None and file.resolve() in places:
             raise ValueError(f"{file} cannot be the {places[file.resolve()]} and the {what}: name two files.")
         if file is not None:

@@ -165,13 +165,15 @@ class _Training:
         asked, learner = self.asked, LEARNERS[self.asked.learner]
         source = Streamed(self.stream)
         observers: list[Observer] = [bar.observer()]
-        resumed = None
+        resumed = writer = None
         if not source.rereadable:
             self.options.check_read_once(asked.checkpoint is not None)
         elif asked.checkpoint is not None:
             writer = CheckpointWriter(asked.checkpoint, asked.every, learner, self.options, self.stream)
             observers.append(writer)
             resumed = writer.read() if asked.resume else None
+            if asked.resume and resumed is None:
+                note(f"there is no checkpoint {asked.checkpoint} to go on from, so training starts from the beginning.")
         if resumed is not None:
             source.width = resumed.state.n_features
         kept: list[LinearModel] = []
@@ -185,13 +187,17 @@ class _Training:
 
         enable_gc()
         interrupted = False
-        with bar:
-            try:
+        try:
+            with bar:
                 train_on(source, self.options, keep, observers, resumed=resumed)
-            except KeyboardInterrupt:
-                if not kept:
-                    raise  # not one row was visited
-                interrupted = True
+        except KeyboardInterrupt:
+            if writer is not None and (resumed is not None or writer.has_written):
+                note(f"--resume goes on from {asked.checkpoint}.")
+            elif writer is not None:
+                note("no checkpoint has been written, so --resume would start from the beginning.")
+            if not kept:
+                raise  # not one row was visited
+            interrupted = True
         self.model = kept[-1]
         self._describe()
         return not interrupted

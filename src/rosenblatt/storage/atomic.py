@@ -44,9 +44,7 @@ class Replacement:
                 _delete_abandoned(left)
         while True:
             self._name = f"{start}{secrets.token_hex(8)}.tmp"
-            self.descriptor = os.open(
-                self._name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
-            )
+            self.descriptor = os.open(self._name, _NEW, 0o666)
             if _lock(self.descriptor) is not False and os.path.exists(self._name):
                 return
             os.close(self.descriptor)  # another process took it for abandoned before it was locked

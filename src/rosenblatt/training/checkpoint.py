@@ -1,7 +1,7 @@
 """Checkpoints of a run on a stream: after a crash it goes on, and ends with the same bits.
 
-A checkpoint is written between two batches, and writing it changes nothing about the run. It holds the state, how
-far the pass in progress has come, and what identifies the run and its data.
+A checkpoint is written between two batches or at an interrupt, and writing it changes nothing about the run. It holds
+the state, how far the pass in progress has come, and what identifies the run and its data.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from rosenblatt.storage.container import check_version, read_container, write_co
 from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain
 from rosenblatt.training.batches import Batch, as_blocks
 from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.training.interrupts import interrupts_deferred
 from rosenblatt.training.labels import Labels, Names
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
@@ -29,7 +30,7 @@ from rosenblatt.training.serialization import state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
 from rosenblatt.user_warnings import warn_user
 
-VERSION = 1
+VERSION = 2
 _FREE = ("verbose", "n_jobs")  # parameters that may differ when a run goes on
 _PASS_ARRAYS = {"active": "i8", "was_done": "b1", "visits": "f8"}
 _PASS_COUNTERS = {"mistakes": "i8", "lowest": "f8", "lowest_step": "f8", "changed": "f8"}
@@ -62,14 +63,25 @@ class CheckpointWriter(Observer):
             raise ParameterError(Setting("every"), f" must be a number of seconds, at least 0, got {every!r}.")
         self.path, self.every, self.learner, self.options = path, every, learner, options
         self.data, self.feature_names = fingerprint(blocks), feature_names
-        self.written, self.has_warned = time.monotonic(), False
+        self.written, self.has_written, self.has_warned = time.monotonic(), False, False
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
         """Write a checkpoint if it is time for one; where that fails, warn once, go on and try again later."""
-        if time.monotonic() - self.written < self.every:
-            return
+        if time.monotonic() - self.written >= self.every:
+            self._try_to_write(run)
+
+    def on_interrupt(self, run: TrainingRun) -> None:
+        """Write a checkpoint of what has been learned until now, where something has."""
+        learned = run.last_batch is not None or run.resumed
+        between = run.current.row == run.current.visited == 0  # passes; then it is the next pass that begins
+        if run.is_resumable and learned and not (between and run.current.was_done.any()):
+            with interrupts_deferred():
+                self._try_to_write(run)
+
+    def _try_to_write(self, run: TrainingRun) -> None:
         try:
             self.write(run)
+            self.has_written = True
         except OSError as fault:
             if not self.has_warned:
                 warn_user(f"no checkpoint could be written, and training goes on without: {fault}", RuntimeWarning)
@@ -77,7 +89,7 @@ class CheckpointWriter(Observer):
         self.written = time.monotonic()
 
     def write(self, run: TrainingRun) -> None:
-        """Write a checkpoint of a run between two batches."""
+        """Write a checkpoint of a run between two batches, or two slices of one."""
         state, current, names = run.state, run.current, self.feature_names()
         header, arrays = state_to_plain(state)
         counters = state.counters[current.active]
@@ -88,6 +100,7 @@ class CheckpointWriter(Observer):
             "classes": labels_to_plain(run.classes),
             "feature_names": None if names is None else [str(name) for name in names],
             "row": current.row,
+            "visited": current.visited if self.options.shuffle else 0,
             "made": current.passes_done,
             "state": header,
             "best": None,
@@ -142,7 +155,7 @@ def _counter(name: str) -> str:
 def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoint, dict[str, Any]]:
     fields = StrictFields(header, "the header")
     fields.word("kind", ("checkpoint",))
-    fields.whole("version", 1, VERSION)
+    version = fields.whole("version", 1, VERSION)
     run = fields.take("run")
     if type(run) is not dict:
         raise ValueError("it does not say of which run it is.")
@@ -150,6 +163,8 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
     state = state_from_plain(fields.take("state"), arrays, len(classes))
     names = fields.words("feature_names", state.n_features)
     current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))
+    if version > 1:
+        current.visited = fields.whole("visited")
     count: int | None = None
     counted = {}
     for name, kind in (_PASS_ARRAYS | _PASS_COUNTERS).items():

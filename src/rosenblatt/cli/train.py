@@ -160,18 +160,23 @@ class _Training:
         from rosenblatt.training.model import LinearModel, trained_state
         from rosenblatt.training.observers import Observer
         from rosenblatt.training.run import TrainingRun
+        from rosenblatt.training.run_data import watch_contents
         from rosenblatt.training.train import train as train_on
 
         asked, learner = self.asked, LEARNERS[self.asked.learner]
+        contents = None if asked.checkpoint is None else watch_contents(self.stream)
         source = Streamed(self.stream)
         observers: list[Observer] = [bar.observer()]
         resumed = writer = None
         if not source.rereadable:
             self.options.check_read_once(asked.checkpoint is not None)
         elif asked.checkpoint is not None:
-            writer = CheckpointWriter(asked.checkpoint, asked.every, learner, self.options, self.stream)
+            writer = CheckpointWriter(
+                asked.checkpoint, asked.every, learner, self.options, self.stream, contents=contents
+            )
             observers.append(writer)
-            resumed = writer.read() if asked.resume else None
+            with ProgressBar("comparing with the checkpoint", self.paths) as compared:
+                resumed = writer.read(compared.set_share) if asked.resume else None
             if asked.resume and resumed is None:
                 note(f"there is no checkpoint {asked.checkpoint} to go on from, so training starts from the beginning.")
         if resumed is not None:

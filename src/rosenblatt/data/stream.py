@@ -11,6 +11,7 @@ import numpy as np
 
 from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
+from rosenblatt.data.io.contents import Contents
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.row_source import Preparation, RowSource
 from rosenblatt.tables import Table
@@ -79,6 +80,7 @@ class Stream:
         cache, row = self._cache, 0
         if cache is not None and cache.complete:
             total = cache.rows
+            self._source.files.note_whole()
             with suppress(DamagedCache), closing(cache.blocks()) as cached:
                 for block in cached:
                     row += len(block)
@@ -98,6 +100,15 @@ class Stream:
         if not self._source.files.rereadable:
             raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
         return fingerprint(self._source.files.names, self._source.recipe)
+
+    def watch_contents(self) -> Contents | None:
+        """Take note of what is read of the files from now on; return what notes it, None if they can be read once.
+
+        A run that writes checkpoints needs it, to know the files again when it goes on.
+        """
+        files = self._source.files
+        files.contents = Contents(files.names) if files.rereadable else None
+        return files.contents
 
     @property
     def share_read(self) -> float:

@@ -13,7 +13,8 @@ from types import FrameType
 def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
     """Put off SIGINT until the end of the block, where its handler is called as if it came then.
 
-    The list that the block gets has one entry for each that came, so that it can end early. In other threads than the main one nothing is done: interrupts do not reach them.
+    The list that the block gets has an entry for each that came, so that it can end early. In other threads than the
+    main one nothing is done: interrupts do not reach them.
     """
     if threading.current_thread() is not threading.main_thread():
         yield []

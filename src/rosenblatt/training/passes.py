@@ -56,8 +56,8 @@ class PassRunner:
         """Visit ``order`` with the classifiers ``active``, but for the first ``visited`` rows, which have been.
 
         ``first`` says that these rows are new to the state: their lengths are looked at. ``on_slice`` is called with
-        the number of rows visited after each slice, the last one if it returns True; ``on_updates`` at the end, after an interrupt too, with the updates
-        of each classifier; they are written down only if it is given.
+        the number of rows visited after each slice, which is the last one if it returns True; ``on_updates`` at the
+        end, after an interrupt too, with the updates of each classifier, which are written down only if it is given.
         """
         rows, sparse = batch.rows, len(batch.rows.parts) == 3
         state.set_layout("F" if sparse and len(state.w) > 1 else "C")

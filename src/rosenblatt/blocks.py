@@ -78,6 +78,21 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
     return Block(block.X[start:stop], block.y[start:stop], block.first + start, weight, block.checked)
 
 
+def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]:
+    """Yield the rows from number ``row`` on.
+
+    Examples
+    --------
+    >>> blocks = [Block(np.eye(3), np.arange(3), 0), Block(np.eye(3), np.arange(3, 6), 3)]
+    >>> [block.y.tolist() for block in skip_rows(blocks, 4)]
+    [[4, 5]]
+    """
+    for block in blocks:
+        n = block.X.shape[0]
+        if block.first + n > row:
+            yield slice_block(block, max(0, row - block.first), n)
+
+
 def join_blocks(blocks: Sequence[Block]) -> Block:
     """Return consecutive blocks as one; sparse blocks become as wide as the widest.
 

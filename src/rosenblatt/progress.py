@@ -54,6 +54,11 @@ class Progress:
         if seconds is not None:
             self._show(f"exact arithmetic with {rows:,} rows: {share:.0%} of the work that is allowed, {seconds:.0f} s")
 
+    def comparing(self, share: float) -> None:
+        """Show how much of the files has been compared with a checkpoint, from time to time."""
+        if self._due(0.2, 5.0) is not None:
+            self._show(f"comparing the files with those of the checkpoint: {share:.0%}")
+
     def close(self, outcome: str = "") -> None:
         """End with one line that says how it went; without an ``outcome`` only clear the line on a terminal."""
         if self.active and (outcome or self.bar):

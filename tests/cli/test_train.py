@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
 from rosenblatt import data
+from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.training.checkpoint import CheckpointWriter
 
 
@@ -154,6 +155,54 @@ def test_ctrl_c_keeps_what_was_learned(points, tmp_path):
     assert "Traceback" not in err
     assert "Mistakes by pass" in out
     assert rosenblatt.load(tmp_path / "m").n_iter_ >= 1
+
+
+def test_ctrl_c_says_whether_the_run_can_go_on(points, tmp_path, monkeypatch):
+    words = ["train", points, "-t", "label", "-p", "6", "-o", tmp_path / "m"]
+    saved = ["--checkpoint", tmp_path / "c", "--resume"]  # every thirty seconds
+    assert command(*words).exit_code == 0
+    whole = rosenblatt.load(tmp_path / "m")
+    set_rows, calls = ProgressBar.set_rows, []
+
+    def press(self, *given):
+        set_rows(self, *given)
+        calls.append(given)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ProgressBar, "set_rows", press)
+        result = command(*words, *saved)
+    told = " ".join(result.stderr.split())
+    assert result.exit_code == 130
+    assert "c to go on from, so training starts from the beginning." in told
+    assert f"--resume goes on from {tmp_path / 'c'}." in told
+    result = command(*words, *saved)
+    assert (result.exit_code, result.stderr) == (0, "")
+    again = rosenblatt.load(tmp_path / "m")
+    assert np.array_equal(again.coef_, whole.coef_)
+    assert np.array_equal(again.history_, whole.history_)
+    calls.clear()
+    (tmp_path / "c").unlink()
+    monkeypatch.setattr(ProgressBar, "set_rows", press)
+    monkeypatch.setattr(CheckpointWriter, "on_interrupt", lambda *_: None)
+    result = command(*words, *saved[:2])
+    assert result.exit_code == 130
+    assert "no checkpoint has been written, so --resume would start from the beginning" in " ".join(
+        result.stderr.split()
+    )
+
+
+def test_a_cache_that_cannot_be_written_costs_a_note(points, tmp_path):
+    words = ["train", points, "-t", "label", "-p", "3"]
+    assert command(*words, "-o", tmp_path / "one").exit_code == 0
+    result = command(*words, "-o", tmp_path / "other", "--cache", tmp_path / "no" / "rows")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("Note:") == 1
+    assert "cannot be cached" in result.stderr
+    assert "there is no such folder" in " ".join(result.stderr.split())
+    models = [rosenblatt.load(tmp_path / name) for name in ("one", "other")]
+    assert np.array_equal(models[0].coef_, models[1].coef_)
 
 
 def test_one_file_is_not_written_twice(points, tmp_path):

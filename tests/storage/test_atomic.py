@@ -4,6 +4,8 @@ import errno
 import os
 import resource
 import stat
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 from rosenblatt.storage import atomic
-from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.storage.atomic import Replacement, write_atomically
 from rosenblatt.storage.container import read_container, write_container
 
 
@@ -78,14 +80,81 @@ def test_an_interrupt_leaves_the_old_file(path, monkeypatch):
 
 
 def test_only_what_a_killed_process_left_is_deleted(path):
-    old, at_work, other = (path.parent / f".{path.name}.{end}" for end in ("0" * 16 + ".tmp", "f" * 16 + ".tmp", "tmp"))
-    for file in (old, at_work, other):
-        file.write_bytes(b"half of a mod")
+    old, other = (path.parent / f".{path.name}.{end}" for end in ("0" * 16 + ".tmp", "tmp"))
     for file in (old, other):
-        os.utime(file, (time.time() - 4000,) * 2)
+        file.write_bytes(b"half of a mod")
+    at_work = Replacement(str(path))
+    assert not old.exists()
     write_container(path, {"a": 1}, {})
-    assert read_container(path)[0] == {"a": 1}
-    assert set(path.parent.iterdir()) == {path, at_work, other}
+    assert len(list(path.parent.iterdir())) == 3, "one of them is being written"
+    os.write(at_work.descriptor, b"new")
+    at_work.keep()
+    assert path.read_bytes() == b"new"
+    assert set(path.parent.iterdir()) == {path, other}
+
+
+def test_where_files_cannot_be_locked_only_old_ones_are_deleted(path, monkeypatch):
+    monkeypatch.setattr(atomic, "_lock", lambda file: None)
+    old, young = (path.parent / f".{path.name}.{digit * 16}.tmp" for digit in "0f")
+    for file in (old, young):
+        file.write_bytes(b"half of a mod")
+    os.utime(old, (time.time() - 4000,) * 2)
+    write_container(path, {}, {})
+    assert set(path.parent.iterdir()) == {path, young}
+
+
+def test_a_file_that_another_process_takes_for_abandoned_is_made_again(path, monkeypatch):
+    lock, taken = atomic._lock, []
+
+    def late(file):
+        if len(taken) < 2:
+            (left,) = path.parent.iterdir()
+            left.unlink()
+            taken.append(left)
+            return len(taken) == 1 and None
+        return lock(file)
+
+    monkeypatch.setattr(atomic, "_lock", late)
+    write_atomically(path, [b"new"])
+    assert path.read_bytes() == b"new"
+    assert len(taken) == 2
+
+
+_WRITES_FOR_EVER = """
+import sys
+from rosenblatt.storage.atomic import Replacement, write_atomically
+def parts():
+    yield b"half of a mod"
+    print("writing", flush=True)
+    sys.stdin.read()
+write_atomically(sys.argv[1], parts())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_what_kill_9_leaves_is_deleted_by_the_next_that_writes(path):
+    child = [sys.executable, "-c", _WRITES_FOR_EVER, path]
+    both = [subprocess.Popen(child, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    for process in both:
+        assert process.stdout.readline() == b"writing\n"
+    both[0].kill()
+    both[0].communicate()
+    assert len(list(path.parent.iterdir())) == 2
+    write_atomically(path, [b"new"])
+    assert len(list(path.parent.iterdir())) == 2, "the file, and that of the process at work"
+    both[1].communicate(b"")
+    assert both[1].returncode == 0
+    assert path.read_bytes() == b"half of a mod"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_longest_names_can_be_written(tmp_path):
+    names = ["a" * 255, "é" * 127, "a" + "世" * 84, "x" * 99 + "é" * 78, "[*]" * 85, "." + "b" * 254]
+    for name in names:
+        for turn in range(2):
+            write_container(tmp_path / name, {"turn": turn}, {})
+            assert read_container(tmp_path / name)[0] == {"turn": turn}
+    assert sorted(os.listdir(tmp_path)) == sorted(names)
 
 
 def test_many_at_once_leave_one_whole_file(path, monkeypatch):

@@ -41,21 +41,22 @@ def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any])
     return data.open(list(paths), target=target_of(target), **given)
 
 
-def check_out(out: Path | None, read: Sequence[str], replaced: bool = True) -> None:
+def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:
     """Refuse, before any work, to write where that cannot be done, or over a file that is read.
 
-    What is ``replaced`` as a whole has to be a plain file; the rest may be a device.
+    What is ``replaced`` as a whole has to be a plain file; the rest may be a device. Where a file is not ``needed``,
+    a run does without if there is no place for it.
     """
     from rosenblatt.data.io.lines import file_names
 
     if out is None:
         return
     folder = out.parent
-    if not folder.is_dir():
+    if needed and not folder.is_dir():
         raise ValueError(f"There is no folder {folder} to write {out.name} to: make it first.")
     if out.is_dir() or (replaced and out.exists() and not out.is_file()):
         raise ValueError(f"{out} is no file that can be written: name another.")
-    if not os.access(out if out.exists() else folder, os.W_OK):
+    if needed and not os.access(out if out.exists() else folder, os.W_OK):
         raise ValueError(f"{out} cannot be written: permission denied.")
     for name in file_names(list(read)) if out.exists() else ():
         if os.path.exists(name) and os.path.samefile(out, name):

@@ -55,6 +55,11 @@ class ProgressBar:
         self.share, self.rows = share, rows
         self._draw()
 
+    def set_share(self, share: float) -> None:
+        """Show how much of the work has been done, where there are no rows."""
+        self.share = share
+        self._draw()
+
     def set_mistakes(self, mistakes: int) -> None:
         """Show how many mistakes this pass has made so far."""
         self.mistakes = mistakes
@@ -85,9 +90,9 @@ class ProgressBar:
     @property
     def words(self) -> str:
         """Rows, speed and mistakes."""
-        parts = [f"{self.rows:,} rows"]
+        parts = [f"{self.rows:,} rows"] if self.rows else []
         took = time.monotonic() - self._pass_start
-        if self._size and self.share and took:
+        if self.rows and self._size and self.share and took:
             parts.append(f"{self.share * self._size / took / 1e6:,.0f} MB/s")
         if self.mistakes >= 0:
             parts.append(f"{self.mistakes:,} mistake{'' if self.mistakes == 1 else 's'}")

@@ -73,7 +73,7 @@ def train(
     written = {"model": out, "checkpoint": asked.checkpoint, "cache": asked.cache}
     places: dict[Path, str] = {}
     for what, file in written.items():
-        check_out(file, [*paths, *test])
+        check_out(file, [*paths, *test], needed=what != "cache")
         if file is not None and file.resolve() in places:
             raise ValueError(f"{file} cannot be the {places[file.resolve()]} and the {what}: name two files.")
         if file is not None:
@@ -160,18 +160,25 @@ class _Training:
         from rosenblatt.training.model import LinearModel, trained_state
         from rosenblatt.training.observers import Observer
         from rosenblatt.training.run import TrainingRun
+        from rosenblatt.training.run_data import watch_contents
         from rosenblatt.training.train import train as train_on
 
         asked, learner = self.asked, LEARNERS[self.asked.learner]
+        contents = None if asked.checkpoint is None else watch_contents(self.stream)
         source = Streamed(self.stream)
         observers: list[Observer] = [bar.observer()]
-        resumed = None
+        resumed = writer = None
         if not source.rereadable:
             self.options.check_read_once(asked.checkpoint is not None)
         elif asked.checkpoint is not None:
-            writer = CheckpointWriter(asked.checkpoint, asked.every, learner, self.options, self.stream)
+            writer = CheckpointWriter(
+                asked.checkpoint, asked.every, learner, self.options, self.stream, contents=contents
+            )
             observers.append(writer)
-            resumed = writer.read() if asked.resume else None
+            with ProgressBar("comparing with the checkpoint", self.paths) as compared:
+                resumed = writer.read(compared.set_share) if asked.resume else None
+            if asked.resume and resumed is None:
+                note(f"there is no checkpoint {asked.checkpoint} to go on from, so training starts from the beginning.")
         if resumed is not None:
             source.width = resumed.state.n_features
         kept: list[LinearModel] = []
@@ -185,13 +192,17 @@ class _Training:
 
         enable_gc()
         interrupted = False
-        with bar:
-            try:
+        try:
+            with bar:
                 train_on(source, self.options, keep, observers, resumed=resumed)
-            except KeyboardInterrupt:
-                if not kept:
-                    raise  # not one row was visited
-                interrupted = True
+        except KeyboardInterrupt:
+            if writer is not None and (resumed is not None or writer.has_written):
+                note(f"--resume goes on from {asked.checkpoint}.")
+            elif writer is not None:
+                note("no checkpoint has been written, so --resume would start from the beginning.")
+            if not kept:
+                raise  # not one row was visited
+            interrupted = True
         self.model = kept[-1]
         self._describe()
         return not interrupted

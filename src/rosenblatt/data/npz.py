@@ -124,6 +124,7 @@ class NpzSource(RowSource):
         """Yield rows and labels as they are stored."""
         for file, name in enumerate(self.files.names):
             label = self.files.display_name(file)
+            self.files.note_whole([file])
             with rename_errors(label, "npz", *_ERRORS), zipfile.ZipFile(name) as archive:
                 stored = {entry.removesuffix(".npy") for entry in archive.namelist()}
                 y = self._labels(archive, stored, label)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator
+from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.blocks import Block, Features, join_blocks, rebatch
-from rosenblatt.data.cache.row_cache import RowCache
+from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
+from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
+from rosenblatt.data.io.contents import Contents
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.row_source import Preparation, RowSource
 from rosenblatt.tables import Table
@@ -68,18 +70,26 @@ class Stream:
 
     def _blocks(self) -> Generator[Block, None, None]:
         self.rows_read = 0
-        cached = self._cache if self._cache is not None and self._cache.complete else None
-        blocks = self._source.blocks() if cached is None else cached.blocks()
-        if self._cache is not None and cached is None:
-            blocks = self._cache.record(blocks)
-        try:
+        with closing(self._stored()) as blocks:
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
-                if cached is not None:
-                    self._source.share = self.rows_read / cached.rows
                 yield block
-        finally:
-            blocks.close()
+
+    def _stored(self) -> Generator[Block, None, None]:
+        """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""
+        cache, row = self._cache, 0
+        if cache is not None and cache.complete:
+            total = cache.rows
+            self._source.files.note_whole()
+            with suppress(DamagedCache), closing(cache.blocks()) as cached:
+                for block in cached:
+                    row += len(block)
+                    self._source.share = row / total
+                    yield block
+                return
+        blocks = self._source.blocks()
+        with closing(blocks if cache is None else cache.record(blocks)) as recorded:
+            yield from skip_rows(recorded, row) if row else recorded
 
     @property
     def fingerprint(self) -> str:
@@ -90,6 +100,15 @@ class Stream:
         if not self._source.files.rereadable:
             raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
         return fingerprint(self._source.files.names, self._source.recipe)
+
+    def watch_contents(self) -> Contents | None:
+        """Take note of what is read of the files from now on; return what notes it, None if they can be read once.
+
+        A run that writes checkpoints needs it, to know the files again when it goes on.
+        """
+        files = self._source.files
+        files.contents = Contents(files.names) if files.rereadable else None
+        return files.contents
 
     @property
     def share_read(self) -> float:

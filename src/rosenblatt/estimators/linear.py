@@ -28,6 +28,7 @@ from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.passes import NotFinite
 from rosenblatt.training.run import Outcome, TrainingRun
+from rosenblatt.training.run_data import watch_contents
 from rosenblatt.training.scoring import stored_hypothesis
 from rosenblatt.training.train import Start, online_run, train
 from rosenblatt.user_warnings import warn_user
@@ -150,6 +151,7 @@ class LinearPerceptron(TrainedPerceptron):
         options.check_for_stream("fit_stream")
         if resume and checkpoint is None:
             raise ParameterError(Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from.")
+        contents = None if checkpoint is None else watch_contents(blocks)
         with _unchanged_on_error(self):
             warm = self._is_warm()
             width = self.n_features_in_ if warm else 0
@@ -161,7 +163,7 @@ class LinearPerceptron(TrainedPerceptron):
                 options.check_read_once(checkpoint is not None)
             elif checkpoint is not None:
                 names = lambda: getattr(self, "feature_names_in_", None)  # noqa: E731
-                writer = CheckpointWriter(checkpoint, every, type(self).__name__, options, blocks, names)
+                writer = CheckpointWriter(checkpoint, every, type(self).__name__, options, blocks, names, contents)
                 observers.append(writer)
                 resumed = writer.read() if resume else None
             if resumed is not None:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.blocks import Block, is_sparse, rebatch, slice_block
+from rosenblatt.blocks import Block, is_sparse, rebatch, skip_rows
 from rosenblatt.kernels.orders import mix, visiting_order
 from rosenblatt.parameters import ParameterError, Setting, shorten
 from rosenblatt.training.labels import Labels, check_label_types, check_one_each, number_labels, step_sizes
@@ -157,7 +157,7 @@ class Streamed:
         stream, self._peeked = self._peeked or as_blocks(self.blocks), None
         stream = map(self._validated, stream)
         if from_row:
-            stream = _skip_rows(stream, from_row)
+            stream = skip_rows(stream, from_row)
         for block in rebatch(stream, window) if window else stream:
             yield self._batch(block)
 
@@ -228,14 +228,6 @@ def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
         if X.shape[0]:
             yield Block(X, y, first, weights, checked=checked)
         first += X.shape[0]
-
-
-def _skip_rows(stream: Iterable[Block], row: int) -> Iterator[Block]:
-    """Yield the rows from number ``row`` on."""
-    for block in stream:
-        n = block.X.shape[0]
-        if block.first + n > row:
-            yield slice_block(block, max(0, row - block.first), n)
 
 
 def _as_read(block: Block) -> tuple[Any, Labels]:

@@ -1,35 +1,35 @@
 """Checkpoints of a run on a stream: after a crash it goes on, and ends with the same bits.
 
-A checkpoint is written between two batches, and writing it changes nothing about the run. It holds the state, how
-far the pass in progress has come, and what identifies the run and its data.
+A checkpoint is written between two batches or at an interrupt, and writing it changes nothing about the run. It holds
+the state, how far the pass in progress has come, and what identifies the run and its data.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.progress import Progress
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import check_version, read_container, write_container
 from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain
-from rosenblatt.training.batches import Batch, as_blocks
+from rosenblatt.training.batches import Batch
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, Names
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import PassState, TrainingRun
+from rosenblatt.training.run_data import Contents, Records, RunData, records_from_plain
 from rosenblatt.training.serialization import state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
 from rosenblatt.user_warnings import warn_user
 
-VERSION = 1
+VERSION = 2
 _FREE = ("verbose", "n_jobs")  # parameters that may differ when a run goes on
 _PASS_ARRAYS = {"active": "i8", "was_done": "b1", "visits": "f8"}
 _PASS_COUNTERS = {"mistakes": "i8", "lowest": "f8", "lowest_step": "f8", "changed": "f8"}
@@ -47,7 +47,10 @@ class Checkpoint(NamedTuple):
 
 
 class CheckpointWriter(Observer):
-    """Writes a checkpoint to ``path`` every so many seconds, and reads it back."""
+    """Writes a checkpoint to ``path`` every so many seconds, and reads it back.
+
+    The data are known again by their fingerprint, and by their ``contents`` where they come from files.
+    """
 
     def __init__(
         self,
@@ -57,19 +60,30 @@ class CheckpointWriter(Observer):
         options: RunOptions,
         blocks: Iterable[Any],
         feature_names: Callable[[], Any] = lambda: None,
+        contents: Contents | None = None,
     ) -> None:
         if not every >= 0:
             raise ParameterError(Setting("every"), f" must be a number of seconds, at least 0, got {every!r}.")
         self.path, self.every, self.learner, self.options = path, every, learner, options
-        self.data, self.feature_names = fingerprint(blocks), feature_names
-        self.written, self.has_warned = time.monotonic(), False
+        self.data, self.feature_names = RunData(blocks, contents), feature_names
+        self.written, self.has_written, self.has_warned = time.monotonic(), False, False
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
         """Write a checkpoint if it is time for one; where that fails, warn once, go on and try again later."""
-        if time.monotonic() - self.written < self.every:
-            return
+        if time.monotonic() - self.written >= self.every:
+            self._try_to_write(run)
+
+    def on_interrupt(self, run: TrainingRun) -> None:
+        """Write a checkpoint of what has been learned until now, where something has."""
+        learned = run.last_batch is not None or run.resumed
+        between = run.current.row == run.current.visited == 0  # passes; then it is the next pass that begins
+        if run.is_resumable and learned and not (between and run.current.was_done.any()):
+            self._try_to_write(run)
+
+    def _try_to_write(self, run: TrainingRun) -> None:
         try:
             self.write(run)
+            self.has_written = True
         except OSError as fault:
             if not self.has_warned:
                 warn_user(f"no checkpoint could be written, and training goes on without: {fault}", RuntimeWarning)
@@ -77,7 +91,7 @@ class CheckpointWriter(Observer):
         self.written = time.monotonic()
 
     def write(self, run: TrainingRun) -> None:
-        """Write a checkpoint of a run between two batches."""
+        """Write a checkpoint of a run between two batches, or two slices of one."""
         state, current, names = run.state, run.current, self.feature_names()
         header, arrays = state_to_plain(state)
         counters = state.counters[current.active]
@@ -85,9 +99,11 @@ class CheckpointWriter(Observer):
             "kind": "checkpoint",
             "version": VERSION,
             "run": self._identity(state.seed),
+            "files": self.data.records(),
             "classes": labels_to_plain(run.classes),
             "feature_names": None if names is None else [str(name) for name in names],
             "row": current.row,
+            "visited": current.visited if self.options.shuffle else 0,
             "made": current.passes_done,
             "state": header,
             "best": None,
@@ -101,8 +117,11 @@ class CheckpointWriter(Observer):
             arrays |= {f"best.{name}": array for name, array in more.items()}
         write_container(self.path, out, arrays)
 
-    def read(self) -> Checkpoint | None:
-        """Return the checkpoint, None if there is none; a ValueError if it is broken or of another run."""
+    def read(self, progress: Callable[[float], None] | None = None) -> Checkpoint | None:
+        """Return the checkpoint, None if there is none; a ValueError if it is broken or of another run.
+
+        ``progress`` is called with a share from 0 to 1 where files have to be read for that.
+        """
         if not os.path.exists(self.path):
             return None
         header, arrays = read_container(self.path)
@@ -111,25 +130,35 @@ class CheckpointWriter(Observer):
             raise ValueError(f"{name} is no checkpoint: it says {str(header.get('kind'))[:60]!r}.")
         check_version(self.path, header.get("version"), VERSION)
         try:
-            found, run = _from_plain(header, StrictArrays(arrays))
+            found, run, files = _from_plain(header, StrictArrays(arrays))
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(f"{name} holds no valid checkpoint: {fault}") from None
         mine = self._identity(found.state.seed)
         for what in mine:
-            if run.get(what) != mine[what]:
-                raise ParameterError(
-                    f"{name} is a checkpoint of a run with other {'data' if what == 'data' else what}, so this one "
-                    "cannot go on from it: give the same data and parameters, or start from the beginning without ",
-                    Setting("resume"),
-                    ".",
-                )
+            if what != "data" and run.get(what) != mine[what]:
+                raise self._other(what)
+        line = Progress(self.options.verbose)
+        changed = self.data.changed(run.get("data"), files, progress or line.comparing)
+        line.close()
+        if changed is not None:
+            raise self._other("data", changed)
         return found
+
+    def _other(self, what: str, reason: str = "") -> ParameterError:
+        """Return the error for a checkpoint of another run."""
+        other = f"{os.fspath(self.path)} is a checkpoint of a run with other {what}"
+        return ParameterError(
+            f"{other}, so this one cannot go on from it{f' ({reason})' if reason else ''}: "
+            "give the same data and parameters, or start from the beginning without ",
+            Setting("resume"),
+            ".",
+        )
 
     def _identity(self, seed: int) -> dict[str, Any]:
         """Return what identifies a run."""
         parameters = self.options.to_plain(self.learner, seed)
         return {
-            "data": self.data,
+            "data": self.data.fingerprint,
             "learner": self.learner,
             **{name: value for name, value in parameters.items() if name not in _FREE},
         }
@@ -139,10 +168,11 @@ def _counter(name: str) -> str:
     return "last_change" if name == "changed" else name
 
 
-def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoint, dict[str, Any]]:
+def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoint, dict[str, Any], Records | None]:
+    """Return the checkpoint, what identifies its run, and what was known of the files."""
     fields = StrictFields(header, "the header")
     fields.word("kind", ("checkpoint",))
-    fields.whole("version", 1, VERSION)
+    version = fields.whole("version", 1, VERSION)
     run = fields.take("run")
     if type(run) is not dict:
         raise ValueError("it does not say of which run it is.")
@@ -150,6 +180,9 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
     state = state_from_plain(fields.take("state"), arrays, len(classes))
     names = fields.words("feature_names", state.n_features)
     current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))
+    files = None
+    if version > 1:  # the first version knew neither
+        current.visited, files = fields.whole("visited"), records_from_plain(fields.take("files"))
     count: int | None = None
     counted = {}
     for name, kind in (_PASS_ARRAYS | _PASS_COUNTERS).items():
@@ -173,28 +206,4 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
         more.end()
     fields.end()
     arrays.end()
-    return Checkpoint(state, classes, None if names is None else np.array(names, object), current, best), run
-
-
-def fingerprint(blocks: Iterable[Any]) -> str:
-    """Return what identifies these blocks: their own fingerprint, or a digest of their first rows."""
-    known = getattr(blocks, "fingerprint", None)
-    if known is not None:
-        return str(known)
-    digest = hashlib.sha256()
-    rows = 0
-    for block in as_blocks(blocks):
-        few = min(block.X.shape[0], 1000 - rows)
-        X = block.X[:few]
-        X = sp.csr_array(X) if sp.issparse(X) else sp.csr_array(np.asarray(X, dtype=np.float64))
-        X.sum_duplicates()
-        X.eliminate_zeros()
-        labels = block.y[:few].tolist()
-        for i in range(few):
-            row = slice(X.indptr[i], X.indptr[i + 1])
-            digest.update(X.indices[row].astype(np.int64).tobytes() + X.data[row].astype(np.float64).tobytes())
-            digest.update(repr(labels[i]).encode())
-        rows += few
-        if rows >= 1000:
-            break
-    return digest.hexdigest()
+    return Checkpoint(state, classes, None if names is None else np.array(names, object), current, best), run, files

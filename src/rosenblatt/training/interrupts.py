@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for work in other threads."""
+"""Ctrl-C that waits for work to be done."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from types import FrameType
 
 
 @contextmanager
-def interrupts_deferred() -> Iterator[None]:
+def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
     """Put off SIGINT until the end of the block, where its handler is called as if it came then.
 
-    In other threads than the main one nothing is done: interrupts do not reach them.
+    The list that the block gets has an entry for each that came, so that it can end early. In other threads than the
+    main one nothing is done: interrupts do not reach them.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield []
         return
     came: list[tuple[int, FrameType | None]] = []
     handler = signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
     try:
-        yield
+        yield came
     finally:
         signal.signal(signal.SIGINT, handler if handler is not None else signal.SIG_DFL)
         if came and callable(handler):

@@ -40,6 +40,9 @@ class Observer:
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
         """After a pass in which the classifiers ``active`` took part."""
 
+    def on_interrupt(self, run: TrainingRun) -> None:
+        """After an interrupt, before ``on_end``."""
+
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
         """After the last pass, or an interrupt."""
 

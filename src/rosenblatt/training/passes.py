@@ -49,14 +49,15 @@ class PassRunner:
         *,
         shuffled: bool,
         first: bool,
-        on_slice: Callable[[int], None],
+        on_slice: Callable[[int], bool],
         on_updates: Callable[[list[Updates]], None] | None,
+        visited: int = 0,
     ) -> None:
-        """Visit ``order`` with the classifiers ``active``.
+        """Visit ``order`` with the classifiers ``active``, but for the first ``visited`` rows, which have been.
 
         ``first`` says that these rows are new to the state: their lengths are looked at. ``on_slice`` is called with
-        the number of rows visited after each slice, ``on_updates`` at the end, after an interrupt too, with the updates
-        of each classifier; they are written down only if it is given.
+        the number of rows visited after each slice, which is the last one if it returns True; ``on_updates`` at the
+        end, after an interrupt too, with the updates of each classifier, which are written down only if it is given.
         """
         rows, sparse = batch.rows, len(batch.rows.parts) == 3
         state.set_layout("F" if sparse and len(state.w) > 1 else "C")
@@ -64,14 +65,13 @@ class PassRunner:
         groups = _groups(state, rows, active, log, self.threads)
         slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
         try:
-            for start in range(0, len(order), slice_rows):
+            for start in range(visited, len(order), slice_rows):
                 stop = min(start + slice_rows, len(order))
                 visits = Visits(order, start, stop, rows.ahead if shuffled else 0, 0, first)
                 self._visit_slice(state, batch, visits, groups)
                 if first and not np.isfinite(state.counters["radius2"]).all():
                     _check_finite(batch)
-                on_slice(stop)
-                if state.at_limit[active].all():
+                if on_slice(stop) or state.at_limit[active].all():
                     break
         finally:
             _join(state, groups)

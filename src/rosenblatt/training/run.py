@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,6 +54,8 @@ class PassState:
 
     row: int = 0
     """The rows before this one have been visited."""
+    visited: int = 0
+    """And, if they are shuffled, so many of the window that begins with it."""
     passes_done: int = 0
     """Passes of this run before this one."""
     active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -106,10 +109,13 @@ class TrainingRun:
         self.current = PassState() if resumed is None else resumed
         self.resumed = resumed is not None
         self.in_pass = False
+        self.is_resumable = False
+        """Whether the rest of the pass in progress depends on nothing but the state and ``current``."""
         self.labels = LabelSummary()
         self._runner = PassRunner(threads)
         self._read_all = True
         self._given_order = np.empty(0, np.uint32)
+        self._interrupts: Sequence[Any] = ()
         self._seen = self.resumed and self.current.passes_done > 0
         self.last_batch: Batch | None = None
         self.early_stopping: EarlyStopping | None = None
@@ -135,7 +141,7 @@ class TrainingRun:
             limit = -1 if options.max_updates is None else counters["updates"] + options.max_updates
             counters["limit"] = limit
             current.active = np.arange(len(counters)) if self.warm else np.flatnonzero(~state.done)
-        elif not current.row:
+        elif not (current.row or current.visited):
             current.active = self._unfinished()
         if self.source.in_memory:
             for batch in self.source.batches():
@@ -148,7 +154,10 @@ class TrainingRun:
                 self._make_pass()
                 outcome = self._outcome()
         except KeyboardInterrupt:
-            self._end(Outcome.INTERRUPTED)
+            try:
+                self._notify("on_interrupt")
+            finally:
+                self._end(Outcome.INTERRUPTED)
             raise
         self._end(outcome)
         return outcome
@@ -196,9 +205,10 @@ class TrainingRun:
     def run_pass(self) -> int:
         """Visit all rows once, from ``current.row`` on; return the mistakes of all classifiers."""
         current, options = self.current, self.options
-        if current.row == 0:
+        if current.row == current.visited == 0:
             self._begin_pass()
         self.in_pass = True
+        self.is_resumable = self.source.rereadable and not self.source.in_memory
         validation = None if self.early_stopping is None else self.early_stopping.validation
         start = current.row
         for batch in self.source.batches(current.row, self.window if options.shuffle else None):
@@ -210,8 +220,8 @@ class TrainingRun:
                     validation.add(batch, held)
             if not self._seen and not self.source.in_memory:
                 self.labels.add(batch.labels, batch.steps, batch.classes)
-            self._visit(batch, order, bool(options.shuffle))
-            current.row = batch.first + batch.rows.n
+            while not self._visit_until_interrupt(batch, order):
+                pass  # whoever handled the interrupt wants the run to go on
             self._notify("on_batch", batch)
             if self.state.at_limit[current.active].all() and (self._seen or not self.source.rereadable):
                 self._read_all = False
@@ -219,8 +229,27 @@ class TrainingRun:
         if current.row == start == 0:
             again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: it can be read only once"
             raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
+        self.is_resumable = False
         self._seen, current.row = True, 0
         return int(self.state.counters["mistakes"][current.active].sum())
+
+    def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:
+        """Visit the rows of a batch that are left, or some of them if an interrupt comes; return whether it was all.
+
+        Where the pass can be gone on with later, interrupts wait until ``current`` says what has been visited.
+        """
+        current = self.current
+        with interrupts_deferred() if self.is_resumable else nullcontext(()) as self._interrupts:
+            try:
+                self._visit(batch, order, bool(self.options.shuffle))
+            except BaseException:
+                self.is_resumable = False  # some of a slice may have been visited
+                raise
+            some_left = self._interrupts and current.visited < len(order)
+            if some_left and not self.state.at_limit[current.active].all():
+                return False
+            current.row, current.visited = batch.first + batch.rows.n, 0
+            return True
 
     def _begin_pass(self) -> None:
         """Reset what is counted for each pass."""
@@ -317,9 +346,14 @@ class TrainingRun:
         current.was_done = np.zeros(len(counters), bool)
 
     def _visit_known(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
-        def on_slice(visited: int) -> None:
+        def on_slice(visited: int) -> bool:
+            if self.is_resumable:
+                self.current.visited = visited
+                if not shuffled:  # blocks may be cut in another way when the run goes on
+                    self.current.row = batch.first + int(order[visited - 1]) + 1
             for observer in self.observers:
                 observer.on_slice(self, batch, visited)
+            return bool(self._interrupts)
 
         def on_updates(updates: list[Updates]) -> None:
             self._notify("on_updates", batch, order, updates)
@@ -334,6 +368,7 @@ class TrainingRun:
             first=not self._seen,
             on_slice=on_slice,
             on_updates=on_updates if logged else None,
+            visited=self.current.visited,
         )
 
 

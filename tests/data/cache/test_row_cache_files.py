@@ -3,14 +3,20 @@
 import errno
 import gc
 import os
+import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pytest
 
 from helpers.kept_rows import example, told
-from rosenblatt import data
+from rosenblatt import AveragedPerceptron, data
 from rosenblatt.data.cache import row_cache
+from rosenblatt.data.cache.row_file import RowFile
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture
@@ -20,7 +26,7 @@ def _small_chunks(monkeypatch):
 
 @pytest.mark.usefixtures("_small_chunks")
 @pytest.mark.parametrize("kind", ["svm", "labels-bool.npz"])
-def test_a_broken_file_is_written_anew_or_one_sentence(tmp_path, kind):
+def test_a_broken_file_is_written_anew_or_a_warning(tmp_path, kind):
     path, options = example(tmp_path, kind)
     expected = told(data.open(path, **options))
     rows = tmp_path / "rows"
@@ -31,18 +37,55 @@ def test_a_broken_file_is_written_anew_or_one_sentence(tmp_path, kind):
     for place in {0, len(sound) - 1, *rng.integers(0, len(sound), 60).tolist()}:
         broken.append(bytearray(sound))
         broken[-1][place] ^= 1 << rng.integers(8)
-    refused = 0
+    warned = 0
     for content in [*broken, sound + b"x", sound[8:]]:
         rows.write_bytes(content)
-        try:
-            assert told(data.open(path, **options, cache=rows)) == expected
-        except ValueError as error:
-            assert str(rows) in str(error)  # noqa: PT017
-            assert "delete it" in str(error)  # noqa: PT017
+        if content and b"rosenblatt-rows" not in content[:4096]:
+            with pytest.raises(ValueError, match="another kind of file: delete it, or name another"):
+                data.open(path, **options, cache=rows)
             assert rows.read_bytes() == content
-            refused += 1
-    assert 10 < refused < len(broken) - 10
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert told(data.open(path, **options, cache=rows)) == expected
+        for warning in caught:
+            assert f"rows cached in {rows} are damaged (" in str(warning.message)
+            assert "they are read from the files" in str(warning.message)
+            warned += 1
+        assert told(data.open(path, **options, cache=rows)) == expected, "it was written anew"
+        assert len(caught) <= 1
+    assert 10 < warned < len(broken) - 10
     assert sorted(os.listdir(tmp_path)) == sorted([kind, "rows"])
+
+
+@pytest.mark.usefixtures("_small_chunks")
+@pytest.mark.parametrize("block_rows", [None, 7])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_cache_that_fails_during_a_run_costs_a_warning(tmp_path, monkeypatch, named, block_rows):
+    monkeypatch.setattr(row_cache, "MEMORY_LIMIT", 500)
+    path, options = example(tmp_path, "svm")
+    plain = AveragedPerceptron(max_iter=4, random_state=0, shuffle=False)
+    plain.fit_stream(data.open(path, **options, block_rows=block_rows))
+    block, calls = RowFile.block, []
+
+    def failing(self, k):
+        calls.append(k)
+        if len(calls) == 3:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return block(self, k)
+
+    monkeypatch.setattr(RowFile, "block", failing)
+    stream = data.open(path, **options, block_rows=block_rows, cache=tmp_path / "rows" if named else True)
+    with pytest.warns(
+        UserWarning, match=r"are damaged \(.*Input/output error\): they are read from the files"
+    ) as caught:
+        model = AveragedPerceptron(max_iter=4, random_state=0, shuffle=False).fit_stream(stream)
+    assert len(caught) == 1
+    assert np.array_equal(model.state_.w, plain.state_.w)
+    assert np.array_equal(model.state_.u, plain.state_.u)
+    assert stream._cache.complete, "the pass that read the files stored them again"
+    assert told(stream) == told(data.open(path, **options, block_rows=block_rows))
+    assert len(calls) > 3
 
 
 class Full:
@@ -70,7 +113,7 @@ def test_a_full_disk_is_one_warning(tmp_path, monkeypatch, named, part):
     expected = told(data.open(path, **options, cache=tmp_path / "rows"))
     room = int(part * (tmp_path / "rows").stat().st_size)
     (tmp_path / "rows").unlink()
-    monkeypatch.setattr(row_cache, "open", lambda *args: Full(open(*args), room), raising=False)  # noqa: SIM115
+    monkeypatch.setattr(row_cache, "open", lambda *args, **more: Full(open(*args, **more), room), raising=False)  # noqa: SIM115
     temporary = row_cache.tempfile.TemporaryFile
     monkeypatch.setattr(row_cache.tempfile, "TemporaryFile", lambda: Full(temporary(), room))
     stream = data.open(path, **options, cache=tmp_path / "rows" if named else True)
@@ -92,7 +135,6 @@ def test_where_no_file_can_be_is_said_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     before = sorted(os.listdir(tmp_path))
     for cache, sentence in (
-        ("no/such/rows", "cache must be a file in an existing folder, got .*no/such/rows: make the folder first"),
         ("", "cache must be a file, got .*, which is something else"),
         ("pipe", "cache must be a file, got .*pipe, which is something else"),
         ("a.csv", "cache must be another file than those that are read"),
@@ -104,14 +146,85 @@ def test_where_no_file_can_be_is_said_at_once(tmp_path):
     assert (tmp_path / "thesis.txt").read_text() == "not to be lost"
 
 
-def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_to_costs_a_warning(tmp_path, monkeypatch):
     path, options = example(tmp_path, "a.csv")
     expected = told(data.open(path, **options, cache=tmp_path / "rows"))
+    before = sorted(os.listdir(tmp_path))
+
+    def warned(cache, reason, **more):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            stream = data.open(path, **options, **more, cache=tmp_path / cache)
+            for _ in range(2):
+                assert told(stream) == told(data.open(path, **options, **more))
+        (warning,) = caught
+        assert re.fullmatch(rf"rows cannot be cached in .* \({reason}\): each pass reads .*", str(warning.message))
+        assert sorted(os.listdir(tmp_path)) == before
+
+    warned("no/such/rows", "there is no such folder")
     monkeypatch.setattr(os, "access", lambda folder, how: False)
     assert told(data.open(path, **options, cache=tmp_path / "rows")) == expected, "nothing is to be written"
-    for more, name in (({}, "others"), ({"drop": ["c"]}, "rows")):
-        with pytest.raises(ValueError, match="cache must be a file in a folder that can be written to, got .*/" + name):
-            data.open(path, **options, **more, cache=tmp_path / name)
+    warned("others", "the folder cannot be written to")
+    warned("rows", "the folder cannot be written to", drop=["c"])
+
+    def shut(*args, **more):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.undo()
+    monkeypatch.setattr(row_cache, "open", shut, raising=False)
+    warned("rows", ".*Permission denied")
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "open", shut)
+    warned("more", ".*Permission denied")
+
+
+def test_a_folder_that_goes_away_costs_a_warning(tmp_path):
+    path, options = example(tmp_path, "a.csv")
+    (tmp_path / "disk").mkdir()
+    stream = data.open(path, **options, cache=tmp_path / "disk" / "rows")
+    (tmp_path / "disk").rmdir()
+    with pytest.warns(UserWarning, match="No such file or directory.*: each pass reads them again"):
+        assert told(stream) == told(data.open(path, **options))
+    assert told(stream) == told(data.open(path, **options))
+
+
+_READS_FOR_EVER = """
+import sys
+from rosenblatt import data
+from rosenblatt.data.io import lines
+lines.CHUNK_BYTES = 300
+blocks = iter(data.open(sys.argv[1], cache=sys.argv[2]))
+next(blocks)
+print("reading", flush=True)
+sys.stdin.read()
+list(blocks)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_what_kill_9_leaves_is_deleted_by_the_next_that_writes(tmp_path):
+    path, options = example(tmp_path, "svm")
+    child = [sys.executable, "-c", _READS_FOR_EVER, path, tmp_path / "rows"]
+    both = [subprocess.Popen(child, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    for process in both:
+        assert process.stdout.readline() == b"reading\n"
+    both[0].kill()
+    both[0].communicate()
+    assert len(os.listdir(tmp_path)) == 3
+    expected = told(data.open(path, **options, cache=tmp_path / "rows"))
+    assert len(os.listdir(tmp_path)) == 3, "the other process still writes"
+    both[1].communicate()
+    assert both[1].returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["rows", "svm"]
+    assert told(data.open(path, **options, cache=tmp_path / "rows")) == expected
+
+
+def test_the_longest_names(tmp_path):
+    path, options = example(tmp_path, "a.csv")
+    for name in ("r" * 255, "é" * 127):
+        told(data.open(path, **options, cache=tmp_path / name))
+        assert data.open(path, **options, cache=tmp_path / name)._cache.complete
+    assert len(os.listdir(tmp_path)) == 3
 
 
 def test_links_relative_paths_and_files_that_are_read_only(tmp_path, monkeypatch):

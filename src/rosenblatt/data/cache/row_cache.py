@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
-from itertools import count
 from typing import Any, NoReturn
 
-from rosenblatt.blocks import Block, DataError
+from rosenblatt.blocks import Block
 from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, is_row_file
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import Facts
 from rosenblatt.data.tables.arrow_arrays import import_arrow
 from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.storage.atomic import Replacement
+from rosenblatt.user_warnings import warn_user
 
 MEMORY_LIMIT = 1 << 26
 """Bytes of rows that are kept in memory."""
-_numbers = count()
+
+
+class DamagedCache(Exception):
+    """Rows of the cache that cannot be read any more; they are in the files still."""
 
 
 class RowCache:
     """The rows of one stream, once all of them have been read.
+
+    Where they cannot be stored, or not be read again, a warning says so and the files are read instead.
 
     Parameters
     ----------
@@ -42,16 +47,16 @@ class RowCache:
     Raises
     ------
     ParameterError
-        If no file can be made at this path, or another kind of file is there.
+        If another kind of file is at this path.
     """
 
     def __init__(self, path: str | None, key: str, get_facts: Callable[[], Facts]) -> None:
         self._path, self._key, self._get_facts = None if path is None else os.path.realpath(path), key, get_facts
         self._in_memory: list[Block] | None = None
-        self._file = self._open_file()
         self._reader: object = None
         """The iteration whose rows are recorded: the one begun last, unless an earlier one continues meanwhile."""
         self._disabled = False
+        self._file = self._open_file()
 
     @property
     def complete(self) -> bool:
@@ -69,15 +74,20 @@ class RowCache:
         return sum(map(len, self._in_memory or ())) if self._file is None else int(self._file.facts["rows"])
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield the rows of the cache."""
+        """Yield the rows of the cache; where that fails, warn, forget them, and raise a `DamagedCache`."""
         if self._file is None:
             yield from self._in_memory or ()
             return
-        first = 0
-        with closing(ordered_map((k for k in range(len(self._file))), self._block, 1)) as work:
-            for block in work:
-                yield replace(block, first=first)
-                first += len(block)
+        first, file = 0, self._file
+        try:
+            with closing(ordered_map((k for k in range(len(file))), file.block, 1)) as work:
+                for block in work:
+                    yield replace(block, first=first)
+                    first += len(block)
+        except (OSError, ValueError, import_arrow().ArrowException) as error:
+            self._file = None
+            warn_user(f"rows cached in {self._place} are damaged ({error}): they are read from the files.", UserWarning)
+            raise DamagedCache from None
 
     def record(self, blocks: Generator[Block, None, None]) -> Generator[Block, None, None]:
         """Yield blocks and store them. Nothing is stored unless all are read, by no other iteration meanwhile."""
@@ -124,34 +134,33 @@ class RowCache:
         """Continue without a cache if it cannot be written."""
         try:
             yield
+        except ParameterError:
+            raise
         except (OSError, ValueError, import_arrow().ArrowException) as error:
-            self._disabled, self._reader = True, None
-            where = "a temporary file" if self._path is None else self._path
-            warnings.warn(f"rows cannot be cached in {where} ({error}): each pass reads them again.", stacklevel=5)
+            self._disable(str(error))
 
-    def _block(self, k: int) -> Block:
-        assert self._file is not None
-        try:
-            return self._file.block(k)
-        except (OSError, ValueError, import_arrow().ArrowException) as error:
-            where = "the temporary file of rows" if self._path is None else self._path
-            raise DataError(f"{where} is damaged ({error}): delete it, and the rows are read again.") from None
+    def _disable(self, reason: str) -> None:
+        self._disabled, self._reader = True, None
+        warn_user(f"rows cannot be cached in {self._place} ({reason}): each pass reads them again.", UserWarning)
+
+    @property
+    def _place(self) -> str:
+        return "a temporary file" if self._path is None else self._path
 
     def _open_file(self) -> RowFile | None:
         """Return the file that has these rows, if there is one."""
         path = self._path
         if path is None:
             return None
-        folder = os.path.dirname(path)
-        if not os.path.isdir(folder):
-            _refuse(f" must be a file in an existing folder, got {path}: make the folder first.")
         if os.path.exists(path) and not os.path.isfile(path):
             _refuse(f" must be a file, got {path}, which is something else.")
-        file = _open_row_file(path) if os.path.exists(path) else None
-        if file is not None and file.facts["key"] == self._key:
-            return file
-        if not os.access(folder, os.W_OK):
-            _refuse(f" must be a file in a folder that can be written to, got {path}.")
+        with self._disable_on_error():
+            file = _open_row_file(path) if os.path.exists(path) else None
+            if file is not None and file.facts["key"] == self._key:
+                return file
+            folder = os.path.dirname(path)
+            if not os.access(folder, os.W_OK):
+                self._disable("the folder cannot be written to" if os.path.isdir(folder) else "there is no such folder")
         return None
 
 
@@ -175,25 +184,26 @@ def _open_row_file(path: str) -> RowFile | None:
 
 
 class _PartialFile:
-    """A row file that is being written, under another name if it has one."""
+    """A row file that is being written, without a name until it is complete."""
 
     def __init__(self, path: str | None) -> None:
-        self._path, self._part = path, f"{path}.{os.getpid()}-{next(_numbers)}.part"
-        self.file: Any = tempfile.TemporaryFile() if path is None else open(self._part, "wb")  # noqa: SIM115
+        self._named = None if path is None else Replacement(path)
+        self.file: Any = (
+            tempfile.TemporaryFile() if self._named is None else open(self._named.descriptor, "wb", closefd=False)  # noqa: SIM115
+        )
         self.writer = RowFileWriter(self.file)
 
     def finish(self, facts: Facts) -> None:
         """Write the facts about the rows, and give the file its name."""
         self.writer.finish(facts)
-        if self._path is not None:
+        if self._named is not None:
             os.fsync(self.file.fileno())  # a power cut leaves no file that has its name and not all of its rows
             self.file.close()
-            os.replace(self._part, self._path)
+            self._named.keep()
 
     def discard(self) -> None:
         """Delete the file."""
         with suppress(OSError):
             self.file.close()
-        if self._path is not None:
-            with suppress(OSError):
-                os.unlink(self._part)
+        if self._named is not None:
+            self._named.discard()

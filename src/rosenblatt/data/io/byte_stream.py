@@ -15,7 +15,7 @@ import select
 import stat
 import sys
 import zlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -53,6 +53,8 @@ def display_name(file: str | BinaryFile) -> str:
 class ByteStream:
     """The decompressed bytes of a file, from its start, and how much of the file they took.
 
+    ``on_read`` gets the bytes as they are stored in the file, in their order, when they are read.
+
     Attributes
     ----------
     name : str
@@ -63,7 +65,7 @@ class ByteStream:
 
     _bytes: Any
 
-    def __init__(self, file: str | BinaryFile) -> None:
+    def __init__(self, file: str | BinaryFile, on_read: Callable[[memoryview], None] | None = None) -> None:
         self.name = display_name(file)
         self.compression: str | None = None
         self._peeked = b""
@@ -73,7 +75,7 @@ class ByteStream:
                 raw = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
             elif isinstance(file, str):
                 by_name, raw = True, io.FileIO(file)
-            self._stored = self._bytes = _CountingReader(raw, closes=by_name)
+            self._stored = self._bytes = _CountingReader(raw, by_name, on_read)
             try:
                 self.compression = self._detect_compression(self._stored.peek(10), by_name)
                 if self.compression:
@@ -139,8 +141,8 @@ class ByteStream:
 class _CountingReader(io.RawIOBase):
     """The stored bytes of a file, counted as they are read."""
 
-    def __init__(self, raw: Any, closes: bool) -> None:
-        self._raw, self._closes = raw, closes
+    def __init__(self, raw: Any, closes: bool, on_read: Callable[[memoryview], None] | None) -> None:
+        self._raw, self._closes, self._on_read = raw, closes, on_read
         self._read = getattr(raw, "read1", raw.read)
         self._head = b""
         self.count = 0
@@ -161,6 +163,8 @@ class _CountingReader(io.RawIOBase):
             buffer[:n] = some
             self._head = self._head[n:]
         self.count += n
+        if self._on_read is not None:
+            self._on_read(memoryview(buffer)[:n])
         return n
 
     def peek(self, size: int) -> bytes:

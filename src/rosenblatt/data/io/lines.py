@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import io
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.byte_stream import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
+from rosenblatt.data.io.contents import Contents
 from rosenblatt.kernels.parsing.byte_words import PAD
 from rosenblatt.parameters import check_integer, shorten
 
@@ -92,6 +93,8 @@ class LineSource:
         Whether all of them can be read again: files on disk, not pipes, standard input or file objects.
     size : int or None
         Bytes of all files as they are stored, None where that is unknown.
+    contents : Contents or None
+        What takes note of all that is read of the files, if that is wanted.
     """
 
     def __init__(self, paths: Paths | BinaryFile, *, chunk_bytes: int | None = None) -> None:
@@ -102,6 +105,7 @@ class LineSource:
         self.names = [display_name(paths)] if isinstance(paths, BinaryFile) else file_names(paths)
         self.rereadable = self._file is None and self._check_names()
         self.size = sum(os.path.getsize(name) for name in self.names) if self.rereadable else None
+        self.contents: Contents | None = None
         self._spare: list[bytearray] = []
         self._peeked: ByteStream | None = None
         self._started = False
@@ -136,8 +140,14 @@ class LineSource:
 
     def open_bytes(self, file: int) -> ByteStream:
         """Return the bytes of a file from its start; those that ``head`` returned are among them."""
-        stream, self._peeked = self._peeked or ByteStream(self._file or self.names[file]), None
+        on_read = None if self.contents is None else self.contents.reader(file)
+        stream, self._peeked = self._peeked or ByteStream(self._file or self.names[file], on_read), None
         return stream
+
+    def note_whole(self, files: Sequence[int] | None = None) -> None:
+        """Note that these files, by default all, are read in another way than from their start to their end."""
+        if self.contents is not None:
+            self.contents.add_whole(files)
 
     def chunks(self) -> Generator[TextChunk, None, None]:
         """Yield all lines in order, blank ones too. A byte order mark is skipped."""

@@ -61,6 +61,7 @@ class _BinaryReader(TableReader[LazyBatch]):
 
     def _read(self) -> Generator[LazyBatch, None, None]:
         for file, name in enumerate(self.files.names):
+            self.files.note_whole([file])
             with self._rename_errors(file):
                 yield from self._batches(file, name)
 

@@ -134,10 +134,12 @@ class LinearPerceptron(TrainedPerceptron):
             Called with the model after each pass, for instance to score it on a test set; the run ends where it returns
             True.
         checkpoint : path, optional
-            A file to write all that the run needs to go on to, ``every`` so many seconds, replaced as a whole.
+            A file to write all that the run needs to go on to, ``every`` so many seconds and when it is interrupted by
+            Ctrl-C, replaced as a whole.
         resume : bool
             Whether to go on from ``checkpoint``, if it is there; the run ends with the bits of one that was never
-            interrupted. Refused if the data or a parameter is not what it was.
+            interrupted. Refused if the data or a parameter is not what it was. Files of ``data.open`` are the same if
+            size and time of change are, or size and all bytes that were read; other blocks if their first rows are.
 
         Examples
         --------

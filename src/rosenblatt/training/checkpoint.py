@@ -148,7 +148,7 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
         raise ValueError("it does not say of which run it is.")
     classes = labels_from_plain(fields.take("classes"))
     state = state_from_plain(fields.take("state"), arrays, len(classes))
-    names = fields.words("feature_names", state.n_features)
+    names = fields.optional("feature_names", lambda name: fields.words(name, state.n_features))
     current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))
     count: int | None = None
     counted = {}

@@ -49,7 +49,8 @@ class ModelInfo:
 
     def names(self, n_features: int) -> Names | None:
         """Return the names of features as an array; a ValueError where they are not that many words."""
-        names = StrictFields({"feature_names": self.feature_names}, "the header").words("feature_names", n_features)
+        fields = StrictFields({"feature_names": self.feature_names}, "the header")
+        names = fields.optional("feature_names", lambda name: fields.words(name, n_features))
         return None if names is None else np.array(names, object)
 
 
@@ -66,9 +67,14 @@ class LinearModel:
     preparation: dict[str, Any] | None = None
     fingerprint: Any = None
 
+    @property
+    def n_features(self) -> int:
+        """Columns of the rows that it predicts."""
+        return self.state.n_features
+
     def _rows(self, X: Matrix) -> RowMatrix:
-        if X.shape[1] != self.state.n_features:
-            raise ValueError(f"expected rows of {self.state.n_features} features, got {X.shape[1]}.")
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"expected rows of {self.n_features} features, got {X.shape[1]}.")
         return as_rows(X)
 
     def predict(self, X: Matrix) -> Labels:

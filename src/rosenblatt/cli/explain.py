@@ -41,7 +41,7 @@ def _names(model: Any) -> list[str] | None:
     """Return names for features that the model has none for: their numbers in the files."""
     from rosenblatt.data.preparations import is_preparation
 
-    preparation = getattr(model, "preparation_", None)
+    preparation = getattr(model, "preparation_", {})
     if not is_preparation(preparation) or hasattr(model, "feature_names_in_"):
         return None
     if preparation["format"] != "svmlight":

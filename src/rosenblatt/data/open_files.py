@@ -268,4 +268,5 @@ def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.
     if path is not None and any(os.path.exists(path) and os.path.samefile(path, name) for name in source.files.names):
         raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
     recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
-    return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts)
+    width = source.n_features if source.fixed_width else None
+    return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

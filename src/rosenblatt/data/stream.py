@@ -76,7 +76,7 @@ class Stream:
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
                 if cached is not None:
-                    self._source.share = self.rows_read / cached.rows
+                    self._source.share = self.rows_read / max(1, cached.rows)
                 yield block
         finally:
             blocks.close()

@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any, NoReturn
 
 from rosenblatt.blocks import Block, DataError
+from rosenblatt.data.cache.row_checks import check_facts
 from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, is_row_file
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import Facts
@@ -38,6 +39,8 @@ class RowCache:
         A digest that identifies these rows: a file with another key is replaced.
     get_facts : callable
         Returns what is known about the rows after the last of them, "n_features" included.
+    width : int or None
+        How many columns rows have, None where that is known after the last of them.
 
     Raises
     ------
@@ -45,8 +48,9 @@ class RowCache:
         If no file can be made at this path, or another kind of file is there.
     """
 
-    def __init__(self, path: str | None, key: str, get_facts: Callable[[], Facts]) -> None:
+    def __init__(self, path: str | None, key: str, get_facts: Callable[[], Facts], width: int | None = None) -> None:
         self._path, self._key, self._get_facts = None if path is None else os.path.realpath(path), key, get_facts
+        self._width = width
         self._in_memory: list[Block] | None = None
         self._file = self._open_file()
         self._reader: object = None
@@ -132,7 +136,10 @@ class RowCache:
     def _block(self, k: int) -> Block:
         assert self._file is not None
         try:
-            return self._file.block(k)
+            block = self._file.block(k)
+            if block.X.shape[1] != self._file.facts["n_features"]:
+                raise ValueError("its rows are not as wide as it says")
+            return block
         except (OSError, ValueError, import_arrow().ArrowException) as error:
             where = "the temporary file of rows" if self._path is None else self._path
             raise DataError(f"{where} is damaged ({error}): delete it, and the rows are read again.") from None
@@ -148,7 +155,7 @@ class RowCache:
         if os.path.exists(path) and not os.path.isfile(path):
             _refuse(f" must be a file, got {path}, which is something else.")
         file = _open_row_file(path) if os.path.exists(path) else None
-        if file is not None and file.facts["key"] == self._key:
+        if file is not None and file.facts["key"] == self._key and self._width in (None, file.facts["n_features"]):
             return file
         if not os.access(folder, os.W_OK):
             _refuse(f" must be a file in a folder that can be written to, got {path}.")
@@ -167,8 +174,9 @@ def _open_row_file(path: str) -> RowFile | None:
             _refuse(
                 f" must be a file of rows or a new file, got {path}, another kind of file: delete it, or name another."
             )
-        with suppress(ValueError, import_arrow().ArrowException):
+        with suppress(OSError, ValueError, import_arrow().ArrowException):
             rows = RowFile(file)
+            check_facts(rows.facts)
             stack.pop_all()  # it stays open as long as its rows are used
             return rows
     return None

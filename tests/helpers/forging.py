@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import json
 
 import numpy as np
@@ -39,6 +40,23 @@ def forge(text, arrays, layout="1", digest=None, edit=lambda head: head):
 
 def compact(header):
     return json.dumps(header, separators=(",", ":"))
+
+
+def mutations(data):
+    """Yield copies of plain data with one field removed, added, or replaced by what does not belong there."""
+    strange = (None, -1, 0, 1, 2**80, 1.5, -1e308, "", "vote", True, [], [[]], {}, {"a": 1}, [1, "a"], "0" * 400)
+    if type(data) is dict:
+        yield {**data, "more": 1}
+        for name in data:
+            yield {key: value for key, value in data.items() if key != name}
+            for value in itertools.chain(strange, mutations(data[name])):
+                yield {**data, name: value}
+    elif type(data) is list:
+        yield [*data, None]
+        for i in range(len(data)):
+            yield data[:i] + data[i + 1 :]
+            for value in itertools.chain(strange[:8], mutations(data[i])):
+                yield [*data[:i], value, *data[i + 1 :]]
 
 
 def alike(one, other, where="model"):

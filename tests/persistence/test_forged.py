@@ -1,6 +1,5 @@
 """Model files from strangers: damaged, altered, made to deceive; always one sentence, never wrong bits."""
 
-import itertools
 import os
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from helpers.examples import small_set
-from helpers.forging import compact, forge
+from helpers.forging import compact, forge, mutations
 from rosenblatt import Perceptron, VotedPerceptron
 from rosenblatt.persistence.files import load, save
 from rosenblatt.storage.container import read_container, write_container
@@ -51,23 +50,6 @@ def small_models():
     yield first
     yield VotedPerceptron(multi_class="direct", **options).fit(sp.csr_array(X), y)
     yield Perceptron().partial_fit(X, np.array(["a", "b", "a"])[y])
-
-
-def mutations(data):
-    """Yield copies of plain data with one field removed, added, or replaced by what does not belong there."""
-    strange = (None, -1, 0, 1, 2**80, 1.5, -1e308, "", "vote", True, [], [[]], {}, {"a": 1}, [1, "a"], "0" * 400)
-    if type(data) is dict:
-        yield {**data, "more": 1}
-        for name in data:
-            yield {key: value for key, value in data.items() if key != name}
-            for value in itertools.chain(strange, mutations(data[name])):
-                yield {**data, name: value}
-    elif type(data) is list:
-        yield [*data, None]
-        for i in range(len(data)):
-            yield data[:i] + data[i + 1 :]
-            for value in itertools.chain(strange[:8], mutations(data[i])):
-                yield [*data[:i], value, *data[i + 1 :]]
 
 
 def other_arrays(arrays, rng):

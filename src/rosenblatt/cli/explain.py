@@ -39,12 +39,14 @@ def _not_zero(table: Any) -> Any:
 
 def _names(model: Any) -> list[str] | None:
     """Return names for features that the model has none for: their numbers in the files."""
-    preparation = getattr(model, "preparation_", None)
-    if preparation is None or hasattr(model, "feature_names_in_"):
+    from rosenblatt.data.preparations import is_preparation
+
+    preparation = getattr(model, "preparation_", {})
+    if not is_preparation(preparation) or hasattr(model, "feature_names_in_"):
         return None
     if preparation["format"] != "svmlight":
         return [f"#{i}" for i in range(model.n_features_in_)]
-    first = 0 if preparation.get("zero_based") else 1
+    first = 0 if preparation["zero_based"] else 1
     return [f"feature {i}" for i in range(first, first + model.n_features_in_)]
 
 

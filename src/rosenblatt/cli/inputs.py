@@ -23,6 +23,10 @@ class Predictor(Protocol):
     classes: NDArray[Any]
     preparation: dict[str, Any] | None
 
+    @property
+    def n_features(self) -> int:
+        """Columns of the rows that it predicts."""
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
 

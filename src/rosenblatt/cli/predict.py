@@ -29,6 +29,7 @@ def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any
 
 def loaded(path: str) -> Predictor:
     """Return the model of a file, which has to say how rows are prepared."""
+    from rosenblatt.data.preparations import check_preparation
     from rosenblatt.training.model import LinearModel, ModelInfo, read_file
     from rosenblatt.training.options import LEARNERS
 
@@ -36,8 +37,10 @@ def loaded(path: str) -> Predictor:
         if info.learner in LEARNERS:
             return LinearModel.from_plain(info, fields, arrays)
         from rosenblatt.persistence.codecs import rescaled_from_plain
+        from rosenblatt.theory.certificates import MOST_ROWS
 
-        return _Estimator(info.learner, info.classes, info.preparation, rescaled_from_plain(info, fields, arrays))
+        found = rescaled_from_plain(info, fields, arrays, MOST_ROWS)
+        return _Estimator(info.learner, info.classes, info.preparation, found)
 
     model = read_file(path, read)
     if model.preparation is None:
@@ -45,6 +48,12 @@ def loaded(path: str) -> Predictor:
             f"{path} does not say how rows of files are made into features, as it was not trained by this command: "
             "use it from Python, with rosenblatt.load."
         )
+    try:
+        made = check_preparation(model.preparation)
+    except ValueError as fault:
+        raise ValueError(f"{path} does not say how rows of files are made into features: {fault}") from None
+    if made not in (None, model.n_features):
+        raise ValueError(f"{path} holds a model of {model.n_features:,} features, and makes {made:,} of each row.")
     return model
 
 
@@ -56,6 +65,10 @@ class _Estimator:
     classes: Any
     preparation: dict[str, Any] | None
     estimator: Any
+
+    @property
+    def n_features(self) -> int:
+        return int(self.estimator.n_features_in_)
 
     def predict(self, X: Any) -> Any:
         return self.estimator.predict(X)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -88,25 +87,22 @@ def check(
         if not holds:
             raise NegativeAnswer
         return
-    files = ", ".join(paths)
+    files, words = ", ".join(paths), str(verdict)
     if not holds:
         raise NegativeAnswer(f"The certificate does not hold: {certificate} claims something that {files} contradicts.")
     say(f"The certificate holds: every claim was recomputed exactly from {files}.")
-    say(str(verdict))
+    say(words)
 
 
 def _loaded(path: str) -> Any:
     from rosenblatt import Certificate, Verdicts
 
     text = Path(path).read_bytes()
+    several = text.lstrip()[:1] == b"["
     try:
-        several = isinstance(json.loads(text), list)
-    except (ValueError, RecursionError):
-        raise ValueError(f"{path} is no certificate: expected JSON as separate -o writes it.") from None
-    try:
-        found: Any = Verdicts.load(path) if several else Certificate.load(path)
+        found: Any = (Verdicts if several else Certificate).from_json(text)
     except ValueError as fault:
-        raise ValueError(f"{path} is no sound certificate: {fault}") from None
+        raise ValueError(f"{path} is no certificate that can be checked: {fault}") from None
     if not several and not hasattr(found, "positive"):
         raise ValueError(f"{path} is a certificate about inequalities, expected one about labelled rows.")
     return found

@@ -197,10 +197,17 @@ def _save(online: OnlineLearner, stream: Stream, out: Path) -> None:
     if model.preparation["format"] == "svmlight":
         model.preparation["n_features"] = model.state.n_features
     name_features(model, stream.feature_names)
-    before = model.fingerprint or {"files": [], "rows": 0}
-    model.fingerprint = {"files": [*before["files"], "-"], "rows": before["rows"] + online.count.rows}
+    files, rows = _seen_before(model.fingerprint)
+    model.fingerprint = {"files": [*files, "-"], "rows": rows + online.count.rows}
     model.save(out)
     note(f"model written to {out}.")
+
+
+def _seen_before(fingerprint: Any) -> tuple[list[Any], int]:
+    """Return the files and the number of rows that a model says it was trained on, as this command writes them."""
+    known = fingerprint if isinstance(fingerprint, dict) else {}
+    files, rows = known.get("files"), known.get("rows")
+    return files if isinstance(files, list) else [], rows if isinstance(rows, int) else 0
 
 
 @dataclass

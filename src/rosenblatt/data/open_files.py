@@ -12,9 +12,10 @@ from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.io.formats import TABLES, detect_format
 from rosenblatt.data.io.lines import LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
+from rosenblatt.data.preparations import check_character, check_preparation
 from rosenblatt.data.row_source import FIRST_ROWS, VERSION, OpenRequest, RowSource
 from rosenblatt.data.stream import OnceStream, Stream
-from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer, shorten
+from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer
 
 _FORMATS_OF = {
     "target": (*TABLES, "npz"),
@@ -26,14 +27,6 @@ _FORMATS_OF = {
 """The formats that an option is for; options not listed are for tables."""
 _WITH_LISTS = ("parquet", "arrow")
 """The formats that can have sparse rows in columns of lists."""
-_NEEDED = {
-    "tables": {"dialect", "order", "target", "weight", "columns", "ignored", "others"}
-    | {"missing", "missing_values", "bits", "ngrams", "sparse"},
-    "npz": {"target", "missing", "fill", "n_features"},
-    "svmlight": {"zero_based", "n_features"},
-    "vw": {"bits", "n_features"},
-}
-"""The keys of a preparation."""
 
 
 def open(
@@ -228,22 +221,16 @@ def _check_options(request: OpenRequest) -> None:
             way_out = ": leave ", Setting(name), " out, or give another ", Setting("format"), "."
             raise ParameterError(f"{request.file} is read as {request.format}, where ", *why, *way_out)
     for name in ("delimiter", "quote"):
-        character: str = request.options.get(name, "|")
-        allowed = len(character) == 1 and character.isascii() and character not in "\r\n"
-        if not allowed and not (name == "quote" and character == ""):
-            raise ParameterError(Setting(name), f" must be one ASCII character, got {shorten(character)}.")
+        check_character(name, request.options.get(name, "|"))
 
 
 def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> None:
-    family = preparation.get("format", "")
-    needed = _NEEDED.get("tables" if family in TABLES else family, {"?"})
-    if preparation.get("version") != VERSION or not needed <= set(preparation):
+    try:
+        check_preparation(preparation)
+    except ValueError as fault:
         what = "the preparation of a stream, as data.open of this version makes it"
-        raise ParameterError(Setting("preparation"), f" must be {what}.")
-    if family in TABLES or family == "npz":
-        from rosenblatt.data.tables.schema import TableOptions
-
-        TableOptions(**{name: preparation[name] for name in ("bits", "ngrams", "missing") if name in preparation})
+        raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
+    family = preparation["format"]
     for name in request.options:
         pair = Setting("preparation"), " says how rows are made, so ", Setting(name)
         raise ParameterError(*pair, " cannot be given as well.")
@@ -281,4 +268,5 @@ def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.
     if path is not None and any(os.path.exists(path) and os.path.samefile(path, name) for name in source.files.names):
         raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
     recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
-    return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts)
+    width = source.n_features if source.fixed_width else None
+    return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

@@ -84,7 +84,7 @@ class Stream:
             with suppress(DamagedCache), closing(cache.blocks()) as cached:
                 for block in cached:
                     row += len(block)
-                    self._source.share = row / total
+                    self._source.share = row / max(1, total)
                     yield block
                 return
         blocks = self._source.blocks()

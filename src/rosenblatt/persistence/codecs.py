@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields as fields_of
 from typing import Any
 
@@ -80,7 +81,9 @@ def rescaled_to_plain(model: RescaledPerceptron) -> tuple[ModelInfo, dict[str, A
     return info, learned, {"coef": model.coef_, "intercept": model.intercept_}
 
 
-def rescaled_from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays) -> RescaledPerceptron:
+def rescaled_from_plain(
+    info: ModelInfo, fields: StrictFields, arrays: StrictArrays, max_rows: float = math.inf
+) -> RescaledPerceptron:
     """Return the rescaled perceptron that a file describes, or raise a ValueError."""
     model = RescaledPerceptron(**_rescaled_parameters(StrictFields(info.parameters, "the header: 'parameters'")))
     model.classes_, labels = info.classes, info.classes.tolist()
@@ -97,7 +100,7 @@ def rescaled_from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArr
     for name in _COUNTS:
         setattr(model, name, fields.whole(name, most=2**4096 if name == "seed_" else 2**62))
     text = fields.word("verdict")
-    model.verdict_ = Verdicts.from_json(text) if classifiers > 1 else Certificate.from_json(text)
+    model.verdict_ = (Verdicts if classifiers > 1 else Certificate).from_json(text, max_rows=max_rows)
     verdicts: Any = model.verdict_ if classifiers > 1 else {labels[1]: model.verdict_}
     if list(verdicts) != (labels if classifiers > 1 else labels[1:]) or any(
         not isinstance(verdict, _VERDICTS) or verdict.positive != label for label, verdict in verdicts.items()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.data.preparations import check_preparation, is_preparation
 from rosenblatt.estimators.linear import LinearPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.persistence.codecs import (
@@ -18,6 +20,7 @@ from rosenblatt.persistence.codecs import (
 )
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.theory.certificates import MOST_ROWS
 from rosenblatt.training.model import LinearModel, ModelInfo, read_file, write_file
 
 
@@ -54,18 +57,27 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"only {', '.join(LEARNERS)} can be saved, got {type(model).__name__}: of a pipeline, save the last step."
         )
     check_is_fitted(model)
+    _check_attached(getattr(model, "preparation_", None))
     if isinstance(model, LinearPerceptron):
         to_linear_model(model).save(path)
     elif isinstance(model, RescaledPerceptron):
         write_file(path, *rescaled_to_plain(model), rescaled_from_plain)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS) -> Any:
     """Return the model that `save` wrote to a file; it predicts and goes on training with the same bits.
 
     No code is run, so a file from a stranger can do no harm. One that is cut short, altered, not valid, or written by
     a newer version of this library is refused with a ValueError that says so; one that cannot be read, with an
-    OSError.
+    OSError. Memory and time are in proportion to the size of the file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    max_rows : int
+        The verdict of a RescaledPerceptron has a weight, 8 bytes, for each row that it was trained on and each class,
+        and a small file can claim any number of them: beyond this one it is refused.
 
     Examples
     --------
@@ -80,10 +92,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     Traceback (most recent call last):
     ValueError: ... is cut short: 161 bytes of arrays should follow its head, and 160 do.
     """
-    return read_file(path, _from_plain)
+    return read_file(path, functools.partial(_from_plain, max_rows=max_rows))
 
 
-def _from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays) -> Any:
+def _from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays, max_rows: float) -> Any:
+    _check_attached(info.preparation)
     if info.learner == RescaledPerceptron.__name__:
-        return rescaled_from_plain(info, fields, arrays)
+        return rescaled_from_plain(info, fields, arrays, max_rows)
     return from_linear_model(LinearModel.from_plain(info, fields, arrays))
+
+
+def _check_attached(preparation: object) -> None:
+    """Raise a ValueError where a preparation looks like that of a stream and is none; other plain data may be."""
+    if is_preparation(preparation):
+        check_preparation(preparation)

@@ -6,12 +6,13 @@ import itertools
 import json
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rosenblatt.parameters import shorten
 
+Value = TypeVar("Value")
 DEEPEST = 64  # levels of lists and dictionaries within each other; deeper ones are refused
 LARGEST = 2**53  # integers up to here are floats as well, as counters must be
 _LABEL_TYPES = (
@@ -21,6 +22,8 @@ _LABEL_TYPES = (
 )
 _WIDEST = 256
 """Labels keep the width of their array up to this many characters, so that no file can ask for much memory."""
+_MOST_LETTERS = 1 << 24
+"""All labels together, each as wide as the longest, have at most so many characters, where that is more than these."""
 
 
 def to_canonical_json(data: object, what: str) -> str:
@@ -112,14 +115,23 @@ class StrictFields:
         expected = " or ".join(map(repr, allowed)) or "a string"
         return self._typed(name, str, expected, lambda value: not allowed or value in allowed)
 
-    def words(self, name: str, length: int) -> list[str] | None:
-        """Return a list of ``length`` strings, or None where there is none."""
-        value = self.take(name)
-        if value is None:
-            return None
-        if type(value) is not list or len(value) != length or any(type(word) is not str for word in value):
-            raise self.wrong(name, f"a list of {length} strings", value)
+    def words(self, name: str, length: int | None = None) -> list[str]:
+        """Return a list of strings, ``length`` of them if it is given."""
+        expected = "a list of strings" if length is None else f"a list of {length} strings"
+        value = self._typed(name, list, expected, lambda value: length in (None, len(value)))
+        if any(type(word) is not str for word in value):
+            raise self.wrong(name, expected, value)
         return value
+
+    def optional(self, name: str, read: Callable[[str], Value]) -> Value | None:
+        """Return what ``read`` makes of the field, None where that is what the file says."""
+        if name in self._left and self._left[name] is None:
+            return self.take(name)
+        return read(name)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is such a field, not yet taken."""
+        return name in self._left
 
     def values(self, name: str) -> list[Any]:
         """Return a list of anything."""
@@ -189,6 +201,11 @@ def labels_from_plain(data: object) -> np.ndarray:
         name[:1] == "U" and widths and max(1, longest) <= int(name[1:]) <= max(_WIDEST, longest)
     ):
         raise ValueError(f"'classes' must be of a known type, got {shorten(name)}.")
+    if name[:1] == "U" and int(name[1:]) * len(values) > max(_MOST_LETTERS, _WIDEST * len(values)):
+        raise ValueError(
+            f"'classes' would take {int(name[1:]) * len(values):,} letters, {len(values):,} labels as wide as the "
+            f"longest, expected at most {_MOST_LETTERS:,}: shorten the longest, or use labels of type object."
+        )
     if kind is int and not np.iinfo(name).min <= min(values) <= max(values) <= np.iinfo(name).max:
         raise ValueError(f"'classes' must be labels of type {name}, got {shorten(values)}.")
     with np.errstate(over="ignore"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,11 @@ _HOMES = {
     "programs.optimum_answers": ("Optimum", "Unbounded"),
 }
 """The module of each type of certificate. A name in a file is looked up here and nowhere else."""
+MOST_BITS = 1 << 18
+"""The longest integer in a file. Exact searches, whose work is limited, end with fewer than 232,000 bits."""
+MOST_ROWS = 1 << 27
+"""A certificate names the rows that have weight, and how many rows there are: in memory all of them have one."""
+_INTEGER = re.compile(rf"-?0x[0-9a-f]{{1,{MOST_BITS // 4}}}")
 
 
 class JsonFile:
@@ -45,15 +51,23 @@ class JsonFile:
         raise NotImplementedError
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
+    def from_json(cls, text: str | bytes, *, max_rows: float = MOST_ROWS) -> Self:
         """Return what ``to_json`` wrote; a ValueError for any other text.
 
-        It is not trusted: what it claims is true only if its ``check`` on the data returns True.
+        It is not trusted: what it claims is true only if its ``check`` on the data returns True. Text of a few bytes
+        can claim something about any number of rows, for each of which 8 bytes are needed: above ``max_rows`` in all
+        it is refused.
         """
         try:
             record = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"expected a certificate as JSON, got something else: {error}.") from None
+        rows = _claimed_rows(record)
+        if rows > max_rows:
+            raise ValueError(
+                f"expected certificates about {max_rows:,} rows in all, got {shorten(rows)}: "
+                "allow more by max_rows, 8 bytes of memory each, if you know where they come from."
+            )
         return cls.from_dict(record)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -61,9 +75,21 @@ class JsonFile:
         write_atomically(path, [f"{self.to_json()}\n".encode("utf-8", "backslashreplace")])
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a JSON file that ``save`` wrote; ``Certificate.load`` reads a certificate of any type."""
-        return cls.from_json(Path(path).read_bytes())
+    def load(cls, path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS) -> Self:
+        """Read a JSON file that ``save`` wrote; ``Certificate.load`` reads a certificate of any type.
+
+        ``max_rows`` is that of ``from_json``.
+        """
+        return cls.from_json(Path(path).read_bytes(), max_rows=max_rows)
+
+
+def _claimed_rows(record: object) -> int:
+    """Return for how many rows the certificates in ``record``, and in their proofs, have weights."""
+    records = [one for one in (record if isinstance(record, list) else [record]) if isinstance(one, dict)]
+    proofs = [one["proof"] for one in records if isinstance(one.get("proof"), dict)]
+    alphas = [one["alpha"] for one in (*records, *proofs) if isinstance(one.get("alpha"), dict)]
+    lengths = [alpha.get("length") for alpha in alphas]
+    return sum(length for length in lengths if isinstance(length, int))
 
 
 class Certificate(JsonFile):
@@ -140,7 +166,7 @@ def words(*allowed: str) -> Codec:
 
 def _write_number(value: float, name: str) -> str | float:
     if type(value) is int:
-        return hex(value)  # decimal digits have a limit in Python, and in other readers
+        return write_integer(value)
     value = float(value)
     if math.isnan(value):
         raise ValueError(f"{name!r} of the certificate is not a number: nothing can be proved about it.")
@@ -150,17 +176,35 @@ def _write_number(value: float, name: str) -> str | float:
 def _to_number(value: object) -> float | None:
     """Return the float or the integer that ``_write_number`` wrote, None for anything else."""
     if isinstance(value, str):
-        return float(value) if value in ("inf", "-inf") else _to_integer(value)
+        return float(value) if value in ("inf", "-inf") else read_integer(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         return None
     return float(value)
 
 
-def _to_integer(value: object) -> int | None:
-    try:
-        return int(value, 16) if isinstance(value, str) else None
-    except ValueError:
-        return None
+def write_integer(value: int) -> str:
+    """Return an integer in hexadecimal digits: decimal ones have a limit in Python, and in other readers."""
+    if value.bit_length() > MOST_BITS:
+        raise ValueError(f"a number of {value.bit_length():,} bits is too long for a file, which allows {MOST_BITS:,}.")
+    return hex(value)
+
+
+def read_integer(value: object) -> int | None:
+    """Return the integer that ``write_integer`` wrote, None for anything else.
+
+    >>> read_integer("-0xff"), read_integer("ff")
+    (-255, None)
+    """
+    return int(value, 16) if isinstance(value, str) and _INTEGER.fullmatch(value) else None
+
+
+def _read_real(fields: StrictFields, name: str) -> float:
+    number = _read_number(fields, name)
+    if isinstance(number, int):
+        if abs(number) > sys.float_info.max or int(float(number)) != number:
+            raise fields.wrong(name, "a float", number)
+        return float(number)
+    return number
 
 
 def _read_number(fields: StrictFields, name: str) -> float:
@@ -207,12 +251,12 @@ def _read_sparse(fields: StrictFields, name: str) -> NDArray[np.float64]:
 
 
 def _write_integers(values: tuple[int, ...] | None, _: str) -> list[str] | None:
-    return None if values is None else [hex(value) for value in values]
+    return None if values is None else [write_integer(value) for value in values]
 
 
 def _read_integers(fields: StrictFields, name: str) -> tuple[int, ...] | None:
     values = fields.take(name)
-    integers = [_to_integer(value) for value in values] if isinstance(values, list) else [None]
+    integers = [read_integer(value) for value in values] if isinstance(values, list) else [None]
     if values is not None and None in integers:
         raise fields.wrong(name, "a list of hexadecimal numbers", values)
     return None if values is None else tuple(integer for integer in integers if integer is not None)
@@ -222,7 +266,8 @@ def _write_label(value: object, _: str) -> bool | int | float | str | None:
     return None if value is None else label_to_json(value)
 
 
-Number: TypeAlias = Annotated[float, Codec(_write_number, _read_number)]  # perhaps infinite, or an integer of any size
+Real: TypeAlias = Annotated[float, Codec(_write_number, _read_real)]  # perhaps infinite
+Number: TypeAlias = Annotated[float, Codec(_write_number, _read_number)]  # a real number, or a long integer
 Vector: TypeAlias = Annotated[NDArray[Any], Codec(_write_vector, _read_vector)]  # an array of such numbers
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
 Rows: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]  # row numbers

@@ -22,7 +22,7 @@ def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool 
     square = exact.squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
     if square == 0:
         return math.inf if least > 0 else -math.inf
-    root = exact.round_root(least * least / square, up=None if nearest else least < 0)
+    root = exact.round_root(least * least, up=None if nearest else least < 0, over=square)
     return root if least > 0 else -root
 
 
@@ -55,9 +55,5 @@ def proves_inseparable(X: Matrix, signs: Signs, alpha: Floats, weights: tuple[in
     rows = np.flatnonzero(alpha)
     if weights is None:
         return exact.encloses_zero_combination(X, signs, rows, alpha[rows], bias)
-    total = sum(weights)
-    near = total > 0 and all(
-        abs(Fraction(share) * total - weight) * 10**9 <= weight + total * Fraction(1, 2**1040)
-        for share, weight in zip(alpha[rows].tolist(), weights, strict=False)
-    )
+    near = exact.are_shares(alpha[rows], weights, of=Fraction(1), tiny=Fraction(1, 10**9 * 2**1040))
     return near and exact.sums_to_zero(X, signs, rows, weights, bias)

@@ -11,7 +11,7 @@ g (|x| . |w|) with g = d u / (1 - d u), u = 2^-53, and by 2^-1074 for each produ
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +23,7 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows,
 from rosenblatt.theory.words import as_float
 
 BLOCK_BYTES = 1 << 26
+_FIRST_BITS = 1 << 11  # floats, and what is tiny beside them, go down to 2**-1074
 MANY = 200  # more dense rows in doubt than this are first looked at with twice the digits
 
 
@@ -42,12 +43,16 @@ def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
         in_doubt = in_doubt[np.unique(rows, axis=0, return_index=True)[1]]
     whole, unit = _whole(values)
     bias = whole.pop()
-    scores, place = _times(X[in_doubt], whole)  # the numbers are exact from here on
-    bias <<= -place
-    least = min(
-        score + bias if sign > 0 else -score - bias for score, sign in zip(scores, signs[in_doubt], strict=True)
-    )
-    return Fraction(least, 1 << -place) * unit
+    step = max(1, BLOCK_BYTES // (256 + _largest_bytes([*whole, bias])))
+    parts = (in_doubt[start : start + step] for start in range(0, len(in_doubt), step))
+    return min(_least_exactly(X[part], signs[part], whole, bias) for part in parts) * unit
+
+
+def _least_exactly(X: Matrix, signs: Signs, w: list[int], b: int) -> Fraction:
+    scores, place = _times(X, w)
+    b <<= -place
+    least = min(score + b if sign > 0 else -score - b for score, sign in zip(scores, signs, strict=True))
+    return Fraction(least, 1 << -place)
 
 
 def squared_length(values: Sequence[float]) -> Fraction:
@@ -94,6 +99,22 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
     return not any(_times(X[rows].T, signed)[0])
 
 
+def are_shares(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fraction) -> bool:
+    """Return whether ``alpha`` are the shares of the weights in a total ``of``, to a billionth or a ``tiny`` part.
+
+    Of long weights the first digits are looked at: what the others say is far below ``tiny``.
+    """
+    total = sum(weights)
+    if len(weights) != len(alpha) or total <= 0:
+        return False
+    dropped = max(0, total.bit_length() - _FIRST_BITS)
+    total >>= dropped
+    return all(
+        abs(Fraction(share) * total - (weight >> dropped) * of) <= (weight >> dropped) * of / 10**9 + total * tiny
+        for share, weight in zip(alpha.tolist(), weights, strict=True)
+    )
+
+
 def encloses_zero_combination(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> bool:
     """Return whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
 
@@ -127,27 +148,34 @@ def encloses_zero_combination(X: Matrix, signs: Signs, rows: NDArray[np.intp], a
     return bool((alpha > np.max(delta)).all())  # the norm is that of the largest entry
 
 
-def round_root(square: Fraction, up: bool | None) -> float:
-    """Return the square root as a float: rounded ``up`` or down for certain, or to the nearest where ``up`` is None.
+def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) -> float:
+    """Return the root of ``square / over``: rounded ``up`` or down for certain, to the nearest where ``up`` is None.
 
-    >>> round_root(Fraction(1, 25), up=None), round_root(Fraction(1, 25), up=False)
+    >>> round_root(Fraction(1, 25), up=None), round_root(Fraction(1), up=False, over=Fraction(25))
     (0.2, 0.19999999999999998)
     """
     if square <= 0:
         return 0.0
-    shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    root = math.sqrt(square / Fraction(4) ** shift)
+    above, below = square.numerator * over.denominator, square.denominator * over.numerator  # never reduced: it is slow
+    shift = (above.bit_length() - below.bit_length()) // 2
+    root = math.sqrt((above << max(0, -2 * shift)) / (below << max(0, 2 * shift)))
+
+    def compare(p: int, q: int) -> int:
+        """Return how (p / q)^2 compares with the square: -1, 0 or 1."""
+        left, right = p * p * below, q * q * above
+        return (left > right) - (left < right)
+
     try:
         low = math.ldexp(root, shift)
     except OverflowError:
         low = math.nextafter(math.inf, 0.0)
-    while Fraction(low) ** 2 > square:
+    while compare(*low.as_integer_ratio()) > 0:
         low = math.nextafter(low, 0.0)
     high = low
-    while math.isfinite(high) and Fraction(high) ** 2 < square:
+    while math.isfinite(high) and compare(*high.as_integer_ratio()) < 0:
         low, high = high, math.nextafter(high, math.inf)
     if up is None:
-        up = math.isfinite(high) and ((Fraction(low) + Fraction(high)) / 2) ** 2 < square
+        up = math.isfinite(high) and compare(*((Fraction(low) + Fraction(high)) / 2).as_integer_ratio()) < 0
     return high if up else low
 
 
@@ -225,7 +253,7 @@ def _times(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
     place = _place(entries(M))
     sums = np.zeros(M.shape[0], dtype=object)
-    step = max(1, BLOCK_BYTES // (256 * max(1, M.shape[1])))
+    step = max(1, BLOCK_BYTES // ((256 + _largest_bytes(whole)) * max(1, M.shape[1])))
     for start in range(0, M.shape[0] if M.shape[1] else 0, step):
         part = M[start : start + step]
         if sp.issparse(part):
@@ -263,6 +291,10 @@ def _residual(M: Floats, alpha: Floats) -> Floats:
     return np.nextafter(np.array([as_float(Fraction(abs(value), one)) for value in sums]), np.inf)
 
 
+def _largest_bytes(whole: Iterable[int]) -> int:
+    return max((value.bit_length() for value in whole), default=0) // 8
+
+
 def _exponent(value: float) -> int:
     return value.bit_length() if isinstance(value, int) else math.frexp(value)[1]
 
@@ -270,7 +302,7 @@ def _exponent(value: float) -> int:
 def _scaled(value: float, exponent: int) -> float:
     """Return ``value / 2**exponent`` as a float, one rounding at most where it is not tiny."""
     if isinstance(value, int):
-        return float(Fraction(value) / Fraction(2) ** exponent)
+        return value / (1 << exponent) if value else 0.0
     return math.ldexp(value, -exponent)
 
 

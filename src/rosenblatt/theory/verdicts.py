@@ -12,7 +12,18 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.theory.certificates import Certificate, Integers, JsonFile, Label, Number, Rows, Sparse, Vector, words
+from rosenblatt.theory.certificates import (
+    Certificate,
+    Integers,
+    JsonFile,
+    Label,
+    Number,
+    Real,
+    Rows,
+    Sparse,
+    Vector,
+    words,
+)
 from rosenblatt.theory.claims import attains, most_margin, proves_inseparable
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_rows, longest_row, signs_of
 from rosenblatt.theory.words import rows_text
@@ -70,10 +81,10 @@ class Separable(_Bracket):
 
     w: Vector
     b: Number
-    margin_low: Number
-    margin_high: Number
+    margin_low: Real
+    margin_high: Real
     alpha: Sparse
-    radius: Number
+    radius: Real
     positive: Label
 
     def __str__(self) -> str:
@@ -138,8 +149,8 @@ class Undecided(_Bracket):
     A ``low`` of zero or less means that (w, b) does not separate. ``check`` proves both ends.
     """
 
-    low: Number
-    high: Number
+    low: Real
+    high: Real
     w: Vector
     b: Number
     alpha: Sparse
@@ -168,8 +179,8 @@ class MarginBracket(_Bracket):
     rows that attain the margin, as far as the bracket tells: those with weight in ``alpha``.
     """
 
-    low: Number
-    high: Number
+    low: Real
+    high: Real
     w: Vector
     b: Number
     alpha: Sparse

@@ -25,7 +25,7 @@ from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.run import PassState, TrainingRun
 from rosenblatt.training.run_data import Contents, Records, RunData, records_from_plain
-from rosenblatt.training.serialization import state_from_plain, state_to_plain
+from rosenblatt.training.serialization import check_state, check_states, state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
 from rosenblatt.user_warnings import warn_user
 
@@ -178,7 +178,7 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
         raise ValueError("it does not say of which run it is.")
     classes = labels_from_plain(fields.take("classes"))
     state = state_from_plain(fields.take("state"), arrays, len(classes))
-    names = fields.words("feature_names", state.n_features)
+    names = fields.optional("feature_names", lambda name: fields.words(name, state.n_features))
     current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))
     files = None
     if version > 1:  # the first version knew neither
@@ -197,6 +197,7 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
         raise ValueError("the classifiers that take part are not valid.")
     for name, value in counted.items():
         state.counters[name][current.active] = value
+    check_state(state, len(classes))
     best = BestPass()
     found = fields.take("best")
     if found is not None:
@@ -204,6 +205,7 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
         best.state = state_from_plain(more.take("state"), arrays.under("best."), len(classes))
         best.error, best.passes_since = more.number("error", 0.0, 1.0), more.whole("passes_since")
         more.end()
+    check_states([state, best.state] if best.state is not None else [state], classes.tolist())
     fields.end()
     arrays.end()
     return Checkpoint(state, classes, None if names is None else np.array(names, object), current, best), run, files

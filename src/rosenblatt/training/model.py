@@ -21,7 +21,7 @@ from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, feature_ranges
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.scoring import decision_scores, predicted_classes, stored_hypothesis
-from rosenblatt.training.serialization import state_from_plain, state_to_plain
+from rosenblatt.training.serialization import check_states, state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
 from rosenblatt.version import __version__
 
@@ -49,7 +49,8 @@ class ModelInfo:
 
     def names(self, n_features: int) -> Names | None:
         """Return the names of features as an array; a ValueError where they are not that many words."""
-        names = StrictFields({"feature_names": self.feature_names}, "the header").words("feature_names", n_features)
+        fields = StrictFields({"feature_names": self.feature_names}, "the header")
+        names = fields.optional("feature_names", lambda name: fields.words(name, n_features))
         return None if names is None else np.array(names, object)
 
 
@@ -66,9 +67,14 @@ class LinearModel:
     preparation: dict[str, Any] | None = None
     fingerprint: Any = None
 
+    @property
+    def n_features(self) -> int:
+        """Columns of the rows that it predicts."""
+        return self.state.n_features
+
     def _rows(self, X: Matrix) -> RowMatrix:
-        if X.shape[1] != self.state.n_features:
-            raise ValueError(f"expected rows of {self.state.n_features} features, got {X.shape[1]}.")
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"expected rows of {self.n_features} features, got {X.shape[1]}.")
         return as_rows(X)
 
     def predict(self, X: Matrix) -> Labels:
@@ -117,7 +123,7 @@ class LinearModel:
         if info.learner not in LEARNERS:
             raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
         options = RunOptions.from_plain(StrictFields(info.parameters, "the header: 'parameters'"), info.learner)
-        n_classes, labels = len(info.classes), info.classes.tolist()
+        n_classes = len(info.classes)
         state = state_from_plain(fields.take("state"), arrays, n_classes)
         model = cls(info.learner, options, info.classes, state, None, info.names(state.n_features))
         model.preparation, model.fingerprint = info.preparation, info.fingerprint
@@ -134,11 +140,7 @@ class LinearModel:
             )
             more.end()
             states += [last, best]
-        for each in states:
-            if _kind(each) != _kind(state):
-                raise ValueError("the state of early stopping is that of another model.")
-            if each.leading_label is not None and each.leading_label not in labels:
-                raise ValueError("the first label of the stream is none of the classes.")
+        check_states(states, info.classes.tolist())
         if options.hypothesis in ("pocket", "vote"):
             stored_hypothesis(state, options.hypothesis)
         if not _same_report(fields.take("report"), model.report.to_plain()):
@@ -176,11 +178,6 @@ def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
     return (
         other is not None and one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
     )
-
-
-def _kind(state: LinearState) -> tuple[Any, ...]:
-    """Return what all states of one model have in common."""
-    return state.w.shape, state.direct, state.fit_intercept, state.seed, state.pocket is None, state.log is None
 
 
 def _same_report(stored: Any, computed: Any) -> bool:

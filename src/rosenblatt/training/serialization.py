@@ -77,7 +77,6 @@ def state_from_plain(header: Any, arrays: StrictArrays, n_classes: int) -> Linea
     counters = np.zeros(k, COUNTERS)
     for name, kind in _COUNTERS.items():
         counters[name] = arrays.take(f"tally.{_IN_FILES.get(name, name)}", kind, (k,))
-    _check_counters(counters, n_classes)
     direct = fields.flag("direct")
     c = 1 if direct else k
     for name in _COUNTERS if direct else ():
@@ -111,7 +110,7 @@ def state_from_plain(header: Any, arrays: StrictArrays, n_classes: int) -> Linea
         state.pocket = Pocket(**{name: arrays.take(f"pocket.{name}", "f8", shapes[name]) for name in _POCKET})
     log = fields.take("ballots")
     fields.end()
-    _check(state, n_classes)
+    check_state(state, n_classes)
     if log is not None:
         state.log = _log_from_plain(log, arrays, state, n_classes)
     return state
@@ -141,8 +140,9 @@ def _check_counters(counters: np.ndarray, n_classes: int) -> None:
     _require(~np.isnan(counters["lowest"]) & ~np.isnan(counters["lowest_step"]), wrong)
 
 
-def _check(state: LinearState, n_classes: int) -> None:
+def check_state(state: LinearState, n_classes: int) -> None:
     """Raise a ValueError unless the weights and counters are such as a run may leave behind."""
+    _check_counters(state.counters, n_classes)
     counters, ranges, label = state.counters, state.feature_ranges, state.leading_label
     _require(state.n_features > 0, "there are no features.")
     _require(not state.direct or n_classes > 2, "classes compete directly only where there are more than two.")
@@ -164,6 +164,19 @@ def _check(state: LinearState, n_classes: int) -> None:
     clean = (counters["mistakes"] == 0) & (counters["lowest"] > 0)
     _require(~state.done | clean, "the counters are out of range.")
     _check_lengths(state)
+
+
+def check_states(states: list[LinearState], labels: list[Any]) -> None:
+    """Raise a ValueError unless these can be states of one run on rows of these labels."""
+    for state in states:
+        _require(_kind(state) == _kind(states[0]), "the state of early stopping is that of another model.")
+        known = state.leading_label is None or state.leading_label in labels
+        _require(known, "the first label of the stream is none of the classes.")
+
+
+def _kind(state: LinearState) -> tuple[Any, ...]:
+    """Return what all states of one model have in common."""
+    return state.w.shape, state.direct, state.fit_intercept, state.seed, state.pocket is None, state.log is None
 
 
 def _check_lengths(state: LinearState) -> None:

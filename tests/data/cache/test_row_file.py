@@ -72,7 +72,7 @@ def written(features, labels, checked=True):
     writer = RowFileWriter(file := io.BytesIO())
     for block in blocks:
         writer.write(block)
-    writer.finish({"n_features": 9, "rows": 9, "words": [[1, "sì"]]})
+    writer.finish({"n_features": X[features].shape[1], "rows": 9, "words": [[1, "sì"]]})
     return file.getvalue(), [bits(block) for block in blocks]
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from rosenblatt.blocks import Block
+from rosenblatt.data.cache.row_checks import check_facts
 from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, is_row_file
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import Facts
@@ -43,6 +44,8 @@ class RowCache:
         A digest that identifies these rows: a file with another key is replaced.
     get_facts : callable
         Returns what is known about the rows after the last of them, "n_features" included.
+    width : int or None
+        How many columns rows have, None where that is known after the last of them.
 
     Raises
     ------
@@ -50,8 +53,9 @@ class RowCache:
         If another kind of file is at this path.
     """
 
-    def __init__(self, path: str | None, key: str, get_facts: Callable[[], Facts]) -> None:
+    def __init__(self, path: str | None, key: str, get_facts: Callable[[], Facts], width: int | None = None) -> None:
         self._path, self._key, self._get_facts = None if path is None else os.path.realpath(path), key, get_facts
+        self._width = width
         self._in_memory: list[Block] | None = None
         self._reader: object = None
         """The iteration whose rows are recorded: the one begun last, unless an earlier one continues meanwhile."""
@@ -156,7 +160,8 @@ class RowCache:
             _refuse(f" must be a file, got {path}, which is something else.")
         with self._disable_on_error():
             file = _open_row_file(path) if os.path.exists(path) else None
-            if file is not None and file.facts["key"] == self._key:
+            facts = {} if file is None else file.facts
+            if facts.get("key") == self._key and self._width in (None, facts["n_features"]):
                 return file
             folder = os.path.dirname(path)
             if not os.access(folder, os.W_OK):
@@ -176,8 +181,9 @@ def _open_row_file(path: str) -> RowFile | None:
             _refuse(
                 f" must be a file of rows or a new file, got {path}, another kind of file: delete it, or name another."
             )
-        with suppress(ValueError, import_arrow().ArrowException):
+        with suppress(OSError, ValueError, import_arrow().ArrowException):
             rows = RowFile(file)
+            check_facts(rows.facts)
             stack.pop_all()  # it stays open as long as its rows are used
             return rows
     return None

@@ -16,6 +16,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, is_sparse
+from rosenblatt.data.cache.row_checks import (
+    FEATURES,
+    LABEL,
+    WEIGHT,
+    check_batch,
+    check_schema,
+    is_compressed,
+    read_places,
+)
 from rosenblatt.data.row_source import Facts
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, numbers_to_arrow, strings_to_arrow
 from rosenblatt.data.tables.list_columns import LISTS
@@ -23,7 +32,6 @@ from rosenblatt.data.tables.list_columns import LISTS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_LABEL, _WEIGHT, _FEATURES = "label", "weight", "features"
 _MARK = b"rosenblatt-rows"
 _END_OF_STREAM = struct.pack("<iI", -1, 0)
 _TAIL = struct.Struct(f"<IQ{len(_MARK)}s")
@@ -74,7 +82,8 @@ class RowFileWriter:
 class RowFile:
     """A file that a ``RowFileWriter`` wrote; a ValueError if it is incomplete. Several threads may read it at once.
 
-    Each part is compared with its checksum when it is first read.
+    Each part is compared with its checksum when it is first read, and its numbers are checked: anyone can compute a
+    checksum.
     """
 
     def __init__(self, file: Any) -> None:  # with seek and readinto
@@ -84,22 +93,35 @@ class RowFile:
         data = self._bytes(end - size, size)
         if mark != _MARK or zlib.crc32(data) != total:
             raise ValueError("it is not complete")
-        self.facts: Facts = json.loads(bytes(data))
-        self._verified = [False] * len(self.facts["messages"])
+        try:
+            self.facts: Facts = json.loads(bytes(data))
+        except RecursionError:
+            raise ValueError("it is not complete") from None
+        self._places = read_places(self.facts, end - size - len(_END_OF_STREAM))
+        self._verified = [False] * len(self._places)
         self._schema = import_arrow(".ipc").read_schema(self._message(0))
+        check_schema(self._schema)
         weakref.finalize(self, file.close)
 
     def __len__(self) -> int:
         """Return the number of blocks."""
-        return len(self._verified) - 1
+        return len(self._places) - 1
 
     def block(self, k: int) -> Block:
         """Return a block, its rows counted from 0; a ValueError if it is damaged."""
-        batch = import_arrow(".ipc").read_record_batch(self._message(k + 1), self._schema)
-        return batch_to_block(batch, self.facts["n_features"], self.facts["checked"])
+        new, message = not self._verified[k + 1], self._message(k + 1)
+        if new and is_compressed(message):
+            raise ValueError("its rows are compressed")
+        batch = import_arrow(".ipc").read_record_batch(message, self._schema)
+        if new:
+            check_batch(batch, self.facts["n_features"])
+        block = batch_to_block(batch, self.facts["n_features"], self.facts["checked"])
+        if block.X.shape[1] != self.facts["n_features"]:
+            raise ValueError("its rows are not as wide as it says")
+        return block
 
     def _message(self, k: int) -> pa.Buffer:
-        start, size, total = self.facts["messages"][k]
+        start, size, total = self._places[k]
         message = self._bytes(start, size)
         if not self._verified[k] and zlib.crc32(message) != total:
             raise ValueError(f"its bytes from {start} on are not those that were written")
@@ -134,7 +156,7 @@ def block_to_batch(block: Block) -> pa.RecordBatch:
     pa = import_arrow()
     X, n = block.X, len(block)
     weight = pa.nulls(n, pa.float64()) if block.weight is None else numbers_to_arrow(block.weight)
-    columns = {_LABEL: _labels(block.y), _WEIGHT: weight}
+    columns = {LABEL: _labels(block.y), WEIGHT: weight}
     if is_sparse(X):
         if X.nnz >= 2**31:
             raise ValueError(f"{X.nnz} numbers in a block, expected fewer than {2**31}")
@@ -145,7 +167,7 @@ def block_to_batch(block: Block) -> pa.RecordBatch:
     else:
         flat = numbers_to_arrow(X.reshape(-1))
         rows = pa.list_(_item(flat.type), X.shape[1])
-        columns[_FEATURES] = pa.Array.from_buffers(rows, n, [None], children=[flat])
+        columns[FEATURES] = pa.Array.from_buffers(rows, n, [None], children=[flat])
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
@@ -158,11 +180,11 @@ def batch_to_block(batch: pa.RecordBatch, width: int, checked: bool = False) -> 
     Block(X=array([[1., 0.],
            [0., 1.]]), y=array(['no', 'yes'], dtype='<U3'), first=0, weight=None, checked=False)
     """
-    n, labels, weight = batch.num_rows, batch.column(_LABEL), batch.column(_WEIGHT)
+    n, labels, weight = batch.num_rows, batch.column(LABEL), batch.column(WEIGHT)
     strings = import_arrow().types.is_string(labels.type)
     y = np.array(labels.to_pylist(), dtype=np.str_) if strings else as_numpy(labels)
-    if _FEATURES in batch.schema.names:
-        rows = batch.column(_FEATURES)
+    if FEATURES in batch.schema.names:
+        rows = batch.column(FEATURES)
         X = as_numpy(rows.values).reshape(n, rows.type.list_size)
     else:
         indices, values = (batch.column(name) for name in LISTS)

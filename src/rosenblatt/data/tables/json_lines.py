@@ -35,6 +35,8 @@ _COLUMN_ROWS = 1000
 class JsonReader(TableReader[Records]):
     """A table as JSON lines."""
 
+    named_once = False
+
     def _read(self) -> Generator[Records, None, None]:
         with closing(self.files.chunks()) as chunks:
             file, line = 0, 1

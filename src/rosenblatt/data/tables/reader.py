@@ -122,6 +122,8 @@ class TableReader(Generic[Item]):
 
     typed = True
     """Whether the format has types, so that numbers in strings are strings."""
+    named_once = True
+    """Whether a file names its columns before its rows, not in each of them."""
 
     def __init__(self, files: LineSource, *, skip: bool = False, threads: int = 0) -> None:
         self.files, self.skip, self.threads = files, skip, threads
@@ -141,6 +143,8 @@ class TableReader(Generic[Item]):
         if self.files.rereadable:
             yield from self._read()
             return
+        if self.named_once and self._peeked and self.layout is not None:
+            self.layout.check(self.columns or [], self.files.display_name(0))  # it was not known when they were read
         while self._peeked:
             yield self._peeked.pop(0)
         yield from self._rest

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
+from rosenblatt.data.preparations import KINDS, MOST_BITS, MOST_NGRAMS
 from rosenblatt.data.row_source import FILLS, Preparation
 from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type
 from rosenblatt.data.tables.arrow_values import BOOLEANS, MISSING_NUMBERS, parse_booleans, parse_numbers, parse_strings
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 1000
 FEW = 20
 """Different values that are few even if each occurs once."""
-KINDS = ("number", "boolean", "category", "text")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?\s?(Z|UTC|[+-]\d\d:?\d\d)?)?")
 
 
@@ -52,8 +52,8 @@ class TableOptions:
                 raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
         check_choice("categories", self.categories, ("onehot", "hash"))
         check_choice("missing", self.missing, FILLS)
-        check_integer("bits", self.bits, 1, most=30)
-        check_integer("ngrams", self.ngrams, 1, most=5)
+        check_integer("bits", self.bits, 1, most=MOST_BITS)
+        check_integer("ngrams", self.ngrams, 1, most=MOST_NGRAMS)
         for name, kind in self.kinds.items():
             if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
                 allowed = f" of {name!r} must be one of {join_names(KINDS)}", IfAvailable("columns", ", or categories")

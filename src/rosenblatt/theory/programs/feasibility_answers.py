@@ -7,15 +7,28 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import accumulate
 from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.storage.json_fields import StrictFields
-from rosenblatt.theory.certificates import Certificate, Codec, Integers, Number, Rows, Sparse
-from rosenblatt.theory.exact import encloses_zero_combination, rounded, sums_to_zero
+from rosenblatt.theory.certificates import (
+    MOST_BITS,
+    Certificate,
+    Codec,
+    Integers,
+    Real,
+    Rows,
+    Sparse,
+    read_integer,
+    write_integer,
+)
+from rosenblatt.theory.exact import are_shares, encloses_zero_combination, rounded, sums_to_zero
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
 from rosenblatt.theory.integers import are_finite
 from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system
@@ -23,22 +36,42 @@ from rosenblatt.theory.words import rows_do, vector_text
 
 
 def _write_point(x: Numbers, _: str) -> list[list[str] | float]:
-    return [[hex(v.numerator), hex(v.denominator)] if isinstance(v, Fraction) else v for v in x.tolist()]
+    return [list(map(write_integer, v.as_integer_ratio())) if isinstance(v, Fraction) else v for v in x.tolist()]
 
 
 def _read_point(fields: StrictFields, name: str) -> Numbers:
     values = fields.values(name)
-    try:
-        numbers = [Fraction(*(int(part, 16) for part in v)) if type(v) is list else v for v in values]
-    except (TypeError, ValueError, ArithmeticError):
-        numbers = [None]
-    if not all(type(v) is Fraction or (type(v) in (int, float) and abs(v) < math.inf) for v in numbers):
+    numbers = [_to_coordinate(value) for value in values]
+    if None in numbers:
         raise fields.wrong(name, "a list of finite numbers", values)
-    if Fraction in map(type, numbers):
-        return np.array([*map(Fraction, numbers)], dtype=object)
-    return np.array(numbers, dtype=np.float64)
+    if Fraction not in map(type, numbers):
+        return np.array(numbers, dtype=np.float64)
+    fractions = [Fraction(number) for number in numbers if number is not None]
+    bits = 0
+    for below in _common_denominators(fractions):
+        bits = below.bit_length()
+        if bits > MOST_BITS or bits * len(fractions) > MOST_POINT_BITS:
+            raise fields.wrong(name, "a list of fractions with a common denominator that is not too long", values)
+    return np.array(fractions, dtype=object)
 
 
+def _to_coordinate(value: object) -> float | Fraction | None:
+    """Return the float or the fraction that ``_write_point`` wrote, None for anything else."""
+    if isinstance(value, list) and len(value) == 2:
+        above, below = map(read_integer, value)
+        return None if above is None or not below else Fraction(above, below)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        return None
+    return float(value)
+
+
+def _common_denominators(fractions: list[Fraction]) -> Iterator[int]:
+    """Yield the common denominators of the first one, the first two, and so on."""
+    return accumulate((fraction.denominator for fraction in fractions), math.lcm)
+
+
+MOST_POINT_BITS = 1 << 29
+"""How long all coordinates of a point may be over their common denominator."""
 Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # floats, or Fractions where no floats do
 
 
@@ -72,7 +105,7 @@ class Infeasible(Certificate):
     """
 
     alpha: Sparse
-    deficit: Number
+    deficit: Real
     support: Rows
     weights: Integers
     _truth = False
@@ -102,10 +135,10 @@ class Infeasible(Certificate):
         if len(rows) == 0 or not sums_to_zero(A, np.ones(len(b)), rows, self.weights, False):
             return False
         short, total = -dot(b[rows], self.weights), sum(self.weights)
-        unit = sum(map(Fraction, alpha[rows].tolist()), Fraction(0)) / total
-        claimed = [*alpha[rows].tolist(), deficit]
-        true = [*(weight * unit for weight in self.weights), short * unit]
-        return short >= 0 and (short > 0) == (deficit > 0) and all(map(_near, claimed, true))
+        known = short >= 0 and (short > 0) == (deficit > 0)
+        of, tiny = sum(map(Fraction, alpha[rows].tolist()), Fraction(0)), Fraction(1, 2**1000)
+        known = known and abs(Fraction(deficit) * total - short * of) <= short * of / 10**9 + total * tiny
+        return known and are_shares(alpha[rows], self.weights, of, tiny)
 
     def _encloses(self, A: Matrix, b: Floats) -> bool:
         """Prove that exact weights exist: the rows of the cone, each scaled by a power of two, add up to zero."""
@@ -143,7 +176,7 @@ class Unsettled(Certificate):
     """
 
     x: Point
-    excess: Number
+    excess: Real
     _truth = "the question is not settled, so it is neither true nor false: look at x and excess."
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
@@ -163,7 +196,3 @@ class Unsettled(Certificate):
             "Unsettled: it could not be proved whether A x < b has a solution.\n"
             f"The best x found has A x <= b + {self.excess:.4g}."
         )
-
-
-def _near(value: float, exact: Fraction) -> bool:
-    return abs(Fraction(value) - exact) <= abs(exact) / 10**9 + Fraction(2) ** -1000

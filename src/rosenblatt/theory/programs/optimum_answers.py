@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from rosenblatt.theory.certificates import Certificate, Codec, Number
+from rosenblatt.theory.certificates import Certificate, Codec, Real
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers
 from rosenblatt.theory.integers import are_finite
@@ -33,8 +33,8 @@ class Optimum(Certificate):
     """
 
     x: Point
-    low: Number
-    high: Number
+    low: Real
+    high: Real
     proof: _Proof
 
     @property

@@ -1,0 +1,127 @@
+"""Preparations from files: plain data that says how rows are made, checked before anything is done as it says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from rosenblatt.data.io.formats import FORMATS, TABLES
+from rosenblatt.data.row_source import FILLS, VERSION
+from rosenblatt.parameters import ParameterError, Setting, shorten
+from rosenblatt.storage.json_fields import StrictFields
+
+KINDS = ("number", "boolean", "category", "text")
+"""What a column of a table may hold."""
+LABEL_KINDS = ("integer", "number", "boolean", "text")
+MOST_BITS = 30
+MOST_NGRAMS = 5
+_MOST_FEATURES = 2**31 - 1
+
+
+def is_preparation(data: object) -> bool:
+    """Return whether this looks like the preparation of a stream, as nothing else does that users attach to a model."""
+    return type(data) is dict and data.get("format") in FORMATS and "version" in data
+
+
+def check_preparation(data: object) -> int | None:
+    """Return how many features rows have that are made as a preparation says, None where it does not say so.
+
+    A ValueError, with one sentence, where it is not what ``stream.preparation`` returns.
+
+    >>> check_preparation({"format": "svmlight", "version": 1, "zero_based": True, "n_features": 3})
+    3
+    >>> check_preparation({"format": "svmlight", "version": 1, "zero_based": 1, "n_features": 3})
+    Traceback (most recent call last):
+    ValueError: the preparation: 'zero_based' must be true or false, got 1.
+    """
+    fields = StrictFields(data, "the preparation")
+    format = fields.word("format", FORMATS)
+    fields.whole("version", VERSION, VERSION)
+    read: Callable[[StrictFields], int | None] = _table if format in TABLES else _OTHERS[format]
+    features = read(fields)
+    fields.end()
+    return features
+
+
+def _width(fields: StrictFields) -> int | None:
+    return fields.optional("n_features", lambda name: fields.whole(name, 1, _MOST_FEATURES))
+
+
+def _svmlight(fields: StrictFields) -> int | None:
+    fields.flag("zero_based")
+    return _width(fields)
+
+
+def _vw(fields: StrictFields) -> int | None:
+    fields.whole("bits", 1, MOST_BITS)
+    return _width(fields)
+
+
+def _npz(fields: StrictFields) -> int | None:
+    fields.word("target")
+    fields.word("missing", FILLS)
+    features = fields.whole("n_features", 0, _MOST_FEATURES)
+    fill = fields.take("fill")
+    if fill is not None and (
+        type(fill) is not list or len(fill) != features or any(type(value) is not float for value in fill)
+    ):
+        raise fields.wrong("fill", f"a list of {features} numbers", fill)
+    return features
+
+
+_OTHERS = {"svmlight": _svmlight, "vw": _vw, "npz": _npz}
+
+
+def _table(fields: StrictFields) -> int | None:
+    _dialect(fields.part("dialect"))
+    for name in ("order", "ignored", "missing_values"):
+        fields.words(name)
+    fields.optional("target", lambda name: _target(fields.part(name)))
+    fields.optional("weight", fields.word)
+    fields.flag("others")
+    fields.flag("sparse")
+    fields.word("missing", FILLS)
+    hashed = 2 ** fields.whole("bits", 1, MOST_BITS)
+    fields.whole("ngrams", 1, MOST_NGRAMS)
+    columns = [_column(StrictFields(column, "a column of the preparation")) for column in fields.values("columns")]
+    if fields.has("lists") and fields.flag("lists"):
+        if columns:
+            raise fields.wrong("columns", "empty where rows are lists", columns)
+        return _width(fields)
+    if not columns:
+        raise fields.wrong("columns", "a list of columns", columns)
+    return sum(features for features in columns if features is not None) + (hashed if None in columns else 0)
+
+
+def _dialect(fields: StrictFields) -> None:
+    if fields.has("delimiter"):
+        fields.flag("header")
+        for name in ("delimiter", "quote"):
+            check_character(name, fields.word(name))
+    fields.end()
+
+
+def check_character(name: str, character: str) -> None:
+    """Raise a ParameterError unless this can stand between cells or around them; "" is no quote at all."""
+    allowed = len(character) == 1 and character.isascii() and character not in "\r\n"
+    if not allowed and not (name == "quote" and character == ""):
+        raise ParameterError(Setting(name), f" must be one ASCII character, got {shorten(character)}.")
+
+
+def _target(fields: StrictFields) -> None:
+    fields.word("name")
+    fields.word("kind", LABEL_KINDS)
+    fields.end()
+
+
+def _column(fields: StrictFields) -> int | None:
+    """Return how many features a column has, None if it is hashed."""
+    fields.word("name")
+    kind = fields.word("kind", KINDS)
+    features: int | None = 1
+    if kind in ("category", "text"):
+        features = len(fields.words("categories")) if kind == "category" and fields.has("categories") else None
+    elif fields.has("fill"):
+        fields.number("fill", -sys.float_info.max, sys.float_info.max)
+    fields.end()
+    return features

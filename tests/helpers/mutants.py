@@ -18,6 +18,7 @@ import pyarrow.parquet
 import scipy.sparse as sp
 
 from rosenblatt import data
+from rosenblatt.blocks import is_sparse
 from rosenblatt.parameters import ParameterError
 
 ROWS = 20
@@ -91,6 +92,8 @@ def stored_arrays(kind):
 
 KINDS = {
     **dict.fromkeys(("file", "file-lz4", "stream", "stream-zstd", "parquet-snappy", "parquet-none"), stored_table),
+    **dict.fromkeys(("rows", "rows-deflated", "columns-deflated", "csr", "csr-deflated"), stored_arrays),
+    **dict.fromkeys(("csc", "coo", "bsr", "dia"), stored_arrays),
 }
 
 
@@ -135,8 +138,9 @@ def mutated_archive(rng, content):
 def outcome(path, **options):
     """What becomes of a file: "read", "refused" in one sentence that names it, or what else."""
     try:
-        for _ in data.open(path, threads=0, **options):
-            pass
+        for block in data.open(path, threads=0, **options):
+            assert len(block.y.tolist()) == block.X.shape[0]
+            assert np.isfinite(block.X.data if is_sparse(block.X) else block.X).all()
     except ParameterError as error:
         sentence = str(error)
         one = path in sentence and sentence.isprintable() and len(sentence) < 2000

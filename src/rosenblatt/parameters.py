@@ -108,3 +108,12 @@ def shorten(value: Any, most: int = 60) -> str:
     text = hex(value) if type(value) is int and value.bit_length() > 64 else repr(value)  # decimals have a limit
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def show_text(text: str, most: int = 60) -> str:
+    """Return a text that comes from a file as a message can hold it: as it is, or as ``shorten`` returns it.
+
+    >>> print(show_text("colour"), show_text("two\\nlines"))
+    colour 'two\\nlines'
+    """
+    return text if text.isprintable() and len(text) <= most else shorten(text, most)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-import zipfile
+import sys
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError, Features, is_sparse
+from rosenblatt.data.io.npz_arrays import ERRORS, NpzArchive, StoredArray
+from rosenblatt.data.npz_matrices import StoredMatrix, is_sparse_archive, open_matrix
 from rosenblatt.data.row_source import FILLS, VERSION, OpenRequest, Preparation, RowSource, rename_errors
 from rosenblatt.data.tables.reader import join_names
-from rosenblatt.parameters import ParameterError, Setting, check_choice, shorten
+from rosenblatt.parameters import ParameterError, Setting, check_choice, shorten, show_text
 
-_VALUES = 1 << 19
-"""Numbers in a block."""
-_ERRORS = zipfile.BadZipFile, ValueError, EOFError, KeyError, OSError
-_SPARSE = {"data", "indices", "indptr", "shape", "format"}
+_LABEL_BYTES = 1 << 23
+"""The most bytes of the labels of a block."""
+_SPARSE_ARRAYS = "format='csr', shape=X.shape, data=X.data, indices=X.indices, indptr=X.indptr"
 
 
 class _Rows(NamedTuple):
@@ -33,7 +34,7 @@ class _Rows(NamedTuple):
 
 
 class NpzSource(RowSource):
-    """The rows of arrays in .npz files. Dense ones are read a few rows at a time, sparse ones at once.
+    """The rows of arrays in .npz files, read a few at a time; sparse matrices in another format than CSR at once.
 
     float32 and float64 keep their type, other numbers become float64. Objects are refused, as they would have to be
     unpickled.
@@ -52,7 +53,8 @@ class NpzSource(RowSource):
             raise ParameterError(Setting("target"), what)
         check_choice("missing", self._missing, FILLS)
         self._width: int | None = given.get("n_features")
-        self._width = next(self._read()).X.shape[1]
+        with self._open(0) as (X, _):
+            self._width = X.shape[1]
         if self._missing == "mean" and self._fill is None:
             self._fill = self._means(request.first_rows)
 
@@ -122,86 +124,55 @@ class NpzSource(RowSource):
 
     def _read(self) -> Iterator[_Rows]:
         """Yield rows and labels as they are stored."""
-        for file, name in enumerate(self.files.names):
-            label = self.files.display_name(file)
+        for file in range(len(self.files.names)):
             self.files.note_whole([file])
-            with rename_errors(label, "npz", *_ERRORS), zipfile.ZipFile(name) as archive:
-                stored = {entry.removesuffix(".npy") for entry in archive.namelist()}
-                y = self._labels(archive, stored, label)
-                sparse = stored >= _SPARSE
-                if not sparse and "X" not in stored:
-                    raise DataError(
-                        f"{label} holds {join_names(sorted(stored))}, expected X and {self._target}, or a matrix that "
-                        f"scipy.sparse.save_npz saved and {self._target}."
-                    )
-                done = 0
-                for X in _sparse_rows(name) if sparse else _dense_rows(archive, label):
-                    n = X.shape[0]
-                    if self._width is not None and X.shape[1] != self._width:
-                        raise DataError(f"{label} has {X.shape[1]} columns, expected {self._width} as before.")
-                    if y is not None and done + n > len(y):
-                        raise DataError(
-                            f"{label} has more rows in X than labels in {self._target}, which has {len(y)}."
-                        )
-                    part = np.full(n, np.nan) if y is None else y[done : done + n]
-                    yield _Rows(X, part, label, done, (file + 1) / len(self.files.names))
-                    done += n
-                if y is not None and done != len(y):
-                    raise DataError(f"{label} has {done} rows in X, but {len(y)} labels in {self._target}.")
+            with self._open(file) as (X, y):
+                done, (n, _) = 0, X.shape
+                for part in X.blocks(max(1, _LABEL_BYTES // (1 if y is None else y.dtype.itemsize))):
+                    rows = part.shape[0]
+                    labels = np.full(rows, np.nan) if y is None else _read_labels(y, rows)
+                    share = (file + (done + rows) / n) / len(self.files.names)
+                    yield _Rows(part, labels, self.files.display_name(file), done, share)
+                    done += rows
 
-    def _labels(self, archive: zipfile.ZipFile, stored: set[str], label: str) -> np.ndarray | None:
-        if not self.labelled:
-            return None
-        if self._target not in stored:
-            raise DataError(
-                f"{label} has no labels: expected an array {self._target}, got {join_names(sorted(stored))}; "
-                f"save them together, as in np.savez(path, {self._target}=labels, X=X)."
-            )
-        try:
-            with archive.open(self._target + ".npy") as file:
-                y = np.lib.format.read_array(file, allow_pickle=False)
-        except ValueError:
-            raise DataError(
-                f"{label}: the labels in {self._target} would have to be unpickled, which is not done: save them as "
-                "numbers or strings, as in np.array(labels, dtype=str)."
-            ) from None
-        if y.ndim != 1:
-            raise DataError(f"{label}: expected one label a row, got {self._target} of shape {y.shape}.")
-        return np.char.decode(y, "utf-8") if y.dtype.kind == "S" else y
+    @contextmanager
+    def _open(self, file: int) -> Generator[tuple[StoredMatrix, StoredArray | None], None, None]:
+        """Open the matrix and the labels of a file, if it has them as expected."""
+        name, target = self.files.display_name(file), self._target
+        with rename_errors(name, "npz", *ERRORS), NpzArchive(self.files.names[file], name) as archive:
+            found, sparse = join_names(sorted(archive.arrays)), is_sparse_archive(archive)
+            if self.labelled and target not in archive.arrays:
+                arrays = "X=X" if not sparse else _SPARSE_ARRAYS
+                hint = f"save them together, as in np.savez(path, {target}=labels, {arrays})"
+                raise DataError(f"{name} has no labels: expected an array {target}, got {found}; {hint}.")
+            if not sparse and "X" not in archive.arrays:
+                matrix = "a matrix that scipy.sparse.save_npz saved"
+                raise DataError(f"{name} holds {found}, expected X and {target}, or {matrix} and {target}.")
+            X = open_matrix(archive)
+            y = self._open_labels(archive) if self.labelled else None
+            if self._width is not None and X.shape[1] != self._width:
+                raise DataError(f"{name} has {X.shape[1]} columns, expected {self._width} as before.")
+            if y is not None and X.shape[0] != y.size:
+                raise DataError(f"{name} has {X.shape[0]} rows in X, but {y.size} labels in {target}.")
+            yield X, y
+
+    def _open_labels(self, archive: NpzArchive) -> StoredArray:
+        y = archive.array(self._target)
+        if y.dtype.kind not in "biufUS":
+            why = "would have to be unpickled, which is not done" if y.dtype.hasobject else f"are of type {y.dtype}"
+            what, hint = f"the labels in {self._target}", "save them as numbers or strings, as in"
+            raise DataError(f"{archive.name}: {what} {show_text(why, 200)}: {hint} np.array(labels, dtype=str).")
+        if len(y.shape) != 1:
+            raise DataError(f"{archive.name}: expected one label a row, got {self._target} of shape {y.shape}.")
+        return y
 
 
-def _dense_rows(archive: zipfile.ZipFile, label: str) -> Iterator[np.ndarray]:
-    with archive.open("X.npy") as file:
-        version = np.lib.format.read_magic(file)
-        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, by_columns, dtype = header(file)
-        if len(shape) != 2:
-            raise DataError(f"{label}: expected X with rows and columns, got shape {shape}.")
-        if dtype.kind not in "fiub":
-            raise DataError(f"{label}: expected X of numbers, got {dtype}; objects would have to be unpickled.")
-        if not by_columns:
-            step = max(1, _VALUES // max(1, shape[1]))
-            for start in range(0, shape[0], step):
-                n = min(step, shape[0] - start)
-                data = file.read(n * shape[1] * dtype.itemsize)
-                yield _floats(np.frombuffer(data, dtype).reshape(n, shape[1]))
-            if not shape[0]:
-                yield np.empty(shape)
-            return
-    with archive.open("X.npy") as file:
-        yield np.ascontiguousarray(_floats(np.lib.format.read_array(file, allow_pickle=False)))
-
-
-def _sparse_rows(name: str) -> Iterator[sp.csr_array]:
-    X = sp.csr_array(sp.load_npz(name))
-    X.check_format(full_check=True)
-    X.sum_duplicates()
-    step = max(1, _VALUES * X.shape[0] // max(1, X.nnz))
-    for start in range(0, max(1, X.shape[0]), step):
-        part = X[start : start + step]
-        yield sp.csr_array((_floats(part.data), part.indices, part.indptr), shape=part.shape)
-
-
-def _floats(values: np.ndarray) -> np.ndarray:
-    floating = values.dtype in (np.float32, np.float64)
-    return np.array(values, values.dtype.newbyteorder("=") if floating else np.float64)
+def _read_labels(stored: StoredArray, n: int) -> np.ndarray:
+    y = stored.read(n)
+    if y.dtype.kind == "S":
+        return np.char.decode(y, "utf-8")
+    if y.dtype.kind == "U":
+        codes = y.view(np.uint32)
+        if ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))).any():
+            raise ValueError("a label has characters that are none of Unicode")
+    return y

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.parameters import Setting
+from rosenblatt.parameters import Setting, show_text
 
 VERSION = 1
 """Version of preparations."""
@@ -131,13 +131,16 @@ class RowSource:
 
 @contextmanager
 def rename_errors(file: str, format: str, *errors: type[Exception]) -> Generator[None, None, None]:
-    """Replace these errors by a ``DataError``: the file is not of its format."""
+    """Replace these errors, and those of memory, by a ``DataError``: the file is not of its format."""
     try:
         yield
     except DataError:
         raise
+    except MemoryError:
+        what = f"{file} asks for more memory than there is"
+        raise DataError(f"{what}: is it damaged? Copy it again, or give the process more memory.") from None
     except errors as error:
-        reason = str(error).strip().partition("\n")[0]
+        reason = show_text(str(error).strip().partition("\n")[0], 200)
         hint = "copy it again, or give its true ", Setting("format"), "."
         raise DataError(f"{file} cannot be read as {format} ({reason}): ", *hint) from None
 

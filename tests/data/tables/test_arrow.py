@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import struct
 
 import numpy as np
 import pyarrow as pa
@@ -83,6 +84,87 @@ def test_dates_may_be_categories(tmp_path):
     assert outcome(stored(tmp_path, {"x": pa.array([[1]]), "y": [1]}), kinds={"x": "text"}).startswith(
         "a.parquet: column 'x'"
     )
+
+
+NO_LABELS = {
+    "list<item: int64>": pa.array([[1], [2]]),
+    "fixed_size_list<item: int64>[1]": pa.array([[1], [2]], pa.list_(pa.int64(), 1)),
+    "struct<a: int64>": pa.array([{"a": 1}, {"a": 2}]),
+    "map<string, int64>": pa.array([[("a", 1)], []], pa.map_(pa.string(), pa.int64())),
+    "sparse_union<0: int64=0>": pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([1, 2])]),
+    "binary": pa.array([b"a", b"b"]),
+    "month_day_nano_interval": pa.array([pa.MonthDayNano([1, 2, 3])] * 2),
+    "run_end_encoded<run_ends: int32, values: int64>": pa.RunEndEncodedArray.from_arrays(
+        pa.array([2], pa.int32()), [1]
+    ),
+    "timestamp[s, tz=Nowhere/Land]": pa.array([0, 1], pa.timestamp("s", "Nowhere/Land")),
+    "fixed_size_list<item: int32>[2]": pa.ExtensionArray.from_storage(
+        pa.fixed_shape_tensor(pa.int32(), [2]), pa.array([[1, 2], [3, 4]], pa.list_(pa.int32(), 2))
+    ),
+}
+
+
+@pytest.mark.parametrize("type_", NO_LABELS)
+def test_what_is_neither_number_nor_string_is_no_label_weight_or_category(tmp_path, type_):
+    column, x = NO_LABELS[type_], pa.array([1.0, 2.0])
+    file = stored(tmp_path, {"x": x, "y": column}, "arrow")
+    assert outcome(file) == f"a.arrow: column 'y', the target, holds {type_} values, expected numbers or strings."
+    file = stored(tmp_path, {"x": x, "w": column, "y": x}, "arrow")
+    assert outcome(file, weight="w") == f"a.arrow: column 'w' holds {type_} values, expected numbers or strings."
+    sentence = f"a.arrow: column 'w' holds {type_} values: leave out what is no feature by drop=['w']."
+    assert outcome(file, kinds={"w": "category"}) == sentence
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array(np.array([1, 2], np.float16)),
+        pa.array([decimal.Decimal(1), decimal.Decimal(2)], pa.decimal256(50, 1)),
+        pa.array([1, 2], pa.duration("s")),
+        pa.array([1, 2], pa.timestamp("s")),
+        pa.array([2**62, -(2**62)], pa.timestamp("s")),
+        pa.array(["1", "2"], pa.large_string()),
+        pa.ExtensionArray.from_storage(pa.opaque(pa.int8(), "a", "b"), pa.array([1, 2], pa.int8())),
+    ],
+)
+def test_types_that_have_a_number_or_a_text_are_read(tmp_path, column):
+    x = pa.array([1.0, 2.0])
+    X, y = data.open(stored(tmp_path, {"x": x, "y": column}, "arrow"), "y").read()
+    assert (X.tolist(), len(set(y.tolist()))) == ([[1.0], [2.0]], 2)
+    file = stored(tmp_path, {"x": column, "y": x}, "arrow")
+    assert outcome(file, kinds={"x": "category"})[0] in ([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]])
+    found = outcome(file, kinds={"x": "number"})
+    assert found == ([[1.0], [2.0]], [1, 2]) or found.startswith("a.arrow, row 1: column 'x' holds '")
+
+
+def test_strings_that_share_their_bytes_are_not_written_out_without_bound(tmp_path):
+    rows, word = 1 << 16, b"x" * (1 << 20)
+    words = pa.array([word.decode()])
+    columns = [
+        pa.DictionaryArray.from_arrays(np.zeros(rows, np.int8), words.cast(t)) for t in (pa.string(), pa.large_string())
+    ]
+    views = struct.pack("<i4sii", len(word), word[:4], 0, 0) * rows
+    if pa.cpp_version_info.major > 18:  # before, arrays of views are not made from buffers
+        parts = [None, pa.py_buffer(views), pa.py_buffer(word)]
+        columns.append(pa.Array.from_buffers(pa.string_view(), rows, parts))
+    for column in columns:
+        file = stored(tmp_path, {"x": column, "y": np.arange(rows) % 2}, "arrow")
+        sentence = f"a.arrow cannot be read as Arrow ({rows} strings take more than {2**31} bytes together)"
+        assert outcome(file, first_rows=10, kinds={"x": "category"}).startswith(sentence)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_a_text_as_label_does_not_make_all_labels_as_large(tmp_path, kind):
+    labels = ["a", "b", "x" * 10_000, "b"]
+    file = stored(tmp_path, {"x": [1, 2, 3, 4], "y": labels}, kind)
+    sentence = f"a.{kind}, row 3: column 'y' holds a text of 10000 characters, expected a label of at most 1000; "
+    assert outcome(file).startswith(sentence)
+    assert data.open(file, "y", on_error="skip").read()[1].dtype == np.dtype("U1")
+
+
+def test_names_of_columns_stay_on_one_line(tmp_path):
+    file = stored(tmp_path, {"a\nb": [1], "y": [1]}, "arrow")
+    assert outcome(file, "z") == "a.arrow has no column 'z' for the target: its columns are 'a\\nb', y."
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,19 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.byte_stream import ByteStream
 from rosenblatt.data.row_source import rename_errors
-from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, is_unsupported_type
+from rosenblatt.data.tables.arrow_arrays import (
+    as_numpy,
+    combine_chunks,
+    import_arrow,
+    is_unsupported_type,
+    replace_nulls,
+    show_type,
+)
 from rosenblatt.data.tables.reader import TableChunk, TableReader
 
 if TYPE_CHECKING:
@@ -45,17 +54,19 @@ class _BinaryReader(TableReader[LazyBatch]):
     kind = ""
 
     def parse(self, item: LazyBatch) -> TableChunk:
-        """Return the columns of a batch; dictionaries are looked up."""
+        """Return the columns of a batch, checked; dictionaries are looked up."""
+        label = self.files.display_name(item.file)
         with self._rename_errors(item.file):
             rows = item.read()
-        names = rows.schema.names if self.layout is None else self.layout.needed
-        columns = {}
-        label = self.files.display_name(item.file)
-        for name in names:
-            array = _plain(rows.column(rows.schema.get_field_index(name)))
-            columns[name] = array
+            if self.layout is not None:
+                rows = rows.select(list(self.layout.needed))
+            rows.validate(full=True)  # Arrow's functions trust offsets and indices: wrong ones would crash the process
+            columns = {name: _plain(column) for name, column in zip(rows.schema.names, rows.columns, strict=True)}
+        for name, array in columns.items():
             if self.layout is not None and self.layout.needed[name] != "list" and is_unsupported_type(array.type):
-                raise DataError(f"{label}: column {name!r} holds {array.type} values, expected numbers or strings.")
+                raise DataError(
+                    f"{label}: column {name!r} holds {show_type(array.type)} values, expected numbers or strings."
+                )
         first = item.first + 1
         return TableChunk(columns, rows.num_rows, lambda place: f"{label}, row {first + place}", share=item.share)
 
@@ -76,16 +87,33 @@ class _BinaryReader(TableReader[LazyBatch]):
         return min(_ROWS, max(1 << 8, _VALUES // max(1, len(names))))
 
     def _rename_errors(self, file: int) -> AbstractContextManager[None]:
-        return rename_errors(self.files.display_name(file), self.kind, import_arrow().ArrowException, OSError)
+        errors = import_arrow().ArrowException, OSError, ValueError, OverflowError
+        return rename_errors(self.files.display_name(file), self.kind, *errors)
 
 
 def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return an array without a dictionary or string views."""
+    """Return an array without extension types, dictionaries or string views."""
     pa = import_arrow()
     array = combine_chunks(array)
+    if isinstance(array, pa.ExtensionArray):
+        return _plain(array.storage)
     if pa.types.is_dictionary(array.type):
-        return pa.DictionaryArray.from_arrays(array.indices, _plain(array.dictionary)).dictionary_decode()
-    return array.cast(pa.string()) if str(array.type) == "string_view" else array
+        words = _plain(array.dictionary)
+        if pa.types.is_string(words.type) or pa.types.is_large_string(words.type):
+            sizes = import_arrow(".compute").binary_length(words).take(array.indices)
+            _check_sizes(replace_nulls(sizes, as_numpy(sizes), 0))
+        return pa.DictionaryArray.from_arrays(array.indices, words).dictionary_decode()
+    if str(array.type) != "string_view":
+        return array
+    if (views := array.buffers()[1]) is not None:  # four integers for each string: its size is the first
+        _check_sizes(replace_nulls(array, np.frombuffer(views, np.int32)[4 * array.offset :: 4][: len(array)], 0))
+    return array.cast(pa.string())
+
+
+def _check_sizes(sizes: np.ndarray) -> None:
+    """Raise an error if strings of these sizes, which may share their bytes in the file, are too many to write out."""
+    if sizes.sum(dtype=np.int64) >= 2**31:
+        raise ValueError(f"{len(sizes)} strings take more than {2**31} bytes together")
 
 
 class ParquetReader(_BinaryReader):
@@ -133,6 +161,7 @@ class ArrowReader(_BinaryReader):
     def _batches(self, file: int, name: str) -> Generator[LazyBatch, None, None]:
         first = 0
         for batch, part in self._stored(file, name):
+            batch.validate()  # the sizes, which slices rely on; the values of each slice are checked when it is parsed
             step = self._rows(batch.schema)
             for start in range(0, batch.num_rows, step):
                 yield LazyBatch(partial(batch.slice, start, step), file, first + start, self._share(file, part))

@@ -7,11 +7,13 @@ is installed, which takes longer than reading a small table.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from rosenblatt.parameters import show_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,11 +35,26 @@ def combine_chunks(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
 
 
+@lru_cache(maxsize=256)
 def is_unsupported_type(type_: pa.DataType) -> bool:
     """Return whether values of this type are neither numbers, booleans, strings, dates nor null."""
-    types = import_arrow().types
+    pa = import_arrow()
+    types = pa.types
     binary = types.is_binary(type_) or types.is_large_binary(type_) or types.is_fixed_size_binary(type_)
-    return types.is_nested(type_) or binary or "binary_view" in str(type_)
+    if types.is_nested(type_) or binary or "binary_view" in str(type_):
+        return True
+    if is_number_type(type_):
+        return False
+    try:
+        pa.nulls(1, type_).cast(pa.string())
+    except pa.ArrowException:  # intervals, and times in a zone that is unknown
+        return True
+    return False
+
+
+def show_type(type_: pa.DataType) -> str:
+    """Return a type for a message."""
+    return show_text(str(type_), 100)
 
 
 def is_number_type(type_: pa.DataType) -> bool:

@@ -27,6 +27,8 @@ _LIKE_A_NUMBER = "^[+-]?[0-9.nNiI]"
 BOOLEANS = ("false", "False", "FALSE", "true", "True", "TRUE")
 """What stands for a boolean in text."""
 _LARGEST_INTEGER = 2.0**53
+_LONGEST_LABEL = 1000
+"""Characters: an array of labels takes as much memory for each as for the longest."""
 
 Reason: TypeAlias = tuple[Phrase, ...]
 """What is wrong with a row, without a full stop."""
@@ -42,6 +44,8 @@ class Faults(dict[int, Reason]):
 
     def add_unexpected(self, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:
         """Add for each of ``rows`` that its cell holds something else than expected."""
+        if not is_number_type(array.type):
+            array = array.cast(import_arrow().string())  # Python has no dates after the year 9999
         for row in rows:
             value = array[row].as_py()
             text = plain_text(value) if isinstance(value, float) else str(value)
@@ -80,7 +84,13 @@ def _floats(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list
         return strings_to_numbers(array.cast(pa.string()))
     if not is_number_type(array.type):
         return strings_to_numbers(parse_strings(array, (*MISSING_NUMBERS, *missing)))
-    return replace_nulls(array, as_numpy(array).astype(np.float64, copy=False), np.nan), []
+    return replace_nulls(array, to_floats(as_numpy(array)), np.nan), []
+
+
+def to_floats(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers as the nearest float64, without a copy if they are that."""
+    with np.errstate(invalid="ignore"):  # NaN of float16 that is signalling
+        return numbers.astype(np.float64, copy=False)
 
 
 def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
@@ -144,7 +154,12 @@ def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ..
     if kind == "text":
         texts = parse_strings(array, missing)
         faults.add(null_rows(texts), no_label)
-        return np.array([text or "" for text in texts.to_pylist()], dtype=np.str_)
+        labels = [text or "" for text in texts.to_pylist()]
+        for row in [k for k, label in enumerate(labels) if len(label) > _LONGEST_LABEL]:
+            what = f"column {name!r} holds a text of {len(labels[row])} characters"
+            faults.add([row], (f"{what}, expected a label of at most {_LONGEST_LABEL}",))
+            labels[row] = ""
+        return np.array(labels, dtype=np.str_)
     read, expected = (parse_booleans, "true or false") if kind == "boolean" else (parse_numbers, "a number")
     values, bad = read(array, missing)
     if kind == "integer":

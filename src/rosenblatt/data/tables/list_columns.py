@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.row_source import Preparation, fit_columns
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, numbers_to_arrow, replace_nulls
-from rosenblatt.data.tables.arrow_values import Faults, Reason
+from rosenblatt.data.tables.arrow_values import Faults, Reason, to_floats
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
@@ -141,5 +141,5 @@ def _values(array: pa.Array) -> np.ndarray:
     """Return values as float32 or float64, NaN where one is missing."""
     values = as_numpy(array)
     if values.dtype not in (np.float32, np.float64):
-        values = values.astype(np.float64)
+        values = to_floats(values)
     return replace_nulls(array, values, np.nan)

@@ -18,7 +18,7 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.tables.arrow_arrays import import_arrow
 from rosenblatt.data.tables.arrow_values import Reason
-from rosenblatt.parameters import IfAvailable, Setting
+from rosenblatt.parameters import IfAvailable, Setting, show_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,7 +101,7 @@ def suggestion(name: str, names: Iterable[str]) -> str:
 def join_names(names: Iterable[str], most: int = 20) -> str:
     """Return names for a sentence, the first ``most`` of them."""
     every = list(names)
-    shown = ", ".join(map(str, every[:most]))
+    shown = ", ".join(show_text(str(name)) for name in every[:most])
     return f"{shown} and {len(every) - most} more" if len(every) > most else shown
 
 
@@ -225,6 +225,6 @@ def _join_chunks(chunks: list[TableChunk], rows: int, file: str) -> TableChunk:
         if len(types) > 1:
             found = " and ".join(sorted(map(str, types)))
             raise DataError(f"column {name!r} of {file} and those after it is {found}, expected one type in all files.")
-        alike = [array.cast(type_, safe=False) for type_ in types for array in arrays]
+        alike = [array if array.type == type_ else array.cast(type_, safe=False) for type_ in types for array in arrays]
         columns[name] = pa.concat_arrays(alike or arrays)[:rows]
     return TableChunk(columns, min(rows, int(starts[-1])), where)

@@ -13,7 +13,7 @@ import numpy as np
 from rosenblatt.blocks import DataError, is_sparse
 from rosenblatt.data.preparations import KINDS, MOST_BITS, MOST_NGRAMS
 from rosenblatt.data.row_source import FILLS, Preparation
-from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type
+from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type, show_type
 from rosenblatt.data.tables.arrow_values import BOOLEANS, MISSING_NUMBERS, parse_booleans, parse_numbers, parse_strings
 from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.list_columns import LISTS, has_lists
@@ -170,10 +170,10 @@ def _infer_kind(
     if name in head.mixed:
         nested = "lists" in head.mixed[name] or "objects" in head.mixed[name]
         return UnclearColumn(f"holds {head.mixed[name]}", "" if nested else "category")
+    if is_unsupported_type(type_):
+        return UnclearColumn(f"holds {show_type(type_)} values", "")
     if pa.types.is_temporal(type_):
         return UnclearColumn(f"holds dates or times ({type_})", "category")
-    if is_unsupported_type(type_):
-        return UnclearColumn(f"holds {type_} values", "")
     if pa.types.is_boolean(type_):
         return "boolean"
     if not (pa.types.is_string(type_) or pa.types.is_large_string(type_)):
@@ -241,6 +241,10 @@ def _label_kind(
 ) -> str:
     """Return "integer", "number", "boolean" or "text", for the kind ``given`` if there is one."""
     array = head.columns[name]
+    if is_unsupported_type(array.type):
+        raise DataError(
+            f"{file}: column {name!r}, the target, holds {show_type(array.type)} values, expected numbers or strings."
+        )
     if parse_strings(array, missing).null_count == len(array) and len(array):
         raise DataError(f"{file}: column {name!r}, the target, has no label in the first {len(array)} rows.")
     kind = given or _infer_kind(head, name, typed, missing, "hash")

@@ -10,7 +10,7 @@ from rosenblatt.data.cache.row_cache import RowCache
 from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.io.formats import TABLES, detect_format
-from rosenblatt.data.io.lines import LineSource, Paths
+from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
 from rosenblatt.data.row_source import FIRST_ROWS, VERSION, OpenRequest, RowSource
 from rosenblatt.data.stream import OnceStream, Stream
@@ -58,6 +58,7 @@ def open(
     labels: bool = True,
     names: bool = False,
     on_error: str = "raise",
+    max_line_bytes: int = LONGEST_LINE,
     first_rows: int = FIRST_ROWS,
     block_rows: int | None = None,
     threads: int | None = None,
@@ -134,6 +135,9 @@ def open(
         Whether to keep the words that are hashed, for ``stream.feature_names``. This is slower.
     on_error : "raise" or "skip"
         Whether a row that cannot be read is a ``DataError``, or left out and counted in ``stream.skipped``.
+    max_line_bytes : int, default 64,000,000
+        The most bytes of a line of text, or of a CSV record of several lines. A longer one cannot be read, and takes no
+        more memory than one of this length.
     first_rows : int, default 10,000
         Rows from which the schema of a table, and the means of missing numbers, are inferred.
     block_rows : int, optional
@@ -196,7 +200,7 @@ def open(
         check_integer("block_rows", block_rows, 1)
     if threads is None:
         threads = 0 if isinstance(path, BinaryFile) else min(4, processor_count())
-    files = LineSource(path)
+    files = LineSource(path, max_line_bytes=max_line_bytes)
     request = OpenRequest(
         files=files,
         format=detect_format(files.display_name(0), files.head(), format),

@@ -152,6 +152,8 @@ class TextReader(RowSource):
 
     def _parse(self, chunk: TextChunk) -> ParsedChunk:
         """Parse one chunk. Several threads do so at once."""
+        if chunk.fault:
+            return ParsedChunk(self._allocate(0, 0), chunk, [(0, chunk.fault)], lines=1)
         size = chunk.stop - chunk.start
         parsed = ParsedChunk(self._allocate(int(size * self._row_density) + 16, int(size * self._density) + 16), chunk)
         progress = np.zeros(1, PROGRESS)
@@ -160,7 +162,8 @@ class TextReader(RowSource):
         parse = self._parser(parsed, slow, progress)
         while (code := parse()) != DONE:
             if code == NEED_SPACE:
-                parsed.rows[:] = [np.resize(array, 2 * len(array)) for array in parsed.rows]
+                most = size // 2 + 2  # a row or an entry takes two bytes at least, and indptr has one number more
+                parsed.rows[:] = [_grow(array, most) for array in parsed.rows]
             elif code == NEED_VALUES:
                 slow.resolve(chunk.buffer, progress)
             else:
@@ -214,6 +217,11 @@ class SlowNumbers:
             match = _NUMBER.match(text, int(places[k]))
             values[k] = float(match.group()) if match else np.nan
         progress["resolved"] = seen
+
+
+def _grow(array: np.ndarray, most: int) -> np.ndarray:
+    """Return an array twice as long, but for no more than ``most`` numbers."""
+    return np.resize(array, max(len(array), min(2 * len(array), most)))
 
 
 def _trim(array: np.ndarray, n: int) -> np.ndarray:

@@ -22,6 +22,7 @@ _FORMATS_OF = {
     "bits": (*TABLES, "vw"),
     "names": (*TABLES, "vw"),
     "zero_based": ("svmlight",),
+    "n_features": ("svmlight",),
 } | dict.fromkeys(("header", "delimiter", "quote"), ("csv", "tsv"))
 """The formats that an option is for; options not listed are for tables."""
 _WITH_LISTS = ("parquet", "arrow")
@@ -55,6 +56,7 @@ def open(
     delimiter: str | None = None,
     quote: str | None = None,
     zero_based: bool | None = None,
+    n_features: int | None = None,
     labels: bool = True,
     names: bool = False,
     on_error: str = "raise",
@@ -129,6 +131,10 @@ def open(
         The character around cells that hold delimiters or newlines: by default ``"`` for CSV, "" (none) for TSV.
     zero_based : bool, optional
         Whether the first index of svmlight text is 0. By default it is if 0 occurs in the first megabyte.
+    n_features : int, optional
+        The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default
+        there are as many as the indices need, and an index beyond 2**26 columns, whose weights take a gigabyte, is an
+        error.
     labels : bool
         Whether each row must have a label. With False those of tables are not read.
     names : bool
@@ -193,6 +199,7 @@ def open(
         "delimiter": delimiter,
         "quote": quote,
         "zero_based": zero_based,
+        "n_features": n_features,
     }
     check_choice("on_error", on_error, ("raise", "skip"))
     check_integer("first_rows", first_rows, 1)

@@ -185,8 +185,8 @@ def test_first_lines_and_delimiters_are_detected(tmp_path):
 def test_an_open_quote_is_not_looked_for_without_end(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("a,y\n1,2\n" + '"3,4\n' + "5,6\n" * 1000)
     sentence = (
-        "a.csv, line 3: a quote opens in this record and is not closed within 1,000 bytes: close it, or give quote='' if "
-        "quotes have no meaning, or give a larger max_line_bytes if records are so long."
+        "a.csv, line 3: a quote opens in this record and is not closed within 1,000 bytes: close it, or give quote='' "
+        "if quotes have no meaning, or give a larger max_line_bytes if records are so long."
     )
     for chunk_bytes in (64, 1 << 20):
         monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", chunk_bytes)

@@ -41,10 +41,10 @@ class Faults(dict[int, Reason]):
 
     def add(self, rows: Sequence[int] | np.ndarray, reason: Reason) -> None:
         """Add a reason for each of ``rows``."""
-        rows = np.asarray(rows, np.int64)
-        rows = rows[self._sound[rows]]  # at once, as a row may be at fault in each of very many columns
-        self._sound[rows] = False
-        self.update(dict.fromkeys(rows.tolist(), reason))
+        places = np.asarray(rows, np.int64)
+        new = places[self._sound[places]]  # at once, as a row may be at fault in each of very many columns
+        self._sound[new] = False
+        self.update(dict.fromkeys(new.tolist(), reason))
 
     def add_unexpected(self, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:
         """Add for each of ``rows`` that its cell holds something else than expected."""

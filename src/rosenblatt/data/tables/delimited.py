@@ -31,7 +31,10 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)")
 _DELIMITERS = ",;\t|"
 _OPEN_QUOTE = "a quote opens in this record and is not closed"
-_CLOSE_IT: Reason = (": close it", IfAvailable("quote", ", or give ", Setting("quote", ""), " if quotes have no meaning"))
+_CLOSE_IT: Reason = (
+    ": close it",
+    IfAvailable("quote", ", or give ", Setting("quote", ""), " if quotes have no meaning"),
+)
 _NOT_UTF8: Reason = ("the row is not text in UTF-8: convert the file, for instance by iconv",)
 
 

@@ -58,7 +58,7 @@ class JsonReader(TableReader[Records]):
                 line += data.count(b"\n")
 
     def items(self) -> Generator[Records, None, None]:
-        """Yield all items from the start, in parts of so few lines that all cells, most of them empty, fit in memory."""
+        """Yield all items from the start, in parts of so few lines that all their cells fit in memory."""
         assert self.layout is not None
         most = max(1, _CELLS_AT_ONCE // max(1, len(self.layout.needed)))
         for item in super().items():
@@ -143,8 +143,8 @@ class JsonReader(TableReader[Records]):
         cells, there = len(found) * len(used), sum(map(len, found))
         if self.chosen is None and cells > _MOST_CELLS and cells > _LEAST_SHARE * there:
             raise DataError(
-                f"{self.files.display_name(0)}: the first {len(found):,} rows have {len(used):,} different fields, but "
-                f"{there / len(found):.1f} each on average, expected a table: write them as sparse rows, such as svmlight",
+                f"{self.files.display_name(0)}: the first {len(found):,} rows have {len(used):,} different fields, and "
+                f"each has {there / len(found):.1f} of them, expected a table: write sparse rows, such as svmlight",
                 IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
                 ".",
             )

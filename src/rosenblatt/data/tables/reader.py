@@ -220,11 +220,11 @@ class TableReader(Generic[Item]):
         layout.check(names, self.files.display_name(file))
 
     def _check_number(self, columns: int, file: str) -> None:
-        """Raise an error if a table has very many columns, unless those to read are named: each takes some kilobytes."""
+        """Raise an error if a table has very many columns, each of which takes kilobytes, unless some are named."""
         if columns > MOST_COLUMNS and not self.many_columns and self.chosen is None:
+            what = f"{columns:,} columns, expected at most {MOST_COLUMNS:,}"
             raise DataError(
-                f"{file} has {columns:,} columns, expected at most {MOST_COLUMNS:,}: write them as sparse rows, such as "
-                "svmlight",
+                f"{file} has {what}: write sparse rows, such as svmlight",
                 IfAvailable("columns", ", or name the columns to use by ", Setting("columns")),
                 ".",
             )

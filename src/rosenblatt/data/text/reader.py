@@ -95,6 +95,9 @@ class TextReader(RowSource):
         if n_features is not None:
             check_integer("n_features", n_features, 0, most=MAX_COLUMNS)
         super().__init__(files, labelled, fixed_width=n_features is not None)
+        if b"\r" in files.head().partition(b"\n")[0].rstrip(b"\r"):
+            what = "has lines that end in carriage returns, expected newlines"
+            raise DataError(f"{files.display_name(0)} {what}: convert it, for instance by tr '\\r' '\\n'.")
         self._skip, self._threads = skip, threads
         self._density = 0.1  # entries a byte, an estimate for the next chunk
         self._row_density = 0.005

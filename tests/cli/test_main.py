@@ -69,7 +69,7 @@ def test_an_unknown_option_is_bad_use():
 
 
 def test_bench_needs_a_checkout(monkeypatch, tmp_path):
-    monkeypatch.setattr("rosenblatt.cli.main.__file__", str(tmp_path / "a" / "b" / "c" / "main.py"))
+    monkeypatch.setattr("rosenblatt.cli.bench.__file__", str(tmp_path / "a" / "b" / "c" / "bench.py"))
     result = command("bench")
     assert result.exit_code == 2
     assert "checkout" in result.stderr
@@ -79,7 +79,7 @@ def test_bench_hands_on_its_options_and_its_exit_code(monkeypatch, tmp_path):
     folder = tmp_path / "benchmarks"
     folder.mkdir()
     written(folder, "__main__.py", "import os, sys\nopen('told', 'w').write(' '.join(sys.argv[1:]))\nsys.exit(3)\n")
-    monkeypatch.setattr("rosenblatt.cli.main.__file__", str(tmp_path / "src" / "rosenblatt" / "cli" / "main.py"))
+    monkeypatch.setattr("rosenblatt.cli.bench.__file__", str(tmp_path / "src" / "rosenblatt" / "cli" / "bench.py"))
     assert command("bench", "--quick", "--only", "memory").exit_code == 3
     assert (tmp_path / "told").read_text() == "--quick --only memory"
 

@@ -12,7 +12,13 @@ _OPTIONS = {
         *("format", "target", "drop", "missing", "header", "bits", "ngrams", "names", "weight", "cache"),
         *("on_error", "early_stopping", "shuffle", "checkpoint", "resume", "top", "rtol"),
     )
-} | {"kinds": "--kind", "max_iter": "--passes", "random_state": "--seed"}
+} | {
+    "kinds": "--kind",
+    "max_iter": "--passes",
+    "random_state": "--seed",
+    "max_line_bytes": "--max-line",
+    "n_features": "--features",
+}
 """From parameters to the options of the command; it has none for the others."""
 
 

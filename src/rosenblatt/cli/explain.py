@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 from rosenblatt.cli.output import emit, print_table
 from rosenblatt.cli.predict import model_and_rows
 
 
-def explain(path: str, top: int, row: str | None, format: str | None, as_json: bool) -> None:
+def explain(path: str, top: int, row: str | None, options: Mapping[str, Any], as_json: bool) -> None:
     """Print the largest and smallest weights, or why one row is predicted as it is."""
     import rosenblatt
 
@@ -20,7 +21,7 @@ def explain(path: str, top: int, row: str | None, format: str | None, as_json: b
             model = rosenblatt.load(path)
             table = _not_zero(rosenblatt.explain(model, _names(model), top=top))
     else:
-        model, x = rosenblatt.load(path), _one_row(path, row, format)
+        model, x = rosenblatt.load(path), _one_row(path, row, options)
         table = rosenblatt.contributions(model, x, _names(model), top=top)
     if as_json:
         emit({"title": table.title, "rows": list(table), "notes": list(table.notes)})
@@ -50,12 +51,12 @@ def _names(model: Any) -> list[str] | None:
     return [f"feature {i}" for i in range(first, first + model.n_features_in_)]
 
 
-def _one_row(path: str, row: str, format: str | None) -> Any:
+def _one_row(path: str, row: str, options: Mapping[str, Any]) -> Any:
     match = re.fullmatch(r"(.+):(\d+)", row)
     if not match:
         raise ValueError(f"--row expects FILE:NUMBER, such as new.csv:17, got {row!r}.")
     number = int(match[2])
-    _, rows = model_and_rows(path, [match[1]], labels=False, format=format)
+    _, rows = model_and_rows(path, [match[1]], labels=False, **options)
     seen = 0
     for block in rows:
         if number < seen + len(block):

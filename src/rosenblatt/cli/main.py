@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 try:
     import typer
@@ -13,6 +13,7 @@ except ImportError:
     raise SystemExit(2) from None
 
 from rosenblatt.cli import options as given
+from rosenblatt.cli.inputs import kinds_of, reading_options, seconds, target_of
 from rosenblatt.cli.output import exit_cleanly
 from rosenblatt.cli.startup import prepare_process, run_and_exit
 
@@ -33,20 +34,8 @@ def main() -> None:
     run_and_exit(app)
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        import rosenblatt
-
-        print(f"rosenblatt {rosenblatt.__version__}")
-        raise typer.Exit
-
-
 @app.callback()
-def _common(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None: ...
+def _common(version: given.Version = False) -> None: ...
 
 
 @app.command(short_help="Learn from files; report, test and save.")
@@ -76,6 +65,8 @@ def train(
     header: given.Header = None,
     bits: given.Bits = None,
     ngrams: given.Ngrams = None,
+    features: given.Features = None,
+    max_line: given.MaxLine = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Learn from files and report: accuracy, whether the data is separated, its margin.
@@ -86,18 +77,13 @@ def train(
     Example:
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
     """
-    from rosenblatt.cli.inputs import kinds_of, seconds, target_of
     from rosenblatt.cli.train import TrainOptions
     from rosenblatt.cli.train import train as run_it
 
     run = TrainOptions(learner, passes, shuffle, seed, seeds, early_stopping, checkpoint, seconds(every), resume, cache)
-    options = _reading(format, on_error, drop, missing, header) | {"bits": bits, "ngrams": ngrams}
-    options |= {"kinds": kinds_of(kind), "weight": target_of(weight)}
+    options = reading_options(format, on_error, drop, missing, header, features, max_line)
+    options |= {"bits": bits, "ngrams": ngrams, "kinds": kinds_of(kind), "weight": target_of(weight)}
     run_it(data, target, run, test or [], out, options, names, as_json)
-
-
-def _reading(format: str | None, on_error: str, drop: Any, missing: str | None, header: bool | None) -> dict[str, Any]:
-    return {"format": format, "on_error": on_error, "drop": drop, "missing": missing, "header": header}
 
 
 @app.command(short_help="Write one label a line, in the order of the rows.")
@@ -106,8 +92,9 @@ def predict(
     model: given.Model,
     data: given.Files,
     out: given.Out = None,
-    scores: Annotated[bool, typer.Option("--scores", help="Write CSV with the scores beside the labels.")] = False,
+    scores: given.Scores = False,
     format: given.Format = None,
+    max_line: given.MaxLine = None,
 ) -> None:
     """Write one label a line, in the order of the rows. The label column may be missing.
 
@@ -117,13 +104,17 @@ def predict(
     """
     from rosenblatt.cli.predict import predict as run_it
 
-    run_it(model, data, out, scores, format)
+    run_it(model, data, out, scores, {"format": format, "max_line_bytes": max_line})
 
 
 @app.command("test", short_help="Tell how many labelled rows a model predicts right.")
 @exit_cleanly
 def tell_accuracy(
-    model: given.Model, data: given.Files, format: given.Format = None, as_json: given.AsJson = False
+    model: given.Model,
+    data: given.Files,
+    format: given.Format = None,
+    max_line: given.MaxLine = None,
+    as_json: given.AsJson = False,
 ) -> None:
     """Print how many labelled rows a model predicts right, and which classes it takes for which.
 
@@ -133,19 +124,17 @@ def tell_accuracy(
     """
     from rosenblatt.cli.predict import tell_accuracy as run_it
 
-    run_it(model, data, format, as_json)
+    run_it(model, data, {"format": format, "max_line_bytes": max_line}, as_json)
 
 
 @app.command(short_help="Print the features that matter most, or why a row is so.")
 @exit_cleanly
 def explain(
     model: given.Model,
-    top: Annotated[int, typer.Option("--top", metavar="N", help="How many of the largest and smallest weights.")] = 10,
-    row: Annotated[
-        str | None,
-        typer.Option("--row", metavar="FILE:N", help="Explain this row's prediction; the first row is 0."),
-    ] = None,
+    top: given.Top = 10,
+    row: given.Row = None,
     format: given.Format = None,
+    max_line: given.MaxLine = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Print the features that matter most, or why one row is predicted as it is.
@@ -156,7 +145,7 @@ def explain(
     """
     from rosenblatt.cli.explain import explain as run_it
 
-    run_it(model, top, row, format, as_json)
+    run_it(model, top, row, {"format": format, "max_line_bytes": max_line}, as_json)
 
 
 @app.command(short_help="Decide whether a hyperplane separates; prove it.")
@@ -171,6 +160,8 @@ def separate(
     drop: given.Drop = None,
     missing: given.Missing = None,
     header: given.Header = None,
+    features: given.Features = None,
+    max_line: given.MaxLine = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Decide whether a hyperplane separates the classes, and prove it. Reads all rows into memory.
@@ -181,7 +172,8 @@ def separate(
     """
     from rosenblatt.cli.separate import separate as run_it
 
-    run_it(data, target, out, rtol, _reading(format, on_error, drop, missing, header), as_json)
+    options = reading_options(format, on_error, drop, missing, header, features, max_line)
+    run_it(data, target, out, rtol, options, as_json)
 
 
 @app.command(short_help="Recompute every claim of a certificate from the data.")
@@ -195,6 +187,8 @@ def check(
     drop: given.Drop = None,
     missing: given.Missing = None,
     header: given.Header = None,
+    features: given.Features = None,
+    max_line: given.MaxLine = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Recompute every claim of a certificate from the data; exit with 1 if one does not hold.
@@ -207,7 +201,8 @@ def check(
     """
     from rosenblatt.cli.separate import check as run_it
 
-    run_it(certificate, data, target, _reading(format, on_error, drop, missing, header), as_json)
+    options = reading_options(format, on_error, drop, missing, header, features, max_line)
+    run_it(certificate, data, target, options, as_json)
 
 
 @app.command(short_help="Learn from standard input, an endless stream.")
@@ -221,6 +216,8 @@ def watch(
     out: given.ModelOut = None,
     format: given.Format = None,
     on_error: given.OnError = "raise",
+    features: given.Features = None,
+    max_line: given.MaxLine = None,
     as_json: given.AsJson = False,
 ) -> None:
     """Learn from standard input as it comes, an endless stream: predict each row, then learn from it.
@@ -237,7 +234,8 @@ def watch(
     """
     from rosenblatt.cli.watch import watch as run_it
 
-    run_it(target, learner, model, every, margin, out, {"format": format, "on_error": on_error}, as_json)
+    options = reading_options(format, on_error, None, None, None, features, max_line)
+    run_it(target, learner, model, every, margin, out, options, as_json)
 
 
 @app.command(short_help="Write a model as ONNX, or as JSON for people.")
@@ -282,13 +280,9 @@ def bench(context: typer.Context) -> None:
     Example:
       rosenblatt bench
     """
-    import subprocess
+    from rosenblatt.cli.bench import bench as run_it
 
-    root = Path(__file__).resolve().parents[3]
-    if not (root / "benchmarks" / "__main__.py").is_file():
-        raise ValueError("The benchmarks are not installed with the library: run this in a checkout of the repository.")
-    done = subprocess.run([sys.executable, "-m", "benchmarks", *context.args], cwd=root, check=False)
-    raise typer.Exit(done.returncode)
+    raise typer.Exit(run_it(context.args))
 
 
 if __name__ == "__main__":

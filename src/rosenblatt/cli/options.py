@@ -7,6 +7,18 @@ from typing import Annotated
 
 import typer
 
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        import rosenblatt
+
+        print(f"rosenblatt {rosenblatt.__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+]
 Files = Annotated[
     list[str], typer.Argument(metavar="DATA", help='Files, patterns such as "part-*.csv", or - for standard input.')
 ]
@@ -59,6 +71,19 @@ Bits = Annotated[
 Ngrams = Annotated[
     int | None,
     typer.Option("--ngrams", metavar="N", help="Count up to N words in a row as one."),
+]
+Features = Annotated[
+    int | None,
+    typer.Option("--features", metavar="N", help="The columns of svmlight text, where indices do not say them."),
+]
+MaxLine = Annotated[
+    int | None,
+    typer.Option("--max-line", metavar="BYTES", help="The longest line that may be read (64,000,000)."),
+]
+Scores = Annotated[bool, typer.Option("--scores", help="Write CSV with the scores beside the labels.")]
+Top = Annotated[int, typer.Option("--top", metavar="N", help="How many of the largest and smallest weights.")]
+Row = Annotated[
+    str | None, typer.Option("--row", metavar="FILE:N", help="Explain this row's prediction; the first row is 0.")
 ]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that train wrote.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON for machines.")]

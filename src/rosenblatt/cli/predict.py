@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,12 +77,12 @@ class _Estimator:
         return self.estimator.decision_function(X)
 
 
-def predict(path: str, paths: Sequence[str], out: Path | None, scores: bool, format: str | None) -> None:
+def predict(path: str, paths: Sequence[str], out: Path | None, scores: bool, options: Mapping[str, Any]) -> None:
     """Write one label a line, in the order of the rows; with scores, CSV."""
     alone = not (_is_standard_output(out) and on_terminal())
     if not _is_standard_output(out):
         check_out(out, [path, *paths], replaced=False)
-    model, rows = model_and_rows(path, paths, labels=False, format=format)
+    model, rows = model_and_rows(path, paths, labels=False, **options)
     enable_gc()
     with ProgressBar("predicting", paths, shown=alone) as bar:
         _write(out, _texts(model, bar.track(rows), scores))
@@ -138,9 +138,9 @@ def _write(out: Path | None, texts: Iterable[str]) -> None:
             raise OSError(fault.errno, words, str(out)) from None
 
 
-def tell_accuracy(path: str, paths: Sequence[str], format: str | None, as_json: bool) -> None:
+def tell_accuracy(path: str, paths: Sequence[str], options: Mapping[str, Any], as_json: bool) -> None:
     """Print the accuracy and the confusion table."""
-    model, rows = model_and_rows(path, paths, labels=True, format=format)
+    model, rows = model_and_rows(path, paths, labels=True, **options)
     if not rows.labelled:
         raise ValueError(f"{', '.join(paths)} has no labels to test against: predict needs none.")
     with ProgressBar("testing", paths) as bar:

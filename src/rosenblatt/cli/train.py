@@ -246,7 +246,7 @@ def name_features(model: LinearModel, names: list[str] | None) -> None:
 
 
 def _opened_test(stream: Stream, test: Sequence[str], options: Mapping[str, Any]) -> Stream:
-    kept = {name: options.get(name) for name in ("format", "on_error")}
+    kept = {name: options.get(name) for name in ("format", "on_error", "max_line_bytes")}
     rows = opened(test, None, {**kept, "preparation": stream.preparation})
     if not rows.labelled:
         raise ValueError(f"{', '.join(test)} has no labels to test against: add the column that --target names.")

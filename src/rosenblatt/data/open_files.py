@@ -10,7 +10,7 @@ from rosenblatt.data.cache.row_cache import RowCache
 from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.io.formats import TABLES, detect_format
-from rosenblatt.data.io.lines import LineSource, Paths
+from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
 from rosenblatt.data.preparations import check_character, check_preparation
 from rosenblatt.data.row_source import FIRST_ROWS, VERSION, OpenRequest, RowSource
@@ -23,6 +23,7 @@ _FORMATS_OF = {
     "bits": (*TABLES, "vw"),
     "names": (*TABLES, "vw"),
     "zero_based": ("svmlight",),
+    "n_features": ("svmlight",),
 } | dict.fromkeys(("header", "delimiter", "quote"), ("csv", "tsv"))
 """The formats that an option is for; options not listed are for tables."""
 _WITH_LISTS = ("parquet", "arrow")
@@ -48,9 +49,11 @@ def open(
     delimiter: str | None = None,
     quote: str | None = None,
     zero_based: bool | None = None,
+    n_features: int | None = None,
     labels: bool = True,
     names: bool = False,
     on_error: str = "raise",
+    max_line_bytes: int = LONGEST_LINE,
     first_rows: int = FIRST_ROWS,
     block_rows: int | None = None,
     threads: int | None = None,
@@ -121,12 +124,19 @@ def open(
         The character around cells that hold delimiters or newlines: by default ``"`` for CSV, "" (none) for TSV.
     zero_based : bool, optional
         Whether the first index of svmlight text is 0. By default it is if 0 occurs in the first megabyte.
+    n_features : int, optional
+        The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default
+        there are as many as the indices need, and an index beyond 2**26 columns, whose weights take a gigabyte, is an
+        error.
     labels : bool
         Whether each row must have a label. With False those of tables are not read.
     names : bool
         Whether to keep the words that are hashed, for ``stream.feature_names``. This is slower.
     on_error : "raise" or "skip"
         Whether a row that cannot be read is a ``DataError``, or left out and counted in ``stream.skipped``.
+    max_line_bytes : int, default 64,000,000
+        The most bytes of a line of text, or of a CSV record of several lines. A longer one cannot be read, and takes no
+        more memory than one of this length.
     first_rows : int, default 10,000
         Rows from which the schema of a table, and the means of missing numbers, are inferred.
     block_rows : int, optional
@@ -182,6 +192,7 @@ def open(
         "delimiter": delimiter,
         "quote": quote,
         "zero_based": zero_based,
+        "n_features": n_features,
     }
     check_choice("on_error", on_error, ("raise", "skip"))
     check_integer("first_rows", first_rows, 1)
@@ -189,7 +200,7 @@ def open(
         check_integer("block_rows", block_rows, 1)
     if threads is None:
         threads = 0 if isinstance(path, BinaryFile) else min(4, processor_count())
-    files = LineSource(path)
+    files = LineSource(path, max_line_bytes=max_line_bytes)
     request = OpenRequest(
         files=files,
         format=detect_format(files.display_name(0), files.head(), format),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Literal, cast
@@ -80,9 +82,11 @@ class LinearState:
         counters = np.zeros(judged, COUNTERS)
         counters["target"] = np.arange(judged) if n_classes != 2 else 1
         counters["limit"] = -1
+        with _memory_for(k, d):
+            w, u = np.zeros((k, d)), np.zeros((k, d))
         state = cls(
-            w=np.zeros((k, d)),
-            u=np.zeros((k, d)),
+            w=w,
+            u=u,
             b=np.zeros(k),
             beta=np.zeros(k),
             counters=counters,
@@ -138,7 +142,8 @@ class LinearState:
         """Add features up to ``d``: weights of 0, as if they had been there all along."""
         more = d - self.n_features
         if more > 0:
-            self.w, self.u = (np.pad(weights, ((0, 0), (0, more))) for weights in (self.w, self.u))
+            with _memory_for(len(self.w), d):
+                self.w, self.u = (np.pad(weights, ((0, 0), (0, more))) for weights in (self.w, self.u))
             self.feature_ranges = None
 
     def set_layout(self, order: Literal["C", "F"]) -> None:
@@ -230,6 +235,16 @@ class LinearState:
             now[target] = then[source]
         if self.log is not None and old.log is not None:
             self.log.chunks[target] = old.log.mirrored(source, sign)
+
+
+@contextmanager
+def _memory_for(k: int, d: int) -> Iterator[None]:
+    """Say what the memory would have been for, where there is not enough."""
+    try:
+        yield
+    except MemoryError:
+        what = f"the weights of {d:,} features{f' for {k:,} classes' if k > 1 else ''} take {16 * k * d / 1e9:,.1f} GB"
+        raise MemoryError(f"{what}, more than there is: use fewer features, or hash them to fewer columns.") from None
 
 
 def _mirrored(values: Floats, sign: int) -> Floats:

@@ -93,13 +93,28 @@ def test_what_cannot_be_opened(tmp_path):
         content(source)
 
 
-def test_a_line_may_be_long_but_not_endless(tmp_path, monkeypatch):
+def test_a_line_may_be_long_but_not_endless(tmp_path):
     (tmp_path / "a").write_bytes(b"1\n" + b"y" * 10_000_000 + b"\n2\n")
     sizes = [chunk.stop for chunk in LineSource(tmp_path / "a", chunk_bytes=1000).chunks()]
     assert sum(sizes) == 10_000_005
-    monkeypatch.setattr("rosenblatt.data.io.lines.LONGEST_LINE", 5_000_000)
-    with pytest.raises(DataError, match="a: the line that begins at byte 2 is longer than 5000000 bytes"):
-        content(LineSource(tmp_path / "a", chunk_bytes=1000))
+    source = LineSource(tmp_path / "a", chunk_bytes=1000, max_line_bytes=5_000_000)
+    chunks = list(source.chunks())
+    assert [bytes(chunk.buffer[chunk.start : chunk.stop]) for chunk in chunks] == [b"1\n", b"\n", b"2\n"]
+    assert "".join(map(str, chunks[1].fault)) == (
+        "the line has more than 5,000,000 bytes, expected a newline before that: give a larger max_line_bytes if lines "
+        "are so long"
+    )
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 2, 7, 11, 100, 4096])
+@pytest.mark.parametrize("most", [1, 5, 8, 9, 499, 500])
+def test_lines_that_are_too_long_do_not_depend_on_chunks(tmp_path, chunk_bytes, most):
+    (tmp_path / "a").write_bytes(TEXT)
+    source = LineSource(tmp_path / "a", chunk_bytes=chunk_bytes, max_line_bytes=most)
+    found = b"".join(
+        b"?\n" if chunk.fault else bytes(chunk.buffer[chunk.start : chunk.stop]) for chunk in source.chunks()
+    )
+    assert found.splitlines() == [line if len(line) <= most else b"?" for line in TEXT.splitlines()]
 
 
 def test_standard_input_is_read_once(monkeypatch):

@@ -7,7 +7,6 @@ import pytest
 
 from rosenblatt import data
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.tables import delimited
 from rosenblatt.data.tables.delimited import DelimitedReader
 from rosenblatt.data.tables.reader import ColumnLayout
 
@@ -184,13 +183,17 @@ def test_first_lines_and_delimiters_are_detected(tmp_path):
 
 
 def test_an_open_quote_is_not_looked_for_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "LONGEST_RECORD", 1000)
-    monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", 64)
     (tmp_path / "a.csv").write_text("a,y\n1,2\n" + '"3,4\n' + "5,6\n" * 1000)
-    assert "a.csv, line 3: a quote opens" in outcome(tmp_path / "a.csv")
-    X, y = outcome(tmp_path / "a.csv", on_error="skip")
-    assert X == [[1.0]] + [[5.0]] * 1000
-    assert len(y) == 1001
+    sentence = (
+        "a.csv, line 3: a quote opens in this record and is not closed within 1,000 bytes: close it, or give quote='' "
+        "if quotes have no meaning, or give a larger max_line_bytes if records are so long."
+    )
+    for chunk_bytes in (64, 1 << 20):
+        monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", chunk_bytes)
+        assert sentence in outcome(tmp_path / "a.csv", max_line_bytes=1000)
+        X, y = outcome(tmp_path / "a.csv", on_error="skip", max_line_bytes=1000)
+        assert X == [[1.0]] + [[5.0]] * 1000
+        assert len(y) == 1001
 
 
 def test_only_what_is_needed_is_converted(tmp_path):

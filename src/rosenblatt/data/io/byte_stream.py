@@ -94,13 +94,14 @@ class ByteStream:
         filled = min(len(self._peeked), len(buffer))
         buffer[:filled] = self._peeked[:filled]
         self._peeked = self._peeked[filled:]
+        may_pause = self._bytes is self._stored and not self._stored.on_disk
+        has_line = may_pause and b"\n" in bytes(buffer[:filled])
         with self._rename_errors():
-            while filled < len(buffer):
-                if filled and self._bytes is self._stored and self._stored.pauses() and b"\n" in bytes(buffer[:filled]):
-                    break
+            while filled < len(buffer) and not (has_line and self._stored.pauses()):
                 n = self._bytes.readinto(buffer[filled:])
                 if not n:
                     break
+                has_line = has_line or (may_pause and b"\n" in bytes(buffer[filled : filled + n]))
                 filled += n
         return filled
 
@@ -149,7 +150,7 @@ class _CountingReader(io.RawIOBase):
         self._descriptor: int | None = None
         with suppress(AttributeError, OSError):
             self._descriptor = int(raw.fileno())
-        self._on_disk = self._descriptor is not None and is_regular(self._descriptor)
+        self.on_disk = self._descriptor is not None and is_regular(self._descriptor)
 
     def readable(self) -> bool:
         return True
@@ -175,7 +176,7 @@ class _CountingReader(io.RawIOBase):
 
     def pauses(self) -> bool:
         """Return whether there may be nothing to read for a moment; never true of a file on disk."""
-        if self._on_disk or self._head:
+        if self.on_disk or self._head:
             return False
         with suppress(OSError, ValueError):
             return self._descriptor is None or not select.select([self._descriptor], [], [], _PAUSE)[0]

@@ -23,9 +23,9 @@ _ENDINGS = {
     "npz": (".npz",),
 }
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "npz"}
-_NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_VW = re.compile(rb"\s*(?:%b\s+){0,3}(?:'?[^\s|]*\s*)?\|" % _NUMBER)
-_SVMLIGHT = re.compile(rb"\s*%b(?:\s+qid:\d+)?(?:\s+\d+:%b)+\s*(?:#.*)?" % (_NUMBER, _NUMBER))
+_NUMBER = rb"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?"  # "++" gives nothing back: time is linear
+_VW = re.compile(rb"\s*+(?:%b\s++){0,3}(?:'?[^\s|]*+\s*+)?\|" % _NUMBER)
+_SVMLIGHT = re.compile(rb"\s*+%b(?:\s++qid:\d++)?(?:\s++\d++:%b)+\s*+(?:#.*)?" % (_NUMBER, _NUMBER))
 
 
 def detect_format(name: str, head: bytes, given: str | None = None) -> str:

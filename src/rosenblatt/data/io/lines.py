@@ -15,12 +15,14 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.byte_stream import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
 from rosenblatt.data.io.contents import Contents
 from rosenblatt.kernels.parsing.byte_words import PAD
-from rosenblatt.parameters import check_integer, shorten
+from rosenblatt.parameters import Phrase, Setting, check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
 """Bytes of text that are parsed at once and become a block."""
-LONGEST_LINE = 1 << 28
-"""The most bytes of a line."""
+LONGEST_LINE = 64_000_000
+"""The most bytes of a line, unless more are allowed."""
+MOST_LINE_BYTES = 1 << 30
+"""The most that can be allowed: Arrow counts the bytes of a text by 32 bits."""
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -36,6 +38,8 @@ class TextChunk:
     """Number of the file in ``LineSource.names``."""
     share: float
     """How much of all files has been read with these lines, from 0 to 1; 0 where their size is unknown."""
+    fault: tuple[Phrase, ...] = ()
+    """What is wrong with the one line that this blank one stands for, where that is too long to be read."""
 
     @property
     def text(self) -> np.ndarray:
@@ -84,6 +88,8 @@ class LineSource:
         Files, patterns such as ``part-*.gz``, or "-" for standard input.
     chunk_bytes : int, optional
         Bytes of text in a chunk. A longer line gets a chunk of its own.
+    max_line_bytes : int
+        The most bytes of a line, its newline not counted. Of a longer one no more than that is held in memory.
 
     Attributes
     ----------
@@ -97,7 +103,10 @@ class LineSource:
         What takes note of all that is read of the files, if that is wanted.
     """
 
-    def __init__(self, paths: Paths | BinaryFile, *, chunk_bytes: int | None = None) -> None:
+    def __init__(
+        self, paths: Paths | BinaryFile, *, chunk_bytes: int | None = None, max_line_bytes: int = LONGEST_LINE
+    ) -> None:
+        self.max_line_bytes = check_integer("max_line_bytes", max_line_bytes, 1, most=MOST_LINE_BYTES)
         self._chunk_bytes = check_integer("chunk_bytes", CHUNK_BYTES if chunk_bytes is None else chunk_bytes, 1)
         if isinstance(paths, io.TextIOBase):
             raise TypeError(f"expected a file in binary mode, as open(name, 'rb') returns it, got {paths!r}.")
@@ -174,31 +183,60 @@ class LineSource:
 
     def _lines(self, stream: ByteStream, file: int, consumed: int) -> Generator[TextChunk, None, None]:
         rest = b""  # of a line whose end has not been read yet
-        offset, size = 0, self._chunk_bytes
+        first, size = True, self._chunk_bytes
         while True:
             buffer = self._buffer(size)
             view = memoryview(buffer)
             view[: len(rest)] = rest
             read = stream.readinto(view[len(rest) : size])
             filled = len(rest) + read
-            stop = buffer.rfind(b"\n", len(rest), filled) + 1
-            if read == 0 and filled:
+            stop = buffer.rfind(b"\n", 0, filled) + 1
+            if read == 0 and filled > stop:
                 buffer[filled] = ord("\n")
                 stop = filled = filled + 1
             rest = bytes(view[stop:filled])  # now, since the chunk's memory may be in use again after the yield
+            share = (consumed + stream.consumed) / self.size if self.size else 0.0
             if stop:
-                start = _bom_length(buffer, stream.name) if offset == 0 else 0
-                offset += stop
-                share = (consumed + stream.consumed) / self.size if self.size else 0.0
-                yield TextChunk(buffer, start, stop, file, share)
+                start = _bom_length(buffer, stream.name) if first else 0
+                first = False
+                for begin, end in self._long_lines(buffer, start, stop):
+                    if begin > start:
+                        yield TextChunk(buffer[start:begin] + bytes(PAD + 1), 0, begin - start, file, share)
+                    yield self._long_line(file, share)
+                    start = end
+                if stop > start:
+                    yield TextChunk(buffer, start, stop, file, share)
             if read == 0:
                 return
-            size = max(self._chunk_bytes, 2 * len(rest))
-            if len(rest) > LONGEST_LINE:
-                raise DataError(
-                    f"{stream.name}: the line that begins at byte {offset} is longer than {LONGEST_LINE} bytes: "
-                    "is this text, with a newline at the end of each line?"
-                )
+            del view, buffer  # before there is another one
+            if len(rest) > self.max_line_bytes:
+                yield self._long_line(file, share)
+                rest, first = self._skip_line(stream), False
+            size = max(self._chunk_bytes, min(2 * len(rest), self.max_line_bytes + 1))
+
+    def _long_lines(self, buffer: bytearray, start: int, stop: int) -> Generator[tuple[int, int], None, None]:
+        """Yield where the lines begin and end that have too many bytes."""
+        while stop - start > self.max_line_bytes + 1:
+            end = buffer.rfind(b"\n", start, start + self.max_line_bytes + 1) + 1
+            if not end:
+                end = buffer.index(b"\n", start) + 1
+                yield start, end
+            start = end
+
+    def _long_line(self, file: int, share: float) -> TextChunk:
+        """Return the chunk that stands for a line that has too many bytes."""
+        what = f"the line has more than {self.max_line_bytes:,} bytes, expected a newline before that"
+        fault = f"{what}: give a larger ", Setting("max_line_bytes"), " if lines are so long"
+        return TextChunk(bytearray(b"\n" * (PAD + 2)), 0, 1, file, share, fault)
+
+    def _skip_line(self, stream: ByteStream) -> bytes:
+        """Read to the end of a line; return what was read of the next one."""
+        buffer = bytearray(self._chunk_bytes)
+        while read := stream.readinto(memoryview(buffer)):
+            end = buffer.find(b"\n", 0, read) + 1
+            if end:
+                return bytes(buffer[end:read])
+        return b""
 
     def _check_unread(self) -> None:
         if self._started and not self.rereadable:

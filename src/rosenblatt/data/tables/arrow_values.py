@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 MISSING_NUMBERS = ("", "?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None")
 """What stands for a missing number in text."""
-_LIKE_A_NUMBER = "^[+-]?[0-9.nNiI]"
+_LIKE_A_NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(inity)?|nan(\([0-9a-z_]*\))?))$"
+"""What Arrow takes for a number."""
 BOOLEANS = ("false", "False", "FALSE", "true", "True", "TRUE")
 """What stands for a boolean in text."""
 _LARGEST_INTEGER = 2.0**53
@@ -35,12 +36,17 @@ Reason: TypeAlias = tuple[Phrase, ...]
 
 
 class Faults(dict[int, Reason]):
-    """From the number of a row to what is wrong with it; the first reason counts."""
+    """From the number of a row, of ``n``, to what is wrong with it; the first reason counts."""
 
-    def add(self, rows: Iterable[int], reason: Reason) -> None:
+    def __init__(self, n: int) -> None:
+        self._sound = np.ones(n, np.bool_)
+
+    def add(self, rows: Sequence[int] | np.ndarray, reason: Reason) -> None:
         """Add a reason for each of ``rows``."""
-        for row in rows:
-            self.setdefault(int(row), reason)
+        places = np.asarray(rows, np.int64)
+        new = places[self._sound[places]]  # at once, as a row may be at fault in each of very many columns
+        self._sound[new] = False
+        self.update(dict.fromkeys(new.tolist(), reason))
 
     def add_unexpected(self, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:
         """Add for each of ``rows`` that its cell holds something else than expected."""

@@ -6,15 +6,31 @@ elsewhere it is a character like any other. Lines end in a newline, a carriage r
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 _NEWLINE, _RETURN = b"\n\r"
+_AT_ONCE = 1 << 16
+"""Quotes that are looked at one by one as Python's integers, which take more memory than text."""
 
 
 def line_count(data: bytes) -> int:
     """Return how many lines end in ``data``."""
     count = data.count(b"\n")
     return count + data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else count
+
+
+def blank_lines(data: bytes) -> int:
+    """Return the size of the blank lines that ``data`` begins with.
+
+    Examples
+    --------
+    >>> blank_lines(b"\\n \\r\\n 1,2\\n")
+    4
+    """
+    blank = data[: len(data) - len(data.lstrip())]
+    return max(blank.rfind(b"\n"), blank.rfind(b"\r")) + 1
 
 
 def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
@@ -63,11 +79,12 @@ def _quotes(data: bytes, delimiter: str | None, quote: str) -> np.ndarray:
     quotes = np.flatnonzero(text == ord(quote))
     before = text[quotes - 1]
     opens = (before == _NEWLINE) | (before == _RETURN) | (before == ord(delimiter or ",")) | (quotes == 0)
-    again = np.diff(quotes, prepend=-2) == 1
-    if (opens | again)[::2].all():
+    if (opens | (before == ord(quote)))[::2].all():
         return quotes
-    kept: list[int] = []
-    for place, may_open in zip(quotes.tolist(), opens.tolist(), strict=True):
-        if len(kept) % 2 or may_open or (kept and kept[-1] == place - 1):
-            kept.append(place)
+    kept = array("q")
+    for start in range(0, len(quotes), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        for place, may_open in zip(quotes[part].tolist(), opens[part].tolist(), strict=True):
+            if len(kept) % 2 or may_open or (kept and kept[-1] == place - 1):
+                kept.append(place)
     return np.array(kept, np.int64)

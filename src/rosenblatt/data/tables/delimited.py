@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,21 +20,35 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource, TextChunk
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow
 from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason
-from rosenblatt.data.tables.csv_records import line_count, record_places, whole_records
+from rosenblatt.data.tables.csv_records import blank_lines, line_count, record_places, whole_records
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LONGEST_RECORD = 1 << 26
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
+_LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)")
 _DELIMITERS = ",;\t|"
-_OPEN_QUOTE: Reason = (
-    "a quote opens in this record and is not closed: close it",
+_OPEN_QUOTE = "a quote opens in this record and is not closed"
+_CLOSE_IT: Reason = (
+    ": close it",
     IfAvailable("quote", ", or give ", Setting("quote", ""), " if quotes have no meaning"),
 )
 _NOT_UTF8: Reason = ("the row is not text in UTF-8: convert the file, for instance by iconv",)
+
+
+@dataclass
+class _FileProgress:
+    """How far a file has been read."""
+
+    names: list[str] | None = None
+    """Its columns, once its first record has been read."""
+    line: int = 1
+    """The line where the pieces begin."""
+    pieces: list[bytes] = field(default_factory=list)
+    """Text that is not yet known to be whole records, as it ends inside quotes."""
+    size: int = 0
 
 
 class DelimitedReader(TableReader[Records]):
@@ -62,46 +77,61 @@ class DelimitedReader(TableReader[Records]):
     def _read(self) -> Generator[Records, None, None]:
         with closing(self.files.chunks()) as chunks:
             for _, of_file in groupby(chunks, key=lambda chunk: chunk.file):
-                rest, names, line = b"", None, 1
+                at = _FileProgress()
                 for chunk in of_file:
-                    rest += memoryview(chunk.buffer)[chunk.start : chunk.stop]
-                    if names is None:
-                        names, rest, line = self._names(rest, chunk.file, line)
-                    if names is not None:
-                        rest, line = yield from self._records(rest, chunk, line, names, final=False)
-                if rest:
-                    yield from self._records(rest, chunk, line, names, final=True)
+                    if chunk.fault:
+                        yield from self._records(at, chunk, final=True)
+                        yield self._fault(at, chunk, chunk.fault)
+                        at.line += 1
+                        continue
+                    piece = bytes(memoryview(chunk.buffer)[chunk.start : chunk.stop])
+                    at.pieces.append(piece)
+                    at.size += len(piece)
+                    if len(at.pieces) == 1 or at.size > self.files.max_line_bytes or self._closes_quotes(piece):
+                        yield from self._records(at, chunk, final=False)
+                yield from self._records(at, chunk, final=True)
 
-    def _records(
-        self, data: bytes, chunk: TextChunk, line: int, names: list[str] | None, final: bool
-    ) -> Generator[Records, None, tuple[bytes, int]]:
-        """Yield the whole records; return the rest, and its line."""
-        while True:
-            stop = whole_records(data, self.delimiter, self.quote) if names else 0
-            if stop and names:
-                yield Records(data[:stop], chunk.file, line, chunk.share, names)
-                line += line_count(data[:stop])
+    def _closes_quotes(self, piece: bytes) -> bool:
+        """Return whether a record ends in a piece of text that begins inside quotes."""
+        return whole_records(self.quote.encode() + piece, self.delimiter, self.quote) > 0
+
+    def _records(self, at: _FileProgress, chunk: TextChunk, final: bool) -> Generator[Records, None, None]:
+        """Yield the whole records of the pieces, and keep the rest."""
+        data = b"".join(at.pieces)
+        while data:
+            data = self._after_names(data, at, chunk)
+            stop = whole_records(data, self.delimiter, self.quote) if at.names else 0
+            if stop and at.names:
+                yield Records(data[:stop], chunk.file, at.line, chunk.share, at.names)
+                at.line += line_count(data[:stop])
                 data = data[stop:]
-            if not data or not (final or len(data) > LONGEST_RECORD):
-                return data, line
-            if not self.skip or not names:
-                raise DataError(f"{self.files.display_name(chunk.file)}, line {line}: ", *_OPEN_QUOTE, ".")
-            yield Records(b"", chunk.file, line, chunk.share, names, [(0, _OPEN_QUOTE)])
+            if not data or not (final or len(data) > self.files.max_line_bytes):
+                break
+            yield self._fault(at, chunk, (_OPEN_QUOTE, *_CLOSE_IT) if final else self._long_record)
             end = data.index(b"\n") + 1
-            line += line_count(data[:end])
+            at.line += line_count(data[:end])
             data = data[end:]
+        at.pieces, at.size = [data] if data else [], len(data)
 
-    def _names(self, data: bytes, file: int, line: int) -> tuple[list[str] | None, bytes, int]:
-        """Return the columns of a file that begins with ``data``, the rest, and the line where it begins."""
-        while data and not (first := data[: (data.find(b"\n") + 1) or None]).strip():
-            data, line = data[len(first) :], line + 1
-        if not data:
-            return None, data, line
-        if self.delimiter is None:
+    def _fault(self, at: _FileProgress, chunk: TextChunk, reason: Reason) -> Records:
+        """Return what stands for a line that cannot be read; raise an error if none may be left out."""
+        if not self.skip or not at.names:
+            raise DataError(f"{self.files.display_name(chunk.file)}, line {at.line}: ", *reason, ".")
+        return Records(b"", chunk.file, at.line, chunk.share, at.names, [(0, reason)])
+
+    def _after_names(self, data: bytes, at: _FileProgress, chunk: TextChunk) -> bytes:
+        """Read the names of the columns from the start of a file, if that is there; return what follows."""
+        if at.names is not None:
+            return data
+        blank = blank_lines(data)
+        at.line += line_count(data[:blank])
+        data = data[blank:]
+        if self.delimiter is None and data:
+            first = data[: data.find(b"\n")]
             self.delimiter = next((c for c in _DELIMITERS if c.encode() in first), ",")
-        if not whole_records(data, self.delimiter, self.quote) and len(data) <= LONGEST_RECORD:
-            return None, data, line
-        cells, size = self._first_record(data, file, line)
+        if not data or not whole_records(data, self.delimiter, self.quote):
+            return data
+        cells, size = self._first_record(data, chunk.file, at.line)
         if self.header is None:
             self.header = not any(_NUMBER.fullmatch(cell) for cell in cells) or _counts_up(cells)
         names = [f"c{k + 1}" for k in range(len(cells))]
@@ -109,20 +139,26 @@ class DelimitedReader(TableReader[Records]):
             names = self.unnamed
         if self.header:
             names = [cell.strip() or names[k] for k, cell in enumerate(cells)]
-            line += line_count(data[:size])
+            at.line += line_count(data[:size])
             data = data[size:]
-        self._check_columns(names, file)
-        return names, data, line
+        self._check_columns(names, chunk.file)
+        at.names = names
+        return data
 
     def _first_record(self, data: bytes, file: int, line: int) -> tuple[list[str], int]:
         """Return the cells of the first record and how many bytes it has."""
-        lines = data.splitlines(keepends=True)
+        size = 0
+
+        def lines() -> Generator[str, None, None]:
+            nonlocal size
+            for match in _LINE.finditer(data):
+                size = match.end()
+                yield match.group().decode("utf-8")
+
         try:
-            texts = (text.decode("utf-8") for text in lines)
             how: Any = {"quotechar": self.quote} if self.quote else {"quoting": csv.QUOTE_NONE}
-            reader = csv.reader(texts, delimiter=self.delimiter or ",", **how)
-            cells = next(reader)
-            return cells, sum(map(len, lines[: reader.line_num]))
+            cells = next(csv.reader(lines(), delimiter=self.delimiter or ",", **how))
+            return cells, size
         except (UnicodeDecodeError, csv.Error) as error:
             what = str(error) if isinstance(error, csv.Error) else "it is not text in UTF-8"
             raise DataError(
@@ -140,7 +176,7 @@ class DelimitedReader(TableReader[Records]):
                 lines = record_places(item.data or b"-\n", self.delimiter, self.quote)[1]
             return f"{label}, line {item.line + int(lines[place])}"
 
-        if item.data and self.layout is not None:
+        if item.data and self.layout is not None and not self._long_records(item.data):
             try:
                 kinds = self.layout.needed.items()
                 types = {name: pa.float64() if kind == "number" else pa.string() for name, kind in kinds}
@@ -149,9 +185,25 @@ class DelimitedReader(TableReader[Records]):
                 pass
         return self._slowly(item, where)
 
+    @property
+    def _long_record(self) -> Reason:
+        larger = ", or give a larger ", Setting("max_line_bytes"), " if records are so long"
+        return f"{_OPEN_QUOTE} within {self.files.max_line_bytes:,} bytes", *_CLOSE_IT, *larger
+
+    def _long_records(self, data: bytes) -> list[int]:
+        """Return the places of records that have too many bytes."""
+        most = self.files.max_line_bytes
+        if len(data) <= most or not self.quote or self.quote.encode() not in data:
+            return []
+        starts = record_places(data, self.delimiter, self.quote)[0].tolist()
+        records = enumerate(pairwise([*starts, len(data)]))
+        return [k for k, (start, stop) in records if len(data[start:stop].rstrip()) > most]
+
     def _slowly(self, item: Records, where: Callable[[int], str]) -> TableChunk:
         pa = import_arrow()
-        names = item.names if self.layout is None else self.layout.needed
+        names: Iterable[str] = item.names if self.chosen is None else self._chosen_of(item.names)
+        if self.layout is not None:
+            names = self.layout.needed
         ragged: list[tuple[int, int]] = []
 
         def leave_out(row: Any) -> str:
@@ -161,11 +213,12 @@ class DelimitedReader(TableReader[Records]):
         if not item.data:
             empty = {name: pa.nulls(0, pa.string()) for name in names}
             return TableChunk(empty, 0, where, np.empty(0, np.int64), list(item.faults), item.share)
+        long = self._long_records(item.data)
         item, foreign = self._as_text(item)
         table = self._table(item, dict.fromkeys(names, pa.string()), leave_out)
         places = np.delete(np.arange(table.num_rows + len(ragged)), [place for place, _ in ragged])
         faults = {place: self._ragged(len(item.names), count) for place, count in ragged}
-        faults |= dict.fromkeys(foreign, _NOT_UTF8)
+        faults |= dict.fromkeys(foreign, _NOT_UTF8) | dict.fromkeys(long, self._long_record)
         chunk = self._chunk(table, where, item)
         if faults:
             chunk.faults = [(place, faults[place]) for place in sorted(faults)]
@@ -192,16 +245,19 @@ class DelimitedReader(TableReader[Records]):
         return (f"expected {expected} cells as in {like}, got {got}{hint}",)
 
     def _chunk(self, table: pa.Table, where: Callable[[int], str], item: Records) -> TableChunk:
-        columns = {name: combine_chunks(table.column(name)) for name in table.column_names}
+        columns = dict(zip(table.column_names, map(combine_chunks, table.columns), strict=True))
         return TableChunk(columns, table.num_rows, where, share=item.share)
 
     def _table(self, item: Records, types: dict[str, pa.DataType], leave_out: Callable[[Any], str] | None) -> pa.Table:
         pa, pc = import_arrow(), import_arrow(".csv")
+        words = self._missing if pa.float64() in types.values() else []
         return pc.read_csv(
             pa.BufferReader(item.data),
             pc.ReadOptions(use_threads=False, block_size=len(item.data) + 1, column_names=item.names),
             pc.ParseOptions(delimiter=self.delimiter, quote_char=self.quote or False, invalid_row_handler=leave_out),
-            pc.ConvertOptions(column_types=types, include_columns=list(types), null_values=self._missing),
+            pc.ConvertOptions(  # words that are not needed would take memory for each column
+                column_types=types, include_columns=list(types), null_values=words, true_values=[], false_values=[]
+            ),
         )
 
 

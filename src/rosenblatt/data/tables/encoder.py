@@ -71,10 +71,8 @@ class Encoder:
         self._preparation, self.labelled, self._names = preparation, labelled, names
         self._missing = tuple(preparation["missing_values"])
         columns = preparation["columns"]
-        self._hashed = [
-            c for c in columns if c["kind"] == "text" or (c["kind"] == "category" and "categories" not in c)
-        ]
-        self._plain = [c for c in columns if c not in self._hashed]
+        self._hashed = [column for column in columns if _is_hashed(column)]
+        self._plain = [column for column in columns if not _is_hashed(column)]
         self._hasher = Hasher(preparation["bits"], preparation["ngrams"]) if self._hashed else None
         self._offsets, self.fixed = [], 0
         for column in self._plain:
@@ -119,7 +117,7 @@ class Encoder:
 
     def encode(self, chunk: TableChunk) -> EncodedRows:
         """Return the rows of a chunk. Several threads do so at once."""
-        faults = Faults()
+        faults = Faults(chunk.n)
         unseen: Counter[str] = Counter()
         X = self._features(chunk, faults, unseen)
         words: dict[int, str] = {}
@@ -234,6 +232,10 @@ class Encoder:
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
             faults.add_unexpected(bad, chunk.columns[name], name, ("a weight of 0 or more",))
         return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
+
+
+def _is_hashed(column: dict[str, Any]) -> bool:
+    return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
 
 
 def _no_value(name: str) -> Reason:

@@ -7,8 +7,10 @@ field that a line does not have is null. Numbers become the nearest float64 eith
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Generator
 from contextlib import closing
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import quote_bytes
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import Reason, plain_text
-from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
+from rosenblatt.data.tables.reader import Records, TableChunk, TableReader, first_repeated
 from rosenblatt.parameters import IfAvailable, Setting, shorten
 
 if TYPE_CHECKING:
@@ -30,6 +32,15 @@ _NEW_FIELD_HINT: Reason = (
 )
 _COLUMN_ROWS = 1000
 """Rows from which the columns of a file are found."""
+_MOST_CELLS = 10_000_000
+"""Cells, rows times fields, that may be nearly all empty in the first rows."""
+_LEAST_SHARE = 100
+"""Of more cells, one in so many has to be there."""
+_CELLS_AT_ONCE = 2_000_000
+"""Cells of later rows that are made at once."""
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
+_DEEPEST = 100
+"""Brackets around a value for which Arrow's stack is certain to be deep enough."""
 
 
 class JsonReader(TableReader[Records]):
@@ -44,8 +55,21 @@ class JsonReader(TableReader[Records]):
                 if chunk.file != file:
                     file, line = chunk.file, 1
                 data = bytes(memoryview(chunk.buffer)[chunk.start : chunk.stop])
-                yield Records(data, file, line, chunk.share)
+                faults = [(0, chunk.fault)] if chunk.fault else []
+                yield Records(data, file, line, chunk.share, faults=faults)
                 line += data.count(b"\n")
+
+    def items(self) -> Generator[Records, None, None]:
+        """Yield all items from the start, in parts of so few lines that all their cells fit in memory."""
+        assert self.layout is not None
+        most = max(1, _CELLS_AT_ONCE // max(1, len(self.layout.needed)))
+        for item in super().items():
+            if item.data.count(b"\n") <= most:
+                yield item
+                continue
+            ends = np.flatnonzero(np.frombuffer(item.data, np.uint8) == ord("\n"))[most - 1 :: most] + 1
+            for k, (start, stop) in enumerate(pairwise([0, *ends.tolist(), len(item.data)])):
+                yield item._replace(data=item.data[start:stop], line=item.line + k * most)
 
     def parse(self, item: Records) -> TableChunk:
         """Return lines as columns, as wanted by the layout."""
@@ -55,6 +79,8 @@ class JsonReader(TableReader[Records]):
         types = {"number": pa.float64(), "boolean": pa.bool_(), "string": pa.string()}
         needed, known = self.layout.needed, self.layout.known
         schema = pa.schema([(name, types[kind]) for name, kind in needed.items()])
+        if item.faults or _is_deep(item.data, len(lines)):
+            return self._slowly(item)
         try:
             item.data.decode("utf-8")
             table = pj.read_json(
@@ -104,12 +130,26 @@ class JsonReader(TableReader[Records]):
                 break
         found = found[:rows]
         self.columns = list(dict.fromkeys(name for row in found for name in row))
+        self._check_number(len(self.columns), self.files.display_name(0))
+        used = self.columns if self.chosen is None else self._chosen_of(self.columns)
+        self._check_cells(found, used)
         chunk = TableChunk({}, len(found), lambda k: wheres[k])
-        for name in self.columns:
+        for name in used:
             chunk.columns[name], mixed = _column([row.get(name) for row in found])
             if mixed:
                 chunk.mixed[name] = mixed
         return chunk
+
+    def _check_cells(self, found: list[dict[str, Any]], used: list[str]) -> None:
+        """Raise an error if nearly all cells of a large table are empty: what is there says nothing of its size."""
+        cells, there = len(found) * len(used), sum(map(len, found))
+        if self.chosen is None and cells > _MOST_CELLS and cells > _LEAST_SHARE * there:
+            raise DataError(
+                f"{self.files.display_name(0)}: the first {len(found):,} rows have {len(used):,} different fields, and "
+                f"each has {there / len(found):.1f} of them, expected a table: write sparse rows, such as svmlight",
+                IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
+                ".",
+            )
 
     def read_columns(self, rows: int) -> None:
         """Find the fields of the first rows."""
@@ -121,7 +161,7 @@ class JsonReader(TableReader[Records]):
     def _objects(self, item: Records) -> tuple[list[dict[str, Any]], list[int], list[tuple[int, Reason]]]:
         """Return the objects, their lines, and what is wrong with other lines."""
         objects, places = [], []
-        faults: list[tuple[int, Reason]] = []
+        faults = list(item.faults)
         for place, line in enumerate(item.data.split(b"\n")):
             if not line.strip():
                 continue
@@ -135,7 +175,9 @@ class JsonReader(TableReader[Records]):
             except UnicodeError:
                 faults.append((place, _NOT_UTF8))
                 continue
-            except (ValueError, RecursionError) as error:
+            except RecursionError:
+                problem = " without so many brackets in brackets"
+            except ValueError as error:
                 problem = f" ({str(error).partition(': line')[0]})"
             if isinstance(value, dict):
                 objects.append(value)
@@ -144,6 +186,20 @@ class JsonReader(TableReader[Records]):
                 got = quote_bytes(line)
                 faults.append((place, (f"expected a JSON object on a line of its own{problem}, got {got}",)))
         return objects, places, faults
+
+
+def _is_deep(data: bytes, lines: int) -> bool:
+    """Return whether a value in some lines has more brackets around it than Arrow may be given."""
+    if data.count(b"{") + data.count(b"[") - lines <= _DEEPEST:
+        return False
+    many = (line for line in data.split(b"\n") if line.count(b"{") + line.count(b"[") > _DEEPEST)
+    return any(_depth(line) > _DEEPEST for line in many)
+
+
+def _depth(line: bytes) -> int:
+    text = np.frombuffer(_STRING.sub(b"", line), np.uint8)
+    opens, closes = (text == ord("{")) | (text == ord("[")), (text == ord("}")) | (text == ord("]"))
+    return int(np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int64).max(initial=0))
 
 
 def _cell(name: str, value: Any, kind: str) -> str | None:
@@ -173,6 +229,6 @@ def _column(values: list[Any]) -> tuple[pa.Array, str]:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = next(name for k, (name, _) in enumerate(pairs) if name in dict(pairs[:k]))
-        raise DataError(f"the field {twice!r} is there twice, expected once")
+        twice = first_repeated(name for name, _ in pairs)
+        raise DataError(f"the field {shorten(twice)} is there twice, expected once")
     return found

@@ -10,6 +10,7 @@ import difflib
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,12 +19,19 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.tables.arrow_arrays import import_arrow
 from rosenblatt.data.tables.arrow_values import Reason
-from rosenblatt.parameters import IfAvailable, Setting, show_text
+from rosenblatt.parameters import IfAvailable, Setting, shorten, show_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Item = TypeVar("Item")
+
+MOST_COLUMNS = 200_000
+"""Columns of a table that may be read without being named."""
+_LONGEST_NAME = 100
+"""Characters of a column's name in a sentence."""
+_MOST_COMPARED = 1000
+"""Names that one which is not there is compared with: comparing takes long."""
 
 
 class Records(NamedTuple):
@@ -74,34 +82,51 @@ class ColumnLayout:
 
     def check(self, found: Sequence[str], file: str) -> None:
         """Raise an error if the columns of a file lack one, have a new one, or have one name twice."""
-        twice = [name for k, name in enumerate(found) if name in found[:k]]
-        if twice:
-            raise DataError(f"{file}: two columns are named {twice[0]!r}, expected different names: rename one.")
-        missing = [name for name in self.needed if name not in found]
+        twice = first_repeated(found)
+        if twice is not None:
+            raise DataError(f"{file}: two columns are named {shorten(twice)}, expected different names: rename one.")
+        there = set(found)
+        missing = [name for name in self.needed if name not in there]
         if missing:
             hint = suggestion(missing[0], found)
-            raise DataError(f"{file} has no column {missing[0]!r}{hint}, expected {join_names(self.needed)}.")
+            raise DataError(f"{file} has no column {shorten(missing[0])}{hint}, expected {join_names(self.needed)}.")
         new = [] if self.known is None else [name for name in found if name not in self.known]
         if new:
             raise DataError(
-                f"{file} has a column {new[0]!r} that was not there before, expected "
+                f"{file} has a column {shorten(new[0])} that was not there before, expected "
                 f"{join_names(sorted(self.known or []))}: remove it from the file",
                 IfAvailable("columns", ", or name the columns to use by ", Setting("columns")),
                 ".",
             )
 
 
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that has been there before, if there is one.
+
+    Examples
+    --------
+    >>> first_repeated(["a", "b", "b", "a"])
+    'b'
+    """
+    before: set[str] = set()
+    for name in names:
+        if name in before:
+            return name
+        before.add(name)
+    return None
+
+
 def suggestion(name: str, names: Iterable[str]) -> str:
     """Return a hint for a name that is not among ``names``, or nothing."""
-    lower = {str(other).lower(): other for other in names}
-    found = difflib.get_close_matches(name.lower(), lower, 1)
+    lower = {str(other).lower(): other for other in islice(names, _MOST_COMPARED) if len(str(other)) <= _LONGEST_NAME}
+    found = difflib.get_close_matches(name[:_LONGEST_NAME].lower(), lower, 1)
     return f" (did you mean {lower[found[0]]!r}?)" if found else ""
 
 
 def join_names(names: Iterable[str], most: int = 20) -> str:
     """Return names for a sentence, the first ``most`` of them."""
     every = list(names)
-    shown = ", ".join(show_text(str(name)) for name in every[:most])
+    shown = ", ".join(show_text(str(name), _LONGEST_NAME) for name in every[:most])
     return f"{shown} and {len(every) - most} more" if len(every) > most else shown
 
 
@@ -116,6 +141,8 @@ class TableReader(Generic[Item]):
         What to read, None for all columns as they are.
     chosen : list or None
         The columns that all files must have, None for exactly those of the first file.
+    many_columns : bool
+        Whether there may be very many columns, as a preparation says what is read.
     unnamed : list of str
         The names of that many columns without names, as of files without the target.
     """
@@ -130,6 +157,7 @@ class TableReader(Generic[Item]):
         self.columns: list[str] | None = None
         self.layout: ColumnLayout | None = None
         self.chosen: list[str | int | None] | None = None
+        self.many_columns = False
         self.unnamed: list[str] = []
         self._peeked: list[Item] = []
         self._rest = self._read()
@@ -187,12 +215,28 @@ class TableReader(Generic[Item]):
     def _check_columns(self, names: list[str], file: int) -> None:
         """Check the columns of a file against those of the first, or against what is needed."""
         if self.columns is None:
+            self._check_number(len(names), self.files.display_name(file))
             ColumnLayout({}, None).check(names, self.files.display_name(file))
             self.columns = names
         layout = self.layout or ColumnLayout(dict.fromkeys(self.columns, "string"), frozenset(self.columns))
         if self.layout is None and self.chosen is not None:
-            layout = ColumnLayout({name: "string" for name in self.columns if name in self.chosen}, None)
+            layout = ColumnLayout(dict.fromkeys(self._chosen_of(self.columns), "string"), None)
         layout.check(names, self.files.display_name(file))
+
+    def _check_number(self, columns: int, file: str) -> None:
+        """Raise an error if a table has very many columns, each of which takes kilobytes, unless some are named."""
+        if columns > MOST_COLUMNS and not self.many_columns and self.chosen is None:
+            what = f"{columns:,} columns, expected at most {MOST_COLUMNS:,}"
+            raise DataError(
+                f"{file} has {what}: write sparse rows, such as svmlight",
+                IfAvailable("columns", ", or name the columns to use by ", Setting("columns")),
+                ".",
+            )
+
+    def _chosen_of(self, names: Sequence[str]) -> list[str]:
+        """Return those among the columns that all files must have."""
+        chosen = set(self.chosen or ())
+        return [name for k, name in enumerate(names) if name in chosen or k in chosen or k - len(names) in chosen]
 
     def _share(self, file: int, part: float) -> float:
         """Return how much of all files has been read, given how much of one."""
@@ -225,6 +269,7 @@ def _join_chunks(chunks: list[TableChunk], rows: int, file: str) -> TableChunk:
         if len(types) > 1:
             found = " and ".join(sorted(map(str, types)))
             raise DataError(f"column {name!r} of {file} and those after it is {found}, expected one type in all files.")
-        alike = [array if array.type == type_ else array.cast(type_, safe=False) for type_ in types for array in arrays]
-        columns[name] = pa.concat_arrays(alike or arrays)[:rows]
+        for type_ in types:
+            arrays = [array if array.type == type_ else array.cast(type_, safe=False) for array in arrays]
+        columns[name] = (arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays))[:rows]
     return TableChunk(columns, min(rows, int(starts[-1])), where)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_CATEGORIES = 1000
+_CELLS_AT_ONCE = 1 << 16
 FEW = 20
 """Different values that are few even if each occurs once."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?\s?(Z|UTC|[+-]\d\d:?\d\d)?)?")
@@ -82,8 +83,8 @@ def infer_schema(
     for name in (*options.drop, *(options.columns or ()), *options.kinds):
         _find_column(name, order, "", file, header)
     kinds = options.kinds
-    used = [name for name in (order if options.columns is None else options.columns) if name not in options.drop]
-    used = [name for name in used if name not in (target, weight)]
+    unused = {*options.drop, target, weight}
+    used = [name for name in (order if options.columns is None else options.columns) if name not in unused]
     if not used:
         raise ValueError(f"no column of {file} is left to learn from: its columns are {join_names(order)}.")
     lists = set(LISTS) <= set(used) and has_lists(head.columns)
@@ -94,9 +95,13 @@ def infer_schema(
         raise DataError(f"{what}: leave these out by ", *ways)
     missing = tuple(options.missing_values)
     columns, unclear = [], {}
+    places = {name: k for k, name in enumerate(order)}
+    numeric = set() if lists or typed else _numeric_columns(head, used, missing)
     for name in used if not lists else ():
-        kind: str | Sequence[str] | UnclearColumn = _infer_kind(head, name, typed, missing, options.categories)
-        if header and kind == "number" and name == f"c{order.index(name) + 1}" and _counts_rows(head, name):
+        kind: str | Sequence[str] | UnclearColumn = "number"
+        if name not in numeric:
+            kind = _infer_kind(head, name, typed, missing, options.categories)
+        if header and kind == "number" and name == f"c{places[name] + 1}" and _counts_rows(head, name):
             kind = UnclearColumn("has no name and counts the rows", "number")
         if name in kinds and not is_unsupported_type(head.columns[name].type):
             kind = kinds[name]
@@ -107,12 +112,13 @@ def infer_schema(
     if unclear:
         raise _unclear_error(file, unclear)
     label_kind = None if target is None else _label_kind(head, target, typed, kinds.get(target), missing, file)
+    kept = {*used, target, weight}
     preparation: Preparation = {
         "order": order,
         "target": None if target is None else {"name": target, "kind": label_kind},
         "weight": weight,
         "columns": columns,
-        "ignored": [name for name in order if name not in (*used, target, weight)],
+        "ignored": [name for name in order if name not in kept],
         "others": options.columns is not None,
         "missing": options.missing,
         "missing_values": list(missing),
@@ -159,6 +165,19 @@ def _unclear_error(file: str, unclear: dict[str, UnclearColumn]) -> DataError:
     suggested = {name: column.suggestion for name, column in unclear.items() if column.suggestion}
     hint: tuple[Phrase, ...] = (", or give ", Setting("kinds", suggested)) if suggested else ()
     return DataError(f"{file}: {what}: leave out what is no feature by ", Setting("drop", list(unclear)), *hint, ".")
+
+
+def _numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]) -> set[str]:
+    """Return the columns of text whose cells are all numbers or missing; many at once, as there may be very many."""
+    found: set[str] = set()
+    n = max(1, head.n)
+    step = max(1, _CELLS_AT_ONCE // n)
+    for start in range(0, len(names), step):
+        some = names[start : start + step]
+        cells = import_arrow().concat_arrays([head.columns[name] for name in some])
+        bad = {row // n for row in parse_numbers(cells, missing)[1]}
+        found.update(name for k, name in enumerate(some) if k not in bad)
+    return found
 
 
 def _infer_kind(

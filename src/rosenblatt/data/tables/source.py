@@ -14,7 +14,7 @@ from rosenblatt.data.tables.delimited import DelimitedReader
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.list_columns import ListEncoder
-from rosenblatt.data.tables.reader import TableReader
+from rosenblatt.data.tables.reader import TableReader, join_names
 from rosenblatt.data.tables.schema import TableOptions, infer_schema
 
 DIALECT = ("header", "delimiter", "quote")
@@ -83,6 +83,7 @@ def open_table(request: OpenRequest) -> TableSource:
     reader, preparation = _make_reader(request), request.preparation
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
+        reader.many_columns = True
         reader.unnamed = [name for name in preparation["order"] if name != target]
         reader.read_columns(request.first_rows)
         labelled = request.labels and target is not None and target in (reader.columns or [target])
@@ -101,7 +102,7 @@ def _infer_preparation(request: OpenRequest, reader: TableReader[Any]) -> Prepar
         reader.chosen = [*options.columns, options.target, options.weight]
     head = reader.head(request.first_rows)
     if not head.n:
-        what = f"has the columns {', '.join(reader.columns)} but no rows" if reader.columns else "is empty"
+        what = f"has the columns {join_names(reader.columns)} but no rows" if reader.columns else "is empty"
         raise DataError(f"{request.file} {what}, expected rows to learn from.")
     dialect = reader.dialect()
     schema = infer_schema(head, reader.columns or [], reader.typed, options, request.file, dialect.get("header"))

@@ -95,6 +95,9 @@ class TextReader(RowSource):
         if n_features is not None:
             check_integer("n_features", n_features, 0, most=MAX_COLUMNS)
         super().__init__(files, labelled, fixed_width=n_features is not None)
+        if b"\r" in files.head().partition(b"\n")[0].rstrip(b"\r"):
+            what = "has lines that end in carriage returns, expected newlines"
+            raise DataError(f"{files.display_name(0)} {what}: convert it, for instance by tr '\\r' '\\n'.")
         self._skip, self._threads = skip, threads
         self._density = 0.1  # entries a byte, an estimate for the next chunk
         self._row_density = 0.005
@@ -152,6 +155,8 @@ class TextReader(RowSource):
 
     def _parse(self, chunk: TextChunk) -> ParsedChunk:
         """Parse one chunk. Several threads do so at once."""
+        if chunk.fault:
+            return ParsedChunk(self._allocate(0, 0), chunk, [(0, chunk.fault)], lines=1)
         size = chunk.stop - chunk.start
         parsed = ParsedChunk(self._allocate(int(size * self._row_density) + 16, int(size * self._density) + 16), chunk)
         progress = np.zeros(1, PROGRESS)
@@ -160,7 +165,8 @@ class TextReader(RowSource):
         parse = self._parser(parsed, slow, progress)
         while (code := parse()) != DONE:
             if code == NEED_SPACE:
-                parsed.rows[:] = [np.resize(array, 2 * len(array)) for array in parsed.rows]
+                most = size // 2 + 2  # a row or an entry takes two bytes at least, and indptr has one number more
+                parsed.rows[:] = [_grow(array, most) for array in parsed.rows]
             elif code == NEED_VALUES:
                 slow.resolve(chunk.buffer, progress)
             else:
@@ -214,6 +220,11 @@ class SlowNumbers:
             match = _NUMBER.match(text, int(places[k]))
             values[k] = float(match.group()) if match else np.nan
         progress["resolved"] = seen
+
+
+def _grow(array: np.ndarray, most: int) -> np.ndarray:
+    """Return an array twice as long, but for no more than ``most`` numbers."""
+    return np.resize(array, max(len(array), min(2 * len(array), most)))
 
 
 def _trim(array: np.ndarray, n: int) -> np.ndarray:

@@ -15,6 +15,10 @@ from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_INDEX, BAD_LABEL, INDEX_ORDER, INDEX_RANGE, NO_LABEL, parse_svmlight
 from rosenblatt.parameters import IfAvailable, Phrase, Setting, check_choice
 
+MOST_INFERRED = 2**26
+"""Columns that a file may ask for by its indices alone: a small file should not make a model of gigabytes."""
+_WEIGHT_BYTES = 16
+"""What a learner needs for a column: a weight and its sum over time."""
 _HEAD_BYTES = 1 << 20
 _INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
 
@@ -30,6 +34,8 @@ class SvmlightReader(TextReader):
     ----------
     zero_based : bool or "auto"
         Whether the first index is 0 instead of 1; with "auto", whether an index 0 occurs in the first megabyte.
+    n_features : int, optional
+        As for ``TextReader``. Without it an index beyond 2**26 columns is a fault.
     *arguments, **options
         As for ``TextReader``.
 
@@ -66,9 +72,13 @@ class SvmlightReader(TextReader):
         features = self.n_features or None
         return {"format": "svmlight", "version": VERSION, "zero_based": self.zero_based, "n_features": features}
 
+    @property
+    def _most_columns(self) -> int:
+        return MOST_INFERRED if self._n_features is None else MAX_COLUMNS
+
     def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
         chunk, base = parsed.chunk, 0 if self.zero_based else 1
-        columns, unlabelled = (base, MAX_COLUMNS - 1 + base), not self.labelled
+        columns, unlabelled = (base, self._most_columns - 1 + base), not self.labelled
         return lambda: parse_svmlight(
             chunk.text, chunk.stop, columns, unlabelled, tuple(parsed.rows[:4]), slow.arrays, progress
         )
@@ -83,5 +93,10 @@ class SvmlightReader(TextReader):
             hint = IfAvailable("zero_based", ": if 0 is the first, give ", Setting("zero_based", True))
             return f"the index in {it} is 0, expected indices from 1 on", hint
         if code == INDEX_RANGE:
-            return (f"the index in {it} is too large, expected at most {MAX_COLUMNS - 1 + base}",)
+            columns = int(word.partition(b":")[0]) + 1 - base
+            if not MOST_INFERRED < columns <= MAX_COLUMNS:
+                return (f"the index in {it} is too large, expected at most {MAX_COLUMNS - 1 + base}",)
+            size = f"{_WEIGHT_BYTES * columns / 1e9:.1f} GB"
+            what = f"the index in {it} makes {columns:,} columns, whose weights take {size}, expected at most"
+            return f"{what} {MOST_INFERRED:,}: give ", Setting("n_features", columns), " if so many are meant"
         return super()._explain(code, word)

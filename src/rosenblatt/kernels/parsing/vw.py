@@ -254,7 +254,12 @@ def parse_vw(text, stop, bits, unlabelled, rows, names, scratch, slow, progress)
                     code = TOO_LARGE
                 elif code == DONE and entry == indices.shape[0]:
                     code = NEED_SPACE
-                elif code == DONE:
+                    if not ascending:  # a long line of few names needs no space for each time it says one
+                        kept = sum_duplicates(indices, values, first_entry, entry, bits, scratch)
+                        if 2 * (kept - first_entry) <= entry - first_entry:
+                            code = DONE
+                        entry = kept
+                if code == DONE:
                     indices[entry] = column
                     values[entry] = value
                     entry += 1

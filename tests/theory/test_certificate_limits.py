@@ -12,6 +12,7 @@ from helpers.commands import AND, command, written
 from rosenblatt import Certificate, Verdicts, maximize, separability, strict_feasibility
 from rosenblatt.theory import certificates, exact
 from rosenblatt.theory.certificates import MOST_BITS, MOST_ROWS
+from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.programs import feasibility_answers
 from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible
 from rosenblatt.theory.search.exact_wolfe import MOST_WORK
@@ -170,7 +171,7 @@ def test_roots_of_quotients_are_those_of_fractions():
     for _ in range(300):
         above, below = (Fraction(int(rng.integers(1, 2**60)), 2 ** int(rng.integers(0, 300))) for _ in range(2))
         for up in (True, False, None):
-            assert exact.round_root(above, up, over=below) == exact.round_root(above / below, up)
+            assert round_root(above, up, over=below) == round_root(above / below, up)
 
 
 def test_limits_are_those_documented():

@@ -20,6 +20,8 @@ LONGEST = 120.0
 """Seconds after which a trial counts as endless."""
 TURN = 20.0
 """Seconds for which a child makes trials, before a fresh one takes over."""
+ENOUGH = 20
+"""Findings of one attack after which its time goes to the others: most have one cause."""
 
 
 @dataclass
@@ -36,14 +38,20 @@ class Record:
 def run_campaign(
     attacks: Sequence[str], first: int, seconds: float, jobs: int = 2, tell: Callable[[str], None] = print
 ) -> dict[str, Record]:
-    """Share ``seconds`` among attacks, the one that had the least time next; tell each finding when it comes."""
+    """Share ``seconds`` among attacks, the one that had the least time next; tell each finding in a line.
+
+    The rest of what is known of a finding is said where its trial is repeated.
+    """
     records = {name: Record(first) for name in attacks}
     end, lock = time.monotonic() + seconds, threading.Lock()
 
     def work() -> None:
         while (left := end - time.monotonic()) > 0:
             with lock:
-                name = min(attacks, key=lambda name: (records[name].running, records[name].seconds))
+                left_over = [name for name in attacks if len(records[name].findings) < ENOUGH]
+                if not left_over:
+                    return
+                name = min(left_over, key=lambda name: (records[name].running, records[name].seconds))
                 record = records[name]
                 record.running += 1
                 start, record.next = record.next, record.next + 1_000_000
@@ -54,8 +62,8 @@ def run_campaign(
                 record.seconds += time.monotonic() - begun
                 record.running -= 1
                 record.findings += findings
-                for finding in findings:
-                    tell(finding)
+                for finding in findings[:ENOUGH]:
+                    tell(finding.splitlines()[0][:300])
 
     threads = [threading.Thread(target=work) for _ in range(jobs)]
     for thread in threads:

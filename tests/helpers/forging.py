@@ -59,6 +59,24 @@ def mutations(data):
                 yield [*data[:i], value, *data[i + 1 :]]
 
 
+def other_arrays(arrays, rng):
+    """Yield the arrays with one of them left out, renamed, of another shape or type, or with another number."""
+    for name, array in arrays.items():
+        yield {key: value for key, value in arrays.items() if key != name}
+        yield {**{key: value for key, value in arrays.items() if key != name}, name + "s": array}
+        yield {**arrays, name: array.reshape(-1, 1)}
+        yield {**arrays, name: array[:-1]}
+        yield {**arrays, name: np.concatenate([array, array])}
+        yield {**arrays, name: array.astype(np.float32 if array.dtype == np.float64 else np.float64)}
+        extremes = [True, False] if array.dtype == bool else [-1, 0, 1, 2**31 - 1]
+        extremes += [np.nan, np.inf, -np.inf, 1e308, 5e-324, -0.5] if array.dtype.kind == "f" else []
+        for value in extremes if array.size else []:
+            for place in {0, array.size - 1, int(rng.integers(array.size))}:
+                changed = array.copy()
+                changed.reshape(-1)[place] = value
+                yield {**arrays, name: changed}
+
+
 def alike(one, other, where="model"):
     """Assert that two objects are the same to the last bit, however deep; voters however they are cut into blocks."""
     one, other = (value.item() if isinstance(value, np.generic) else value for value in (one, other))

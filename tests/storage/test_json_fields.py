@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.forging import alike
+from rosenblatt.storage import json_fields
 from rosenblatt.storage.json_fields import (
     StrictFields,
     from_canonical_json,
@@ -83,6 +84,29 @@ def test_other_labels_cannot_be_saved(labels):
 def test_labels_that_are_none_are_refused(kind, values):
     with pytest.raises(ValueError, match="classes"):
         labels_from_plain({"type": kind, "values": values})
+
+
+def test_labels_are_not_widened_beyond_measure(monkeypatch):
+    """One long label among many short ones would make all of them as long."""
+    many = [f"{k:05}" for k in range(10_000)]
+    for longest in (256, 1677):
+        assert len(labels_from_plain({"type": f"U{longest}", "values": [*many, "z" * longest]})) == 10_001
+    with pytest.raises(ValueError, match=r"'classes' would take 500,050,000 letters, 10,001 labels as wide as the lon"):
+        labels_from_plain({"type": "U50000", "values": [*many, "z" * 50_000]})
+    assert labels_from_plain({"type": "object", "values": [*many, "z" * 50_000]})[-1] == "z" * 50_000
+    monkeypatch.setattr(json_fields, "_MOST_LETTERS", 0)
+    assert len(labels_from_plain({"type": "U256", "values": many})) == 10_000
+
+
+def test_fields_may_be_missing_where_that_is_asked():
+    fields = StrictFields({"a": None, "b": ["x", "y"], "c": ["x", 1]}, "this")
+    assert fields.optional("a", fields.word) is None
+    assert (fields.has("a"), fields.has("b")) == (False, True)
+    assert fields.words("b", 2) == ["x", "y"]
+    with pytest.raises(ValueError, match="this has no field 'a'"):
+        fields.optional("a", fields.word)
+    with pytest.raises(ValueError, match=r"this: 'c' must be a list of strings, got \['x', 1\]"):
+        fields.words("c")
 
 
 def test_fields_are_taken_once_and_all():

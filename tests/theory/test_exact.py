@@ -15,11 +15,11 @@ from rosenblatt.theory.exact import (
     encloses_zero_combination,
     hull_distance,
     least_score,
-    round_root,
     squared_length,
     squared_sum,
     sums_to_zero,
 )
+from rosenblatt.theory.floats import round_root
 
 some = settings(max_examples=60, deadline=None)
 

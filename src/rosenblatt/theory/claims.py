@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from rosenblatt.theory import exact
+from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 from rosenblatt.theory.integers import are_finite
 
@@ -22,7 +23,7 @@ def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool 
     square = exact.squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
     if square == 0:
         return math.inf if least > 0 else -math.inf
-    root = exact.round_root(least * least, up=None if nearest else least < 0, over=square)
+    root = round_root(least * least, up=None if nearest else least < 0, over=square)
     return root if least > 0 else -root
 
 
@@ -34,7 +35,7 @@ def most_margin(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
         square = exact.hull_distance(X, signs, alpha)
     else:
         square = exact.squared_sum(X, signs, alpha, bias=kind == "augmented")
-    return math.inf if square is None else exact.round_root(square, up=True)
+    return math.inf if square is None else round_root(square, up=True)
 
 
 def attains(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float, separates: bool) -> bool:

@@ -43,9 +43,9 @@ def signed(rows, facts):
     return rows + struct.pack("<iI", -1, 0) + text + TAIL.pack(zlib.crc32(text), len(text), b"rosenblatt-rows")
 
 
-def written(X, y=(1, -1, 1)):
+def written(X):
     writer = RowFileWriter(file := io.BytesIO())
-    writer.write(Block(X, np.array(y), 0, np.ones(3)))
+    writer.write(Block(X, np.array([1, -1, 1]), 0, np.ones(3)))
     writer.finish({"n_features": X.shape[1], "rows": 3})
     return file.getvalue()
 

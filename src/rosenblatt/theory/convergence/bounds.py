@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.theory.exact import rounded, squared_length
+from rosenblatt.theory.exact import squared_length
+from rosenblatt.theory.floats import rounded
 from rosenblatt.theory.inputs import Matrix, MatrixLike, entries, largest_entry, safe, two_classes
 from rosenblatt.theory.margins import dataset_margin
 

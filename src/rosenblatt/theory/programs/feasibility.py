@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from rosenblatt.theory.exact import rounded
+from rosenblatt.theory.floats import rounded
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
 from rosenblatt.theory.programs.duals import sharpened
 from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled

@@ -56,8 +56,8 @@ def _svmlight(rng: random.Random, folder: Path) -> str | None:
     path = folder / "a.svm"
     path.write_text("\n".join(lines) + rng.choice(["", "\n"]))
     X, y = data.open(path, format="svmlight", zero_based=False, block_rows=rng.randrange(1, 40)).read()
-    other, labels = load_svmlight_file(str(path), zero_based=False, n_features=X.shape[1])
-    if y.tolist() != labels.tolist() or X.toarray().tobytes() != (other.toarray() + 0.0).tobytes():
+    other, labels = load_svmlight_file(str(path), zero_based=False, n_features=X.shape[1] or 1)
+    if y.tolist() != labels.tolist() or X.toarray().tobytes() != (other[:, : X.shape[1]].toarray() + 0.0).tobytes():
         return f"scikit-learn reads other numbers: {path.read_text()!r}"
     return None
 
@@ -75,13 +75,19 @@ def _csv(rng: random.Random, folder: Path) -> str | None:
     writer.writerows(rows)
     path = folder / "a.csv"
     path.write_bytes(text.getvalue().encode())
-    kinds = {f"x{j}": "number" for j in range(d)} | {"word": sorted({row[d] for row in rows})}
+    words = sorted({row[d] for row in rows})
+    kinds = {f"x{j}": "number" for j in range(d)} | {"word": words}
     X, y = data.open(path, "y", kinds=kinds, delimiter=delimiter, threads=rng.choice([0, 2])).read()
     dense = X if isinstance(X, np.ndarray) else X.toarray()
-    expected = [[float(v) for v in row[:d]] + [float(row[d] == word) for word in kinds["word"]] for row in rows]
+    expected = [[float(v) for v in row[:d]] + _one_hot(row[d], words) for row in rows]
     if y.tolist() != [row[-1] for row in rows] or (dense + 0.0).tolist() != (np.array(expected) + 0.0).tolist():
         return f"csv reads other rows: {path.read_bytes()!r}"
     return None
+
+
+def _one_hot(value: str, words: list[str]) -> list[float]:
+    """Return 1 for the word that a cell holds and 0 for the others; blanks around words do not count."""
+    return [float(value.strip() == word) for word in dict.fromkeys(word.strip() for word in words)]
 
 
 def _json(rng: random.Random, folder: Path) -> str | None:
@@ -92,11 +98,10 @@ def _json(rng: random.Random, folder: Path) -> str | None:
     text = "".join(json.dumps(row, ensure_ascii=rng.random() < 0.5) + "\n" for row in rows)
     path = folder / "a.jsonl"
     path.write_text(text, "utf-8")
-    kinds = {"a": "number", "b": "number", "word": sorted({row["word"] for row in rows})}
-    stream = data.open(path, "y", kinds=kinds)
-    X, y = stream.read()
+    words = sorted({row["word"] for row in rows if row["word"].strip()})
+    X, y = data.open(path, "y", kinds={"a": "number", "b": "number", "word": words}, missing="zero").read()
     dense = X if isinstance(X, np.ndarray) else X.toarray()
-    expected = [[row["a"], *(float(row["word"] == word) for word in kinds["word"]), float(row["b"])] for row in rows]
+    expected = [[row["a"], *_one_hot(row["word"], words), float(row["b"])] for row in rows]
     if y.tolist() != [row["y"] for row in rows] or dense.tolist() != expected:
         return f"json reads other rows: {text!r}"
     return None

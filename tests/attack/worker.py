@@ -27,8 +27,8 @@ def trial(name: str, number: int) -> str | None:
         with tempfile.TemporaryDirectory(prefix="attack-") as folder:
             tempfile.tempdir = folder
             finding = module.attack(random.Random(f"{name} {number}"))
-    except Exception:
-        finding = f"an exception that nothing expected: {traceback.format_exc()}"
+    except Exception as error:
+        finding = f"nothing expected {error!r}\n{traceback.format_exc()}"
     finally:
         tempfile.tempdir = None
     grown = _peak() - before

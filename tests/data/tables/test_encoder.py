@@ -84,6 +84,15 @@ def test_a_column_without_a_name_that_counts_rows_is_asked_about(tmp_path):
     assert data.open(tmp_path / "a.csv", "y", drop=["c1"]).feature_names == ["x"]
 
 
+def test_given_categories_are_read_as_those_of_the_rows(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("colour,size,y\nred ,1,0\n blue,2.0,1\n")
+    stream = data.open(path, "y", kinds={"colour": [" red", "blue ", "red", " "], "size": [1.0, 2]})
+    assert stream.feature_names == ["colour=red", "colour=blue", "size=1", "size=2"]
+    assert stream.read()[0].tolist() == [[1, 0, 1, 0], [0, 1, 0, 0]]  # "2.0" in text is another category than 2
+    assert stream.unseen == {"size": 1}
+
+
 def test_more_than_a_thousand_categories_are_asked_about(tmp_path):
     rows = [{"zip": f"z{k % 1001}", "y": 0} for k in range(9000)]
     with pytest.raises(data.DataError, match=r"column 'zip' has 1001 different values in 9000 rows"):

@@ -13,8 +13,15 @@ import numpy as np
 from rosenblatt.blocks import DataError, is_sparse
 from rosenblatt.data.preparations import KINDS, MOST_BITS, MOST_NGRAMS
 from rosenblatt.data.row_source import FILLS, Preparation
-from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type, show_type
-from rosenblatt.data.tables.arrow_values import BOOLEANS, MISSING_NUMBERS, parse_booleans, parse_numbers, parse_strings
+from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type, show_type, strings_to_arrow
+from rosenblatt.data.tables.arrow_values import (
+    BOOLEANS,
+    MISSING_NUMBERS,
+    parse_booleans,
+    parse_numbers,
+    parse_strings,
+    plain_text,
+)
 from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.list_columns import LISTS, has_lists
 from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
@@ -236,7 +243,13 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Tab
     """Return the entry for one column in the preparation."""
     array, missing = head.columns[name], tuple(options.missing_values)
     if not isinstance(kind, str):
-        return {"name": name, "kind": "category", "categories": [str(value) for value in dict.fromkeys(kind)]}
+        given = [plain_text(value) if isinstance(value, bool | float) else str(value) for value in kind]
+        texts = parse_strings(strings_to_arrow(given), missing).to_pylist()  # as those of the rows
+        return {
+            "name": name,
+            "kind": "category",
+            "categories": [text for text in dict.fromkeys(texts) if text is not None],
+        }
     column: dict[str, Any] = {"name": name, "kind": kind}
     if kind == "category" and options.categories == "onehot":
         column["categories"] = sorted({text for text in parse_strings(array, missing).to_pylist() if text is not None})

@@ -153,6 +153,14 @@ def test_strings_that_share_their_bytes_are_not_written_out_without_bound(tmp_pa
         assert outcome(file, first_rows=10, kinds={"x": "category"}).startswith(sentence)
 
 
+@pytest.mark.skipif(pa.cpp_version_info.major <= 18, reason="arrays of views are not made from buffers")
+def test_what_lies_under_a_null_is_not_followed(tmp_path):
+    views = struct.pack("<i12si4sii", 3, b"red", -1 << 28, b"else", 1 << 20, 0)
+    column = pa.Array.from_buffers(pa.string_view(), 2, [pa.py_buffer(b"\1"), pa.py_buffer(views)])
+    file = stored(tmp_path, {"x": column, "y": [1, 2]}, "arrow")
+    assert outcome(file, missing="zero") == ([[1.0], [0.0]], [1, 2])
+
+
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_a_text_as_label_does_not_make_all_labels_as_large(tmp_path, kind):
     labels = ["a", "b", "x" * 10_000, "b"]

@@ -18,8 +18,10 @@ from rosenblatt.data.tables.arrow_arrays import (
     combine_chunks,
     import_arrow,
     is_unsupported_type,
+    null_rows,
     replace_nulls,
     show_type,
+    strings_to_arrow,
 )
 from rosenblatt.data.tables.reader import TableChunk, TableReader
 
@@ -34,6 +36,10 @@ _SMALL = 1 << 25
 """The most bytes of a row group that is read as a whole."""
 _LARGE = 1 << 26
 """Bytes of a record batch from which it is mapped into memory instead of read."""
+_SHORT = 12
+"""The most bytes of a string that is stored in its view."""
+_PIECE = 1 << 24
+"""Bytes that are read from a pipe at once."""
 LIST_ROWS = 1 << 13
 """Rows in a chunk of lists, whose length is unknown."""
 
@@ -106,7 +112,11 @@ def _plain(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     if str(array.type) != "string_view":
         return array
     if (views := array.buffers()[1]) is not None:  # four integers for each string: its size is the first
-        _check_sizes(replace_nulls(array, np.frombuffer(views, np.int32)[4 * array.offset :: 4][: len(array)], 0))
+        sizes = np.frombuffer(views, np.int32)[4 * array.offset :: 4][: len(array)]
+        _check_sizes(replace_nulls(array, sizes, 0))
+        unused = sizes[null_rows(array)]
+        if ((unused < 0) | (unused > _SHORT)).any():  # views that Arrow did not check, but would follow
+            return strings_to_arrow(array.to_pylist())
     return array.cast(pa.string())
 
 
@@ -208,11 +218,16 @@ class _RawBytes(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        view, filled = memoryview(buffer), 0
-        while filled < len(view) and (n := self._stream.readinto(view[filled:])):
-            filled += n
-        return filled
+    def read(self, size: int = -1) -> bytes:
+        """Return ``size`` bytes, fewer at the end. No more memory is taken than there are bytes."""
+        parts: list[bytes] = []
+        while size > 0:
+            part = bytearray(min(size, _PIECE))
+            if not (n := self._stream.readinto(memoryview(part))):
+                break
+            parts.append(bytes(memoryview(part)[:n]))
+            size -= n
+        return b"".join(parts)
 
     def close(self) -> None:
         self._stream.close()

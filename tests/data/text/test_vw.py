@@ -152,3 +152,21 @@ def test_mutated_files_never_crash_and_agree_with_the_twin(write):
         rows, faults = naive_text.parsed(bytes(mutant), naive_text.vw_line, bits=4)
         assert [row[2:] for row in rows_of(reader)] == [(row[1], row[2]) for row in rows]
         assert reader.skipped == len(faults)
+
+
+@pytest.mark.parametrize("bits", [1, 4, 18])
+def test_a_long_line_of_few_names_is_summed_in_its_order(write, bits):
+    source = random.Random(0)
+    line = b"1 |f" + b"".join(
+        b" n%d:%a" % (source.randrange(300), source.gauss(0, 10.0 ** source.randrange(-9, 9))) for _ in range(5000)
+    )
+    (path,) = write(b"-1 |f a b\n" + line + b" |g a a a\n1 |f a\n")
+    assert rows_of(reader_of(path, bits=bits)) == expected(path.read_bytes(), bits=bits)
+
+
+def test_a_long_line_of_few_names_needs_little_space(write, monkeypatch):
+    grown = []
+    monkeypatch.setattr("rosenblatt.data.text.reader._grow", lambda array, most: grown.append(most) or array.repeat(2))
+    (path,) = write(b"1 |f" + b" a b" * 50_000 + b"\n")
+    assert [len(row[2]) for row in rows_of(reader_of(path))] == [2]
+    assert not grown, "the space of the estimate is enough"

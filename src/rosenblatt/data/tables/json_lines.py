@@ -38,7 +38,7 @@ _LEAST_SHARE = 100
 """Of more cells, one in so many has to be there."""
 _CELLS_AT_ONCE = 2_000_000
 """Cells of later rows that are made at once."""
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
+_STRING = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?')
 _DEEPEST = 100
 """Brackets around a value for which Arrow's stack is certain to be deep enough."""
 
@@ -47,6 +47,8 @@ class JsonReader(TableReader[Records]):
     """A table as JSON lines."""
 
     named_once = False
+    _ignored_types: dict[str, pa.DataType] = {}  # noqa: RUF012  replaced, never changed
+    """What fields that are not needed were, so that Arrow need not look for others."""
 
     def _read(self) -> Generator[Records, None, None]:
         with closing(self.files.chunks()) as chunks:
@@ -68,33 +70,54 @@ class JsonReader(TableReader[Records]):
                 yield item
                 continue
             ends = np.flatnonzero(np.frombuffer(item.data, np.uint8) == ord("\n"))[most - 1 :: most] + 1
-            for k, (start, stop) in enumerate(pairwise([0, *ends.tolist(), len(item.data)])):
+            for k, (start, stop) in enumerate(pairwise(sorted({0, *ends.tolist(), len(item.data)}))):
                 yield item._replace(data=item.data[start:stop], line=item.line + k * most)
 
     def parse(self, item: Records) -> TableChunk:
         """Return lines as columns, as wanted by the layout."""
-        pa, pj = import_arrow(), import_arrow(".json")
+        pa = import_arrow()
         assert self.layout is not None
         lines = [k for k, line in enumerate(item.data.split(b"\n")) if line.strip()]
-        types = {"number": pa.float64(), "boolean": pa.bool_(), "string": pa.string()}
-        needed, known = self.layout.needed, self.layout.known
-        schema = pa.schema([(name, types[kind]) for name, kind in needed.items()])
+        known = self.layout.known
         if item.faults or _is_deep(item.data, len(lines)):
             return self._slowly(item)
         try:
             item.data.decode("utf-8")
-            table = pj.read_json(
-                pa.BufferReader(item.data),
-                pj.ReadOptions(use_threads=False, block_size=len(item.data) + 1),
-                pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer"),
-            )
-            columns = {name: combine_chunks(table.column(name)) for name in needed}
+            table = self._table(item.data, len(lines))
+            columns = {name: combine_chunks(table.column(name)) for name in self.layout.needed}
             if table.num_rows == len(lines) and (known is None or known.issuperset(table.column_names)):
                 where = self._where(item)
                 return TableChunk(columns, len(lines), lambda k: where(lines[k]), share=item.share)
         except (pa.ArrowInvalid, UnicodeDecodeError):
             pass
         return self._slowly(item)
+
+    def _table(self, data: bytes, rows: int) -> pa.Table:
+        """Return lines as Arrow reads them; an ArrowInvalid if it cannot, or would have to make very many columns."""
+        arrow, pj = import_arrow(), import_arrow(".json")
+        assert self.layout is not None
+        types = {"number": arrow.float64(), "boolean": arrow.bool_(), "string": arrow.string()}
+        needed = {name: types[kind] for name, kind in self.layout.needed.items()}
+
+        def read(fields: dict[str, pa.DataType], others: str) -> pa.Table:
+            return pj.read_json(
+                arrow.BufferReader(data),
+                pj.ReadOptions(use_threads=False, block_size=len(data) + 1),
+                pj.ParseOptions(explicit_schema=arrow.schema(list(fields.items())), unexpected_field_behavior=others),
+            )
+
+        if self.layout.known is None:
+            return read(needed, "ignore")
+        ignored = self.layout.known - needed.keys()
+        try:
+            return read(needed | self._ignored_types, "error")
+        except arrow.ArrowInvalid:
+            names = {match[1] for match in _STRING.finditer(data) if match[2]} if ignored else set()
+            if not ignored or len(names) * rows > _CELLS_AT_ONCE:
+                raise
+        table = read(needed, "infer")
+        self._ignored_types = {field.name: field.type for field in table.schema if field.name in ignored}
+        return table
 
     def _slowly(self, item: Records) -> TableChunk:
         assert self.layout is not None

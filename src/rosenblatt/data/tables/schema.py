@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ MOST_CATEGORIES = 1000
 _CELLS_AT_ONCE = 1 << 16
 FEW = 20
 """Different values that are few even if each occurs once."""
+_MOST_NAMED = 20
+"""Unclear columns that are named one by one."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?\s?(Z|UTC|[+-]\d\d:?\d\d)?)?")
 
 
@@ -168,6 +171,10 @@ class UnclearColumn(NamedTuple):
 
 
 def _unclear_error(file: str, unclear: dict[str, UnclearColumn]) -> DataError:
+    if len(unclear) > _MOST_NAMED:
+        some = ", ".join(map(shorten, islice(unclear, _MOST_NAMED)))
+        what = f"it is unclear what {len(unclear):,} columns are ({some} and others)"
+        return DataError(f"{file}: {what}: leave out what is no feature by ", Setting("drop"), ".")
     what = "; ".join(f"column {name!r} {column.clause}" for name, column in unclear.items())
     suggested = {name: column.suggestion for name, column in unclear.items() if column.suggestion}
     hint: tuple[Phrase, ...] = (", or give ", Setting("kinds", suggested)) if suggested else ()
@@ -217,7 +224,7 @@ def _infer_kind(
         if not bad:
             return "number"
         if n > 9 * len(bad):
-            first = f"{array[bad[0]].as_py().strip()!r} ({head.where(bad[0])})"
+            first = f"{shorten(array[bad[0]].as_py().strip())} ({head.where(bad[0])})"
             return UnclearColumn(
                 f"holds numbers in {n} of its first {head.n} rows and not in {len(bad)}, first {first}", "number"
             )

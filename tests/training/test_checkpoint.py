@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_digits
 
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
+from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data, save
 from rosenblatt.data import open as opened
 from rosenblatt.data.io import fingerprint as fingerprints
 from rosenblatt.data.io.contents import RunningDigest, digest_of
@@ -598,3 +598,14 @@ def test_what_a_checkpoint_says_of_files_is_checked(tmp_path, monkeypatch, files
     write_container(run, header | {"files": files}, arrays)
     with pytest.raises(ValueError, match="run holds no valid checkpoint: "):
         learner().fit_stream(data.open(path), checkpoint=run, resume=True)
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_a_run_that_only_has_to_end_leaves_the_same_file(tmp_path, early_stopping):
+    options = {"max_iter": 2, "random_state": 0, "early_stopping": early_stopping}
+    blocks = Blocks(100)
+    save(Perceptron(**options).fit_stream(blocks, checkpoint=tmp_path / "run", every=0), tmp_path / "whole")
+    for _ in range(2):  # the checkpoint of a resumed run is as good as that of the first
+        again = Perceptron(**options).fit_stream(blocks, checkpoint=tmp_path / "run", every=0, resume=True)
+        save(again, tmp_path / "resumed")
+        assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()

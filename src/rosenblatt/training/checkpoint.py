@@ -95,6 +95,7 @@ class CheckpointWriter(Observer):
         state, current, names = run.state, run.current, self.feature_names()
         header, arrays = state_to_plain(state)
         counters = state.counters[current.active]
+        ranges = run.last_ranges() if state.feature_ranges is None else None
         out: dict[str, Any] = {
             "kind": "checkpoint",
             "version": VERSION,
@@ -105,9 +106,12 @@ class CheckpointWriter(Observer):
             "row": current.row,
             "visited": current.visited if self.options.shuffle else 0,
             "made": current.passes_done,
+            "spread": ranges is not None,
             "state": header,
             "best": None,
         }
+        if ranges is not None:
+            arrays["under.spread"] = ranges
         arrays |= {f"under.{name}": getattr(current, name) for name in _PASS_ARRAYS}
         arrays |= {f"under.{name}": counters[_counter(name)] for name in _PASS_COUNTERS}
         best = None if run.early_stopping is None else run.early_stopping.best
@@ -181,8 +185,10 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
     names = fields.optional("feature_names", lambda name: fields.words(name, state.n_features))
     current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))
     files = None
-    if version > 1:  # the first version knew neither
+    if version > 1:  # the first version knew none of these
         current.visited, files = fields.whole("visited"), records_from_plain(fields.take("files"))
+        if fields.flag("spread"):
+            current.ranges = arrays.take("under.spread", "f8", (state.n_features,))
     count: int | None = None
     counted = {}
     for name, kind in (_PASS_ARRAYS | _PASS_COUNTERS).items():

@@ -18,7 +18,7 @@ from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, Names
 from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
-from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, feature_ranges
+from rosenblatt.training.rows import Matrix, RowMatrix, as_rows
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.scoring import decision_scores, predicted_classes, stored_hypothesis
 from rosenblatt.training.serialization import check_states, state_from_plain, state_to_plain
@@ -158,8 +158,8 @@ def trained_state(run: TrainingRun) -> tuple[LinearState, EarlyStoppingState | N
         state.set_layout("C")
         state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
         state.validation_error = list(run.state.validation_error)
-    if state.feature_ranges is None and run.last_batch is not None:
-        state.feature_ranges = feature_ranges(run.last_batch.rows.matrix)
+    if state.feature_ranges is None:
+        state.feature_ranges = run.last_ranges()
     return state, more
 
 

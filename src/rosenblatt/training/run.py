@@ -61,6 +61,8 @@ class PassState:
     active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     was_done: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
     visits: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    ranges: NDArray[np.float64] | None = None
+    """The ranges of the features in the batch before a checkpoint, in case no other one follows."""
 
 
 class TrainingRun:
@@ -267,6 +269,10 @@ class TrainingRun:
         if self.early_stopping is None:
             return np.zeros(batch.rows.n, bool)
         return self.early_stopping.validation.mask(batch)
+
+    def last_ranges(self) -> NDArray[np.float64] | None:
+        """Return the ranges of the features in the batch visited last, by this run or by the one it goes on from."""
+        return self.current.ranges if self.last_batch is None else feature_ranges(self.last_batch.rows.matrix)
 
     def _order(self, batch: Batch) -> NDArray[np.uint32]:
         """Return the rows of a batch in the order in which this pass visits them."""

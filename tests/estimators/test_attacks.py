@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, Perceptron, load, save
+from rosenblatt.training.rows import check_sparse
 from rosenblatt.training.state import LinearState
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -57,6 +58,16 @@ except ValueError as fault:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "is not a valid CSC matrix" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("pointers", "width"), [([0, -(2**31), -1, 3], 4), ([0, 1, 2, 3], 0), ([0, 2, 1, 3], 4), ([0, 1, 2, 9], 4)]
+)
+def test_pointers_and_indices_outside_are_refused(pointers, width):
+    S = sp.csr_array((3, width))
+    S.data, S.indices, S.indptr = np.ones(3), np.zeros(3, np.int32), np.array(pointers, np.int32)
+    with pytest.raises(ValueError, match="is not a valid CSR matrix"):
+        check_sparse(S)
 
 
 @pytest.mark.parametrize("shuffle", [True, False])

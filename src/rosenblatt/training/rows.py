@@ -85,8 +85,8 @@ def check_sparse(X: Matrix) -> None:
         len(pointers) != lines + 1
         or pointers[0] != 0
         or pointers[-1] > min(len(indices), len(X.data))
-        or np.min(np.diff(pointers), initial=0) < 0
-        or np.max(indices.view(f"u{indices.itemsize}"), initial=0) >= max(width, 1)  # negative ones become large
+        or (pointers[1:] < pointers[:-1]).any()  # a difference could overflow
+        or (pointers[-1] and np.max(indices.view(f"u{indices.itemsize}")[: pointers[-1]]) >= width)  # -1 becomes large
     ):
         raise ValueError(
             f"X is not a valid {X.format.upper()} matrix of shape {X.shape}: an index or a pointer lies outside. "

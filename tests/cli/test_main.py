@@ -26,6 +26,8 @@ def test_every_command_has_an_example_that_fits(name):
 
 def test_version():
     assert command("--version").stdout == f"rosenblatt {rosenblatt.__version__}\n"
+    run = subprocess.run([sys.executable, "-m", "rosenblatt", "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout == f"rosenblatt {rosenblatt.__version__}\n"
 
 
 def test_help_imports_nothing_heavy():

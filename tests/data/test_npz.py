@@ -284,3 +284,13 @@ def outcome_rows(path):
         return sum(map(len, data.open(path)))
     except data.DataError as error:
         return str(error)
+
+
+def test_means_of_dense_rows_fill_sparse_ones(tmp_path):
+    np.savez(tmp_path / "dense.npz", X=[[1.0, 4.0], [3.0, np.nan]], y=[0, 1])
+    dense = data.open(tmp_path / "dense.npz", "y", missing="mean")
+    sparse = sp.csr_array(np.array([[0.0, np.nan], [np.nan, 0.0], [5.0, np.nan]]))
+    parts = {"data": sparse.data, "indices": sparse.indices, "indptr": sparse.indptr, "shape": sparse.shape}
+    np.savez(tmp_path / "sparse.npz", y=[0, 1, 1], format=np.bytes_("csr"), **parts)
+    X, _ = data.open(tmp_path / "sparse.npz", preparation=dense.preparation).read()
+    assert X.toarray().tolist() == [[0.0, 4.0], [2.0, 0.0], [5.0, 4.0]]

@@ -104,7 +104,8 @@ class NpzSource(RowSource):
             X = X.copy()
             values = X.data if is_sparse(X) else X
             gaps = np.isnan(values)
-            values[gaps] = 0.0 if self._fill is None else np.broadcast_to(self._fill, values.shape)[gaps]
+            columns = X.indices[gaps] if is_sparse(X) else np.nonzero(gaps)[1]
+            values[gaps] = 0.0 if self._fill is None else np.asarray(self._fill)[columns]
         bad = ~np.isfinite(values)
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[bad] if is_sparse(X) else np.nonzero(bad)[0]
         return X, np.unique(rows)

@@ -1,9 +1,11 @@
 """Some trials of every attack, always the same; and whether what makes trials sees what breaks."""
 
+import time
+
 import pytest
 
-from attack import ATTACKS
-from attack.campaign import run_campaign, run_trials
+from attack import ATTACKS, campaign
+from attack.campaign import finding_line, run_trials
 from helpers.planted_faults import NAME, trial_of
 
 TRIALS = {"kills": 6, "interrupts": 25, "forged_certificates": 40, "same_bits": 150, "full_disk": 30, "power_loss": 30}
@@ -42,10 +44,17 @@ def test_healthy_trials_are_counted():
     assert run_trials(NAME, trial_of("nothing"), 0, most=1) == (1, [])
 
 
-def test_a_campaign_shares_the_time_and_tells_findings():
-    told = []
-    number = trial_of("difference")
-    records = run_campaign([NAME], number, 0.1, jobs=1, tell=told.append)
-    assert records[NAME].trials >= 1
-    assert len(told) == len(records[NAME].findings)
-    assert f"TRIAL={number}  a difference" in told[0]
+def test_a_campaign_shares_the_time_and_tells_findings(monkeypatch):
+    made, told = [], []
+
+    def run_trials(name, first, seconds):
+        made.append(name)
+        time.sleep(0.005)
+        return 3, [finding_line(name, first, "a difference\nin detail")] if name == "b" else []
+
+    monkeypatch.setattr(campaign, "run_trials", run_trials)
+    records = campaign.run_campaign(["a", "b"], 7, 1.0, jobs=1, tell=told.append)
+    assert set(made[:2]) == {"a", "b"}
+    assert told[0] == "FINDING  make attack ONLY=b TRIAL=7  a difference"
+    assert len(told) == len(records["b"].findings) == campaign.ENOUGH
+    assert records["a"].trials == 3 * made.count("a") > records["b"].trials

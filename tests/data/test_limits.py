@@ -232,6 +232,18 @@ def test_a_line_without_end_takes_no_more_memory_than_the_longest(tmp_path, name
 
 
 @pytest.mark.slow
+def test_faults_before_the_first_row_are_not_kept(tmp_path):
+    with gzip.open(tmp_path / "a.csv.gz", "wb", 1) as file:
+        file.write(b"a,y\n")
+        for _ in range(12):
+            file.write(b"1,2,3\n" * 150_000)
+        file.write(b"1,2\n")
+    found, grown = in_a_child(tmp_path / "a.csv.gz", target="y", on_error="skip", labels=False, threads=0, first_rows=1)
+    assert found == "(1, 1)"
+    assert grown < 500_000_000
+
+
+@pytest.mark.slow
 def test_a_long_line_of_few_names_takes_a_small_multiple_of_its_bytes(tmp_path):
     (tmp_path / "a.vw").write_bytes(b"1 |f" + b" a b" * 5_000_000 + b"\n")
     found, grown = in_a_child(tmp_path / "a.vw", threads=0)

@@ -217,7 +217,8 @@ class DelimitedReader(TableReader[Records]):
         item, foreign = self._as_text(item)
         table = self._table(item, dict.fromkeys(names, pa.string()), leave_out)
         places = np.delete(np.arange(table.num_rows + len(ragged)), [place for place, _ in ragged])
-        faults = {place: self._ragged(len(item.names), count) for place, count in ragged}
+        reasons = {count: self._ragged(len(item.names), count) for count in {count for _, count in ragged}}
+        faults = {place: reasons[count] for place, count in ragged}
         faults |= dict.fromkeys(foreign, _NOT_UTF8) | dict.fromkeys(long, self._long_record)
         chunk = self._chunk(table, where, item)
         if faults:

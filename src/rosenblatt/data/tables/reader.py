@@ -184,11 +184,14 @@ class TableReader(Generic[Item]):
     def head(self, rows: int) -> TableChunk:
         """Return the first ``rows`` rows as one chunk; they are read again by ``items``."""
         chunks: list[TableChunk] = []
+        found = 0
         for item in self._peek_items():
             chunk = self.parse(item)
-            self._raise_fault(chunk, rows - sum(chunk.n for chunk in chunks))
-            chunks.append(chunk)
-            if sum(chunk.n for chunk in chunks) >= rows:
+            self._raise_fault(chunk, rows - found)
+            chunk.faults = []
+            found += chunk.n
+            chunks += [chunk] if chunk.n else []  # what holds no row is not kept: all lines may be at fault
+            if found >= rows:
                 break
         return _join_chunks(chunks, rows, self.files.display_name(0))
 

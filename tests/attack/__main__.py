@@ -35,7 +35,10 @@ def main() -> int:
         print(f"{name:<22}{record.trials:>10,}{record.seconds:>10.0f}{len(record.findings):>10,}")
     total = sum(len(record.findings) for record in records.values())
     print(f"{sum(record.trials for record in records.values()):,} trials, {total:,} findings")
-    return total > 0
+    idle = [name for name, record in records.items() if not record.trials]
+    if idle:
+        print(f"no time was left for {', '.join(idle)}: give more minutes")
+    return total > 0 or bool(idle)
 
 
 if __name__ == "__main__":

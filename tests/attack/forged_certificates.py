@@ -30,17 +30,11 @@ from rosenblatt import (
 def attack(rng: random.Random) -> str | None:
     """Change a certificate, load it, check it against the data."""
     X, labels = small_set(rng.choice(KINDS), n=rng.randrange(4, 14), d=rng.randrange(1, 4), seed=rng.randrange(2**32))
-    choice, b = rng.randrange(4), np.array([rng.randrange(-1, 3) for _ in X], float)
-    honest: Any
-    data: tuple[np.ndarray, ...] = X, labels
-    if choice == 0:
-        honest = separability(X, labels)
-    elif choice == 1 and separability(X, labels):
-        honest = dataset_margin(X, labels)
-    else:
-        c = np.array([rng.randrange(-2, 3) for _ in range(X.shape[1])], float)
-        honest = strict_feasibility(X, b) if choice == 2 else maximize(c, X, b)
-        data = (c, X, b) if isinstance(honest, Optimum | Unbounded) else (X, b)
+    choice = rng.randrange(4)
+    try:
+        honest, data = _honest(rng, choice, X, labels)
+    except ValueError:
+        return None  # an answer beyond the range of floats
     if hasattr(honest, "check") and not honest.check(*data):
         return f"an honest certificate does not hold: {honest.to_json()}"
     text = json.dumps(mutated_plain(rng, honest.to_dict()), ensure_ascii=True).encode()
@@ -60,6 +54,18 @@ def attack(rng: random.Random) -> str | None:
     if holds and isinstance(forged, Separable | Inseparable) and not _is_true(forged, *data):
         return f"a false certificate holds: {forged.to_json()}"
     return _at_the_command(forged, holds, *data) if choice == 0 and rng.random() < 0.05 else None
+
+
+def _honest(rng: random.Random, choice: int, X: np.ndarray, labels: np.ndarray) -> tuple[Any, tuple[np.ndarray, ...]]:
+    """Return a certificate, and the data that it is about."""
+    if choice == 0:
+        return separability(X, labels), (X, labels)
+    if choice == 1 and separability(X, labels):
+        return dataset_margin(X, labels), (X, labels)
+    b = np.array([rng.randrange(-1, 3) for _ in X], float)
+    c = np.array([rng.randrange(-2, 3) for _ in range(X.shape[1])], float)
+    answer = strict_feasibility(X, b) if choice == 2 else maximize(c, X, b)
+    return answer, ((c, X, b) if isinstance(answer, Optimum | Unbounded) else (X, b))
 
 
 def _is_true(certificate: Separable | Inseparable, X: np.ndarray, labels: np.ndarray) -> bool:

@@ -170,7 +170,7 @@ def find_fault(kind: str, write: Writer, path: Path, failing: Any) -> str | None
         return f"{kind}: the old file is not as it was, and the user is told: {said}"
     if said.startswith("Error") and kind in ("checkpoint", "rows"):
         return f"{kind}: a run ended for want of space: {said}"
-    if said and (str(path) not in said or ("make room" not in said and kind != "rows")):
+    if said and (str(path) not in said or ("make room" not in said and kind not in ("rows", "checkpoint"))):
         return f"{kind}: the sentence does not name the file, or what to do: {said}"
     if not said and left is None:
         return f"{kind}: nothing was written, and nothing was said"

@@ -58,12 +58,14 @@ def attack(rng: random.Random) -> str | None:
 def _fit_until_interrupt(fit: Callable[[], object], after: float) -> bool:
     """Call ``fit`` while another process sends SIGINT after some seconds; return whether it came to its end."""
     old = signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # until the interrupt can be caught
     parent, ended, sender = os.getpid(), False, os.fork()
     if sender == 0:
         time.sleep(after)
         os.kill(parent, signal.SIGINT)
         os._exit(0)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         fit()
         ended = True
         time.sleep(60)  # the signal comes here, if fit was faster

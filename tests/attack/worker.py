@@ -30,7 +30,7 @@ def trial(name: str, number: int) -> str | None:
             tempfile.tempdir = folder
             finding = module.attack(random.Random(f"{name} {number}"))
     except Exception as error:
-        finding = f"nothing expected {error!r}\n{traceback.format_exc()}"
+        finding = f"unexpected {error!r}\n{traceback.format_exc()}"
     finally:
         tempfile.tempdir = None
     grown = _memory("VmHWM") - before

@@ -1,8 +1,10 @@
 import errno
+import os
 
 import pytest
 
 from helpers.commands import AND, command, written
+from rosenblatt import Certificate, data
 from rosenblatt.blocks import DataError
 from rosenblatt.cli.errors import cli_message
 from rosenblatt.parameters import IfAvailable, ParameterError, Setting
@@ -74,3 +76,41 @@ def test_the_way_out_is_one_of_the_command(tmp_path, words, part):
     result = command(*[names.get(word, word) for word in words], *given)
     assert result.exit_code == 2
     assert part in result.stderr
+
+
+def test_links_that_lead_to_themselves_are_refused(tmp_path):
+    os.symlink(tmp_path / "loop", tmp_path / "loop")
+    rows = written(tmp_path, "and.csv", AND)
+    for option in ("-o", "--checkpoint", "--cache"):
+        result = command("train", rows, "-t", "label", option, tmp_path / "loop")
+        assert result.exit_code == 2
+        assert "is a link that leads nowhere but to itself" in result.stderr
+    assert (tmp_path / "loop").is_symlink()
+    with pytest.warns(UserWarning, match="rows cannot be cached"):
+        data.open(rows, "label", cache=tmp_path / "loop").read()
+    assert (tmp_path / "loop").is_symlink()
+
+
+def test_certificates_that_are_no_files_are_refused(tmp_path):
+    rows = written(tmp_path, "and.csv", AND)
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", tmp_path):
+        result = command("check", path, rows, "-t", "label")
+        assert result.exit_code == 2
+        assert f"{path} is no file." in result.stderr
+        with pytest.raises(ValueError, match="is no file"):
+            Certificate.load(path)
+    (tmp_path / "empty").write_text("[]")
+    result = command("check", tmp_path / "empty", rows, "-t", "label")
+    assert result.exit_code == 2
+    assert "expected a list of certificates, got an empty one" in result.stderr
+    (tmp_path / "long").write_text("1" * 5000)
+    with pytest.raises(ValueError, match=r"long is no certificate .* a number or brackets without end\.$"):
+        Certificate.load(tmp_path / "long")
+
+
+def test_a_file_without_rows_is_named(tmp_path):
+    rows = written(tmp_path, "blank.svm", "\n" * 10)
+    result = command("train", rows, "--format", "svmlight")
+    assert result.exit_code == 2
+    assert "blank.svm" in result.stderr

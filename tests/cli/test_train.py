@@ -15,6 +15,7 @@ from helpers.commands import AND, THREE, command, written
 from rosenblatt import data
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.training.checkpoint import CheckpointWriter
+from rosenblatt.training.run import TrainingRun
 
 
 @pytest.fixture
@@ -135,7 +136,8 @@ def test_resume_ends_with_the_same_model(points, tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.slow
-def test_ctrl_c_keeps_what_was_learned(points, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_what_was_learned(points, tmp_path, number):
     words = ["train", str(points), "-t", "label", "-p", "100000000", "-o", str(tmp_path / "m")]
     run = subprocess.Popen(
         [sys.executable, "-m", "rosenblatt.cli.main", *words, "--checkpoint", str(tmp_path / "c"), "--every", "0s"],
@@ -148,7 +150,7 @@ def test_ctrl_c_keeps_what_was_learned(points, tmp_path):
         if (tmp_path / "c").exists():
             break
         time.sleep(0.1)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(number)
     out, err = run.communicate(timeout=60)
     assert run.returncode == 130, err
     assert "Interrupted" in err
@@ -176,9 +178,11 @@ def test_ctrl_c_says_whether_the_run_can_go_on(points, tmp_path, monkeypatch):
     told = " ".join(result.stderr.split())
     assert result.exit_code == 130
     assert "c to go on from, so training starts from the beginning." in told
-    assert f"--resume goes on from {tmp_path / 'c'}." in told
+    assert f"the same command with --resume goes on from {tmp_path / 'c'}." in told
+    assert "the last pass was cut short" in told
     result = command(*words, *saved)
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.exit_code == 0
+    assert " ".join(result.stderr.split()) == f"Note: going on from {tmp_path / 'c'}, in pass 3."
     again = rosenblatt.load(tmp_path / "m")
     assert np.array_equal(again.coef_, whole.coef_)
     assert np.array_equal(again.history_, whole.history_)
@@ -188,9 +192,29 @@ def test_ctrl_c_says_whether_the_run_can_go_on(points, tmp_path, monkeypatch):
     monkeypatch.setattr(CheckpointWriter, "on_interrupt", lambda *_: None)
     result = command(*words, *saved[:2])
     assert result.exit_code == 130
-    assert "no checkpoint has been written, so --resume would start from the beginning" in " ".join(
-        result.stderr.split()
-    )
+    assert "this run has written no checkpoint to" in " ".join(result.stderr.split())
+
+
+def test_a_resumed_run_that_is_cut_short_knows_its_rows(points, tmp_path, monkeypatch):
+    words = ["train", points, "-t", "label", "-p", "9", "--json"]
+    saved = ["--checkpoint", tmp_path / "c", "--every", "0s", "--resume"]
+    rows = json.loads(command(*words).stdout)["rows"]
+    set_rows, calls = ProgressBar.set_rows, []
+
+    def press(self, *given):
+        set_rows(self, *given)
+        calls.append(given)
+        if len(calls) == 12:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(TrainingRun, "window", 8)
+    monkeypatch.setattr(ProgressBar, "set_rows", press)
+    assert command(*words, *saved).exit_code == 130  # in the second pass
+    calls[:] = range(10)
+    result = command(*words, *saved)
+    assert result.exit_code == 130
+    answer = json.loads(result.stdout)
+    assert (answer["rows"], answer["interrupted"], answer["last_pass_cut"]) == (rows, True, True)
 
 
 def test_a_cache_that_cannot_be_written_costs_a_note(points, tmp_path):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt import AveragedPerceptron, Perceptron, load, save
+from rosenblatt import AveragedPerceptron, Perceptron, data, load, save
 from rosenblatt.training.rows import check_sparse
 from rosenblatt.training.state import LinearState
 
@@ -224,3 +224,11 @@ def test_an_interrupt_before_the_first_row_leaves_a_model_that_can_be_saved(tmp_
         model.fit_stream([(X, y)])
     save(model, tmp_path / "m")
     assert load(tmp_path / "m").n_features_in_ == 5
+
+
+def test_a_checkpoint_does_not_replace_the_data(tmp_path):
+    path = tmp_path / "own.svm"
+    path.write_text("1 1:2\n-1 1:3\n")
+    with pytest.raises(ValueError, match="checkpoint must be another file than those that are read"):
+        Perceptron().fit_stream(data.open(path), checkpoint=path, every=0)
+    assert path.read_text() == "1 1:2\n-1 1:3\n"

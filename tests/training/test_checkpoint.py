@@ -109,13 +109,13 @@ def test_another_run_is_refused(tmp_path):
         Perceptron(max_iter=5, random_state=0).fit_stream(Blocks(100, 12), checkpoint=path, every=0)
     kept = path.read_bytes()
     for model, rows, what in (
-        (Perceptron(max_iter=6, random_state=0), (X, y), "max_iter"),
-        (Perceptron(max_iter=5, random_state=1), (X, y), "random_state"),
-        (AveragedPerceptron(max_iter=5, random_state=0), (X, y), "learner"),
-        (Perceptron(max_iter=5, random_state=0), (X + 1, y), "data"),
-        (Perceptron(max_iter=5, random_state=0), (X, y[::-1]), "data"),
+        (Perceptron(max_iter=6, random_state=0), (X, y), "max_iter 5 and not 6"),
+        (Perceptron(max_iter=5, random_state=1), (X, y), "random_state 0 and not 1"),
+        (AveragedPerceptron(max_iter=5, random_state=0), (X, y), "learner 'Perceptron' and not 'AveragedPerceptron'"),
+        (Perceptron(max_iter=5, random_state=0), (X + 1, y), "other data"),
+        (Perceptron(max_iter=5, random_state=0), (X, y[::-1]), "other data"),
     ):
-        with pytest.raises(ValueError, match=f"other {what}, so this one cannot go on from it"):
+        with pytest.raises(ValueError, match=f"with {what}, so this one cannot go on from it"):
             model.fit_stream(Blocks(100, data=rows), checkpoint=path, every=0, resume=True)
         assert path.read_bytes() == kept
     model = Perceptron(max_iter=5, random_state=0, n_jobs=2)  # threads do not matter
@@ -299,7 +299,7 @@ def test_a_checkpoint_that_cannot_be_written_costs_no_run(tmp_path, monkeypatch)
         write(self, run)
 
     monkeypatch.setattr(CheckpointWriter, "write", full)
-    with pytest.warns(RuntimeWarning, match="no checkpoint could be written, and training goes on without") as seen:
+    with pytest.warns(RuntimeWarning, match="no checkpoint could be written to .*: training goes on") as seen:
         model = Perceptron(max_iter=2, shuffle=False).fit_stream(Blocks(100), checkpoint=tmp_path / "c", every=0)
     assert len([warning for warning in seen if warning.category is RuntimeWarning]) == 1
     assert_same(model, Perceptron(max_iter=2, shuffle=False).fit_stream(Blocks(100)))
@@ -557,7 +557,7 @@ def test_checkpoints_of_version_1_go_on_as_they_did(tmp_path, monkeypatch):
     dies(data.open(path, block_rows=50), run, monkeypatch, 8)
     header, arrays = read_container(run)
     assert header["version"] == 2
-    header = {k: v for k, v in header.items() if k not in ("files", "visited", "spread")} | {"version": 1}
+    header = {k: v for k, v in header.items() if k not in ("files", "visited", "rows", "spread")} | {"version": 1}
     write_container(run, header, {k: v for k, v in arrays.items() if k != "under.spread"})
     write_others(path)
     goes_on(data.open(path), run)

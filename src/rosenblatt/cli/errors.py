@@ -34,7 +34,7 @@ def cli_message(error: BaseException) -> str:
     >>> cli_message(FileNotFoundError(2, "No such file or directory", "m.model"))
     'There is no file m.model.'
     """
-    if isinstance(error, FileNotFoundError) and error.filename is not None:
+    if isinstance(error, FileNotFoundError) and error.filename is not None and "could not" not in str(error.strerror):
         return f"There is no file {error.filename}."
     if (
         isinstance(error, OSError)

@@ -66,10 +66,12 @@ def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, need
     folder = out.parent
     if needed and not folder.is_dir():
         raise ValueError(f"There is no folder {folder} to write {out.name} to: make it first.")
+    if os.path.islink(os.path.realpath(out)):
+        raise ValueError(f"{out} is a link that leads nowhere but to itself: name another file.")
     if out.is_dir() or (replaced and out.exists() and not out.is_file()):
         raise ValueError(f"{out} is no file that can be written: name another.")
     if needed and not os.access(out if out.exists() else folder, os.W_OK):
-        raise ValueError(f"{out} cannot be written: permission denied.")
+        raise ValueError(f"{out} cannot be written: its place is read-only, or not yours. Write elsewhere.")
     for name in file_names(list(read)) if out.exists() else ():
         if os.path.exists(name) and os.path.samefile(out, name):
             raise ValueError(f"{out} is read, so it cannot be written as well: write to another file.")

@@ -96,7 +96,9 @@ def check(
 
 def _loaded(path: str) -> Any:
     from rosenblatt import Certificate, Verdicts
+    from rosenblatt.storage.container import check_is_file
 
+    check_is_file(path)
     text = Path(path).read_bytes()
     several = text.lstrip()[:1] == b"["
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,16 +21,24 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # the numbers that glibc's malloc.h h
 def prepare_process() -> None:
     """Put off the search for garbage until `enable_gc`, and keep memory of blocks that are done with for others.
 
-    The latter needs glibc. A standard stream that the shell has closed is empty, and forgets what is written to it.
+    The latter needs glibc. SIGTERM does what Ctrl-C does. A standard stream that the shell has closed is empty, and
+    forgets what is written to it.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    signal.signal(signal.SIGTERM, _interrupt)
     gc.disable()
     with suppress(AttributeError, OSError, TypeError):  # not glibc
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_MMAP_THRESHOLD, 1 << 26)
         mallopt(_TRIM_THRESHOLD, 1 << 28)
+
+
+def _interrupt(*_: object) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as for a process that a shell has put into the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
 
 
 def enable_gc() -> None:

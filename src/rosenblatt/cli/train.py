@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -71,13 +72,14 @@ def train(
     """Learn, test, save and report; after Ctrl-C too, with what was learned so far."""
     _check(asked, test)
     written = {"model": out, "checkpoint": asked.checkpoint, "cache": asked.cache}
-    places: dict[Path, str] = {}
+    places: dict[str, str] = {}
     for what, file in written.items():
         check_out(file, [*paths, *test], needed=what != "cache")
-        if file is not None and file.resolve() in places:
-            raise ValueError(f"{file} cannot be the {places[file.resolve()]} and the {what}: name two files.")
+        place = "" if file is None else os.path.realpath(file)
+        if place in places:
+            raise ValueError(f"{file} cannot be the {places[place]} and the {what}: name two files.")
         if file is not None:
-            places[file.resolve()] = what
+            places[place] = what
     run = run_options(asked)
     started = time.perf_counter()
     many = asked.passes is None or asked.passes * asked.seeds > 2  # for one more pass, writing costs as much as parsing
@@ -90,7 +92,7 @@ def train(
     interrupted = not training.fit(ProgressBar("pass", paths, run.max_iter))
     model = training.model
     answer = training.answer(time.perf_counter() - started)
-    answer["interrupted"] = interrupted
+    answer["interrupted"], answer["last_pass_cut"] = interrupted, interrupted and training.in_pass
     fault = _save(model, out, answer)
     if test:
         labelled = _opened_test(stream, test, options)
@@ -151,7 +153,7 @@ class _Training:
 
     def __init__(self, stream: Stream, asked: TrainOptions, options: RunOptions, paths: Sequence[str]) -> None:
         self.stream, self.asked, self.options, self.paths = stream, asked, options, paths
-        self.rows = 0
+        self.rows, self.in_pass = 0, False
 
     def fit(self, bar: ProgressBar) -> bool:
         """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
@@ -177,7 +179,9 @@ class _Training:
             observers.append(writer)
             with ProgressBar("comparing with the checkpoint", self.paths) as compared:
                 resumed = writer.read(compared.set_share) if asked.resume else None
-            if asked.resume and resumed is None:
+            if resumed is not None:
+                note(f"going on from {asked.checkpoint}, in pass {resumed.current.passes_done + 1}.")
+            elif asked.resume:
                 note(f"there is no checkpoint {asked.checkpoint} to go on from, so training starts from the beginning.")
         if resumed is not None:
             source.width = resumed.state.n_features
@@ -188,7 +192,8 @@ class _Training:
                 return  # interrupted before the first row
             state, more = trained_state(run)
             kept.append(LinearModel(learner, self.options, run.classes, state, more))
-            self.rows = max(self.rows, run.labels.rows, self.stream.rows_read)
+            self.rows = max(self.rows, run.labels.rows, self.stream.rows_read, run.current.rows)
+            self.in_pass = run.current.row > 0 or run.current.visited > 0 or not source.rereadable
 
         enable_gc()
         interrupted = False
@@ -197,9 +202,10 @@ class _Training:
                 train_on(source, self.options, keep, observers, resumed=resumed)
         except KeyboardInterrupt:
             if writer is not None and (resumed is not None or writer.has_written):
-                note(f"--resume goes on from {asked.checkpoint}.")
+                older = ", an earlier one, as the last could not be written" if writer.has_failed else ""
+                note(f"the same command with --resume goes on from {asked.checkpoint}{older}.")
             elif writer is not None:
-                note("no checkpoint has been written, so --resume would start from the beginning.")
+                note(f"this run has written no checkpoint to {asked.checkpoint}, so it cannot be gone on with.")
             if not kept:
                 raise  # not one row was visited
             interrupted = True
@@ -280,6 +286,8 @@ def _report(model: LinearModel, answer: dict[str, Any]) -> None:
     )
     say(str(model.report))
     bars(answer["mistakes_by_pass"], "Mistakes by pass")
+    if answer["last_pass_cut"]:
+        note("the last pass was cut short: its mistakes are those in the rows that it reached.")
     tested = answer.get("test")
     if tested:
         _accuracy(tested)

@@ -126,7 +126,7 @@ def open(
         Whether the first index of svmlight text is 0. By default it is if 0 occurs in the first megabyte.
     n_features : int, optional
         The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default
-        there are as many as the indices need, and an index beyond 2**26 columns, whose weights take a gigabyte, is an
+        there are as many as the indices need, and an index beyond 2**26 columns, for which training takes 5 GB, is an
         error.
     labels : bool
         Whether each row must have a label. With False those of tables are not read.
@@ -276,7 +276,7 @@ def _make_source(request: OpenRequest) -> RowSource:
 def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:
     """Return the cache of the rows, with the rows of another run if they are the same."""
     path = None if isinstance(cache, bool) else os.fspath(cache)
-    if path is not None and any(os.path.exists(path) and os.path.samefile(path, name) for name in source.files.names):
+    if path is not None and source.files.reads(path):
         raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
     recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
     width = source.n_features if source.fixed_width else None

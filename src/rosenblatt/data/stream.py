@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from typing import Any, NamedTuple
@@ -63,6 +64,10 @@ class Stream:
         self.labelled = source.labelled
         if cache is not None and cache.facts is not None:
             source.restore(cache.facts)
+
+    def reads(self, path: str | os.PathLike[str]) -> bool:
+        """Return whether a path names one of the files that are read."""
+        return self._source.files.reads(path)
 
     def __iter__(self) -> Iterator[Block]:
         """Read all blocks from the start."""

@@ -25,7 +25,7 @@ _ABANDONED = 3600.0
 
 
 class Replacement:
-    """A new file in the folder of ``target`` that takes its place when it is complete.
+    """A new file in the folder of ``target``, which is no link, that takes its place when it is complete.
 
     It is locked while it is open. So those that killed processes left are told from those that others, in any
     container or on any host, are writing; the former are deleted here.
@@ -37,6 +37,8 @@ class Replacement:
     """
 
     def __init__(self, target: str) -> None:
+        if os.path.islink(target):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), target)
         folder, name = os.path.split(target)
         self._target = target
         start = os.path.join(folder, f".{os.fsencode(name)[:_KEPT].decode('utf-8', 'ignore')}.")

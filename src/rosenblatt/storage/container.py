@@ -83,9 +83,8 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
     layout. Arrays take no memory beyond the size of the file, and no code is run. What header and arrays mean is not
     checked.
     """
+    check_is_file(path)
     path = Path(path)
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError(f"{path} is no file.")
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:
@@ -94,6 +93,12 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
             raise ValueError(f"{path} {fault}") from None
         except MemoryError:
             raise ValueError(f"{path} has {size:,} bytes, more than this machine has memory for.") from None
+
+
+def check_is_file(path: str | os.PathLike[str]) -> None:
+    """Raise a ValueError for a folder, or for a device or a pipe, which may have no end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError(f"{os.fspath(path)} is no file.")
 
 
 def check_version(path: str | os.PathLike[str], found: object, known: int) -> None:

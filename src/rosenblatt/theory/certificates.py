@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.parameters import shorten
 from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.storage.container import check_is_file
 from rosenblatt.storage.json_fields import StrictFields, label_to_json
 
 FORMAT = 1
@@ -60,8 +61,10 @@ class JsonFile:
         """
         try:
             record = json.loads(text)
-        except (ValueError, RecursionError) as error:
+        except json.JSONDecodeError as error:
             raise ValueError(f"expected a certificate as JSON, got something else: {error}.") from None
+        except (ValueError, RecursionError):
+            raise ValueError("expected a certificate as JSON, got a number or brackets without end.") from None
         rows = _claimed_rows(record)
         if rows > max_rows:
             raise ValueError(
@@ -80,7 +83,11 @@ class JsonFile:
 
         ``max_rows`` is that of ``from_json``.
         """
-        return cls.from_json(Path(path).read_bytes(), max_rows=max_rows)
+        check_is_file(path)
+        try:
+            return cls.from_json(Path(path).read_bytes(), max_rows=max_rows)
+        except ValueError as fault:
+            raise ValueError(f"{os.fspath(path)} is no certificate that can be used: {fault}") from None
 
 
 def _claimed_rows(record: object) -> int:
@@ -258,7 +265,7 @@ def _read_integers(fields: StrictFields, name: str) -> tuple[int, ...] | None:
     values = fields.take(name)
     integers = [read_integer(value) for value in values] if isinstance(values, list) else [None]
     if values is not None and None in integers:
-        raise fields.wrong(name, "a list of hexadecimal numbers", values)
+        raise fields.wrong(name, f"a list of hexadecimal numbers of at most {MOST_BITS:,} bits", values)
     return None if values is None else tuple(integer for integer in integers if integer is not None)
 
 

@@ -229,6 +229,8 @@ class Verdicts(JsonFile, dict[Any, Any]):
         """Return the verdicts of a list of certificates; anything else is a ValueError."""
         if not isinstance(record, list):
             raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
+        if not record:
+            raise ValueError("expected a list of certificates, got an empty one.")
         verdicts = [_AboutRows.from_dict(one) for one in record]
         return cls({verdict.positive: verdict for verdict in verdicts})
 

@@ -136,7 +136,8 @@ class Streamed:
         """Take the classes of the first block, which is kept for the first pass."""
         first = next(stream, None)
         if first is None:
-            raise ValueError("expected rows to learn from, got an empty stream.")
+            where = f", {self.blocks!r}" if hasattr(self.blocks, "reads") else ""  # it names its files
+            raise ValueError(f"expected rows to learn from, got an empty stream{where}.")
         self.classes, self._peeked = np.unique(first.y), chain([first], stream)
 
     def set_classes(self, classes: Labels) -> None:

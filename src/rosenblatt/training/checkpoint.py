@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import ParameterError, Phrase, Setting, shorten
 from rosenblatt.progress import Progress
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import check_version, read_container, write_container
@@ -64,9 +64,11 @@ class CheckpointWriter(Observer):
     ) -> None:
         if not every >= 0:
             raise ParameterError(Setting("every"), f" must be a number of seconds, at least 0, got {every!r}.")
+        if hasattr(blocks, "reads") and blocks.reads(path):
+            raise ParameterError(Setting("checkpoint"), f" must be another file than those that are read, got {path}.")
         self.path, self.every, self.learner, self.options = path, every, learner, options
         self.data, self.feature_names = RunData(blocks, contents), feature_names
-        self.written, self.has_written, self.has_warned = time.monotonic(), False, False
+        self.written, self.has_written, self.has_failed = time.monotonic(), False, False
 
     def on_batch(self, run: TrainingRun, batch: Batch) -> None:
         """Write a checkpoint if it is time for one; where that fails, warn once, go on and try again later."""
@@ -83,11 +85,13 @@ class CheckpointWriter(Observer):
     def _try_to_write(self, run: TrainingRun) -> None:
         try:
             self.write(run)
-            self.has_written = True
+            self.has_written, self.has_failed = True, False
         except OSError as fault:
-            if not self.has_warned:
-                warn_user(f"no checkpoint could be written, and training goes on without: {fault}", RuntimeWarning)
-            self.has_warned = True
+            if not self.has_failed:
+                reason = str(getattr(fault.__cause__, "strerror", None) or fault.strerror or fault).lower()
+                what = f"no checkpoint could be written to {os.fspath(self.path)}, {reason}"
+                warn_user(f"{what}: training goes on, and the next one is written when it is time.", RuntimeWarning)
+            self.has_failed = True
         self.written = time.monotonic()
 
     def write(self, run: TrainingRun) -> None:
@@ -105,6 +109,7 @@ class CheckpointWriter(Observer):
             "feature_names": None if names is None else [str(name) for name in names],
             "row": current.row,
             "visited": current.visited if self.options.shuffle else 0,
+            "rows": current.rows,
             "made": current.passes_done,
             "spread": ranges is not None,
             "state": header,
@@ -128,35 +133,38 @@ class CheckpointWriter(Observer):
         """
         if not os.path.exists(self.path):
             return None
+        try:
+            found, run, files = self._read()
+        except ValueError as fault:
+            raise ParameterError(f"{fault} To start from the beginning, leave out ", Setting("resume"), ".") from None
+        mine = self._identity(found.state.seed)
+        for what in mine:
+            if what != "data" and run.get(what) != mine[what]:
+                raise self._other(Setting(what), f" {shorten(run.get(what))} and not {shorten(mine[what])}")
+        line = Progress(self.options.verbose)
+        changed = self.data.changed(run.get("data"), files, progress or line.comparing)
+        line.close()
+        if changed is not None:
+            raise self._other("other data", reason=f" ({changed})" if changed else "")
+        return found
+
+    def _read(self) -> tuple[Checkpoint, dict[str, Any], Records | None]:
+        """Return what the file holds; a ValueError where that is no checkpoint."""
         header, arrays = read_container(self.path)
         name = os.fspath(self.path)
         if header.get("kind") != "checkpoint":
             raise ValueError(f"{name} is no checkpoint: it says {str(header.get('kind'))[:60]!r}.")
         check_version(self.path, header.get("version"), VERSION)
         try:
-            found, run, files = _from_plain(header, StrictArrays(arrays))
+            return _from_plain(header, StrictArrays(arrays))
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(f"{name} holds no valid checkpoint: {fault}") from None
-        mine = self._identity(found.state.seed)
-        for what in mine:
-            if what != "data" and run.get(what) != mine[what]:
-                raise self._other(what)
-        line = Progress(self.options.verbose)
-        changed = self.data.changed(run.get("data"), files, progress or line.comparing)
-        line.close()
-        if changed is not None:
-            raise self._other("data", changed)
-        return found
 
-    def _other(self, what: str, reason: str = "") -> ParameterError:
-        """Return the error for a checkpoint of another run."""
-        other = f"{os.fspath(self.path)} is a checkpoint of a run with other {what}"
-        return ParameterError(
-            f"{other}, so this one cannot go on from it{f' ({reason})' if reason else ''}: "
-            "give the same data and parameters, or start from the beginning without ",
-            Setting("resume"),
-            ".",
-        )
+    def _other(self, *what: Phrase, reason: str = "") -> ParameterError:
+        """Return the error for a checkpoint of another run, one with ``what``."""
+        other = f"{os.fspath(self.path)} is a checkpoint of a run with "
+        so = f", so this one cannot go on from it{reason}: give the same data and parameters, or start from the "
+        return ParameterError(other, *what, f"{so}beginning without ", Setting("resume"), ".")
 
     def _identity(self, seed: int) -> dict[str, Any]:
         """Return what identifies a run."""
@@ -186,9 +194,12 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
     current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))
     files = None
     if version > 1:  # the first version knew none of these
-        current.visited, files = fields.whole("visited"), records_from_plain(fields.take("files"))
+        current.visited, current.rows = fields.whole("visited"), fields.whole("rows")
+        files = records_from_plain(fields.take("files"))
         if fields.flag("spread"):
             current.ranges = arrays.take("under.spread", "f8", (state.n_features,))
+            if not (current.ranges >= 0).all():
+                raise ValueError("the ranges of the features are out of range.")
     count: int | None = None
     counted = {}
     for name, kind in (_PASS_ARRAYS | _PASS_COUNTERS).items():
@@ -201,6 +212,8 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
     known = len(state.counters)
     if len(set(current.active.tolist())) != count or not ((current.active >= 0) & (current.active < known)).all():
         raise ValueError("the classifiers that take part are not valid.")
+    if ((counted["mistakes"] == 0) & ~(counted["lowest"] > 0)).any():
+        raise ValueError("a pass without mistakes has a row on the wrong side.")
     for name, value in counted.items():
         state.counters[name][current.active] = value
     check_state(state, len(classes))

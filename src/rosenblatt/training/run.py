@@ -61,6 +61,8 @@ class PassState:
     active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     was_done: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
     visits: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    rows: int = 0
+    """Rows of a whole pass, 0 before the first has ended."""
     ranges: NDArray[np.float64] | None = None
     """The ranges of the features in the batch before a checkpoint, in case no other one follows."""
 
@@ -229,10 +231,11 @@ class TrainingRun:
                 self._read_all = False
                 break
         if current.row == start == 0:
-            again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: it can be read only once"
+            why = "it can be read only once, or has changed"
+            again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: {why}"
             raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
         self.is_resumable = False
-        self._seen, current.row = True, 0
+        self._seen, current.rows, current.row = True, current.row, 0
         return int(self.state.counters["mistakes"][current.active].sum())
 
     def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:

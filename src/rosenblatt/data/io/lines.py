@@ -132,6 +132,11 @@ class LineSource:
                 raise IsADirectoryError(f"{name} is a folder: name the files in it, as in {name}/*.")
         return all(name != STANDARD_INPUT and is_regular(name) for name in self.names)
 
+    def reads(self, path: str | os.PathLike[str]) -> bool:
+        """Return whether a path names one of the files."""
+        there = os.path.exists(path)
+        return there and any(os.path.exists(name) and os.path.samefile(path, name) for name in self.names)
+
     def display_name(self, file: int) -> str:
         """Return how messages name a file."""
         return display_name(self.names[file])

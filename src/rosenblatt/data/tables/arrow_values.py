@@ -55,7 +55,8 @@ class Faults(dict[int, Reason]):
         for row in rows:
             value = array[row].as_py()
             text = plain_text(value) if isinstance(value, float) else str(value)
-            self.add([row], (f"column {name!r} holds {shorten(text)}, expected ", *expected))
+            found = "nothing" if value is None else shorten(text)
+            self.add([row], (f"column {name!r} holds {found}, expected ", *expected))
 
 
 def plain_text(value: str | float | np.bool_) -> str:

@@ -134,12 +134,16 @@ class LinearPerceptron(TrainedPerceptron):
             Called with the model after each pass, for instance to score it on a test set; the run ends where it returns
             True.
         checkpoint : path, optional
-            A file to write all that the run needs to go on to, ``every`` so many seconds and when it is interrupted by
-            Ctrl-C, replaced as a whole.
+            A file to write all that the run needs to go on to, from time to time and when it is interrupted by Ctrl-C,
+            replaced as a whole.
+        every : float
+            Seconds between two checkpoints, 0 or more; without ``checkpoint`` it has no effect. A run that ends
+            sooner leaves none.
         resume : bool
             Whether to go on from ``checkpoint``, if it is there; the run ends with the bits of one that was never
-            interrupted. Refused if the data or a parameter is not what it was. Files of ``data.open`` are the same if
-            size and time of change are, or size and all bytes that were read; other blocks if their first rows are.
+            interrupted. Refused if the data or a parameter (but ``verbose`` and ``n_jobs``) is not what it was, so
+            ``max_iter`` cannot be raised. Files of ``data.open`` are taken for the same if size, modification time and
+            sampled parts are, or size and all bytes that were read; other blocks if their first rows are.
 
         Examples
         --------

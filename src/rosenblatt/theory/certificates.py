@@ -81,7 +81,9 @@ class JsonFile:
     def load(cls, path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS) -> Self:
         """Read a JSON file that ``save`` wrote; ``Certificate.load`` reads a certificate of any type.
 
-        ``max_rows`` is that of ``from_json``.
+        ``max_rows`` is the most rows that the certificates in it may be about, in all, 2**27 if left out. A file of a
+        few bytes can claim any number of them, and each takes 8 bytes of memory: beyond ``max_rows`` it is a
+        ValueError.
         """
         check_is_file(path)
         try:

@@ -72,9 +72,9 @@ def test_pointers_and_indices_outside_are_refused(pointers, width):
 
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_words_after_numbers_are_refused_in_a_stream(shuffle):
-    blocks = [(np.eye(2), [0, 1]), (np.eye(2), ["0", "1"])]
-    with pytest.raises(ValueError, match="labels must be all words or all numbers"):
-        Perceptron(shuffle=shuffle).fit_stream(blocks)
+    for others in (["0", "1"], np.array([0, 1], "M8[s]")):
+        with pytest.raises(ValueError, match="labels must be all words or all numbers"):
+            Perceptron(shuffle=shuffle).fit_stream([(np.eye(2), [0, 1]), (np.eye(2), others)])
 
 
 @pytest.mark.parametrize("make", [lambda y: np.array(y, object), pd.Series, lambda y: pd.Series(y, dtype="category")])

@@ -143,13 +143,17 @@ def check_two_classes(labels: Collection[Any]) -> None:
         )
 
 
-def _are_words(labels: Labels) -> bool:
-    return labels.dtype.kind in "US" or (labels.dtype.kind in "OT" and all(isinstance(x, str) for x in labels.tolist()))
+def _family(labels: Labels) -> str:
+    """Return what labels are: those of different families have no order."""
+    kind = labels.dtype.kind
+    if kind in "US" or (kind in "OT" and all(isinstance(label, str) for label in labels.tolist())):
+        return "words"
+    return "times" if kind in "Mm" else "numbers"
 
 
 def check_label_types(known: Labels, labels: Labels) -> None:
-    """Raise a ValueError where words and numbers are mixed as labels."""
-    if _are_words(known) != _are_words(labels):
+    """Raise a ValueError where words and numbers, or times, are mixed as labels."""
+    if _family(known) != _family(labels):
         raise ValueError(
             f"the labels so far are {known.tolist()}, now came {labels.tolist()[0]!r}: "
             "labels must be all words or all numbers."

@@ -235,3 +235,15 @@ def test_one_file_is_not_written_twice(points, tmp_path):
         assert result.exit_code == 2
         assert "name two files" in result.stderr
     assert not (tmp_path / "m").exists()
+
+
+def test_a_checkpoint_replaces_no_other_file_and_no_earlier_run_in_silence(points, tmp_path):
+    words = ["train", points, "-t", "label", "-p", "2", "--checkpoint", tmp_path / "c", "--every", "0s"]
+    (tmp_path / "c").write_text("dear diary")
+    result = command(*words)
+    assert result.exit_code == 2
+    assert "must be a checkpoint or a new file" in result.stderr
+    assert (tmp_path / "c").read_text() == "dear diary"
+    (tmp_path / "c").unlink()
+    assert command(*words).stderr == ""
+    assert "of an earlier run, is going to be replaced" in " ".join(command(*words).stderr.split())

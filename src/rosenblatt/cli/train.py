@@ -173,6 +173,8 @@ class _Training:
         if not source.rereadable:
             self.options.check_read_once(asked.checkpoint is not None)
         elif asked.checkpoint is not None:
+            if asked.checkpoint.exists() and not asked.resume:
+                note(f"{asked.checkpoint}, of an earlier run, is going to be replaced: --resume would go on from it.")
             writer = CheckpointWriter(
                 asked.checkpoint, asked.every, learner, self.options, self.stream, contents=contents
             )

@@ -95,6 +95,13 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[s
             raise ValueError(f"{path} has {size:,} bytes, more than this machine has memory for.") from None
 
 
+def is_container(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file begins as those do that `write_container` writes."""
+    start = b'{"__metadata__":{"rosenblatt":'
+    with open(path, "rb") as file:
+        return file.read(8 + len(start))[8:] == start
+
+
 def check_is_file(path: str | os.PathLike[str]) -> None:
     """Raise a ValueError for a folder, or for a device or a pipe, which may have no end."""
     if not stat.S_ISREG(os.stat(path).st_mode):

@@ -16,7 +16,7 @@ import numpy as np
 from rosenblatt.parameters import ParameterError, Phrase, Setting, shorten
 from rosenblatt.progress import Progress
 from rosenblatt.storage.array_fields import StrictArrays
-from rosenblatt.storage.container import check_version, read_container, write_container
+from rosenblatt.storage.container import check_version, is_container, read_container, write_container
 from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain
 from rosenblatt.training.batches import Batch
 from rosenblatt.training.early_stopping import BestPass
@@ -66,6 +66,9 @@ class CheckpointWriter(Observer):
             raise ParameterError(Setting("every"), f" must be a number of seconds, at least 0, got {every!r}.")
         if hasattr(blocks, "reads") and blocks.reads(path):
             raise ParameterError(Setting("checkpoint"), f" must be another file than those that are read, got {path}.")
+        if os.path.isfile(path) and os.path.getsize(path) and not is_container(path):
+            other = f" must be a checkpoint or a new file, got {os.fspath(path)}, another kind of file"
+            raise ParameterError(Setting("checkpoint"), f"{other}: delete it, or name another.")
         self.path, self.every, self.learner, self.options = path, every, learner, options
         self.data, self.feature_names = RunData(blocks, contents), feature_names
         self.written, self.has_written, self.has_failed = time.monotonic(), False, False

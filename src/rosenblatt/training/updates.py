@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.training.interrupts import interrupts_deferred
+
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -65,22 +67,23 @@ class UpdateLog:
         if self._pending is None or self._pending[0] is not X:
             self.store()
             self._pending = X, [[] for _ in self.chunks]
-        for chunk, update in zip(self._pending[1], updates, strict=True):
-            chunk.append(update)
+        with interrupts_deferred():
+            for chunk, update in zip(self._pending[1], updates, strict=True):
+                chunk.append(update)
 
     def store(self) -> None:
         """Copy the rows of all updates so far, each once for all passes over one matrix."""
         if self._pending is None:
             return
         X, updates = self._pending[0], [join_updates(chunk) for chunk in self._pending[1]]
-        self._pending = None
         wanted = np.unique(np.concatenate([update.members for update in updates]))
-        if len(wanted) == 0:
-            return
         before = sum(block.shape[0] for block in self.blocks)
-        self.blocks.append(X[wanted])
-        for chunk, update in zip(self.chunks, updates, strict=True):
-            chunk.append(update._replace(members=before + np.searchsorted(wanted, update.members)))
+        with interrupts_deferred():  # rows without their updates could not be saved
+            self._pending = None
+            if len(wanted):
+                self.blocks.append(X[wanted])
+                for chunk, update in zip(self.chunks, updates, strict=True):
+                    chunk.append(update._replace(members=before + np.searchsorted(wanted, update.members)))
 
     def snapshot(self) -> UpdateLog:
         """Return a copy that further training leaves alone (the arrays themselves never change)."""

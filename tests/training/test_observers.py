@@ -13,7 +13,8 @@ from rosenblatt.training.batches import InMemory, Streamed, make_batch
 from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.observers import Callback, Observer, UpdateTrace
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import Outcome, TrainingRun, new_state
+from rosenblatt.training.outcome import Outcome
+from rosenblatt.training.run import TrainingRun, new_state
 from rosenblatt.training.train import train
 
 

@@ -10,8 +10,8 @@ from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
+from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.passes import PassRunner
-from rosenblatt.training.run import Outcome
 from rosenblatt.training.train import Start, online_run, train
 
 

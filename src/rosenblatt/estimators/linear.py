@@ -26,8 +26,9 @@ from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.model import EarlyStoppingState, trained_state
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import RunOptions
+from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.passes import NotFinite
-from rosenblatt.training.run import Outcome, TrainingRun
+from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.run_data import watch_contents
 from rosenblatt.training.scoring import stored_hypothesis
 from rosenblatt.training.train import Start, online_run, train

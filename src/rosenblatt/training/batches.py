@@ -247,6 +247,19 @@ def _as_read(block: Block) -> tuple[Any, Labels]:
     return block.X, y
 
 
+def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[Any, int, int]]:
+    """Yield where the visits of a batch are cut by new classes: the class met (None at first), start and stop.
+
+    ``known`` are the classes before the batch.
+    """
+    labels = batch.labels[order]
+    new = (k for k in np.flatnonzero(~np.isin(batch.classes, known)) if (labels == k).any())
+    met = sorted((int(np.argmax(labels == k)), k) for k in new)
+    starts = [0, *(place for place, _ in met)]
+    names = [None, *(batch.classes[k] for _, k in met)]
+    yield from zip(names, starts, [*starts[1:], len(order)], strict=True)
+
+
 # orders
 
 

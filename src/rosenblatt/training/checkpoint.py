@@ -23,7 +23,8 @@ from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, Names
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import PassState, TrainingRun
+from rosenblatt.training.pass_state import PassState
+from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.run_data import Contents, Records, RunData, records_from_plain
 from rosenblatt.training.serialization import check_state, check_states, state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState

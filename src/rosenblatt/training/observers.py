@@ -14,7 +14,8 @@ from rosenblatt.training.batches import Batch
 from rosenblatt.training.updates import Updates, join_updates
 
 if TYPE_CHECKING:
-    from rosenblatt.training.run import Outcome, TrainingRun
+    from rosenblatt.training.outcome import Outcome
+    from rosenblatt.training.run import TrainingRun
 
 
 class Observer:

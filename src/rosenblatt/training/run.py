@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from rosenblatt.training.batches import (
     WINDOW,
     Batch,
     BatchSource,
+    arrivals,
     window_order,
 )
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
@@ -23,48 +23,12 @@ from rosenblatt.training.interrupts import interrupts_deferred
 from rosenblatt.training.labels import Labels, LabelSummary
 from rosenblatt.training.observers import History, Observer, PocketKeeper, ProgressLine, VoteRecorder
 from rosenblatt.training.options import RunOptions, draw_seed
+from rosenblatt.training.outcome import Outcome
+from rosenblatt.training.pass_state import PassState
 from rosenblatt.training.passes import PassRunner
 from rosenblatt.training.rows import feature_ranges
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
-
-
-class Outcome(enum.Enum):
-    """How a run ended."""
-
-    CLEAN_PASS = "clean pass"
-    MAX_PASSES = "max_iter"
-    MAX_UPDATES = "max_updates"
-    STOPPED = "stopped"
-    INTERRUPTED = "interrupted"
-
-    def describe(self, passes: int) -> str:
-        """Return a few words for people."""
-        if self is Outcome.CLEAN_PASS:
-            return "separated"
-        if self is Outcome.INTERRUPTED:
-            return "interrupted; the model keeps what it has learned"
-        why = "as asked" if self is Outcome.STOPPED else "with mistakes left"
-        return f"stopped after {passes} pass{'' if passes == 1 else 'es'}, {why}"
-
-
-@dataclass
-class PassState:
-    """The pass in progress: the classifiers that take part, and how they stood before."""
-
-    row: int = 0
-    """The rows before this one have been visited."""
-    visited: int = 0
-    """And, if they are shuffled, so many of the window that begins with it."""
-    passes_done: int = 0
-    """Passes of this run before this one."""
-    active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    was_done: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
-    visits: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    rows: int = 0
-    """Rows of a whole pass, 0 before the first has ended."""
-    ranges: NDArray[np.float64] | None = None
-    """The ranges of the features in the batch before a checkpoint, in case no other one follows."""
 
 
 class TrainingRun:
@@ -323,14 +287,9 @@ class TrainingRun:
         if batch.classes is self.classes:
             self._visit_known(batch, order, shuffled)
             return
-        new = np.flatnonzero(~np.isin(batch.classes, self.classes))
-        labels = batch.labels[order]
-        found = [(int(np.argmax(labels == k)), k) for k in new if (labels == k).any()]
-        arrivals = sorted(found)
-        starts, stops = [0] + [place for place, _ in arrivals], [place for place, _ in arrivals] + [len(order)]
-        for part, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-            if part > 0:
-                self._add_class(batch.classes[arrivals[part - 1][1]])
+        for label, start, stop in arrivals(batch, order, self.classes):
+            if label is not None:
+                self._add_class(label)
             if start < stop:
                 places = np.searchsorted(self.classes, batch.classes).astype(np.int32)
                 known = batch._replace(labels=places[batch.labels], classes=self.classes)

@@ -14,7 +14,8 @@ from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import Outcome, TrainingRun, new_state
+from rosenblatt.training.outcome import Outcome
+from rosenblatt.training.run import TrainingRun, new_state
 from rosenblatt.training.state import LinearState
 
 

@@ -34,7 +34,8 @@ from rosenblatt.theory.words import counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import Outcome, TrainingRun, new_state
+from rosenblatt.training.outcome import Outcome
+from rosenblatt.training.run import TrainingRun, new_state
 
 STRETCH = 10.0
 WORST_CONDITION = 1e12

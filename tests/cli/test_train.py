@@ -159,19 +159,25 @@ def test_ctrl_c_keeps_what_was_learned(points, tmp_path, number):
     assert rosenblatt.load(tmp_path / "m").n_iter_ >= 1
 
 
-def test_ctrl_c_says_whether_the_run_can_go_on(points, tmp_path, monkeypatch):
-    words = ["train", points, "-t", "label", "-p", "6", "-o", tmp_path / "m"]
-    saved = ["--checkpoint", tmp_path / "c", "--resume"]  # every thirty seconds
-    assert command(*words).exit_code == 0
-    whole = rosenblatt.load(tmp_path / "m")
+def ctrl_c_after(steps):
+    """Return a way to set the bar that presses Ctrl-C at some step, and the steps so far."""
     set_rows, calls = ProgressBar.set_rows, []
 
     def press(self, *given):
         set_rows(self, *given)
         calls.append(given)
-        if len(calls) == 3:
+        if len(calls) == steps:
             signal.raise_signal(signal.SIGINT)
 
+    return press, calls
+
+
+def test_ctrl_c_says_whether_the_run_can_go_on(points, tmp_path, monkeypatch):
+    words = ["train", points, "-t", "label", "-p", "6", "-o", tmp_path / "m"]
+    saved = ["--checkpoint", tmp_path / "c", "--resume"]  # every thirty seconds
+    assert command(*words).exit_code == 0
+    whole = rosenblatt.load(tmp_path / "m")
+    press, calls = ctrl_c_after(3)
     with monkeypatch.context() as patched:
         patched.setattr(ProgressBar, "set_rows", press)
         result = command(*words, *saved)
@@ -199,14 +205,7 @@ def test_a_resumed_run_that_is_cut_short_knows_its_rows(points, tmp_path, monkey
     words = ["train", points, "-t", "label", "-p", "9", "--json"]
     saved = ["--checkpoint", tmp_path / "c", "--every", "0s", "--resume"]
     rows = json.loads(command(*words).stdout)["rows"]
-    set_rows, calls = ProgressBar.set_rows, []
-
-    def press(self, *given):
-        set_rows(self, *given)
-        calls.append(given)
-        if len(calls) == 12:
-            signal.raise_signal(signal.SIGINT)
-
+    press, calls = ctrl_c_after(12)
     monkeypatch.setattr(TrainingRun, "window", 8)
     monkeypatch.setattr(ProgressBar, "set_rows", press)
     assert command(*words, *saved).exit_code == 130  # in the second pass

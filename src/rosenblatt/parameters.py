@@ -94,6 +94,12 @@ def check_share(name: str, value: Any) -> None:
         raise ParameterError(Setting(name), f" must be a number between 0 and 1, got {shorten(value)}.")
 
 
+def check_seconds(name: str, value: Any) -> None:
+    """Raise a ParameterError unless ``value`` is None or a time in seconds, above 0."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0.0):
+        raise ParameterError(Setting(name), f" must be a number of seconds above 0 or None, got {shorten(value)}.")
+
+
 def is_boolean(value: Any) -> bool:
     """Return whether ``value`` is a boolean of Python or numpy."""
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")

@@ -174,23 +174,39 @@ def brackets(X, signs, w, b, alpha, kind, low, high, strictly=True):
     return _at_least(w, b, kind, low, least) and _at_most(X, signs, alpha, kind, high)
 
 
-def balanced(X, signs, alpha, weights, bias):
+def balanced(X, signs, alpha, weights, bias, basis=None):
     """Say whether exact weights, near ``alpha`` and all positive, make the rows z add up to zero."""
     rows = np.flatnonzero(alpha).tolist()
     Z = rows_z(X, signs, bias)
+    columns = [list(column) for column in zip(*(Z[i] for i in rows), strict=True)]
     if weights is None:
-        lines = [*zip(*(Z[i] for i in rows), strict=True), [1] * len(rows)]
-        if len(rows) != len(lines):
-            return False
-        weights = solve(lines, [0] * (len(lines) - 1) + [1])
-        return weights is not None and min(weights) > 0
+        return bool(rows) and _balanced_by_basis(columns, [Fraction(alpha[i]) for i in rows], basis)
     if len(weights) != len(rows) or not rows or min(weights) <= 0:
         return False
     total = sum(weights)
     near = all(abs(Fraction(alpha[i]) * total - a) <= Fraction(a, 10**8) for i, a in zip(rows, weights, strict=True))
-    return near and not any(
-        sum(a * v for a, v in zip(weights, column, strict=True)) for column in zip(*(Z[i] for i in rows), strict=True)
+    return near and not any(sum(a * v for a, v in zip(weights, column, strict=True)) for column in columns)
+
+
+def _balanced_by_basis(columns, weights, basis):
+    """Say whether weights of the basis rows, found exactly, are positive and balance the other rows' weights."""
+    inside = (
+        [i for i in range(len(weights)) if i != weights.index(max(weights))] if basis is None else basis.rows.tolist()
     )
+    for step in () if basis is None else basis.steps:
+        if step.times == 0 or step.column in step.columns:
+            return False
+        line = [step.times * value for value in columns[step.column]]
+        for j, factor in zip(step.columns, step.factors, strict=True):
+            line = [value - factor * other for value, other in zip(line, columns[j], strict=True)]
+        columns[step.column] = line
+    columns = [column for column in columns if any(column)]
+    outside = [i for i in range(len(weights)) if i not in inside]
+    if len(columns) != len(inside) or len(set(inside)) != len(inside):
+        return False
+    right = [-sum(weights[i] * column[i] for i in outside) for column in columns]
+    found = solve([[column[i] for i in inside] for column in columns], right) if columns else []
+    return found is not None and all(value > 0 for value in [*found, *(weights[i] for i in outside)])
 
 
 def holds(certificate, X, y):
@@ -201,7 +217,7 @@ def holds(certificate, X, y):
         return False
     if name == "Inseparable":
         same = sorted(certificate.support.tolist()) == [i for i, a in enumerate(alpha) if a]
-        return same and balanced(X, signs, alpha, certificate.weights, True)
+        return same and balanced(X, signs, alpha, certificate.weights, True, certificate.basis)
     w, b = certificate.w.tolist(), certificate.b
     if name == "Separable":
         ends = certificate.margin_low, certificate.margin_high
@@ -210,7 +226,8 @@ def holds(certificate, X, y):
     if name == "Undecided":
         return brackets(X, signs, w, b, alpha, "geometric", low, high, strictly=False)
     if high == -math.inf:
-        return low == -math.inf and balanced(X, signs, alpha, certificate.weights, certificate.kind != "homogeneous")
+        bias = certificate.kind != "homogeneous"
+        return low == -math.inf and balanced(X, signs, alpha, certificate.weights, bias, certificate.basis)
     if low == -math.inf:
         return _at_most(X, signs, alpha, certificate.kind, high)
     return brackets(X, signs, w, b, alpha, certificate.kind, low, high)

@@ -152,13 +152,13 @@ def test_memory_of_a_check_does_not_grow_with_long_numbers(monkeypatch):
     """All rows are in doubt: they are multiplied a few at a time."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, 2)), np.ones(400, int)
-    most, times = [], exact._times
+    most, times = [], exact.product_with_integers
 
     def counted(M, whole):
         most.append(M.shape[0])
         return times(M, whole)
 
-    monkeypatch.setattr(exact, "_times", counted)
+    monkeypatch.setattr(exact, "product_with_integers", counted)
     monkeypatch.setattr(exact, "BLOCK_BYTES", 1 << 20)
     found = Separable(np.array([0, 0], dtype=object), 1 << MOST_BITS - 1, 0.0, math.inf, np.zeros(400), 1.0, 1)
     assert exact.least_score(X, y, found.w, found.b) == 1 << MOST_BITS - 1

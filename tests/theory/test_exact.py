@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from helpers.separable_sets import balanced, is_separable, mean_square, naive_least_score, noise, planted
 from rosenblatt.theory import exact as checks
+from rosenblatt.theory.enclosures import encloses_zero_combination
 from rosenblatt.theory.exact import (
-    encloses_zero_combination,
     hull_distance,
     least_score,
     squared_length,

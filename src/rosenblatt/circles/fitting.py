@@ -14,8 +14,9 @@ from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, Shap
 from rosenblatt.estimators.perceptron import AveragedPerceptron
 from rosenblatt.theory.inputs import Floats, Numbers, check_labels, positive_label, signs_of
 from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
 from rosenblatt.theory.search.exact_wolfe import ExactRows, exact_search
-from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
+from rosenblatt.theory.search.gordan import gordan
 from rosenblatt.theory.vc import BallObstruction
 
 LARGEST = 1e150  # coordinates whose squares are floats

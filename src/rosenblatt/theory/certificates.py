@@ -24,6 +24,7 @@ from rosenblatt.parameters import shorten
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.container import check_is_file
 from rosenblatt.storage.json_fields import StrictFields, label_to_json
+from rosenblatt.theory.enclosures import Basis, ColumnStep
 
 FORMAT = 1
 _HOMES = {
@@ -271,6 +272,41 @@ def _read_integers(fields: StrictFields, name: str) -> tuple[int, ...] | None:
     return None if values is None else tuple(integer for integer in integers if integer is not None)
 
 
+def _write_basis(basis: Basis | None, _: str) -> dict[str, Any] | None:
+    if basis is None:
+        return None
+    steps = [
+        {
+            "column": step.column,
+            "times": write_integer(step.times),
+            "columns": list(step.columns),
+            "factors": [write_integer(factor) for factor in step.factors],
+        }
+        for step in basis.steps
+    ]
+    return {"rows": basis.rows.tolist(), "steps": steps}
+
+
+def _read_basis(fields: StrictFields, name: str) -> Basis | None:
+    if not fields.has(name):  # as in files of version 0.1
+        return None
+    basis = fields.optional(name, fields.part)
+    if basis is None:
+        return None
+    rows, steps = _read_rows(basis, "rows"), [StrictFields(step, "a step") for step in basis.values("steps")]
+    basis.end()
+    return Basis(rows, tuple(_read_step(step) for step in steps))
+
+
+def _read_step(fields: StrictFields) -> ColumnStep:
+    column, columns = fields.whole("column", most=2**31 - 1), _read_rows(fields, "columns")
+    times, factors = read_integer(fields.take("times")), _read_integers(fields, "factors")
+    fields.end()
+    if times is None or factors is None:
+        raise ValueError("a step of the certificate has a factor that is not a hexadecimal number.")
+    return ColumnStep(column, times, tuple(columns.tolist()), factors)
+
+
 def _write_label(value: object, _: str) -> bool | int | float | str | None:
     return None if value is None else label_to_json(value)
 
@@ -281,6 +317,7 @@ Vector: TypeAlias = Annotated[NDArray[Any], Codec(_write_vector, _read_vector)] 
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
 Rows: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]  # row numbers
 Integers: TypeAlias = Annotated[tuple[int, ...] | None, Codec(_write_integers, _read_integers)]  # of any size
+BasisOfProof: TypeAlias = Annotated[Basis | None, Codec(_write_basis, _read_basis)]  # of an enclosure
 Label: TypeAlias = Annotated[
     Any, Codec(_write_label, lambda fields, name: _write_label(fields.take(name), name))
 ]  # a number, a string, a boolean or None

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from rosenblatt.theory import exact
+from rosenblatt.theory.enclosures import Basis, encloses_zero_combination
 from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 from rosenblatt.theory.integers import are_finite
@@ -51,10 +52,12 @@ def attains(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float
     return low <= margin_from(least, w, b, kind)
 
 
-def proves_inseparable(X: Matrix, signs: Signs, alpha: Floats, weights: tuple[int, ...] | None, bias: bool) -> bool:
+def proves_inseparable(
+    X: Matrix, signs: Signs, alpha: Floats, weights: tuple[int, ...] | None, basis: Basis | None, bias: bool
+) -> bool:
     """Return whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
     rows = np.flatnonzero(alpha)
     if weights is None:
-        return exact.encloses_zero_combination(X, signs, rows, alpha[rows], bias)
+        return encloses_zero_combination(X, signs, rows, alpha[rows], bias, basis)
     near = exact.are_shares(alpha[rows], weights, of=Fraction(1), tiny=Fraction(1, 10**9 * 2**1040))
     return near and exact.sums_to_zero(X, signs, rows, weights, bias)

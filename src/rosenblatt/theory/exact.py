@@ -19,8 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows, entries, largest_entry
-from rosenblatt.theory.words import as_float
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, entries, largest_entry
 
 BLOCK_BYTES = 1 << 26
 _FIRST_BITS = 1 << 11  # floats, and what is tiny beside them, go down to 2**-1074
@@ -49,7 +48,7 @@ def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
 
 
 def _least_exactly(X: Matrix, signs: Signs, w: list[int], b: int) -> Fraction:
-    scores, place = _times(X, w)
+    scores, place = product_with_integers(X, w)
     b <<= -place
     least = min(score + b if sign > 0 else -score - b for score, sign in zip(scores, signs, strict=True))
     return Fraction(least, 1 << -place)
@@ -68,9 +67,9 @@ def squared_sum(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:
     the mean does.
     """
     rows = np.flatnonzero(alpha)
-    weights = _units(alpha[rows], _place(alpha[rows]))
+    weights, _ = as_integers(alpha[rows])
     signed = np.where(signs[rows] > 0, weights, -weights)
-    sums, place = _times(X[rows].T, signed)
+    sums, place = product_with_integers(X[rows].T, signed)
     square = sum(value * value for value in sums) + (int(bias) * signed.sum() << -place) ** 2
     return Fraction(square, weights.sum() ** 2 << -2 * place)
 
@@ -81,11 +80,11 @@ def hull_distance(X: Matrix, signs: Signs, alpha: Floats) -> Fraction | None:
     No separator, with any bias, has a margin above that half. None where a class has no weight.
     """
     rows = np.flatnonzero(alpha)
-    weights, positive = _units(alpha[rows], _place(alpha[rows])), signs[rows] > 0
+    (weights, _), positive = as_integers(alpha[rows]), signs[rows] > 0
     plus, minus = weights[positive].sum(), weights[~positive].sum()
     if plus == 0 or minus == 0:
         return None
-    gap, place = _times(X[rows].T, np.where(positive, weights * minus, -weights * plus))
+    gap, place = product_with_integers(X[rows].T, np.where(positive, weights * minus, -weights * plus))
     return Fraction(sum(value * value for value in gap), (2 * plus * minus) ** 2 << -2 * place)
 
 
@@ -96,7 +95,7 @@ def sums_to_zero(X: Matrix, signs: Signs, rows: NDArray[np.intp], weights: Seque
     signed = [int(sign) * weight for sign, weight in zip(signs[rows].tolist(), weights, strict=True)]
     if bias and sum(signed) != 0:
         return False
-    return not any(_times(X[rows].T, signed)[0])
+    return not any(product_with_integers(X[rows].T, signed)[0])
 
 
 def are_shares(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fraction) -> bool:
@@ -113,39 +112,6 @@ def are_shares(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fracti
         abs(Fraction(share) * total - (weight >> dropped) * of) <= (weight >> dropped) * of / 10**9 + total * tiny
         for share, weight in zip(alpha.tolist(), weights, strict=True)
     )
-
-
-def encloses_zero_combination(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> bool:
-    """Return whether exact positive weights near ``alpha`` are proved to exist under which the rows z add up to zero.
-
-    The weights solve the square system M a = e: the rows z sum to zero, the weights to one. With an approximate
-    inverse R, ``q = |I - R M| < 1`` proves that M can be inverted, and then the exact solution lies within
-    ``|R| |M alpha - e| / (1 - q)`` of ``alpha``. Both are bounded with all rounding counted. It is a proof only for
-    as many rows as unknowns and one more, which is the number that points in general position need.
-    """
-    Z = dense_rows(X, rows) * signs[rows][:, None]
-    M = np.vstack([Z.T, signs[rows][None, :]] if bias else [Z.T])
-    size = len(rows)
-    if M.shape[0] != size - 1:
-        return False
-    largest = np.max(np.abs(M), axis=1, initial=0.0)
-    if not ((largest > 1e-290) & (largest < 1e290)).all():
-        return False
-    M = np.vstack([np.ldexp(M, -np.frexp(largest)[1][:, None]), np.ones(size)])
-    try:
-        R = np.linalg.inv(M)
-    except np.linalg.LinAlgError:
-        return False
-    g = (size + 4) * HALF_ULP * 1.01
-    with np.errstate(all="ignore"):
-        spread = np.abs(R) @ np.abs(M)
-        lost = TINY * (1.0 + np.abs(R).sum(axis=1))  # what vanished when M was scaled
-        q = float(np.max(np.sum(np.abs(np.eye(size) - R @ M) + g * spread, axis=1) * (1 + g) + size * lost))
-        if not q < 0.5:
-            return False
-        residual = _residual(M, alpha)
-        delta = (np.abs(R) @ (residual + TINY)) * (1.01 / (1 - q)) + TINY
-    return bool((alpha > np.max(delta)).all())  # the norm is that of the largest entry
 
 
 def _in_doubt(X: Matrix, signs: Signs, w: Floats, b: float) -> NDArray[np.intp]:
@@ -205,7 +171,7 @@ def _moderate(values: Floats) -> NDArray[np.bool_]:
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
 
 
-def _times(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
+def product_with_integers(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
     """Return M times integers, exactly, in units of 2**place, and that place, which is not above 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
     place = _place(entries(M))
@@ -223,6 +189,21 @@ def _times(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
     return sums, place
 
 
+def combined(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbers, int]:
+    """Return the sum of integer factors times columns, exactly, and its place; each column is in units of 2**place."""
+    lowest = min(place for _, _, place in parts)
+    total = np.zeros(len(parts[0][1]), dtype=object)
+    for factor, column, place in parts:
+        total = total + column * (factor << (place - lowest))
+    return total, lowest
+
+
+def as_integers(values: Floats) -> tuple[Numbers, int]:
+    """Return the numbers as integers in units of 2**place, and that place."""
+    place = _place(values)
+    return _units(values, place), place
+
+
 def _place(values: Floats) -> int:
     """Return a place, not above 0, such that all the numbers are integers in units of 2**place."""
     exponents = np.frexp(values)[1][values != 0]
@@ -237,15 +218,6 @@ def _units(values: Floats, place: int) -> Numbers:
     if np.max(shifts, initial=0) <= 10:
         return (whole << shifts).astype(object)
     return whole.astype(object) << shifts.astype(object)
-
-
-def _residual(M: Floats, alpha: Floats) -> Floats:
-    """Return ``|M alpha - e|``, rounded up, where e is 0 but for a 1 at its end."""
-    place = _place(alpha)
-    sums, more = _times(M, _units(alpha, place))
-    one = 1 << -(place + more)
-    sums[-1] -= one
-    return np.nextafter(np.array([as_float(Fraction(abs(value), one)) for value in sums]), np.inf)
 
 
 def _largest_bytes(whole: Iterable[int]) -> int:

@@ -11,7 +11,8 @@ from rosenblatt.parameters import check_choice
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import MatrixLike, spread, two_classes
-from rosenblatt.theory.search.gordan import Unsolvable
+from rosenblatt.theory.search.alternatives import Unsolvable
+from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.separators import check_search, find_hyperplane
 from rosenblatt.theory.verdicts import KINDS, MarginBracket
 
@@ -100,10 +101,12 @@ def dataset_margin(
     n, d = X.shape
     if kind == "geometric" and abs(signs.sum()) == n:
         return MarginBracket(math.inf, math.inf, np.zeros(d), float(signs[0]), np.zeros(n), kind, positive)
-    found = find_hyperplane(X, signs, kind, rtol, max_iter, verbose)
+    limits = Limits(verbose)
+    found = find_hyperplane(X, signs, kind, rtol, max_iter, limits)
+    limits.progress.close()
     if isinstance(found, Unsolvable):
         alpha = spread(found.support, found.alpha, n)
-        return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, alpha, kind, positive, found.weights)
+        return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, alpha, kind, positive, found.weights, found.basis)
     w, b, least, alpha = found
     low = margin_from(least, w, b, kind) if least > 0 else -math.inf
     return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rosenblatt.parameters import check_choice
+from rosenblatt.parameters import check_boolean, check_choice, check_seconds
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.inputs import (
     Matrix,
@@ -19,19 +21,27 @@ from rosenblatt.theory.inputs import (
     signs_of,
     spread,
 )
-from rosenblatt.theory.search.gordan import Unsolvable
+from rosenblatt.theory.search.alternatives import Unsolvable
+from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.separators import check_search, find_hyperplane
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 
 
 def separability(
-    X: MatrixLike, y: ArrayLike, method: str = "hull", rtol: float = 1e-6, max_iter: int = 20_000, verbose: int = 0
+    X: MatrixLike,
+    y: ArrayLike,
+    method: str = "hull",
+    rtol: float = 1e-6,
+    max_iter: int = 20_000,
+    verbose: int = 0,
+    margin: bool = True,
+    max_seconds: float | None = None,
 ) -> Separable | Inseparable | Undecided | Verdicts:
     """Decide whether a hyperplane has the two classes strictly on different sides, and prove it.
 
     The answer is about the numbers as stored, exactly. It is a `Separable` with a hyperplane and a bracket around the
-    largest margin; an `Inseparable` with at most d + 2 points whose weighted class means are equal; or, where exact
-    arithmetic would take too long, an `Undecided`. Each prints in words, has ``check(X, y)``, which recomputes
+    largest margin; an `Inseparable` with points whose weighted class means are equal; or, where exact arithmetic or
+    ``max_seconds`` end before that, an `Undecided`. Each prints in words, has ``check(X, y)``, which recomputes
     all of it from the data, and ``save`` and ``load`` for JSON. More than two classes: each is asked about against the
     rest, and the answers come as a dictionary by class.
 
@@ -51,6 +61,11 @@ def separability(
         The most steps of the hull method.
     verbose : int
         If not 0, a long search says on standard error how far it is.
+    margin : bool
+        Whether to go on to the largest margin once a hyperplane is found, which can take far longer than finding one.
+        If False, the bracket around the margin is as loose as that hyperplane and the two points closest to it prove.
+    max_seconds : float, optional
+        Stop after about so many seconds with what is proved by then: a wider bracket, or an `Undecided`.
 
     Examples
     --------
@@ -65,29 +80,59 @@ def separability(
     >>> xor.alpha, xor.check(X, [0, 1, 1, 0])
     (array([0.25, 0.25, 0.25, 0.25]), True)
     """
+    check_boolean("margin", margin)
+    check_seconds("max_seconds", max_seconds)
+    return next(verdict_then_margin(X, y, Limits(verbose, max_seconds), method, rtol, max_iter, at_once=margin))
+
+
+def verdict_then_margin(
+    X: MatrixLike,
+    y: ArrayLike,
+    limits: Limits,
+    method: str = "hull",
+    rtol: float = 1e-6,
+    max_iter: int = 20_000,
+    at_once: bool = False,
+) -> Iterator[Separable | Inseparable | Undecided | Verdicts]:
+    """Yield the verdict as soon as it is known, then the verdict with the largest margin, as `separability` has it.
+
+    With ``at_once`` the first verdict has the largest margin already.
+    """
     check_choice("method", method, ("hull", "lp"))
     check_search(rtol, max_iter)
     X, y = check_rows(X, y)
     classes = np.unique(y)
-    if len(classes) > 2:
-        names = classes.tolist()
-        return Verdicts({name: _decide(X, signs_of(y, name), name, method, rtol, max_iter, verbose) for name in names})
-    positive = positive_label(classes)
-    return _decide(X, signs_of(y, positive), positive, method, rtol, max_iter, verbose)
+    names = classes.tolist() if len(classes) > 2 else [positive_label(classes)]
+    found: list[Any] = [None] * len(names)
+    for share in (rtol,) if at_once else (None, rtol):
+        for k, name in enumerate(names):
+            found[k] = _decide(X, signs_of(y, name), name, method, share, max_iter, limits, found[k])
+        limits.progress.close()
+        yield found[0] if len(classes) <= 2 else Verdicts(dict(zip(names, found, strict=True)))
 
 
 def _decide(
-    X: Matrix, signs: Signs, positive: object, method: str, rtol: float, max_iter: int, verbose: int
+    X: Matrix,
+    signs: Signs,
+    positive: object,
+    method: str,
+    rtol: float | None,
+    max_iter: int,
+    limits: Limits,
+    before: Separable | Inseparable | Undecided | None,
 ) -> Separable | Inseparable | Undecided:
     n, d = X.shape
-    radius = longest_row(X)
     if abs(signs.sum()) == n:
-        return Separable(np.zeros(d), float(signs[0]), math.inf, math.inf, np.zeros(n), radius, positive)
-    found = find_hyperplane(X, signs, "geometric", rtol, max_iter, verbose, program=method == "lp")
+        return Separable(np.zeros(d), float(signs[0]), math.inf, math.inf, np.zeros(n), longest_row(X), positive)
+    if isinstance(before, Inseparable | Undecided):
+        return before
+    known = None if before is None else np.append(before.w, before.b)
+    found = find_hyperplane(X, signs, "geometric", rtol, max_iter, limits, method == "lp", known)
     if isinstance(found, Unsolvable):
-        return Inseparable(spread(found.support, found.alpha, n), found.support, found.weights, positive)
+        alpha = spread(found.support, found.alpha, n)
+        return Inseparable(alpha, found.support, found.weights, positive, found.basis)
     w, b, least, alpha = found
     low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
     if least > 0:
-        return Separable(w, b, low, high, alpha, radius, positive)
+        return Separable(w, b, low, high, alpha, longest_row(X), positive)
     return Undecided(low, high, w, b, alpha, positive)

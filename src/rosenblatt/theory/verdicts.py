@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.theory.certificates import (
+    BasisOfProof,
     Certificate,
     Integers,
     JsonFile,
@@ -117,16 +118,18 @@ class Separable(_Bracket):
 class Inseparable(_AboutRows):
     """Proof that no hyperplane separates: a mean of some rows of one class equals a mean of some rows of the other.
 
-    ``support`` are the rows, at most d + 2, and ``alpha`` their weights (one for each row of the data, of sum 1), so
-    that the sum of ``alpha y x`` is zero and that of ``alpha y`` too: Gordan's alternative. ``weights`` are whole
-    numbers in proportion to ``alpha`` for which this is exact, one for each row of ``support``. For large systems they
-    are None, and ``check`` proves instead that exact weights exist within rounding of ``alpha``.
+    ``support`` are the rows, and ``alpha`` their weights (one for each row of the data, of sum 1), so that the sum of
+    ``alpha y x`` is zero and that of ``alpha y`` too: Gordan's alternative. ``weights`` are integers in proportion to
+    ``alpha`` for which this is exact, one for each row of ``support``. For large systems they are None, and ``check``
+    proves instead that exact weights exist within rounding of ``alpha``: those of the rows in ``basis``, the others
+    being as stored.
     """
 
     alpha: Sparse
     support: Rows
     weights: Integers
     positive: Label
+    basis: BasisOfProof = None
     _truth = False
 
     def __str__(self) -> str:
@@ -139,7 +142,7 @@ class Inseparable(_AboutRows):
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         same = np.array_equal(self.support, np.flatnonzero(self.alpha))
-        return same and proves_inseparable(X, signs, self.alpha, self.weights, bias=True)
+        return same and proves_inseparable(X, signs, self.alpha, self.weights, self.basis, bias=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -187,6 +190,7 @@ class MarginBracket(_Bracket):
     kind: Annotated[str, words(*KINDS)]
     positive: Label
     weights: Integers = None
+    basis: BasisOfProof = None
 
     @property
     def gap(self) -> float:
@@ -204,7 +208,7 @@ class MarginBracket(_Bracket):
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         if self.high == -math.inf:
             bias = self.kind != "homogeneous"
-            return self.low == -math.inf and proves_inseparable(X, signs, self.alpha, self.weights, bias)
+            return self.low == -math.inf and proves_inseparable(X, signs, self.alpha, self.weights, self.basis, bias)
         if self.low == -math.inf:  # nothing is claimed about (w, b)
             return self.high >= most_margin(X, signs, self.alpha, self.kind)
         return self._proves(X, signs, self.kind, self.low, self.high, separates=True)

@@ -26,8 +26,8 @@ from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible,
 from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded, beyond
 from rosenblatt.theory.programs.rays import recession_ray
 from rosenblatt.theory.programs.systems import cone, dot, is_inside, most_excess, read_system, read_vector
+from rosenblatt.theory.search.alternatives import Unsolvable
 from rosenblatt.theory.search.cones import decide_cone
-from rosenblatt.theory.search.gordan import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 from rosenblatt.theory.words import as_float
 

@@ -28,7 +28,8 @@ from rosenblatt.theory.certificates import (
     read_integer,
     write_integer,
 )
-from rosenblatt.theory.exact import are_shares, encloses_zero_combination, sums_to_zero
+from rosenblatt.theory.enclosures import encloses_zero_combination
+from rosenblatt.theory.exact import are_shares, sums_to_zero
 from rosenblatt.theory.floats import rounded
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
 from rosenblatt.theory.integers import are_finite

@@ -19,8 +19,8 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers, dense_rows
 from rosenblatt.theory.integers import near_floats, null_space, proportional_integers
 from rosenblatt.theory.programs.optimum_answers import recedes
 from rosenblatt.theory.programs.systems import dot
+from rosenblatt.theory.search.alternatives import Unsolvable
 from rosenblatt.theory.search.cones import decide_cone
-from rosenblatt.theory.search.gordan import Unsolvable
 
 Line = list[Fraction]
 

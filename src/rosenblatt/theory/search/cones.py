@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Matrix, entries
 from rosenblatt.theory.integers import proportional_integers
-from rosenblatt.theory.search.gordan import Solvable, Unsolvable, gordan
+from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
+from rosenblatt.theory.search.gordan import gordan
 
 _NONE = -(10**6)  # the exponent of zero
 _NORMAL = 2.0**-1022

@@ -73,20 +73,20 @@ def exact_search(
     rows: ExactRows,
     start: Iterable[int],
     most_work: float = MOST_WORK,
-    watch: Callable[[int, float], None] | None = None,
+    watch: Callable[[int, float], bool | None] | None = None,
 ) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
     """Return ``(v, None)`` with v . z > 0 for all rows z, or ``(numbers, weights)`` of rows that add up to zero.
 
     All numbers are integers, and the rows that add up to zero are affinely independent, so at most one more than there
     are columns. ``start`` are rows to begin with. None where it would be too much work. ``watch`` is called before
-    each step with the number of rows in use and the share of the allowed work that is done.
+    each step with the number of rows in use and the share of the allowed work that is done; True ends the search.
     """
     keys = list(dict.fromkeys(int(i) for i in start)) or [0]
     shares = [Fraction(1, len(keys))] * len(keys)
     work = 0
     while True:
-        if watch:
-            watch(len(keys), work / most_work)
+        if watch and watch(len(keys), work / most_work):
+            return None
         work += len(keys) ** 4 * rows.bits // 64  # the numbers grow with the points
         if work > most_work:
             return None

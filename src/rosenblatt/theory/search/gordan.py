@@ -7,39 +7,25 @@ separation here is this one: with z = y (x, 1) it is separability, with z = (-a,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.progress import Progress
-from rosenblatt.theory.exact import encloses_zero_combination, least_score
+from rosenblatt.theory.enclosures import encloses_zero_combination
+from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, check_matrix, dense_rows, largest_entry, spread
 from rosenblatt.theory.integers import near_floats, proportional_integers
+from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
+from rosenblatt.theory.search.balances import prove_balance
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.hulls import Hull
+from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.wolfe import nearest_point
 from rosenblatt.theory.words import as_float
 
 FEW = 24  # up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first
-
-
-@dataclass(frozen=True)
-class Solvable:
-    """Every row has ``z . v > 0``, proved; v is of floats, or of integers where no floats solve it."""
-
-    v: Numbers
-
-
-@dataclass(frozen=True)
-class Unsolvable:
-    """The rows ``support`` add up to zero with the ``weights``, or with exact ones within rounding of ``alpha``."""
-
-    support: NDArray[np.intp]
-    alpha: Floats
-    weights: tuple[int, ...] | None
 
 
 def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
@@ -57,13 +43,16 @@ def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
     found = nearest_point(Hull(Z, signs, "homogeneous"))
     if found.low > 0 and least_score(Z, signs, found.u, 0.0) > 0:
         return Solvable(found.u)
-    return decide_exactly(Z, signs, False, spread(found.rows, found.weights, Z.shape[0]))
+    return decide_exactly(Z, signs, False, spread(found.rows, found.weights, Z.shape[0]), by_basis=False)
 
 
 def decide_exactly(
-    X: Matrix, signs: Signs, bias: bool, alpha: Floats, progress: Progress | None = None
+    X: Matrix, signs: Signs, bias: bool, alpha: Floats, limits: Limits | None = None, by_basis: bool = True
 ) -> Solvable | Unsolvable | None:
-    """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``."""
+    """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``.
+
+    Without ``by_basis`` a proof by enclosure names no basis.
+    """
     place = min(math.frexp(largest_entry(X))[1], 1023)
     constant = 2.0**place if bias else 0.0  # stands for the 1: no coordinate dwarfs another
     kind = "augmented" if bias else "homogeneous"
@@ -79,7 +68,13 @@ def decide_exactly(
         if encloses_zero_combination(X, signs, start, refined, bias):
             order = np.argsort(start)
             return Unsolvable(start[order], refined[order], None)
-    answer = exact_search(IntegerRows(X, signs, bias), start.tolist(), watch=progress.exact if progress else None)
+        if by_basis:
+            rows = np.flatnonzero(alpha)
+            proof = prove_balance(X, signs, bias, start, found.weights, (0.0,))
+            proof = proof or prove_balance(X, signs, bias, rows, alpha[rows])
+            if proof is not None:
+                return proof
+    answer = exact_search(IntegerRows(X, signs, bias), start.tolist(), watch=limits.exact if limits else None)
     if answer is None:
         return None
     v, weights = answer

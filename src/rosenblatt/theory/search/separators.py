@@ -10,12 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.parameters import check_integer, check_share
-from rosenblatt.progress import Progress
 from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, spread
-from rosenblatt.theory.search.gordan import Solvable, Unsolvable, conflicting_duplicates, decide_exactly
+from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
+from rosenblatt.theory.search.decisions import DecisionSearch
+from rosenblatt.theory.search.gordan import conflicting_duplicates, decide_exactly
 from rosenblatt.theory.search.hulls import Hull
+from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.wolfe import nearest_point
+
+NARROW = 64  # up to so many columns the hull decides as quickly, and names fewer rows
 
 
 class Hyperplane(NamedTuple):
@@ -37,32 +41,58 @@ def check_search(rtol: float, max_iter: int) -> None:
 
 
 def find_hyperplane(
-    X: Matrix, signs: Signs, kind: str, rtol: float, max_iter: int, verbose: int, program: bool = False
+    X: Matrix,
+    signs: Signs,
+    kind: str,
+    rtol: float | None,
+    max_iter: int,
+    limits: Limits,
+    program: bool = False,
+    known: Numbers | None = None,
 ) -> Hyperplane | Unsolvable:
     """Return a hyperplane of nearly the largest margin of a ``kind``, or the proof that none separates.
 
-    With ``program`` it comes from a linear program, not from the hull: it separates, but by a smaller margin.
+    If ``rtol`` is None any hyperplane that separates will do. With ``program`` it comes from a linear program, not from
+    the hull: it separates, but by a smaller margin. ``known`` is a (w, b) that is known to separate, if there is one.
     """
-    duplicates = conflicting_duplicates(X, signs)
-    if duplicates:
-        return duplicates
-    progress = Progress(verbose)
+    bias = kind != "homogeneous"
+    answer: Solvable | Unsolvable | None = Solvable(known) if known is not None else conflicting_duplicates(X, signs)
+    if answer is None and X.shape[1] > NARROW and not program:
+        answer = DecisionSearch(X, signs, bias, limits).decide()
+    if isinstance(answer, Unsolvable):
+        return answer
+    if isinstance(answer, Solvable) and (rtol is None or limits.over()):
+        return _with_bound(X, signs, *_parts(answer.v, bias))
     if program:
         u, alpha = _by_program(X, signs)
     else:
-        found = nearest_point(Hull(X, signs, kind), rtol, max_iter, progress.search)
+        found = nearest_point(Hull(X, signs, kind), 1.0 if rtol is None else rtol, max_iter, limits.bracket)
         u, alpha = found.u, spread(found.rows, found.weights, X.shape[0])
-    bias = kind != "homogeneous"
-    w, b = (u, _middle(X, signs, u)) if kind == "geometric" else (u[:-1], float(u[-1])) if bias else (u, 0.0)
+    w, b = (u, _middle(X, signs, u)) if kind == "geometric" else _parts(u, bias)
     least = least_score(X, signs, w, b)
-    answer = decide_exactly(X, signs, bias, alpha, progress) if least <= 0 else None
-    progress.close()
+    if least <= 0 and answer is None and not limits.over():
+        answer = decide_exactly(X, signs, bias, alpha, limits)
     if isinstance(answer, Unsolvable):
         return answer
-    if isinstance(answer, Solvable):
-        w, b = (answer.v[:-1], answer.v.tolist()[-1]) if bias else (answer.v, 0.0)
+    if least <= 0 and isinstance(answer, Solvable):
+        w, b = _parts(answer.v, bias)
         least = least_score(X, signs, w, b)
     return Hyperplane(w, b, least, alpha)
+
+
+def _parts(v: Numbers, bias: bool) -> tuple[Numbers, float]:
+    """Return the weights and the bias of v."""
+    return (v[:-1], v.tolist()[-1]) if bias else (v, 0.0)
+
+
+def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float) -> Hyperplane:
+    """Return a hyperplane that separates, with the two rows closest to it to bound all margins from above."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        s = signs * (X @ w + b)
+    closest = [
+        int(side[np.argmin(s[side])]) for side in (np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)) if len(side)
+    ]
+    return Hyperplane(w, b, least_score(X, signs, w, b), spread(np.array(closest), 1.0 / len(closest), X.shape[0]))
 
 
 def _by_program(X: Matrix, signs: Signs) -> tuple[Floats, Floats]:

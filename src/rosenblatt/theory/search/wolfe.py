@@ -32,7 +32,7 @@ ROOM = 1 << 22  # numbers to hold at first, at most, and to add at a time
 BATCH = 1 << 26  # multiplications to make, about, before progress is shown and an interrupt is seen
 
 Rows = NDArray[np.intp]
-Watcher = Callable[[int, float, float], None]
+Watcher = Callable[[int, float, float], bool | None]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Nearest:
 def nearest_point(hull: Hull, rtol: float = 1e-6, max_steps: int = 20_000, watch: Watcher | None = None) -> Nearest:
     """Return the nearest point once ``high - low <= rtol * high``, or the best when no step helps any more.
 
-    ``watch`` is called with the steps and the bracket after each batch of steps.
+    ``watch`` is called with the steps and the bracket after each batch of steps; where it returns True the search ends.
     """
     return (_search_products if hull.size >= WIDE else _search)(hull, rtol, max_steps, watch)
 
@@ -64,20 +64,21 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
     tol = rtol if working.whole else max(rtol, ENOUGH)
     while True:
         ended = working.go(tol)
-        grew = False
+        high, steps = float(state["high"]), int(state["steps"])
         if working.whole:
             low, best_u = float(state["low"]), working.best_u[:-2]
-        elif ended != PAUSED:
+        over = bool(watch and watch(steps, low, high))
+        grew = False
+        if not working.whole and (ended != PAUSED or over):
             u = working.best_u[:-2].copy()
             s = hull.scores(u)
             passes += 1
             score = hull.lowest(s)
             if score > low:
                 low, best_u = score, u
-            grew = working.add(s)
-        high, steps = float(state["high"]), int(state["steps"])
-        if watch:
-            watch(steps, low, high)
+            grew = not over and working.add(s)
+        if over:
+            return Nearest(best_u, low, high, *working.best(), steps, passes)
         if ended == PAUSED:
             continue
         close = low > 0 and high - low <= rtol * high
@@ -110,7 +111,8 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
         if score > low:
             low, best_u = score, u
         new = np.setdiff1d(hull.lowest_rows(s, few), which)
-        if (low > 0 and high - low <= rtol * high) or len(new) == 0 or steps >= max_steps or high == 0:
+        over = watch and watch(steps, low, high)
+        if over or (low > 0 and high - low <= rtol * high) or len(new) == 0 or steps >= max_steps or high == 0:
             return Nearest(best_u, low, high, rows, found.weights, steps, passes)
         which, few = np.concatenate([which, new]), 2 * few
 

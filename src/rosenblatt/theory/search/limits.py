@@ -1,0 +1,42 @@
+"""How long a search may go on, and what it shows meanwhile."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from rosenblatt.progress import Progress
+
+
+class Limits:
+    """Progress on standard error, and whether a search has to stop: by a time limit, or because ``stop`` returns True.
+
+    Without arguments a search shows nothing and goes on to its own end.
+    """
+
+    def __init__(
+        self, verbose: int = 0, max_seconds: float | None = None, stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.progress = Progress(verbose)
+        self.end = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        self.stop = stop
+
+    def over(self) -> bool:
+        """Return whether the search has to stop with what it has reached."""
+        return time.monotonic() > self.end or self.stop()
+
+    def bracket(self, steps: int, low: float, high: float) -> bool:
+        """Show the bracket of a margin after some steps; return whether the search has to stop."""
+        self.progress.search(steps, low, high)
+        return self.over()
+
+    def exact(self, rows: int, share: float) -> bool:
+        """Show how far an exact search is; return whether it has to stop."""
+        self.progress.exact(rows, share)
+        return self.over()
+
+    def deciding(self, steps: int, wrong: int, rows: int) -> bool:
+        """Show how many rows are still on the wrong side; return whether the search has to stop."""
+        self.progress.deciding(steps, wrong, rows)
+        return self.over()

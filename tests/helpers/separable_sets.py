@@ -190,11 +190,12 @@ def balanced(X, signs, alpha, weights, bias, basis=None):
 
 def _balanced_by_basis(columns, weights, basis):
     """Say whether weights of the basis rows, found exactly, are positive and balance the other rows' weights."""
-    inside = (
-        [i for i in range(len(weights)) if i != weights.index(max(weights))] if basis is None else basis.rows.tolist()
-    )
+    inside = [i for i in range(len(weights)) if i != weights.index(max(weights))] if basis is None else list(basis.rows)
     for step in () if basis is None else basis.steps:
-        if step.times == 0 or step.column in step.columns:
+        used = {step.column, *step.columns}
+        if step.times == 0 or len(used) != 1 + len(step.columns) or not used <= set(range(len(columns))):
+            return False
+        if len(step.columns) != len(step.factors):
             return False
         line = [step.times * value for value in columns[step.column]]
         for j, factor in zip(step.columns, step.factors, strict=True):
@@ -202,7 +203,7 @@ def _balanced_by_basis(columns, weights, basis):
         columns[step.column] = line
     columns = [column for column in columns if any(column)]
     outside = [i for i in range(len(weights)) if i not in inside]
-    if len(columns) != len(inside) or len(set(inside)) != len(inside):
+    if len(columns) != len(inside) or len({*inside} & {*range(len(weights))}) != len(inside):
         return False
     right = [-sum(weights[i] * column[i] for i in outside) for column in columns]
     found = solve([[column[i] for i in inside] for column in columns], right) if columns else []

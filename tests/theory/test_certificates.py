@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from helpers.separable_sets import facet, holds, noise, planted
 from rosenblatt.theory.certificates import Certificate
+from rosenblatt.theory.enclosures import Basis
 from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.search import gordan
+from rosenblatt.theory.search import gordan, separators
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
@@ -22,6 +23,9 @@ FAR = np.array([[3, 2], [3, 3], [1, 2], [10**15 + 2, 1]]) + np.array([10**15, 2 
 CLOUD = np.array([[0.1, 0.3], [0.2, -0.7], [0.3, 0.9], [-0.4, 0.5], [-0.2, -0.1], [-0.6, -0.3], [0.5, 0.1]])
 LEFT = np.array([1, 0, 1, 1, 0, 0, 1])
 MIXED = np.array([0, 1, 0, 1, 0, 1, 1])
+
+
+DEPENDENT = np.column_stack([CLOUD, CLOUD @ [1.0, 1.0], CLOUD[:, 0]])  # a sum up to rounding, and a column twice
 
 
 @cache
@@ -41,6 +45,9 @@ def examples():
     }
     for kind in ("geometric", "augmented", "homogeneous"):
         found[kind] = (dataset_margin(CLOUD, LEFT, kind), CLOUD, LEFT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(separators, "NARROW", -1)
+        found["inseparable by a basis"] = (separability(DEPENDENT, MIXED), DEPENDENT, MIXED)
     X, y = facet(3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gordan, "exact_search", lambda *_, **__: None)
@@ -49,6 +56,7 @@ def examples():
 
 
 NAMES = ["separable", "separable by whole numbers", "one class", "inseparable", "inseparable by enclosure", "undecided"]
+NAMES += ["inseparable by a basis"]
 NAMES += ["geometric", "augmented", "homogeneous", "one class, augmented", "no margin", "no homogeneous margin"]
 
 
@@ -60,6 +68,7 @@ def test_the_examples_are_what_they_are_called():
     assert found["separable by whole numbers"][0].w.dtype == object
     assert types["inseparable"] is types["inseparable by enclosure"] is Inseparable
     assert found["inseparable"][0].weights is not None
+    assert len(found["inseparable by a basis"][0].basis.steps) == 2
     assert types["undecided"] is Undecided
     assert types["geometric"] is types["no margin"] is MarginBracket
     assert found["no margin"][0].high == found["no homogeneous margin"][0].low == -math.inf
@@ -126,6 +135,32 @@ def other_weights(weights, rng):
     return weights if weights is None else tuple(weights)
 
 
+def other_basis(basis, rng):
+    """Return a basis with another row, or with a step that is changed, gone, or there twice."""
+    if basis is None:
+        return Basis(tuple(rng.permutation(7)[: rng.integers(1, 7)].tolist()))
+    rows, steps = list(basis.rows), list(basis.steps)
+    if not steps:
+        return None
+    k, step = int(rng.integers(len(steps))), steps[rng.integers(len(steps))]
+    factors = [factor + int(rng.integers(-1, 2)) for factor in step.factors]
+    changes = [
+        [step._replace(times=int(rng.integers(-2, 3)))],
+        [step._replace(column=int(rng.integers(-1, 7)))],
+        [step._replace(columns=tuple(rng.integers(-1, 6, len(step.columns)).tolist()))],
+        [step._replace(factors=tuple(factors))],
+        [step._replace(factors=(*step.factors, 1))],
+        [step, step],
+        [],
+    ]
+    what = int(rng.integers(len(changes) + 2))
+    if what < len(changes):
+        steps[k : k + 1] = changes[what]
+    else:
+        rows[rng.integers(len(rows))] = int(rng.integers(-1, 9))
+    return Basis(tuple(rows), tuple(steps))
+
+
 def mutate(certificate, X, y, rng):
     """Change one thing, or two, of a certificate or of the data under it."""
     for _ in range(rng.integers(1, 3)):
@@ -150,6 +185,8 @@ def mutate(certificate, X, y, rng):
             certificate = dataclasses.replace(certificate, kind=kind)
         elif name == "weights":
             certificate = dataclasses.replace(certificate, weights=other_weights(value, rng))
+        elif name == "basis":
+            certificate = dataclasses.replace(certificate, basis=other_basis(value, rng))
         elif isinstance(value, np.ndarray):
             certificate = dataclasses.replace(certificate, **{name: other_array(value, rng)})
         elif value is not None:

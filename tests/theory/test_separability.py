@@ -1,6 +1,7 @@
 """Verdicts against what is known, against exact twins, and against solvers that share no code with them."""
 
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from helpers.separable_sets import facet, holds, is_separable, noise, planted
 from rosenblatt import progress
 from rosenblatt.theory import vc
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.search import gordan
+from rosenblatt.theory.search import gordan, separators
 from rosenblatt.theory.search import wolfe as nearest
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
@@ -25,10 +26,16 @@ LINE = [[0.0, 1.0], [1.0, 3.0], [2.0, 5.0], [3.0, 7.0]]
 PLANTED, SIDES = planted(30, 3, 0.01)
 
 
+def as_if_wide(X, y, **options):
+    """Ask as for many columns: by peeling, Newton's method and a proof on a basis."""
+    with mock.patch.object(separators, "NARROW", -1):
+        return separability(X, y, **options)
+
+
 def verdict(X, y, answer, exact=True):
-    """Ask both ways, and look at all that a verdict has to keep; ``answer`` is True for separable."""
+    """Ask in all ways, and look at all that a verdict has to keep; ``answer`` is True for separable."""
     found = separability(X, y)
-    for one in (found, separability(X, y, method="lp")):
+    for one in (found, separability(X, y, method="lp"), as_if_wide(X, y), as_if_wide(X, y, margin=False)):
         assert isinstance(one, Separable if answer else Inseparable), one
         assert bool(one) == answer
         assert one.check(X, y)
@@ -36,7 +43,7 @@ def verdict(X, y, answer, exact=True):
         again = Certificate.from_json(one.to_json())
         assert again.check(X, y)
         assert str(again) == str(one) == repr(one)
-        if not answer:
+        if not answer and one.basis is None:
             d = np.shape(X)[1]
             assert len(one.support) <= d + 2
             assert one.weights is not None or len(one.support) > 24
@@ -187,6 +194,10 @@ def test_the_cuts_of_halfspaces_are_the_separable_labellings(X, data):
     assert holds(found, X, y)
     assert found.check(X, y)
     assert type(separability(X, y, method="lp")) is type(found)
+    for wide in (as_if_wide(X, y), as_if_wide(sp.csr_array(X), y, margin=False)):
+        assert type(wide) is type(found)
+        assert holds(wide, X, y)
+        assert wide.check(X, y)
     assert type(separability(np.array(X, dtype=float) / 10, y)) in (Separable, Inseparable)
 
 
@@ -211,8 +222,12 @@ magnitudes = st.sampled_from([1.0, 0.1, 3.0, 1e-16, 1e16, 1e-30, 1e30, 1 + 2.0**
 @given(st.integers(1, 4).flatmap(lambda d: st.lists(st.tuples(*[magnitudes] * d), min_size=2, max_size=7)), st.data())
 def test_wild_magnitudes(X, data):
     y = data.draw(st.lists(st.sampled_from([1, -1]), min_size=len(X), max_size=len(X)))
-    for method in ("hull", "lp"):
-        found = separability(X, y, method=method)
+    for found in (
+        separability(X, y),
+        separability(X, y, method="lp"),
+        as_if_wide(X, y),
+        as_if_wide(X, y, margin=False),
+    ):
         assert isinstance(found, Separable) == is_separable(X, y)
         assert found.check(X, y)
 

@@ -284,7 +284,7 @@ def _write_basis(basis: Basis | None, _: str) -> dict[str, Any] | None:
         }
         for step in basis.steps
     ]
-    return {"rows": basis.rows.tolist(), "steps": steps}
+    return {"rows": list(basis.rows), "steps": steps}
 
 
 def _read_basis(fields: StrictFields, name: str) -> Basis | None:
@@ -295,7 +295,7 @@ def _read_basis(fields: StrictFields, name: str) -> Basis | None:
         return None
     rows, steps = _read_rows(basis, "rows"), [StrictFields(step, "a step") for step in basis.values("steps")]
     basis.end()
-    return Basis(rows, tuple(_read_step(step) for step in steps))
+    return Basis(tuple(rows.tolist()), tuple(_read_step(step) for step in steps))
 
 
 def _read_step(fields: StrictFields) -> ColumnStep:

@@ -25,7 +25,9 @@ from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows
 from rosenblatt.theory.integers import near_floats
 from rosenblatt.theory.words import as_float
 
-NEARNESS = 1e-6
+NEARNESS = 1e-6  # how far exact weights may be from those that are given, as a share of the largest
+MOST_STEPS = 4  # a column
+MOST_BITS = 1 << 12  # of a factor in a step
 
 
 class ColumnStep(NamedTuple):
@@ -44,6 +46,7 @@ class ColumnStep(NamedTuple):
             and len(used) == 1 + len(self.columns)
             and len(self.columns) == len(self.factors)
             and 0 <= min(used) <= max(used) < width
+            and max(map(abs, (self.times, *self.factors))).bit_length() <= MOST_BITS
         )
 
 
@@ -51,8 +54,18 @@ class ColumnStep(NamedTuple):
 class Basis:
     """What an enclosure needs besides the weights: basis rows, as places in the support, and steps of elimination."""
 
-    rows: NDArray[np.intp]
+    rows: tuple[int, ...]
     steps: tuple[ColumnStep, ...] = ()
+
+    def is_sound(self, height: int, width: int) -> bool:
+        """Return whether rows and steps are about a matrix of this shape, and no more than a proof needs."""
+        most = MOST_STEPS * width
+        return (
+            len(set(self.rows)) == len(self.rows)
+            and all(0 <= row < height for row in self.rows)
+            and len(self.steps) <= most
+            and all(step.is_sound(width) for step in self.steps)
+        )
 
 
 def encloses_zero_combination(
@@ -70,18 +83,14 @@ def encloses_zero_combination(
     if len(rows) == 0 or not (alpha > 0).all():
         return False
     if basis is None:
-        basis = Basis(np.delete(np.arange(len(rows)), np.argmax(alpha)))
-    places = np.unique(basis.rows)
-    if len(places) != len(basis.rows) or not (0 <= np.min(places, initial=0) <= np.max(places, initial=0) < len(rows)):
+        basis = Basis(tuple(np.delete(np.arange(len(rows)), np.argmax(alpha)).tolist()))
+    if not basis.is_sound(len(rows), X.shape[1] + bias):
         return False
     Z = dense_rows(X, rows) * signs[rows][:, None]
-    Z = np.column_stack([Z, signs[rows]]) if bias else Z
-    if not all(step.is_sound(Z.shape[1]) for step in basis.steps):
+    A = _reduced(np.column_stack([Z, signs[rows]]) if bias else Z, basis.steps)
+    if A is None or A.shape[1] != len(basis.rows):
         return False
-    A = _reduced(Z, basis.steps)
-    if A is None or A.shape[1] != len(places):
-        return False
-    return len(places) == 0 or _basis_is_positive(A, alpha, places)
+    return len(basis.rows) == 0 or _basis_is_positive(A, alpha, np.array(basis.rows))
 
 
 def _basis_is_positive(A: _Columns, alpha: Floats, places: NDArray[np.intp]) -> bool:

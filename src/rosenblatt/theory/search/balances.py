@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from rosenblatt.theory.enclosures import Basis, ColumnStep, encloses_zero_combination
 from rosenblatt.theory.exact import as_integers, combined
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows
-from rosenblatt.theory.integers import near_floats, proportional_integers
+from rosenblatt.theory.integers import near_floats, null_space, proportional_integers
 from rosenblatt.theory.search.alternatives import Unsolvable
 from rosenblatt.theory.search.peeling import fold, peel
 
 DEPENDENT = 1e-9  # pivots below this share of a column mark it as dependent on others
 MOST_NUMBERS = 1 << 28  # of the dense matrix of the support
 NOTHING = 1e-9  # factors of columns below this are rounding
+FEW_COLUMNS = 24  # up to so many columns are tried exactly where a column is nearly a combination of them
 NEAR = 1e-6  # how close to integers the factors have to be
 _MULTIPLES = (1, 2, 3, 4, 6, 12, 60, 2520)
 _FINEST = 1 << 64
@@ -67,7 +68,7 @@ def _proof(X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats) -> 
         if len(rest) == 0 or not reduction.reduce(basis, rest):
             break
     weights = weights / weights.sum()
-    proof = Basis(basis, tuple(reduction.steps))
+    proof = Basis(tuple(basis.tolist()), tuple(reduction.steps))
     if not encloses_zero_combination(X, signs, rows, weights, bias, proof):
         return None
     return Unsolvable(rows, weights, None, proof)
@@ -99,12 +100,35 @@ class _Reduction:
             near = (L for L in _MULTIPLES if np.max(np.abs(c * L - np.rint(c * L)), initial=0.0) < NEAR)
             L = next(near, _FINEST)
             factors = {int(kept[i]): round(Fraction(c[i]) * L) for i in np.flatnonzero(c).tolist()}
-            self._replace(j, L, factors)
+            rest_of_column = self._combined(j, L, factors)
+            if rest_of_column[0].any() and (exact := self._exact_factors(j, list(factors), basis)) is not None:
+                L, factors = exact
+                rest_of_column = self._combined(j, L, factors)
+            self._replace(j, L, factors, *rest_of_column)
         return True
 
-    def _replace(self, j: int, times: int, factors: dict[int, int]) -> None:
-        parts = [(times, *self._exact(j)), *((-factor, *self._exact(i)) for i, factor in factors.items())]
-        column, place = combined(parts)
+    def _exact_factors(self, j: int, columns: list[int], basis: Rows) -> tuple[int, dict[int, int]] | None:
+        """Return integers under which column j is a combination of some others, if it is one exactly."""
+        if not 0 < len(columns) <= FEW_COLUMNS:
+            return None
+        swaps = sl.lapack.dgetrf(self.A[basis][:, columns])[1]
+        rows = basis[_in_pivot_order(swaps, len(basis))[: len(columns)]]  # on which these columns are independent
+        whole = [self._exact(i) for i in (*columns, j)]
+        lowest = min(place for _, place in whole)
+        lines = [[values[i] << (place - lowest) for values, place in whole] for i in rows]
+        spanning = null_space(lines)
+        if len(spanning) != 1 or spanning[0][-1] == 0:
+            return None
+        *factors, times = spanning[0]
+        found = times, {i: -factor for i, factor in zip(columns, factors, strict=True) if factor}
+        return None if self._combined(j, *found)[0].any() else found
+
+    def _combined(self, j: int, times: int, factors: dict[int, int]) -> tuple[Numbers, int]:
+        """Return ``times`` column j less ``factors`` times other columns, as integers and their place."""
+        return combined([(times, *self._exact(j)), *((-factor, *self._exact(i)) for i, factor in factors.items())])
+
+    def _replace(self, j: int, times: int, factors: dict[int, int], column: Numbers, place: int) -> None:
+        """Put what is left in the place of column j."""
         shares = [times * self.units[j], *(factor * self.units[i] for i, factor in factors.items())]
         whole = proportional_integers(shares)
         self.steps.append(ColumnStep(j, whole[0], tuple(factors), tuple(whole[1:])))
@@ -125,6 +149,8 @@ def pivots(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
     count.
     """
     used = np.flatnonzero(A.any(axis=0))
+    if len(used) == 0:
+        return used, used
     heavy = np.argsort(-weights, kind="stable")
     for top in (np.sort(heavy[: 2 * len(used)]), np.arange(len(A))):  # few rows mostly do
         kept = used
@@ -137,12 +163,17 @@ def pivots(A: Floats, weights: Floats) -> tuple[Rows, Rows]:
             if good.all() and size == len(kept):
                 break
             kept = kept[:size][good]
-        order = np.arange(len(top))
-        for i, k in enumerate(swaps[:size].tolist()):
-            order[[i, k]] = order[[k, i]]
         if len(kept) == len(used):
             break
-    return top[order[:size]], np.setdiff1d(used, kept)
+    return top[_in_pivot_order(swaps, len(top))[:size]], np.setdiff1d(used, kept)
+
+
+def _in_pivot_order(swaps: NDArray[np.int32], count: int) -> Rows:
+    """Return ``count`` numbers after the swaps of an elimination: its pivots first."""
+    order = np.arange(count)
+    for i, k in enumerate(swaps.tolist()):
+        order[[i, k]] = order[[k, i]]
+    return order
 
 
 def corrected(A: Floats, weights: Floats) -> Floats | None:

@@ -1,0 +1,138 @@
+"""The search for many columns: never wrong on small sets, and never without an answer on what people bring."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from helpers.separable_sets import is_separable, noise, planted
+from rosenblatt import Certificate, separability
+from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
+from rosenblatt.theory.search.decisions import DecisionSearch
+from rosenblatt.theory.search.limits import Limits
+from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided
+
+
+def decide(X, signs, bias=True):
+    return DecisionSearch(X, signs, bias, Limits()).decide()
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_small_sets_full_of_ties(bias):
+    rng = np.random.default_rng(int(bias))
+    seen = []
+    for k in range(250):
+        X = rng.integers(-2, 3, (int(rng.integers(2, 12)), int(rng.integers(1, 5)))) * rng.choice([1.0, 0.1, 2.0**-60])
+        signs = np.where(rng.random(len(X)) < 0.5, 1.0, -1.0)
+        answer = decide(sp.csr_array(X) if k % 2 else X, signs, bias)
+        if answer is not None:
+            assert isinstance(answer, Solvable) == is_separable(X, signs, bias)
+        seen.append(type(answer))
+    assert seen.count(type(None)) < 25
+    assert seen.count(Solvable) > 50
+    assert seen.count(Unsolvable) > 50
+
+
+def dependent(X, how):
+    """Return X with columns that are zero, constant, there twice, sums of others, or shares of a whole."""
+    X = X.copy()
+    if how == "zero":
+        X[:, 3] = 0.0
+    elif how == "constant":
+        X[:, 3] = 0.1
+    elif how == "twice":
+        X[:, 3] = X[:, 5]
+    elif how == "minus a third":
+        X[:, 5] = np.rint(X[:, 5] * 1e6) * 3.0
+        X[:, 3] = X[:, 5] / -3.0
+    elif how == "sum":
+        X[:, 3] = X[:, 5] + X[:, 6]
+    elif how == "shares":
+        X = np.abs(X) / np.abs(X).sum(axis=1)[:, None]
+    elif how == "indicators":  # they add up to 1, twice
+        X[:, :4] = np.eye(4)[np.arange(len(X)) % 4]
+        X[:, 4:9] = np.eye(5)[np.arange(len(X)) // 4 % 5]
+    return X
+
+
+HOW = ["none", "zero", "constant", "twice", "minus a third", "sum", "shares", "indicators"]
+
+
+@pytest.mark.parametrize("standardised", [False, True])
+@pytest.mark.parametrize("how", HOW)
+def test_noise_with_columns_that_depend_on_others(how, standardised):
+    X, y = noise(900, 90, seed=3)
+    X = dependent(X, how)
+    if standardised:
+        deviation = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(deviation > 1e-12, deviation, 1.0)
+    found = separability(X, y)
+    assert isinstance(found, Inseparable)
+    assert found.check(X, y)
+    assert len(found.support) < 450  # few of the 900
+    again = Certificate.from_json(found.to_json())
+    assert again.check(X, y)
+    assert not again.check(X, np.roll(y, 1))
+
+
+@pytest.mark.parametrize("how", ["zero", "twice", "sum"])
+def test_planted_margins_with_columns_that_depend_on_others(how):
+    X, y = planted(600, 80, 1e-6, seed=1)
+    found = separability(dependent(X, how), y, margin=False)
+    assert isinstance(found, Separable | Inseparable)
+    assert found.check(dependent(X, how), y)
+
+
+@pytest.mark.parametrize(("n", "d", "gamma"), [(500, 70, 1e-1), (900, 100, 1e-3), (900, 100, 1e-6), (400, 70, 1e-9)])
+def test_planted_margins_in_many_dimensions(n, d, gamma):
+    X, y = planted(n, d, gamma)
+    for form in (X, sp.csr_array(X)):
+        found = separability(form, y, margin=False)
+        assert isinstance(found, Separable)
+        assert 0 < found.margin_low <= gamma * (1 + 1e-6)
+        assert found.margin_high >= gamma * (1 - 1e-6)
+        assert found.check(X, y)
+
+
+def text(n, d, words, seed):
+    """Counts of words of which few are frequent and most are rare."""
+    rng = np.random.default_rng(seed)
+    which = np.minimum((rng.pareto(1.0, n * words) * 5).astype(int), d - 1)
+    counts = sp.csr_array((np.ones(n * words), (np.repeat(np.arange(n), words), which)), shape=(n, d))
+    counts.sum_duplicates()
+    return counts, np.where(rng.random(n) < 0.5, 1.0, -1.0)
+
+
+def test_text_with_labels_at_random():
+    """Each row has the same number of words, so the columns depend on each other and on the bias."""
+    X, y = text(2500, 200, 20, seed=0)
+    found = separability(X, y)
+    assert isinstance(found, Inseparable)
+    assert found.check(X, y)
+    assert len(found.support) < 1000
+    few = separability(X[:150], y[:150], margin=False)
+    assert isinstance(few, Separable)
+    assert few.check(X[:150], y[:150])
+
+
+def test_wide_text_is_separated_by_its_rare_words():
+    X, y = text(400, 5000, 30, seed=1)
+    X = sp.hstack([X, sp.eye_array(400)], format="csr")  # a word of its own for each
+    found = separability(X, y, margin=False)
+    assert isinstance(found, Separable)
+    assert found.check(X, y)
+    assert found.margin_low <= found.margin_high < np.inf
+
+
+def test_a_time_limit_keeps_what_was_reached():
+    X, y = noise(900, 90, seed=3)
+    found = separability(X, y, max_seconds=1e-9)
+    assert isinstance(found, Undecided)
+    assert found.check(X, y)
+    assert found.low <= 0 <= found.high
+    X, y = planted(900, 100, 1e-3)
+    for limit in (1e-9, 1e-2, 1e2):
+        found = separability(X, y, max_seconds=limit)
+        assert isinstance(found, Separable | Undecided)
+        assert found.check(X, y)
+    assert isinstance(found, Separable)
+    assert found.margin_high - found.margin_low <= 1e-6 * found.margin_high

@@ -10,7 +10,7 @@ _OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (
         *("format", "target", "drop", "missing", "header", "bits", "ngrams", "names", "weight", "cache"),
-        *("on_error", "early_stopping", "shuffle", "checkpoint", "resume", "top", "rtol"),
+        *("on_error", "early_stopping", "shuffle", "checkpoint", "resume", "top", "rtol", "max_seconds"),
     )
 } | {
     "kinds": "--kind",

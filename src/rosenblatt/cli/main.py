@@ -155,6 +155,8 @@ def separate(
     target: given.Target = None,
     out: given.CertificateOut = None,
     rtol: given.Rtol = None,
+    margin: given.WithMargin = True,
+    max_seconds: given.MaxSeconds = None,
     format: given.Format = None,
     on_error: given.OnError = "raise",
     drop: given.Drop = None,
@@ -166,6 +168,8 @@ def separate(
 ) -> None:
     """Decide whether a hyperplane separates the classes, and prove it. Reads all rows into memory.
 
+    The verdict comes first, then its margin; Ctrl-C meanwhile keeps the bracket that was reached.
+
     \b
     Example:
       rosenblatt separate mushrooms.bz2 -o mushrooms.cert
@@ -173,7 +177,7 @@ def separate(
     from rosenblatt.cli.separate import separate as run_it
 
     options = reading_options(format, on_error, drop, missing, header, features, max_line)
-    run_it(data, target, out, rtol, options, as_json)
+    run_it(data, target, out, rtol, margin, max_seconds, options, as_json)
 
 
 @app.command(short_help="Recompute every claim of a certificate from the data.")

@@ -126,6 +126,12 @@ Margin = Annotated[
     float | None,
     typer.Option("--margin", metavar="G", help="Print the most updates for rows separated by a margin of G."),
 ]
+WithMargin = Annotated[
+    bool, typer.Option("--margin/--no-margin", help="Go on to the largest margin, which may take far longer.")
+]
+MaxSeconds = Annotated[
+    float | None, typer.Option("--max-seconds", metavar="S", help="Stop after so many seconds with what is proved.")
+]
 Rtol = Annotated[
     float | None, typer.Option("--rtol", metavar="X", help="How far to settle the margin (1e-6; sparse rows: 1e-2).")
 ]

@@ -9,6 +9,8 @@ from typing import Any
 from rosenblatt.cli.inputs import check_out, opened
 from rosenblatt.cli.output import NegativeAnswer, as_text, emit, say
 from rosenblatt.cli.startup import enable_gc
+from rosenblatt.parameters import check_seconds
+from rosenblatt.training.interrupts import interrupts_deferred
 
 _QUICK = 1e-2
 """How far the margin of sparse rows is settled: they are many, and their margins rarely asked for to six digits."""
@@ -27,38 +29,66 @@ def separate(
     target: str | None,
     out: Path | None,
     rtol: float | None,
+    margin: bool,
+    max_seconds: float | None,
     options: Mapping[str, Any],
     as_json: bool,
 ) -> None:
-    """Decide whether a hyperplane separates, print the verdict, and write its certificate."""
+    """Decide whether a hyperplane separates, print the verdict, then its margin, and write the certificate.
+
+    Ctrl-C while the margin is computed keeps the bracket that was reached.
+    """
     import sys
 
     import scipy.sparse as sp
 
-    from rosenblatt import separability
+    from rosenblatt.theory.search.limits import Limits
+    from rosenblatt.theory.separability import verdict_then_margin
 
     check_out(out, paths)
+    check_seconds("max_seconds", max_seconds)
     X, y = _read(paths, target, options)
     rtol = rtol if rtol is not None else _QUICK if sp.issparse(X) else 1e-6
-    verdict = separability(X, y, rtol=rtol, verbose=int(sys.stderr.isatty()))
+    limits = Limits(int(sys.stderr.isatty()), max_seconds)
+    stages = verdict_then_margin(X, y, limits, rtol=rtol)
+    verdict, interrupted = next(stages), False
+    if not as_json:
+        _say_verdict(verdict)
+    if margin:
+        try:
+            with interrupts_deferred() as came:
+                limits.stop = lambda: bool(came)
+                verdict = next(stages)
+        except KeyboardInterrupt:
+            interrupted = True
     if out is not None:
         verdict.save(out)
     if as_json:
         emit({"rows": X.shape[0], "features": X.shape[1], **_plain(verdict), "certificate": out and str(out)})
-        return
-    if isinstance(verdict, dict):
-        _each_against_the_rest(verdict)
     else:
-        say(str(verdict))
-    if out is not None:
-        say(f"Certificate written to {out}.")
+        _say_margin(verdict)
+        if out is not None:
+            say(f"Certificate written to {out}.")
+    if interrupted:
+        raise KeyboardInterrupt
 
 
-def _each_against_the_rest(verdicts: Any) -> None:
-    separable = [as_text(name) for name, verdict in verdicts.items() if _kind(verdict) == "separable"]
-    say(f"{len(separable)} of {len(verdicts)} classes can be separated from the rest by a hyperplane.")
-    for name, verdict in verdicts.items():
-        say("", f"{as_text(name)} against the rest. {verdict}")
+def _say_verdict(verdict: Any) -> None:
+    """Print what is known first: the verdict without its margin, or how many classes can be separated."""
+    if isinstance(verdict, dict):
+        separable = [as_text(name) for name, one in verdict.items() if _kind(one) == "separable"]
+        say(f"{len(separable)} of {len(verdict)} classes can be separated from the rest by a hyperplane.")
+    else:
+        say(str(verdict).partition("\n")[0])
+
+
+def _say_margin(verdict: Any) -> None:
+    """Print what `_say_verdict` has left out."""
+    if isinstance(verdict, dict):
+        for name, one in verdict.items():
+            say("", f"{as_text(name)} against the rest. {one}")
+    elif "\n" in (words := str(verdict)):
+        say(words.partition("\n")[2])
 
 
 def _kind(verdict: Any) -> str:

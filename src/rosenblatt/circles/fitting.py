@@ -40,7 +40,7 @@ def fit_circle(
     Parameters
     ----------
     points : array of shape (n, d)
-        One row for each point.
+        One row for each point. Numbers that float64 would round are refused.
     labels : array of n labels
         Two classes. The second in sorted order is the one to hold.
     largest_margin : bool

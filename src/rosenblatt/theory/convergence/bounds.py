@@ -35,6 +35,7 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
+        Finite numbers; those that float64 would round are refused.
     y : array of shape (n,)
         Labels of two classes. With one class only the bound is finite if a separator puts all rows on one side,
         as with a bias one always does.

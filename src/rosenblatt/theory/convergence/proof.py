@@ -199,7 +199,8 @@ def proof(
     random_state : int or None
         The seed of shuffled orders: ``random_state`` or ``seed_`` of a ``Perceptron``. None draws one.
     w_star, b_star : array of shape (d,) and float, optional
-        A separator to prove it with, of any length; by default the one of largest margin (`dataset_margin`).
+        A separator to prove it with, of any length, in numbers that float64 holds; by default the one of largest
+        margin (`dataset_margin`).
 
     Returns
     -------

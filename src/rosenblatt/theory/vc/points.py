@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
@@ -15,6 +15,11 @@ from rosenblatt.theory.given_numbers import exact_objects, to_fraction
 PointsLike: TypeAlias = ArrayLike | Sequence[Sequence[float | Fraction]]  # as users pass them
 Fractions: TypeAlias = list[tuple[Fraction, ...]]
 Integers: TypeAlias = list[tuple[int, ...]]
+Note: TypeAlias = Callable[[float], None]  # told the share of the work that is done
+
+
+def ignore(share: float) -> None:
+    """Do nothing: the `Note` of work that is not shown."""
 
 
 def read_points(points: PointsLike) -> Fractions:

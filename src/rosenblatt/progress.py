@@ -11,8 +11,8 @@ from typing import TextIO
 class Progress:
     """One line that shows how far a run or a search is. Silent if ``verbose`` is 0.
 
-    A run of ``passes`` passes calls ``within`` and ``after``, a search calls ``search``, ``deciding`` and ``exact``;
-    both end with ``close``.
+    A run of ``passes`` passes calls ``within`` and ``after``, a search calls ``search``, ``deciding`` and ``exact``, an
+    enumeration ``share``; all end with ``close``.
     """
 
     def __init__(self, verbose: int, passes: int = 1, stream: TextIO | None = None) -> None:
@@ -59,6 +59,13 @@ class Progress:
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             self._show(f"step {steps:,}: {wrong:,} of {rows:,} rows are not on their side, {seconds:.0f} s")
+
+    def share(self, what: str, share: float) -> None:
+        """Show how much of some work of known size is done, and how long the rest takes at this pace, now and then."""
+        seconds = self._due(0.2, 5.0)
+        if seconds is not None and share > 0:
+            minutes, rest = divmod(round(seconds * (1.0 - share) / share), 60)
+            self._show(f"{what}: {share:.1%} in {seconds:.0f} s, about {minutes:,}:{rest:02d} left")
 
     def comparing(self, share: float) -> None:
         """Show how much of the files has been compared with a checkpoint, from time to time."""

@@ -137,6 +137,18 @@ def test_no_plane_through_the_origin_separates_the_origin():
     assert model.on_boundary(X).tolist() == [True, False, False]
 
 
+@pytest.mark.parametrize("as_given", [np.array, sp.csr_array])
+@pytest.mark.parametrize("labels", [[0, 1], [0, 1, 2]])
+def test_rows_of_zeros_alone_are_inseparable_through_the_origin(labels, as_given):
+    X = as_given(np.zeros((len(labels), 1)))
+    with pytest.warns(ConvergenceWarning, match=r"no hyperplane through the origin separates .* on the wrong side"):
+        model = RescaledPerceptron(fit_intercept=False).fit(X, labels)
+    assert not model.converged_
+    assert not model.coef_.any()
+    assert model.verdict_.check(X, labels)
+    assert (model.n_updates_, model.n_iter_) == (0, 0)
+
+
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_sparse_rows_learn_the_same(fit_intercept):
     X, y = make_separable(100, 6, 1e-4, random_state=1)

@@ -4,6 +4,7 @@ from matplotlib.figure import Figure
 
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.theory.convergence.proof import proof
+from rosenblatt.theory.words import bound_text
 
 TWO = proof([[1.0], [0.0]], [1, -1])
 RNG = np.random.default_rng(0)
@@ -50,6 +51,18 @@ def test_a_small_bound_is_drawn_on_even_scales_from_zero():
     np.testing.assert_allclose(along, [[0, 0], *np.column_stack([TWO.k, TWO.projection])])
     assert ax.get_title() == "5 updates, of at most 10 that there is room for"
     assert words(ax) == ["the run ends at 5", "(R/γ)² = 10"]
+
+
+@pytest.mark.parametrize("gap", [1.0, 0.3, 2.5167930837535584e-4, 9.095164291230617e-05, 1.9e-07, 1e-11])
+@pytest.mark.parametrize("picture", [plot_proof, plot_cosine])
+def test_the_bound_is_one_number_wherever_it_is_shown(picture, gap):
+    """With (R / gamma)^2 from the floats R and gamma, which are rounded, it has other last digits."""
+    shown = proof([[gap], [0.0]], [1, -1], max_iter=50)
+    ax = picture(shown, axes())
+    assert f"(R/γ)² = {bound_text(shown.bound)}" in words(ax)
+    assert bound_text(shown.bound) in str(shown)
+    if picture is plot_proof:
+        assert f"of at most {bound_text(shown.bound)} " in ax.get_title()
 
 
 def test_a_large_bound_is_drawn_on_logarithmic_scales():

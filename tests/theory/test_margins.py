@@ -81,7 +81,7 @@ def test_margin_at_the_boundary_and_beyond():
         ([[1.0, 1.0], [0.0, 1.0]], 0, "a weight for each of the 2 features"),
         ([1.0, math.nan], 0, "must be finite numbers"),
         ([1.0, 1.0], math.inf, "must be finite numbers"),
-        (["a", "b"], 0, "could not convert"),
+        (["a", "b"], 0, "w must be finite numbers, got 'a'"),
     ],
 )
 def test_margin_of_bad_weights(w, b, words):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from rosenblatt.circles.lifting import LiftedPoints, root, squared_distances, to_float
-from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, Shape
+from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, Shape, unrounded_points
 from rosenblatt.estimators.perceptron import AveragedPerceptron
 from rosenblatt.theory.inputs import Floats, Numbers, check_labels, positive_label, signs_of
 from rosenblatt.theory.margins import dataset_margin
@@ -41,7 +41,7 @@ def fit_circle(
     Parameters
     ----------
     points : array of shape (n, d)
-        One row for each point.
+        One row for each point. Numbers that float64 would round are refused.
     labels : array of n labels
         Two classes. The second in sorted order is the one to hold.
     largest_margin : bool
@@ -109,7 +109,7 @@ def fit_circle(
 
 def _checked(points: ArrayLike, labels: ArrayLike, inside: object) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the points, and which of them are to be held."""
-    X = check_array(points, dtype=np.float64, order="C", input_name="points")
+    X = check_array(unrounded_points(points), dtype=np.float64, order="C", input_name="points")
     largest = float(np.abs(X).max())
     if largest > LARGEST:
         raise ValueError(

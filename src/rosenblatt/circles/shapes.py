@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from rosenblatt.circles.lifting import ball_of_plane, root, settled_signs, sign, squared_distances, to_float
+from rosenblatt.theory.given_numbers import exact_numbers, exact_objects, unrounded
 from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.integers import are_finite
 from rosenblatt.theory.vc import BallObstruction
@@ -144,8 +147,8 @@ class HalfSpace(Shape):
     reason: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "w", _vector("w", self.w).astype(np.float64))
-        object.__setattr__(self, "b", float(_number("b", self.b)))
+        object.__setattr__(self, "w", unrounded(_vector("w", self.w), "w").astype(np.float64))
+        object.__setattr__(self, "b", float(unrounded(_number("b", self.b), "b")))
 
     def __str__(self) -> str:
         names = {1: ("Half-line", "a point"), 2: ("Half-plane", "a line")}
@@ -198,15 +201,15 @@ class NoCircle:
 
     def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
         """Return whether the points confirm this, recomputed in fractions, with rows of different classes."""
-        proof, points, labels = self.proof, np.asarray(points), np.asarray(labels)
+        proof, given, labels = self.proof, exact_objects(points, "points"), np.asarray(labels)
         rows = [*proof.inside, *proof.outside]
-        if not all(0 <= row < len(points) == len(labels) for row in rows):
+        if not all(0 <= row < len(given) == len(labels) for row in rows):
             return False
         held, others = (set(labels[list(part)].tolist()) for part in (proof.inside, proof.outside))
         k = len(proof.inside)
         alone = replace(proof, inside=tuple(range(k)), outside=tuple(range(k, len(rows))))  # the same, of these rows
         level = proof.inside_height == proof.outside_height
-        return len(held) == 1 and not held & others and level and alone.check(points[rows])
+        return len(held) == 1 and not held & others and level and alone.check(given[rows])
 
 
 def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
@@ -245,7 +248,7 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     if not any(a) and c == 0:
         raise ValueError("all weights are zero, so every point gets the same answer: there is no circle and no line.")
     if c == 0:
-        return HalfSpace(w[:-1], float(bias))
+        return HalfSpace(w[:-1], float(unrounded(bias, "b")))
     center, square = ball_of_plane(a, -c, Fraction(bias))
     if square <= 0:
         raise ValueError(
@@ -256,23 +259,27 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     return shape(np.array([to_float(value) for value in center]), to_float(root(square)))
 
 
+def unrounded_points(points: ArrayLike) -> Any:
+    """Return points that float64 holds exactly; a ValueError for others. What is sparse is left to later checks."""
+    return points if sp.issparse(points) else unrounded(points, "points")
+
+
 def _rows(points: ArrayLike, d: int) -> Floats:
-    X = check_array(points, dtype=np.float64, ensure_min_samples=0, input_name="points")
+    X = check_array(unrounded_points(points), dtype=np.float64, ensure_min_samples=0, input_name="points")
     if X.shape[1] != d:
         raise ValueError(f"points must be rows of {d} numbers, one for each coordinate, got rows of {X.shape[1]}.")
     return X
 
 
 def _vector(name: str, values: ArrayLike) -> Numbers:
-    array = np.asarray(values)
-    array = array if array.dtype == object else array.astype(np.float64)
+    array = exact_numbers(values, name)
     if array.ndim != 1 or len(array) == 0 or not are_finite(array.tolist()):
         raise ValueError(f"{name} must be a list of finite numbers, one for each coordinate, got {values!r}.")
     return array
 
 
 def _number(name: str, value: float | Fraction) -> float | Fraction:
-    value = value if isinstance(value, Fraction) else float(value)
-    if not are_finite([value]):
+    array = exact_numbers(value, name)
+    if array.ndim != 0 or not are_finite([array.item()]):
         raise ValueError(f"{name} must be a finite number, got {value!r}.")
-    return value
+    return array.item()

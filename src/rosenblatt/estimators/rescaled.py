@@ -16,6 +16,7 @@ from rosenblatt.estimators.validation import validate_pair
 from rosenblatt.parameters import check_boolean
 from rosenblatt.theory.claims import margin_of, most_margin
 from rosenblatt.theory.exact import least_score
+from rosenblatt.theory.inputs import unrounded_matrix
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search.hulls import longest_row
 from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
@@ -97,11 +98,14 @@ class RescaledPerceptron(ExactLinearClassifier):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, d)
+            Numbers that float64 would round are refused.
         y : array of shape (n,)
             Labels of any type, at least two different ones.
         """
         check_boolean("fit_intercept", self.fit_intercept)
+        given = X
         X, y = validate_pair(self, X, y, reset=True)
+        unrounded_matrix(given)  # the verdict is about the numbers as given
         classes, numbers = encode_labels(y)
         if len(classes) < 2:
             raise ValueError(
@@ -169,10 +173,11 @@ class _Classifier:
         signs = np.where(positive, 1.0, -1.0)
         Z = _examples(X, signs, model.fit_intercept)
         kept = np.asarray(abs(Z).sum(axis=1)).ravel() > 0  # a row of zeros is on every plane through the origin
+        rows = Z if kept.all() or not kept.any() else Z[kept]
         say = self._say if model.verbose else None
-        self.run = rescaled_perceptron(Z if kept.all() else Z[kept], model.max_rescalings, seed=seed, on_phase=say)
+        self.run = rescaled_perceptron(rows, model.max_rescalings, seed=seed, on_phase=say)
         self._take(self.run.best, model.fit_intercept)
-        self.wrong = self.run.wrong + int(np.sum(~kept))
+        self.wrong = self.run.wrong + Z.shape[0] - rows.shape[0]
         self.separates = self.wrong == 0
         if self.separates:
             self.verdict = self._yes(X, signs, model.fit_intercept)

@@ -108,7 +108,7 @@ def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, floa
     places on the axis of updates at which the bounds are drawn, to a little beyond their meeting."""
     if not isinstance(proof, Proof):
         raise ValueError(f"{name} draws what rosenblatt.proof returns, got {type(proof).__name__}.")
-    n, end = proof.updates, (proof.R / proof.gamma) ** 2
+    n, end = proof.updates, proof.bound
     even = end <= _EVEN_UP_TO * n
     k = np.linspace(0.0, 1.12 * end, _POINTS) if even else np.geomspace(1.0, end * end**0.12, _POINTS)
     return axes_for(ax), n, end, even, k

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, entries, largest_entry
+from rosenblatt.theory.ties import distinct_rows
 
 BLOCK_BYTES = 1 << 26
 _FIRST_BITS = 1 << 11  # floats, and what is tiny beside them, go down to 2**-1074
@@ -34,20 +35,22 @@ def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
         near = np.array([_scaled(value, exponent) for value in values])
         in_doubt = _in_doubt(X, signs, near[:-1], near[-1])
     kept = np.count_nonzero(near) == sum(value != 0 for value in values)  # nothing vanished when scaled
+    whole, unit = _whole(values)
+    bias, used = whole.pop(), np.arange(len(w))
+    if len(in_doubt) > MANY and not sp.issparse(X):
+        used = np.array([j for j, value in enumerate(whole) if value], dtype=np.intp)
+        in_doubt = distinct_rows(X, signs, in_doubt, used)
     if len(in_doubt) > MANY and w.dtype != object and kept and not sp.issparse(X):
         low, high = _sharp_scores(X, signs, in_doubt, near[:-1], near[-1])
         in_doubt = in_doubt[~(low > np.min(high))]
-    if len(in_doubt) > MANY and not sp.issparse(X):  # of equal rows one is enough
-        rows = np.column_stack([signs[in_doubt], X[in_doubt]])
-        in_doubt = in_doubt[np.unique(rows, axis=0, return_index=True)[1]]
-    whole, unit = _whole(values)
-    bias = whole.pop()
     step = max(1, BLOCK_BYTES // (256 + _largest_bytes([*whole, bias])))
     parts = (in_doubt[start : start + step] for start in range(0, len(in_doubt), step))
-    return min(_least_exactly(X[part], signs[part], whole, bias) for part in parts) * unit
+    return min(_least_exactly(X[part], signs[part], whole, bias, used) for part in parts) * unit
 
 
-def _least_exactly(X: Matrix, signs: Signs, w: list[int], b: int) -> Fraction:
+def _least_exactly(X: Matrix, signs: Signs, w: list[int], b: int, used: NDArray[np.intp]) -> Fraction:
+    if len(used) < len(w):
+        X, w = X[:, used], [w[j] for j in used]
     scores, place = product_with_integers(X, w)
     b <<= -place
     least = min(score + b if sign > 0 else -score - b for score, sign in zip(scores, signs, strict=True))

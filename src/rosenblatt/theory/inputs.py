@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from rosenblatt.theory.given_numbers import unrounded
+
 Floats: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
 Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
@@ -19,20 +21,25 @@ Signs: TypeAlias = Floats  # +1 or -1 for each row
 SAFE = 2.0**200  # squares of such numbers neither overflow nor vanish
 
 
-def check_matrix(X: MatrixLike, name: str = "X") -> Matrix:
-    """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least one row.
+def check_matrix(X: MatrixLike, name: str = "X", least_rows: int = 1) -> Matrix:
+    """Return ``X`` as a C-ordered or CSR matrix of finite float64, of any width, with at least ``least_rows`` rows.
 
-    Integers that float64 would round are refused.
+    Numbers that float64 would round are refused.
     """
     if _is_ready(X):
         return X
-    given = sp.csr_array(X) if sp.issparse(X) else X
+    given = unrounded_matrix(X, name)
     with np.errstate(over="ignore", invalid="ignore"):  # it adds all numbers up
         X = check_array(
-            given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0, input_name=name, copy=False
+            given,
+            accept_sparse="csr",
+            dtype=np.float64,
+            order="C",
+            ensure_min_samples=least_rows,
+            ensure_min_features=0,
+            input_name=name,
+            copy=False,
         )
-    if getattr(getattr(given, "dtype", None), "kind", "O") in "iuO":
-        _refuse_rounded(given, X, name)
     if sp.issparse(X):
         X = sp.csr_array(X)
         if not X.has_canonical_format:
@@ -43,27 +50,24 @@ def check_matrix(X: MatrixLike, name: str = "X") -> Matrix:
     return X
 
 
+def unrounded_matrix(X: MatrixLike, name: str = "X") -> Any:
+    """Return ``X``, what is sparse as CSR, if its conversion to float64 changes no number; else raise a ValueError."""
+    if not sp.issparse(X):
+        return unrounded(X, name)
+    given = sp.csr_array(X)
+    if given.dtype.kind in "iu" and not given.has_canonical_format:  # integers in equal places add up to an integer
+        given = given.astype(f"{given.dtype.kind}8", copy=True)
+        given.sum_duplicates()
+    unrounded(given.data, name)
+    return given
+
+
 def _is_ready(X: object) -> bool:
     """Return whether ``X`` is already what ``check_matrix`` returns, as in most calls."""
     if type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2 or len(X) == 0 or not X.flags.c_contiguous:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.sum(X)))
-
-
-def _refuse_rounded(given: Any, X: Matrix, name: str) -> None:
-    """Raise an error where integers were rounded on their way to float64."""
-    values = entries(X)
-    if np.max(np.abs(values), initial=0.0) < 2.0**53:
-        return
-    given = given.data if sp.issparse(given) else np.asarray(given)
-    pairs = zip(given.ravel().tolist(), values.ravel().tolist(), strict=True)
-    lost = next((a for a, b in pairs if isinstance(a, int) and a != b), None)
-    if lost is not None:
-        raise ValueError(
-            f"{name} holds the integer {lost}, which float64 would round: give numbers up to 2**53, "
-            "for instance by taking the mean away first, or give floats."
-        )
 
 
 def check_labels(y: ArrayLike, n: int) -> NDArray[Any]:

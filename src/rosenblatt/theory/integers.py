@@ -25,6 +25,13 @@ def proportional_integers(values: Iterable[float | Fraction]) -> list[int]:
     return [value // common for value in integers]
 
 
+def proportional(values: list[float | Fraction]) -> NDArray[Any]:
+    """Return floats as they are; where there are fractions, integers in proportion to them."""
+    if not any(isinstance(value, Fraction) for value in values):
+        return np.array(values)
+    return np.array(proportional_integers(values), dtype=object)
+
+
 def are_finite(values: Iterable[float | Fraction]) -> bool:
     """Return whether all numbers are finite, as integers and fractions of any size are."""
     return all(isinstance(value, Rational) or math.isfinite(value) for value in values)

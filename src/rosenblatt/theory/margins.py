@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike
 from rosenblatt.parameters import check_choice
 from rosenblatt.theory.claims import margin_from, most_margin
 from rosenblatt.theory.exact import least_score
+from rosenblatt.theory.given_numbers import exact_numbers
 from rosenblatt.theory.inputs import MatrixLike, spread, two_classes
+from rosenblatt.theory.integers import are_finite, proportional
 from rosenblatt.theory.search.alternatives import Unsolvable
 from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.separators import check_search, find_hyperplane
@@ -28,7 +30,8 @@ def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
     X, y : rows and labels of two classes
         The second label in sorted order counts as +1.
     w : array of shape (d,)
-        Weights of any length but zero.
+        Weights of any length but zero. They and b are taken exactly, also integers of any size, as a verdict may have,
+        Fractions and Decimals.
     b : float
         The bias, in the scale of w.
 
@@ -41,16 +44,22 @@ def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
     -inf
     """
     X, signs, _ = two_classes(X, y)
-    w = np.asarray(w, dtype=np.float64)
-    if w.ndim == 2 and 1 in w.shape:
-        w = w.ravel()
-    if w.shape != (X.shape[1],):
-        raise ValueError(f"expected a weight for each of the {X.shape[1]} features, got an array of shape {w.shape}.")
-    b = float(np.asarray(b, dtype=np.float64).reshape(()))
-    if not (np.isfinite(w).all() and math.isfinite(b)):
+    weights, bias = exact_numbers(w, "w"), exact_numbers(b, "b")
+    if weights.ndim == 2 and 1 in weights.shape:
+        weights = weights.ravel()
+    if weights.shape != (X.shape[1],):
+        raise ValueError(
+            f"expected a weight for each of the {X.shape[1]} features, got an array of shape {weights.shape}."
+        )
+    if bias.size != 1:
+        raise ValueError(f"expected a number b, got an array of shape {bias.shape}.")
+    values = np.append(weights, bias.ravel())
+    if not are_finite(values.tolist()):
         raise ValueError("the weights and the bias must be finite numbers: got NaN or infinity.")
-    least = least_score(X, signs, w, b)
-    return margin_from(least, w, b, "geometric", nearest=True) if least > 0 else -math.inf
+    values = proportional(values.tolist())  # the margin is that of the proportions
+    weights, offset = values[:-1], values.tolist()[-1]
+    least = least_score(X, signs, weights, offset)
+    return margin_from(least, weights, offset, "geometric", nearest=True) if least > 0 else -math.inf
 
 
 def dataset_margin(

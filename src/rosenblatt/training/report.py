@@ -37,7 +37,8 @@ class Report:
     margin_low, margin_high : float
         The margin of the data lies between these. Low is what the weights attain, after a pass without
         mistakes, and minus infinity before; high is the length of the weights over the sum of the steps that
-        made them: no separator of all the data they were made from does better.
+        made them: no separator of all the data they were made from does better. It is that of the last weights, so
+        it may rise from one pass to the next; the smallest one so far holds as well.
     bound : float
         Novikoff's bound (R / margin_low)^2: no run on this data, in whatever order, makes more updates. Where
         step sizes differ, R and the margin in it are those of the examples times their steps.

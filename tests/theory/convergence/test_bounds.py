@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from helpers.naive import activation
 from rosenblatt import Perceptron
 from rosenblatt.theory.convergence import bounds
-from rosenblatt.theory.convergence.bounds import mistake_bound, novikoff, squared_radius
+from rosenblatt.theory.convergence.bounds import allowing_for_rounding, mistake_bound, novikoff, squared_radius
 from rosenblatt.theory.margins import dataset_margin
 
 some = settings(max_examples=60, deadline=None)
@@ -165,17 +165,38 @@ def test_the_radius_is_exact_or_rounded_up(rows, bias, sparse):
 def test_the_quotient_is_rounded_up_and_allows_for_rounded_weights(squared, gamma):
     exact = squared / Fraction(gamma) ** 2
     bound = Fraction(novikoff(squared, gamma))
-    assert exact < bound <= exact * Fraction(9, 8) * (1 + Fraction(1, 2**50))
-    if exact < 2**47:  # K exp(4 u k) <= k at this k, so that no float run gets beyond; exp(x) < 1 + x + x^2
-        x = 4 * bound / 2**53
-        assert exact * (1 + x + x * x) <= bound
+    assert exact < bound <= exact * (1 + 3 * (exact + 3) / 2**53) * (1 + Fraction(1, 2**50))
+    assert bound <= max(exact, 2**47) * (1 + Fraction(1, 2**50))
+
+
+@pytest.mark.parametrize("K", [1.0, 1.5, 2.0, 3.3, 10.0, 99.9, 1000.0, 5000.5, 12_345.0, 15_000.0, 15_700.0])
+def test_no_run_that_rounds_upwards_at_each_update_gets_beyond_the_bound(K):
+    """The recurrences of the proof, with the coarse rounding u = 2^-20: right after the bound they contradict."""
+    u = 2.0**-20
+    bound = float(allowing_for_rounding(Fraction(K), Fraction(u)))
+    last = math.floor(bound) + 1
+    assert K < bound <= 2**14
+    square, drift = 0.0, 0.0  # |w|^2 and the sum of the errors, over R, at their largest
+    for k in range(1, last + 1):
+        rounds = u if k > 1 else 0.0
+        drift += rounds * math.sqrt(square + 1.0)
+        square = (1.0 + rounds) ** 2 * (square + 1.0)
+    assert last / math.sqrt(K) - drift > math.sqrt(square) * (1 + 1e-12)
+
+
+def test_huge_bounds_are_not_loose():
+    for exponent in range(14, 60):
+        K = Fraction(10) ** exponent
+        assert K <= novikoff(K, 1.0) <= K * (1 + Fraction(35, 1000) * (exponent == 14) + Fraction(1, 2**51))
+    grid = [novikoff(Fraction(2**47) * i / 1000, 1.0) for i in range(1, 2000)]
+    assert grid == sorted(grid)
 
 
 def test_numbers_out_of_range_are_infinite():
     assert novikoff(Fraction(1), 1e-200) == math.inf
     assert novikoff(Fraction(10) ** 400, 1.0) == math.inf
     assert novikoff(Fraction(10) ** 400, 1e200) == pytest.approx(1.0)
-    assert novikoff(Fraction(10) ** 40, 1.0) == pytest.approx(1.125e40)
+    assert novikoff(Fraction(10) ** 40, 1.0) == pytest.approx(1e40)
     assert novikoff(Fraction(1), -math.inf) == math.inf
 
 

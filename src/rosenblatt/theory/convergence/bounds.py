@@ -35,6 +35,7 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
+        Finite numbers; those that float64 would round are refused.
     y : array of shape (n,)
         Labels of two classes. With one class only the bound is finite if a separator puts all rows on one side,
         as with a bias one always does.
@@ -45,8 +46,8 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
     -------
     float
         Never below the exact number: the margin used is one that is attained, and all roundings go up. The
-        weights of a real run are rounded as well, one rounding for each coordinate of an update; that is allowed for
-        up to a bound of 10^14, which no run on a computer of today exceeds, and 12.5 % is added from there on.
+        weights of a real run are rounded as well, one rounding for each coordinate of an update. That is allowed for
+        in the first 2^47 updates (10^14: weeks of them), where a bound K grows by a share of 3.4e-16 K, and not beyond.
 
     Examples
     --------
@@ -75,18 +76,30 @@ def mistake_bound(X: MatrixLike, y: ArrayLike, fit_intercept: bool = True) -> fl
 def novikoff(squared: Fraction, gamma: float) -> float:
     """Return ``squared / gamma**2`` rounded up, with what rounding of the weights may add; inf for no margin.
 
-    A run in floats has weights w_k = w_(k-1) + y z + e with |e| <= u |w_(k-1) + y z|, u = 2^-53, and its decisions
-    are exact. So |w_k|^2 <= (1 + u)^2 (|w_(k-1)|^2 + R^2), hence |w_k| <= sqrt(k) R exp(u k); and w*.w_k grows by gamma
-    less u |w_(k-1) + y z|, hence w*.w_k >= k gamma - u k sqrt(k) R exp(u k). Together k <= K exp(4 u k) with K the
-    exact bound, and this is at most K (1 + 8 u K) as long as K <= 2^47.
-
     >>> novikoff(Fraction(1), 0.0)
     inf
     """
     if not gamma > 0.0:
         return math.inf
-    exact = squared / Fraction(gamma) ** 2
-    return rounded(exact * (1 + min(8 * Fraction(HALF_ULP) * exact, Fraction(1, 8))), up=True)
+    return rounded(allowing_for_rounding(squared / Fraction(gamma) ** 2, Fraction(HALF_ULP)), up=True)
+
+
+def allowing_for_rounding(K: Fraction, u: Fraction) -> Fraction:
+    """Return what the bound K becomes where each update rounds by a share ``u``: valid for 1 / (64 u) updates.
+
+    A run in floats has weights w_k = v_k + e with v_k = w_(k-1) + y z and |e| <= u |v_k|, and its decisions are exact;
+    the first update does not round. Let x = u k <= 1/64. As |v_k|^2 <= |w_(k-1)|^2 + R^2, the sum of the (1 + u)^(2 j)
+    for j up to k bounds |w_k|^2 / R^2, and so |w_k| <= sqrt(k) R (1 + 0.51 x + 0.51 u). The errors add up to at most
+    u R exp(x) (sqrt(2) + ... + sqrt(k)) <= sqrt(k) R (0.68 x + 0.51 u), which w*.w_k >= k gamma loses. Together
+    sqrt(k) <= sqrt(K) (1 + 1.19 x + 1.02 u), hence k <= K (1 + 2.43 u k + 2.05 u). The first k above
+    K (1 + 3 u (K + 3)) would break this, so no run gets there. From K = 1 / (64 u) on, no run of that many
+    updates exceeds K itself.
+
+    >>> float(allowing_for_rounding(Fraction(10**20), Fraction(HALF_ULP)))
+    1e+20
+    """
+    proved = 1 / (64 * u)
+    return max(K, min(K * (1 + 3 * u * (K + 3)), proved))
 
 
 def squared_radius(X: Matrix, bias: bool) -> Fraction:

@@ -15,6 +15,7 @@ from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
 from rosenblatt.theory.exact import least_score, squared_length
 from rosenblatt.theory.floats import round_root
+from rosenblatt.theory.given_numbers import unrounded
 from rosenblatt.theory.inputs import Floats, MatrixLike, two_classes
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.words import bound_text, counted
@@ -198,7 +199,8 @@ def proof(
     random_state : int or None
         The seed of shuffled orders: ``random_state`` or ``seed_`` of a ``Perceptron``. None draws one.
     w_star, b_star : array of shape (d,) and float, optional
-        A separator to prove it with, of any length; by default the one of largest margin (`dataset_margin`).
+        A separator to prove it with, of any length, in numbers that float64 holds; by default the one of largest
+        margin (`dataset_margin`).
 
     Returns
     -------
@@ -287,7 +289,8 @@ def _best_separator(X: MatrixLike, y: ArrayLike, kind: str) -> tuple[Floats, flo
 
 def _given_separator(w_star: ArrayLike, b_star: float, d: int, bias: bool) -> tuple[Floats, float]:
     """Return the user's separator, over the power of two that makes its largest number near 1."""
-    v = np.array(w_star, dtype=np.float64)
+    v = np.array(unrounded(w_star, "w_star"), dtype=np.float64)
+    b_star = float(unrounded(b_star, "b_star"))
     if v.shape != (d,):
         raise ValueError(f"expected a weight in w_star for each of the {d} features, got an array of shape {v.shape}.")
     if not (np.isfinite(v).all() and math.isfinite(b_star)):

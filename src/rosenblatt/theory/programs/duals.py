@@ -40,24 +40,24 @@ def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
         if not (np.isfinite(lengths) & (lengths > 0)).all():
             return None
         A, b, y = A / lengths[:, None], b / lengths, alpha * lengths
-    rows = np.arange(len(y))
-    while len(rows) > 1:
-        _, sizes, lines = np.linalg.svd(A[rows].T)
-        free = lines[int(np.sum(sizes > SMALL)) :]
-        if len(free) < 2:
-            break
-        slope = free.T @ (free @ b[rows])
-        slope -= y[rows] * (y[rows] @ slope) / (y[rows] @ y[rows])  # more of all weights is no progress
-        if not np.max(np.abs(slope)) > SMALL * np.max(np.abs(b[rows])):
-            break
-        ways = np.where(slope > 0, y[rows] / np.where(slope > 0, slope, 1.0), np.inf)
-        k = int(np.argmin(ways))
-        if not math.isfinite(ways[k]):
-            return None
-        y[rows] = np.maximum(y[rows] - ways[k] * slope, 0.0)
-        y[rows[k]] = 0.0
-        rows = np.flatnonzero(y)
-    return y / lengths if len(rows) < len(y) else None
+        rows = np.arange(len(y))
+        while len(rows) > 1:
+            _, sizes, lines = np.linalg.svd(A[rows].T)
+            free = lines[int(np.sum(sizes > SMALL)) :]
+            if len(free) < 2:
+                break
+            slope = free.T @ (free @ b[rows])
+            slope -= y[rows] * (y[rows] @ slope) / (y[rows] @ y[rows])  # more of all weights is no progress
+            if not np.max(np.abs(slope)) > SMALL * np.max(np.abs(b[rows])):
+                break
+            ways = np.where(slope > 0, y[rows] / np.where(slope > 0, slope, 1.0), np.inf)
+            k = int(np.argmin(ways))
+            if not math.isfinite(ways[k]):
+                return None
+            y[rows] = np.maximum(y[rows] - ways[k] * slope, 0.0)
+            y[rows[k]] = 0.0
+            rows = np.flatnonzero(y)
+        return y / lengths if len(rows) < len(y) else None
 
 
 def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Floats) -> Infeasible | None:

@@ -16,12 +16,12 @@ import sys
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from rosenblatt.theory.floats import rounded
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows, spread
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, dense_rows
 from rosenblatt.theory.programs.duals import sharpened
+from rosenblatt.theory.programs.emptiness import emptied, from_cone, largest_in_rows
 from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled
 from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded, beyond
 from rosenblatt.theory.programs.rays import recession_ray
@@ -32,7 +32,6 @@ from rosenblatt.theory.search.rescaled import rescaled_perceptron
 from rosenblatt.theory.words import as_float
 
 RESCALINGS = 30  # more than margins of 1e-14 need
-ROOM = 2.0**-33  # how much more room than b is given, as a share, to tell an empty system from one without an interior
 FIRST_STEPS = 3  # values far above the first that are tried before a program is suspected to be unbounded
 
 
@@ -47,7 +46,8 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
     Parameters
     ----------
     A : array or sparse matrix of shape (m, d)
-        Finite numbers. There may be no rows or no columns; a row of zeros asks whether 0 < b.
+        Finite numbers; those that float64 would round are refused, in b and c too. There may be no rows or no columns;
+        a row of zeros asks whether 0 < b.
     b : array of shape (m,)
         Finite numbers.
 
@@ -55,8 +55,9 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
     -------
     Feasible, Infeasible or Unsettled
         `Feasible` has ``x``. `Infeasible` has weights ``alpha`` (Farkas), and says whether not even A x <= b has a
-        solution, or whether that merely has no interior. `Unsettled` comes only where exact arithmetic would take too
-        long.
+        solution, or whether that merely has no interior; of more than 10,000 numbers, an empty system is told only if
+        more room, of 1e-10 of its numbers, leaves it empty. `Unsettled` comes only where exact arithmetic would take
+        too long.
 
     Examples
     --------
@@ -80,9 +81,9 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
 
 
 def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
-    hopeless = np.where(_largest(A) == 0, b, 1.0)  # a row of zeros says 0 < b
+    hopeless = np.where(largest_in_rows(A) == 0, b, 1.0)  # a row of zeros says 0 < b
     if np.min(hopeless, initial=1.0) <= 0:
-        return _emptied(A, b, Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,)))
+        return emptied(A, b, Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,)))
     Z = cone(A, b)
     run = rescaled_perceptron(Z, RESCALINGS)
     found = [] if run.v is None else [[Fraction(value) for value in run.v.tolist()]]
@@ -90,7 +91,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
         return Feasible(x)
     answer = decide_cone(Z)
     if isinstance(answer, Unsolvable):
-        return _emptied(A, b, sharpened(A, b, _from_cone(A, b, answer)))
+        return emptied(A, b, sharpened(A, b, from_cone(A, b, answer)))
     if answer is not None:
         found = [answer, *found]
     if (x := _float_point(A, b, found)) is not None:
@@ -110,44 +111,6 @@ def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | 
         if is_inside(A, b, x):
             return x
     return None
-
-
-def _emptied(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
-    """Return the proof that not even A x <= b has a solution, if one is found, else ``proof``.
-
-    If a little more room than b still leaves nothing, the weights that prove this prove it for b with a deficit.
-    """
-    if proof.empty:
-        return proof
-    scale = np.maximum(np.abs(b), _largest(A))
-    wider = b + ROOM * np.where(scale == 0, 1.0, scale)
-    answer = decide_cone(cone(A, wider)) if np.isfinite(wider).all() else None
-    if not isinstance(answer, Unsolvable):
-        return proof
-    other = sharpened(A, wider, _from_cone(A, wider, answer))
-    if other.weights is not None:
-        other = Infeasible.from_weights(A, b, other.support, other.weights)
-    else:
-        other = Infeasible(other.alpha, max(0.0, -float(b @ other.alpha)), other.support, None)
-    return other if other.empty and other.check(A, b) else proof
-
-
-def _largest(A: Matrix) -> Floats:
-    """Return the largest absolute value in each row."""
-    if sp.issparse(A):
-        return abs(A).max(axis=1).toarray().ravel()
-    return np.max(np.abs(A), axis=1, initial=0.0)
-
-
-def _from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
-    """Return the proof in terms of A and b: the weight of the row (0, 1) follows from the others."""
-    own = answer.support < A.shape[0]
-    rows = answer.support[own]
-    if answer.weights is not None:
-        return Infeasible.from_weights(A, b, rows, answer.weights[: len(rows)])
-    total = float(answer.alpha[own].sum())
-    alpha = spread(rows, answer.alpha[own] / total, A.shape[0])
-    return Infeasible(alpha, float(answer.alpha[~own].sum()) / total, rows, None)
 
 
 def maximize(

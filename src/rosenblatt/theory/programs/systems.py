@@ -11,31 +11,29 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from rosenblatt.theory.exact import least_score
+from rosenblatt.theory.given_numbers import unrounded
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix
-from rosenblatt.theory.integers import are_finite, proportional_integers
+from rosenblatt.theory.integers import are_finite, proportional
 
 
 def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
     """Return A as a matrix of finite float64, with any number of rows and columns, and b with a number for each row."""
-    matrix: Matrix = A if sp.issparse(A) else np.asarray(A)
-    empty = len(matrix.shape) == 2 and 0 in matrix.shape
-    matrix = np.zeros(matrix.shape) if empty else check_matrix(matrix, "A")
+    matrix = check_matrix(A, "A", least_rows=0)
+    if 0 in matrix.shape:
+        matrix = np.zeros(matrix.shape)
     return matrix, read_vector("b", b, matrix.shape[0], "row")
 
 
 def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
     """Return finite float64 numbers, one for each row or column of A."""
-    vector = np.asarray(values)
+    vector = np.asarray(unrounded(values, name))
     if vector.ndim == 2 and 1 in vector.shape:
         vector = vector.ravel()
     if vector.shape != (length,):
         raise ValueError(
             f"{name} must have a number for each of the {length} {what}s of A, got the shape {vector.shape}."
         )
-    try:
-        vector = vector.astype(np.float64) if vector.dtype.kind in "biufO" else np.array([np.nan])
-    except (TypeError, ValueError):
-        vector = np.array([np.nan])
+    vector = vector.astype(np.float64)
     if not np.isfinite(vector).all():
         raise ValueError(f"{name} must be of finite real numbers: leave out what has no limit.")
     return vector
@@ -64,13 +62,6 @@ def is_inside(A: Matrix, b: Floats, x: Numbers) -> bool:
 def dot(c: Iterable[Any], x: Iterable[Any]) -> Fraction:
     """Return c . x, exactly."""
     return sum((Fraction(p) * Fraction(q) for p, q in zip(c, x, strict=True) if p and q), Fraction(0))
-
-
-def proportional(values: list[float | Fraction]) -> Numbers:
-    """Return floats as they are; where there are fractions, integers in proportion to them."""
-    if not any(isinstance(value, Fraction) for value in values):
-        return np.array(values)
-    return np.array(proportional_integers(values), dtype=object)
 
 
 def most_excess(A: Matrix, b: Floats, x: Numbers) -> Fraction:

@@ -2,8 +2,8 @@
 
 Families: ``"halfspaces"`` in any dimension, ``"discs"`` (balls, in any dimension), ``"rectangles"``
 (axis-parallel boxes, in any dimension) and ``"convex-k-gons"`` with ``k=`` in the plane. Points are ints, Fractions or
-floats, and a float stands for the number it stores: nothing is rounded, so collinear, cocircular and
-equal points get the right answer.
+floats, and a float stands for the number it stores: nothing is rounded, not in data frames either, so collinear,
+cocircular and equal points get the right answer.
 """
 
 from rosenblatt.theory.vc.counting import (

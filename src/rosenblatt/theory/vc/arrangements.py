@@ -12,30 +12,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations, islice
-from math import factorial, prod
+from math import comb, factorial, prod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.theory.integers import eliminated
-from rosenblatt.theory.vc.points import Integers
+from rosenblatt.theory.vc.points import Integers, Note, ignore
 
 Matrix: TypeAlias = NDArray[Any]  # int64 where nothing can overflow, else Python integers
 
 BLOCK = 1 << 14  # hyperplanes looked at together
 
 
-def halfspaces(rows: Integers) -> set[int]:
+def halfspaces(rows: Integers, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points that a halfspace cuts, as bit masks.
 
     >>> len(halfspaces([(0, 0), (0, 1), (1, 0), (1, 1)]))
     14
     """
-    return cells([(*row, 1) for row in rows])
+    return cells([(*row, 1) for row in rows], note)
 
 
-def balls(rows: Integers) -> set[int]:
+def balls(rows: Integers, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points that a ball cuts, as bit masks.
 
     The pattern is the sign of ``c |x|^2 + a . x + b``, positive outside. It is a ball for c > 0, the outside of one for
@@ -47,10 +47,10 @@ def balls(rows: Integers) -> set[int]:
     d, n = len(rows[0]), len(rows)
     lifted = [(*row, sum(value * value for value in row), 1) for row in rows]
     everything = (1 << n) - 1
-    return {everything & ~mask for mask in cells([*lifted, (0,) * d + (1, 0)]) if mask >> n}
+    return {everything & ~mask for mask in cells([*lifted, (0,) * d + (1, 0)], note) if mask >> n}
 
 
-def cells(vectors: Iterable[Iterable[int]]) -> set[int]:
+def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
     """Return every sign pattern of ``V u`` without a zero; bit i is set where ``v_i . u > 0``.
 
     The vectors are not zero and no two are parallel. Every cell touches a ray, a line in which r - 1 independent
@@ -58,13 +58,16 @@ def cells(vectors: Iterable[Iterable[int]]) -> set[int]:
     hyperplanes through u its neighbours have the signs of u, and on them any pattern that those vectors have among
     themselves. In general position that is every pattern of r - 1 signs; else the vectors of rank r - 1 are
     asked the same question. Signs are exact: numpy's integers where no determinant can reach 2^63, else Python's.
+    ``note`` is told which share of the choices is done.
     """
     V = _columns_of_full_rank([list(vector) for vector in vectors])
     n, r = V.shape
     everything = (1 << n) - 1
     found: set[int] = set()
     crowded: set[int] = set()
+    done, every = 0, comb(n, r - 1)
     for chosen in _choices(n, r - 1):
+        new = len(chosen)
         N = _perpendicular(V[chosen])
         independent = (N != 0).any(axis=1)
         chosen, N = chosen[independent], N[independent]
@@ -76,6 +79,7 @@ def cells(vectors: Iterable[Iterable[int]]) -> set[int]:
         for labels in range(1 << (r - 1)):
             signs[lines, at] = [bool(labels >> j & 1) for j in range(r - 1)]
             found.update(_masks(signs))
+            note((done + new * (labels + 1) / (1 << (r - 1))) / every)
 
         for up, zero in zip(_masks(above[~simple]), _masks(on[~simple]), strict=True):
             if zero not in crowded:  # each hyperplane once, however many choices span it
@@ -83,6 +87,8 @@ def cells(vectors: Iterable[Iterable[int]]) -> set[int]:
                 inside = [i for i in range(n) if zero >> i & 1]
                 for pattern in cells(V[inside].tolist()):
                     found.add(up | sum(1 << i for j, i in enumerate(inside) if pattern >> j & 1))
+        done += new
+        note(done / every)
     return found | {everything & ~mask for mask in found}  # -u gives the opposite signs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rosenblatt.parameters import check_choice, check_integer
 from rosenblatt.theory.vc.arrangements import balls, halfspaces
-from rosenblatt.theory.vc.points import Integers
+from rosenblatt.theory.vc.points import Integers, Note, ignore
 from rosenblatt.theory.vc.shapes import boxes, polygons
 
 FAMILIES = ("halfspaces", "discs", "rectangles", "convex-k-gons")
@@ -26,20 +26,20 @@ def check_family(family: str, k: int | None, d: int) -> int:
     return k
 
 
-def cut(rows: Integers, family: str, k: int) -> set[int]:
+def cut(rows: Integers, family: str, k: int, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points that the family cuts, as bit masks."""
     if family == "halfspaces":
-        return halfspaces(rows)
+        return halfspaces(rows, note)
     if family == "discs":
-        return balls(rows)
+        return balls(rows, note)
     if family == "rectangles":
-        return boxes(rows)
+        return boxes(rows, note)
     if len(rows) > MOST_POLYGON_POINTS:
         raise ValueError(
             f'the family "convex-k-gons" takes at most {MOST_POLYGON_POINTS} different points, got {len(rows)}: '
             "it tries all 2^n subsets; choose some of the points."
         )
-    return polygons(rows, k)
+    return polygons(rows, k, note)
 
 
 def known_vc_dimension(family: str, d: int, k: int) -> int:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Self, TypeAlias
 
 from rosenblatt.parameters import check_integer
+from rosenblatt.theory.simplex import nonnegative_solution
 from rosenblatt.theory.vc.families import check_family
 from rosenblatt.theory.vc.points import Fractions, Integers, PointsLike, read_points, to_integers
 from rosenblatt.theory.vc.shapes import Directions
@@ -162,41 +163,12 @@ def _partition(
     width = len(rows[0])
     if lift:
         columns.append((0,) * (width - 1) + (-1, 0, 0))
-    solution = _nonnegative_solution(columns, (0,) * width + (1, 1))
+    solution = nonnegative_solution(columns, (0,) * width + (1, 1))
     if solution is None:
         return None
     weights = dict(zip(inside + outside, solution, strict=False))
     shares = [{i: weights[i] for i in side if weights[i]} for side in (inside, outside)]
     return (BallObstruction if lift else RadonPartition).from_weights(dict(enumerate(given)), *shares)
-
-
-def _nonnegative_solution(columns: list[tuple[int, ...]], b: tuple[int, ...]) -> list[Fraction] | None:
-    """Return z >= 0 with ``sum_j z_j columns[j] = b``, for b >= 0, with at most ``len(b)`` of them positive; or None.
-
-    The first phase of the simplex method with Bland's rule, which cannot cycle. The table is kept in integers, as
-    ``scale`` times what it stands for: every entry is a minor of the columns, so the divisions are exact (Edmonds).
-    """
-    n, m = len(columns), len(b)
-    table = [[column[i] for column in columns] + [b[i]] for i in range(m)]
-    missing = [sum(column) for column in zip(*table, strict=True)]  # of b; and what each column would add of it
-    basis = list(range(-m, 0))  # below 0: not a column
-    scale = 1
-    while missing[n]:
-        enter = next((j for j in range(n) if missing[j] > 0), None)
-        if enter is None:
-            return None
-        leave = min((Fraction(row[n], row[enter]), basis[i], i) for i, row in enumerate(table) if row[enter] > 0)[2]
-        basis[leave] = enter
-        pivot = table[leave]
-        for row in [*table[:leave], *table[leave + 1 :], missing]:
-            factor = row[enter]
-            row[:] = [(pivot[enter] * x - factor * y) // scale for x, y in zip(row, pivot, strict=True)]
-        scale = pivot[enter]
-    z = [Fraction(0)] * n
-    for i, j in enumerate(basis):
-        if j >= 0:
-            z[j] = Fraction(table[i][n], scale)
-    return z
 
 
 def _box_sentence(rows: Integers, inside: list[int], outside: list[int]) -> str | None:

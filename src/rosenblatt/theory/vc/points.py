@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import lcm
-from numbers import Integral, Rational
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.parameters import shorten
+from rosenblatt.theory.given_numbers import exact_objects, to_fraction
 
 PointsLike: TypeAlias = ArrayLike | Sequence[Sequence[float | Fraction]]  # as users pass them
 Fractions: TypeAlias = list[tuple[Fraction, ...]]
 Integers: TypeAlias = list[tuple[int, ...]]
+Note: TypeAlias = Callable[[float], None]  # told the share of the work that is done
+
+
+def ignore(share: float) -> None:
+    """Do nothing: the `Note` of work that is not shown."""
 
 
 def read_points(points: PointsLike) -> Fractions:
@@ -24,11 +28,7 @@ def read_points(points: PointsLike) -> Fractions:
     >>> read_points([[1, 0.5]])
     [(Fraction(1, 1), Fraction(1, 2))]
     """
-    try:
-        # As objects: numpy would turn [2**53 + 1, 0.5] into floats and lose the 1.
-        array = np.array(points, dtype=object)
-    except ValueError:
-        array = np.empty(0, dtype=object)
+    array = exact_objects(points, "points")
     if array.ndim != 2:
         raise ValueError(
             f"points must be a table of numbers, one row for each point, got {shorten(points)}: "
@@ -39,7 +39,7 @@ def read_points(points: PointsLike) -> Fractions:
             f"points must hold at least one point with at least one coordinate, got the shape {array.shape}: "
             "give rows such as [[0, 0], [1, 2]]."
         )
-    return [tuple(map(_fraction, row)) for row in array.tolist()]
+    return [tuple(to_fraction(value, "points") for value in row) for row in array.tolist()]
 
 
 def to_integers(rows: Fractions) -> Integers:
@@ -54,17 +54,3 @@ def to_integers(rows: Fractions) -> Integers:
     whole = [[int(value * scale) for value in row] for row in rows]
     least = [min(column) for column in zip(*whole, strict=True)]
     return [tuple(value - low for value, low in zip(row, least, strict=True)) for row in whole]
-
-
-def _fraction(value: Any) -> Fraction:
-    if isinstance(value, Integral):
-        return Fraction(int(value))  # int(): a numpy integer inside a fraction would overflow
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    try:
-        numerator, denominator = value.as_integer_ratio()
-    except (AttributeError, OverflowError, ValueError):  # not a number, infinite, NaN
-        raise ValueError(
-            f"points must be finite numbers, got {shorten(value)}: give ints, Fractions or floats."
-        ) from None
-    return Fraction(int(numerator), int(denominator))

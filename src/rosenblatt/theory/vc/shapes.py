@@ -6,12 +6,13 @@ from functools import cmp_to_key
 from math import gcd
 from typing import TypeAlias
 
-from rosenblatt.theory.vc.points import Integers
+from rosenblatt.theory.vc.points import Integers, Note, ignore
 
+GROWTH = 8.0  # a guess of how many times the work of a coordinate the next one takes
 Arc: TypeAlias = tuple[int, int]  # the first cell, and how many follow it counter-clockwise, itself included
 
 
-def boxes(rows: Integers) -> set[int]:
+def boxes(rows: Integers, note: Note = ignore) -> set[int]:
     """Return the subsets of these points that an axis-parallel box cuts, as bit masks.
 
     One coordinate after the other: what a range of it keeps of a subset is a run of its groups of equal values.
@@ -20,10 +21,13 @@ def boxes(rows: Integers) -> set[int]:
     16
     """
     found = {(1 << len(rows)) - 1}
-    for column in zip(*rows, strict=True):
+    for j, column in enumerate(zip(*rows, strict=True)):
         groups = [sum(1 << i for i, x in enumerate(column) if x == value) for value in sorted(set(column))]
         kept: set[int] = set()
-        for mask in found:
+        for i, mask in enumerate(found):
+            if i % 1024 == 0:
+                later = GROWTH ** (len(rows[0]) - j - 1)
+                note((1 + i / len(found) * (GROWTH - 1)) / (GROWTH * later))
             parts = [part for group in groups if (part := mask & group)]
             for first in range(len(parts)):
                 run = 0
@@ -34,7 +38,7 @@ def boxes(rows: Integers) -> set[int]:
     return found | {0}
 
 
-def polygons(rows: Integers, k: int) -> set[int]:
+def polygons(rows: Integers, k: int, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points of the plane that a convex polygon of at most k vertices cuts.
 
     Tries all 2^n subsets.
@@ -44,7 +48,13 @@ def polygons(rows: Integers, k: int) -> set[int]:
     """
     n = len(rows)
     directions = Directions(rows)
-    return {mask for mask in range(1 << n) if directions.cuts([i for i in range(n) if mask >> i & 1], k)}
+    found = set()
+    for mask in range(1 << n):
+        if mask % 1024 == 0:
+            note(mask / (1 << n))
+        if directions.cuts([i for i in range(n) if mask >> i & 1], k):
+            found.add(mask)
+    return found
 
 
 class Directions:

@@ -160,8 +160,9 @@ def test_memory_of_a_check_does_not_grow_with_long_numbers(monkeypatch):
 
     monkeypatch.setattr(exact, "_times", counted)
     monkeypatch.setattr(exact, "BLOCK_BYTES", 1 << 20)
-    found = Separable(np.array([0, 0], dtype=object), 1 << MOST_BITS - 1, 0.0, math.inf, np.zeros(400), 1.0, 1)
-    assert exact.least_score(X, y, found.w, found.b) == 1 << MOST_BITS - 1
+    found = Separable(np.array([1, 1], dtype=object), 1 << MOST_BITS - 1, 0.0, math.inf, np.zeros(400), 1.0, 1)
+    least = min(Fraction(first) + Fraction(second) for first, second in X.tolist())
+    assert exact.least_score(X, y, found.w, found.b) == least + (1 << MOST_BITS - 1)
     assert max(most) * MOST_BITS / 8 <= 1 << 20
     assert sum(most) == 400
 

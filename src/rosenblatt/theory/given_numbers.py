@@ -59,12 +59,13 @@ def exact_numbers(values: Any, name: str) -> NDArray[Any]:
     if isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype.itemsize <= 8:
         return values.astype(np.float64)
     given = exact_objects(values, name)
-    numbers = [value if type(value) is float else to_fraction(value, name) for value in given.ravel().tolist()]
-    with np.errstate(over="ignore"):
-        near = [_near(number) for number in numbers]
+    numbers: list[float | Fraction] = [
+        value if type(value) is float else to_fraction(value, name) for value in given.ravel().tolist()
+    ]
+    near = [_near(number) for number in numbers]
     rounds = any(a != b for a, b in zip(near, numbers, strict=True) if a == a)
     exact = np.empty(len(numbers), dtype=object if rounds else np.float64)
-    exact[:] = numbers if rounds else near
+    exact[:] = [Fraction(value) if math.isfinite(_near(value)) else value for value in numbers] if rounds else near
     return exact.reshape(given.shape)
 
 

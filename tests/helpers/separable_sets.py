@@ -210,6 +210,24 @@ def _balanced_by_basis(columns, weights, basis):
     return found is not None and all(value > 0 for value in [*found, *(weights[i] for i in outside)])
 
 
+def nearest_is_right(certificate, X, signs, kind, high):
+    """Say whether ``nearest`` are the rows at a distance of at most ``high``, or nothing is said of them."""
+    if certificate.nearest is None:
+        return True
+    if math.isnan(high) or not all(math.isfinite(value) for value in [*certificate.w.tolist(), certificate.b]):
+        return False
+    if math.isinf(high):
+        return certificate.nearest.tolist() == []
+    w, b = [Fraction(value) for value in certificate.w.tolist()], Fraction(certificate.b)
+    square = sum(value * value for value in w) + (b * b if kind == "augmented" else 0)
+    near = []
+    for i, (x, sign) in enumerate(zip(np.asarray(X, dtype=float).tolist(), signs, strict=True)):
+        score = int(sign) * (sum(v * Fraction(value) for v, value in zip(w, x, strict=True)) + b)
+        if score <= 0 or score * score <= (Fraction(high) * (1 + Fraction(1, 10**9))) ** 2 * square:
+            near.append(i)
+    return certificate.nearest.tolist() == near
+
+
 def holds(certificate, X, y):
     """Say whether all that a certificate claims about these rows is true and proved by what it carries."""
     name, signs = type(certificate).__name__, signs_of(y, certificate.positive)
@@ -222,7 +240,8 @@ def holds(certificate, X, y):
     w, b = certificate.w.tolist(), certificate.b
     if name == "Separable":
         ends = certificate.margin_low, certificate.margin_high
-        return brackets(X, signs, w, b, alpha, "geometric", *ends)
+        proved = brackets(X, signs, w, b, alpha, "geometric", *ends)
+        return proved and nearest_is_right(certificate, X, signs, "geometric", ends[1])
     low, high = certificate.low, certificate.high
     if name == "Undecided":
         return brackets(X, signs, w, b, alpha, "geometric", low, high, strictly=False)
@@ -231,4 +250,5 @@ def holds(certificate, X, y):
         return low == -math.inf and balanced(X, signs, alpha, certificate.weights, bias, certificate.basis)
     if low == -math.inf:
         return _at_most(X, signs, alpha, certificate.kind, high)
-    return brackets(X, signs, w, b, alpha, certificate.kind, low, high)
+    proved = brackets(X, signs, w, b, alpha, certificate.kind, low, high)
+    return proved and nearest_is_right(certificate, X, signs, certificate.kind, high)

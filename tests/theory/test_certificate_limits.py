@@ -10,7 +10,7 @@ import pytest
 
 from helpers.commands import AND, command, written
 from rosenblatt import Certificate, Verdicts, maximize, separability, strict_feasibility
-from rosenblatt.theory import certificates, exact
+from rosenblatt.theory import certificates, scores
 from rosenblatt.theory.certificates import MOST_BITS, MOST_ROWS
 from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.programs import feasibility_answers
@@ -152,17 +152,17 @@ def test_memory_of_a_check_does_not_grow_with_long_numbers(monkeypatch):
     """All rows are in doubt: they are multiplied a few at a time."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, 2)), np.ones(400, int)
-    most, times = [], exact.product_with_integers
+    most, times = [], scores.product_with_integers
 
     def counted(M, whole):
         most.append(M.shape[0])
         return times(M, whole)
 
-    monkeypatch.setattr(exact, "product_with_integers", counted)
-    monkeypatch.setattr(exact, "BLOCK_BYTES", 1 << 20)
+    monkeypatch.setattr(scores, "product_with_integers", counted)
+    monkeypatch.setattr(scores, "BLOCK_BYTES", 1 << 20)
     found = Separable(np.array([1, 1], dtype=object), 1 << MOST_BITS - 1, 0.0, math.inf, np.zeros(400), 1.0, 1)
     least = min(Fraction(first) + Fraction(second) for first, second in X.tolist())
-    assert exact.least_score(X, y, found.w, found.b) == least + (1 << MOST_BITS - 1)
+    assert scores.least_score(X, y, found.w, found.b) == least + (1 << MOST_BITS - 1)
     assert max(most) * MOST_BITS / 8 <= 1 << 20
     assert sum(most) == 400
 

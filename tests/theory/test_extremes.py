@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from helpers.separable_sets import is_separable, naive_least_score, noise
-from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.margins import dataset_margin, margin
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Separable
 

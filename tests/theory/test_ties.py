@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt.theory import exact, ties
-from rosenblatt.theory.exact import least_score
+from rosenblatt.theory import scores, ties
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.ties import distinct_rows
 
 
@@ -63,8 +63,8 @@ def test_the_least_score_among_many_ties_is_exact(weights):
 def test_a_million_ties_are_no_million_exact_sums(monkeypatch):
     """Rows that differ only where the weight is zero are one row; before, each was added up in long integers."""
     seen = []
-    least = exact._least_exactly
-    monkeypatch.setattr(exact, "_least_exactly", lambda X, *rest: seen.append(X.shape[0]) or least(X, *rest))
+    times = scores.product_with_integers
+    monkeypatch.setattr(scores, "product_with_integers", lambda X, w: seen.append(X.shape[0]) or times(X, w))
     X = np.zeros((20_000, 6))
     X[:, 0], X[:, 1] = 0.1, np.arange(20_000) / 7
     assert least_score(X, np.ones(20_000), np.array([0.1, 0, 0, 0, 0, 0]), 0.1) == Fraction(0.1) ** 2 + Fraction(0.1)

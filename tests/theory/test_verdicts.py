@@ -9,7 +9,7 @@ from helpers.separable_sets import facet
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search import gordan
 from rosenblatt.theory.separability import separability
-from rosenblatt.theory.verdicts import Undecided, Verdicts
+from rosenblatt.theory.verdicts import Separable, Undecided, Verdicts
 
 POINTS = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [4.0, 4.0], [5.0, 4.0]]
 CLASSES = ["a", "a", "b", "c", "c"]
@@ -55,3 +55,31 @@ def test_a_margin_without_end():
         "The margin (distance of the nearest point, bias free) is infinite: "
         "all points carry one label, and the bias alone gives it to them."
     )
+
+
+def test_nearest_are_all_rows_that_attain_the_margin():
+    """Two lines of points, parallel: three or so carry weight, and all are nearest."""
+    X = np.array([[k, side] for side in (0.0, 1.0, 3.0) for k in range(50)])
+    y = (X[:, 1] >= 1.0).astype(int)
+    found = separability(X, y)
+    assert found.margin_low == pytest.approx(0.5, rel=1e-9)
+    assert found.nearest.tolist() == list(range(100))
+    assert len(found.support) <= 4
+    assert set(found.support.tolist()) <= set(found.nearest.tolist())
+    assert found.check(X, y)
+    for other in (found.nearest[1:], np.append(found.nearest, 120)):
+        assert not dataclasses.replace(found, nearest=other).check(X, y)
+    assert dataclasses.replace(found, nearest=None).check(X, y)
+    for kind in ("geometric", "augmented", "homogeneous"):
+        bracket = dataset_margin(X + [0.0, 0.5], np.where(y, 1, -1) if kind != "homogeneous" else np.ones(150), kind)
+        assert bracket.check(X + [0.0, 0.5], np.where(y, 1, -1) if kind != "homogeneous" else np.ones(150))
+        assert set(bracket.support.tolist()) <= set(bracket.nearest.tolist())
+
+
+def test_a_certificate_of_version_0_1_says_nothing_of_nearest_rows():
+    X, y = [[0.0], [1.0]], [0, 1]
+    record = separability(X, y).to_dict()
+    del record["nearest"]
+    old = Separable.from_dict(record)
+    assert old.nearest is None
+    assert old.check(X, y)

@@ -15,9 +15,9 @@ from rosenblatt.estimators.prediction import ExactLinearClassifier
 from rosenblatt.estimators.validation import validate_pair
 from rosenblatt.parameters import check_boolean
 from rosenblatt.theory.claims import margin_of, most_margin
-from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import unrounded_matrix
 from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.hulls import longest_row
 from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.separability import separability

@@ -244,6 +244,16 @@ def _read_rows(fields: StrictFields, name: str) -> NDArray[np.intp]:
     return np.array(rows, dtype=np.intp)
 
 
+def _write_known_rows(rows: NDArray[np.intp] | None, _: str) -> list[int] | None:
+    return None if rows is None else rows.tolist()
+
+
+def _read_known_rows(fields: StrictFields, name: str) -> NDArray[np.intp] | None:
+    if not fields.has(name):  # as in files of version 0.1
+        return None
+    return fields.optional(name, lambda name: _read_rows(fields, name))
+
+
 def _write_sparse(values: NDArray[np.float64], name: str) -> dict[str, Any]:
     rows = np.flatnonzero(values)
     return {"length": len(values), "rows": rows.tolist(), "values": _write_vector(values[rows], name)}
@@ -316,6 +326,7 @@ Number: TypeAlias = Annotated[float, Codec(_write_number, _read_number)]  # a re
 Vector: TypeAlias = Annotated[NDArray[Any], Codec(_write_vector, _read_vector)]  # an array of such numbers
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
 Rows: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]  # row numbers
+KnownRows: TypeAlias = Annotated[NDArray[np.intp] | None, Codec(_write_known_rows, _read_known_rows)]  # or None
 Integers: TypeAlias = Annotated[tuple[int, ...] | None, Codec(_write_integers, _read_integers)]  # of any size
 BasisOfProof: TypeAlias = Annotated[Basis | None, Codec(_write_basis, _read_basis)]  # of an enclosure
 Label: TypeAlias = Annotated[

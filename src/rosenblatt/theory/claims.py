@@ -6,17 +6,21 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.theory import exact
 from rosenblatt.theory.enclosures import Basis, encloses_zero_combination
 from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 from rosenblatt.theory.integers import are_finite
+from rosenblatt.theory.scores import least_score, rows_within
+
+NEARLY = 1 + Fraction(1, 10**9)
 
 
 def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str) -> float:
     """Return the margin of (w, b) on these rows, rounded down; 0 or less if it does not separate."""
-    return margin_from(exact.least_score(X, signs, w, b), w, b, kind)
+    return margin_from(least_score(X, signs, w, b), w, b, kind)
 
 
 def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
@@ -39,6 +43,17 @@ def most_margin(X: Matrix, signs: Signs, alpha: Floats, kind: str) -> float:
     return math.inf if square is None else round_root(square, up=True)
 
 
+def nearest_rows(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, high: float) -> NDArray[np.intp]:
+    """Return the rows at a distance of at most ``high`` from (w, b), by the definition of a ``kind`` of margin.
+
+    A billionth more is allowed for, since (w, b) is rounded. There are none where ``high`` is infinite.
+    """
+    if not math.isfinite(high):
+        return np.arange(0)
+    square = exact.squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
+    return rows_within(X, signs, w, b, (Fraction(high) * NEARLY) ** 2 * square)
+
+
 def attains(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float, separates: bool) -> bool:
     """Return whether the margin of (w, b) is at least ``low``.
 
@@ -46,7 +61,7 @@ def attains(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, low: float
     """
     if not are_finite([*w.tolist(), b]) or len(w) != X.shape[1] or (kind == "homogeneous" and b != 0):
         return False
-    least = exact.least_score(X, signs, w, b)
+    least = least_score(X, signs, w, b)
     if separates and not (least > 0 and low >= 0):
         return False
     return low <= margin_from(least, w, b, kind)

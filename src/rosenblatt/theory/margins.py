@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.parameters import check_choice
-from rosenblatt.theory.claims import margin_from, most_margin
-from rosenblatt.theory.exact import least_score
+from rosenblatt.theory.claims import margin_from, most_margin, nearest_rows
 from rosenblatt.theory.given_numbers import exact_numbers
 from rosenblatt.theory.inputs import MatrixLike, spread, two_classes
 from rosenblatt.theory.integers import are_finite, proportional
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.alternatives import Unsolvable
 from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.separators import check_search, find_hyperplane
@@ -90,8 +90,8 @@ def dataset_margin(
     Returns
     -------
     MarginBracket
-        ``low``, ``high``, the hyperplane (w, b) that attains ``low``, the weights ``alpha`` that prove ``high``, and
-        the rows ``support`` that carry weight.
+        ``low``, ``high``, the hyperplane (w, b) that attains ``low``, the weights ``alpha`` that prove ``high``, the
+        rows ``support`` that carry weight, and all rows ``nearest`` that may attain the margin.
 
     Examples
     --------
@@ -117,5 +117,8 @@ def dataset_margin(
         alpha = spread(found.support, found.alpha, n)
         return MarginBracket(-math.inf, -math.inf, np.zeros(d), 0.0, alpha, kind, positive, found.weights, found.basis)
     w, b, least, alpha = found
-    low = margin_from(least, w, b, kind) if least > 0 else -math.inf
-    return MarginBracket(low, most_margin(X, signs, alpha, kind), w, b, alpha, kind, positive)
+    high = most_margin(X, signs, alpha, kind)
+    if least <= 0:
+        return MarginBracket(-math.inf, high, w, b, alpha, kind, positive)
+    nearest = nearest_rows(X, signs, w, b, kind, high)
+    return MarginBracket(margin_from(least, w, b, kind), high, w, b, alpha, kind, positive, nearest=nearest)

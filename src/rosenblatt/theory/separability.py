@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.parameters import check_boolean, check_choice, check_seconds
-from rosenblatt.theory.claims import margin_from, most_margin
+from rosenblatt.theory.claims import margin_from, most_margin, nearest_rows
 from rosenblatt.theory.inputs import (
     Matrix,
     MatrixLike,
@@ -48,7 +48,7 @@ def separability(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Finite numbers; integers that float64 would round are refused. There may be no columns.
+        Finite numbers; those that float64 would round are refused. There may be no columns.
     y : array of shape (n,)
         Labels. Of two in sorted order, the second counts as +1.
     method : {"hull", "lp"}
@@ -134,5 +134,6 @@ def _decide(
     w, b, least, alpha = found
     low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
     if least > 0:
-        return Separable(w, b, low, high, alpha, longest_row(X), positive)
+        nearest = nearest_rows(X, signs, w, b, "geometric", high)
+        return Separable(w, b, low, high, alpha, longest_row(X), positive, nearest)
     return Undecided(low, high, w, b, alpha, positive)

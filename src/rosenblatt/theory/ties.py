@@ -21,18 +21,25 @@ def distinct_rows(X: Floats, signs: Signs, rows: NDArray[np.intp], columns: NDAr
     >>> distinct_rows(np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 5.0]]), np.ones(3), np.arange(3), np.array([0]))
     array([0, 2])
     """
+    return np.unique(representatives(X, signs, rows, columns))
+
+
+def representatives(X: Floats, signs: Signs, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return for each of ``rows`` one of them that has the same sign and the same ``columns``.
+
+    >>> representatives(np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 5.0]]), np.ones(3), np.arange(3), np.array([0]))
+    array([0, 0, 2])
+    """
     step = max(1, _BLOCK_BYTES // (8 * max(1, len(columns))))
     blocks = [slice(start, start + step) for start in range(0, len(rows), step)]
     hashes = np.concatenate([_hashes(_part(X, rows[block], columns), signs[rows[block]]) for block in blocks])
     _, first, kind = np.unique(hashes, return_index=True, return_inverse=True)
     twins = rows[first[kind]]
-    kept = np.zeros(len(rows), bool)
-    kept[first] = True
     for block in blocks:
         some, others = rows[block], twins[block]
         differs = (_part(X, some, columns) != _part(X, others, columns)).any(axis=1) | (signs[some] != signs[others])
-        kept[block] |= differs
-    return rows[kept]
+        twins[block] = np.where(differs, some, others)
+    return twins
 
 
 def _part(X: Floats, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:

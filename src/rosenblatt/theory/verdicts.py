@@ -17,6 +17,7 @@ from rosenblatt.theory.certificates import (
     Certificate,
     Integers,
     JsonFile,
+    KnownRows,
     Label,
     Number,
     Real,
@@ -25,7 +26,7 @@ from rosenblatt.theory.certificates import (
     Vector,
     words,
 )
-from rosenblatt.theory.claims import attains, most_margin, proves_inseparable
+from rosenblatt.theory.claims import attains, most_margin, nearest_rows, proves_inseparable
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_rows, longest_row, signs_of
 from rosenblatt.theory.words import rows_text
 
@@ -58,6 +59,7 @@ class _Bracket(_AboutRows):
 
     w: Numbers
     b: float
+    nearest: NDArray[np.intp] | None = None
 
     @property
     def support(self) -> NDArray[np.intp]:
@@ -67,7 +69,9 @@ class _Bracket(_AboutRows):
     def _proves(self, X: Matrix, signs: Signs, kind: str, low: float, high: float, separates: bool) -> bool:
         """Return whether (w, b) has a margin of at least ``low``, and ``alpha`` proves that none is above ``high``."""
         claimed = attains(X, signs, self.w, self.b, kind, low, separates)
-        return claimed and high >= most_margin(X, signs, self.alpha, kind)
+        if not (claimed and high >= most_margin(X, signs, self.alpha, kind)):
+            return False
+        return self.nearest is None or np.array_equal(self.nearest, nearest_rows(X, signs, self.w, self.b, kind, high))
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +82,9 @@ class Separable(_Bracket):
     the weights ``alpha`` (on the points nearest to the other class's hull) that none is above ``margin_high``. Margins
     are geometric: distances, with w scaled to length 1 and b free (CIML Eq 4.8 and 4.9). Where a margin is so thin
     that no floats separate, w and b are integers. ``radius`` is the length of the longest row, up to rounding.
+
+    ``nearest`` are all rows whose distance from the hyperplane lies within the bracket, up to a billionth, so that they
+    may attain the margin; ``support`` are those that carry weight in ``alpha``.
     """
 
     w: Vector
@@ -87,6 +94,7 @@ class Separable(_Bracket):
     alpha: Sparse
     radius: Real
     positive: Label
+    nearest: KnownRows = None
 
     def __str__(self) -> str:
         n, d = len(self.alpha), len(self.w)
@@ -178,8 +186,8 @@ class MarginBracket(_Bracket):
 
     ``low`` is the margin of the hyperplane (w, b); ``high`` is proved by the weights ``alpha``: the length of the mean
     of the rows z = y x (homogeneous) or y (x, 1) (augmented), or half the distance of the two weighted class means
-    (geometric). Both are minus infinity where nothing separates, proved as `Inseparable` proves it. ``support`` are the
-    rows that attain the margin, as far as the bracket tells: those with weight in ``alpha``.
+    (geometric). Both are minus infinity where nothing separates, proved as `Inseparable` proves it. ``nearest`` are all
+    rows that attain the margin, as far as the bracket tells; ``support`` are those with weight in ``alpha``.
     """
 
     low: Real
@@ -191,6 +199,7 @@ class MarginBracket(_Bracket):
     positive: Label
     weights: Integers = None
     basis: BasisOfProof = None
+    nearest: KnownRows = None
 
     @property
     def gap(self) -> float:

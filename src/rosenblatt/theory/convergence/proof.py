@@ -13,11 +13,12 @@ from rosenblatt.tables import Table
 from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
-from rosenblatt.theory.exact import least_score, squared_length
+from rosenblatt.theory.exact import squared_length
 from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.given_numbers import unrounded
 from rosenblatt.theory.inputs import Floats, MatrixLike, two_classes
 from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.words import bound_text, counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from rosenblatt.theory.certificates import Certificate, Codec, Real
-from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers
 from rosenblatt.theory.integers import are_finite, proportional
 from rosenblatt.theory.programs.feasibility_answers import Infeasible, Point
 from rosenblatt.theory.programs.systems import dot, is_inside, read_system, read_vector
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.words import rows_do, vector_text
 
 _Proof: TypeAlias = Annotated[

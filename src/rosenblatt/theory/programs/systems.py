@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.given_numbers import unrounded
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, check_matrix
 from rosenblatt.theory.integers import are_finite, proportional
+from rosenblatt.theory.scores import least_score
 
 
 def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:

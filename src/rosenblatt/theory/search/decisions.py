@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, Signs
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
 from rosenblatt.theory.search.balances import prove_balance
 from rosenblatt.theory.search.hinge import HingeSearch, best_length

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.enclosures import encloses_zero_combination
-from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, check_matrix, dense_rows, largest_entry, spread
 from rosenblatt.theory.integers import near_floats, proportional_integers
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
 from rosenblatt.theory.search.balances import prove_balance
 from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search

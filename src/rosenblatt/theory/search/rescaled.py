@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 
 from rosenblatt.parameters import check_integer
-from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows, squared_lengths
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.cones import balanced
 from rosenblatt.theory.words import counted
 from rosenblatt.training.batches import InMemory, make_batch

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.parameters import check_integer, check_share
-from rosenblatt.theory.exact import least_score
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, spread
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
 from rosenblatt.theory.search.decisions import DecisionSearch
 from rosenblatt.theory.search.gordan import conflicting_duplicates, decide_exactly

@@ -1,0 +1,166 @@
+"""The scores y (w . x + b) of rows, exactly: which is the least, and which rows are within a distance.
+
+Floating point with error bounds settles almost every row, and exact arithmetic the others. The error bound: a dot
+product of d terms in any order, with or without fused multiplication, is off by at most g (|x| . |w|) with
+g = d u / (1 - d u), u = 2^-53, and by 2^-1074 for each product that underflows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.rounding import HALF_ULP, TINY
+from rosenblatt.theory.exact import in_common_units, largest_bytes, product_with_integers
+from rosenblatt.theory.floats import round_root
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_entry
+from rosenblatt.theory.ties import distinct_rows, representatives
+
+BLOCK_BYTES = 1 << 26
+MANY = 200  # more dense rows in doubt than this are first looked at with twice the digits
+
+
+def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
+    """Return the least ``y (w . x + b)`` over all rows, exactly; ``w`` and ``b`` are floats or integers."""
+    scores = _Scores(X, signs, w, b)
+    in_doubt = scores.perhaps_least()
+    if len(in_doubt) > MANY and not sp.issparse(X):
+        in_doubt = distinct_rows(X, signs, in_doubt, scores.used)
+    if len(in_doubt) > MANY and scores.nothing_vanished and not sp.issparse(X):
+        low, high = _sharp_scores(X, signs, in_doubt, scores.w, scores.b)
+        in_doubt = in_doubt[~(low > np.min(high))]
+    return min(min(part) * unit for part, unit in scores.exactly(in_doubt))
+
+
+def rows_within(X: Matrix, signs: Signs, w: Numbers, b: float, square: Fraction) -> NDArray[np.intp]:
+    """Return the rows whose ``y (w . x + b)`` is not above the root of ``square``, exactly."""
+    scores = _Scores(X, signs, w, b)
+    shifted = square / Fraction(4) ** scores.exponent
+    low, high = scores.bounds(np.arange(X.shape[0]))
+    inside, outside = high <= round_root(shifted, up=False), low > round_root(shifted, up=True)
+    in_doubt = np.flatnonzero(~(inside | outside))
+    same = in_doubt if sp.issparse(X) or len(in_doubt) <= MANY else representatives(X, signs, in_doubt, scores.used)
+    few, places = np.unique(same, return_inverse=True)
+    found = []
+    for part, unit in scores.exactly(few):
+        most = math.floor(square / (unit * unit))
+        found += [score <= 0 or score * score <= most for score in part]
+    inside[in_doubt] = np.array(found, dtype=bool)[places]
+    return np.flatnonzero(inside)
+
+
+class _Scores:
+    """The scores ``y (w . x + b)`` of all rows: near them in floats, with bounds, and exactly for some.
+
+    In floats they are divided by ``2**exponent``, so that ``w`` and ``b``, floats or integers of any size, are about 1.
+    """
+
+    def __init__(self, X: Matrix, signs: Signs, w: Numbers, b: float) -> None:
+        self.X, self.signs = X, signs
+        values = [*w.tolist(), b]
+        self.exponent = max((_exponent(value) for value in values if value), default=0)
+        with np.errstate(all="ignore"):
+            *near, self.b = (_scaled(value, self.exponent) for value in values)
+        self.w = np.array(near)
+        kept = np.count_nonzero(self.w) + (self.b != 0) == sum(value != 0 for value in values)
+        self.nothing_vanished = kept and w.dtype != object
+        whole, self.unit = in_common_units(values)
+        self.whole_b = whole.pop()
+        self.used = np.array([j for j, value in enumerate(whole) if value], dtype=np.intp)
+        self.whole_w = [whole[j] for j in self.used] if len(self.used) < len(whole) else whole
+        self.terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
+        self.reach = np.abs(self.w) + TINY  # what vanished when w was scaled
+        with np.errstate(all="ignore"):
+            self.near = signs * (X @ self.w + self.b)
+
+    def _error(self, products: float | Floats) -> Any:
+        """Return how far a score may be off, where ``products`` bounds the sum of ``|x| |w|``."""
+        g = (self.terms + 6) * HALF_ULP * 1.01
+        return 1.01 * (g * (products + abs(self.b)) + (self.terms + 4) * TINY)
+
+    def bounds(self, rows: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Return bounds of the scores of some rows, in floats; ``w`` and ``b`` may be off by one rounding."""
+        low, high = np.empty(len(rows)), np.empty(len(rows))
+        step = max(1, BLOCK_BYTES // (8 * max(1, self.X.shape[1])))
+        with np.errstate(all="ignore"):
+            for start in range(0, len(rows), step):
+                part = rows[start : start + step]
+                error = self._error(abs(self.X[part]) @ self.reach)
+                low[start : start + step], high[start : start + step] = self.near[part] - error, self.near[part] + error
+        return low, high
+
+    def perhaps_least(self) -> NDArray[np.intp]:
+        """Return the rows whose score may be the least."""
+        with np.errstate(all="ignore"):
+            error = self._error(1.01 * largest_entry(self.X) * np.sum(self.reach))  # of any row
+            rows = np.flatnonzero(~(self.near > np.min(self.near) + 2.02 * error))
+        low, high = self.bounds(rows)
+        least = np.min(high) if not np.isnan(high).any() else np.inf
+        return rows[~(low > least)]
+
+    def exactly(self, rows: NDArray[np.intp]) -> Iterator[tuple[list[int], Fraction]]:
+        """Yield exact scores of some rows, in parts that fit into memory: integers, and the unit that they count."""
+        step = max(1, BLOCK_BYTES // (256 + largest_bytes([*self.whole_w, self.whole_b])))
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            X = self.X[part][:, self.used] if len(self.used) < self.X.shape[1] else self.X[part]
+            products, place = product_with_integers(X, self.whole_w)
+            b, signs = self.whole_b << -place, self.signs[part]
+            found = [total + b if sign > 0 else -total - b for total, sign in zip(products, signs, strict=True)]
+            yield found, self.unit / (1 << -place)
+
+
+def _sharp_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b: float) -> tuple[Floats, Floats]:
+    """Return bounds of ``y (w . x + b)`` for some rows, to about 100 bits; NaN and inf where a number is extreme.
+
+    Products are split into a float and what it rounded off (Dekker), and so are sums (Knuth): the sum is then off by
+    at most u |s| + g^2 (|x| . |w| + |b|) (Ogita, Rump and Oishi 2005).
+    """
+    columns = np.flatnonzero(w)
+    g = (len(columns) + 4) * HALF_ULP * 1.01
+    split = 2.0**27 + 1
+    step = 1 + BLOCK_BYTES // (80 * max(1, len(columns)))
+    lows, highs = [], []
+    with np.errstate(all="ignore"):
+        for start in range(0, len(rows), step):
+            which = rows[start : start + step]
+            part = X[which][:, columns]
+            safe = _moderate(part).all(axis=1) & bool(_moderate(np.append(w, b)).all())
+            total, rest, reach = np.full(len(which), b), np.zeros(len(which)), np.full(len(which), abs(b))
+            for x, v in zip(part.T, w[columns].tolist(), strict=True):
+                product = x * v
+                x_high, v_high = split * x - (split * x - x), split * v - (split * v - v)
+                x_low, v_low = x - x_high, v - v_high
+                rest += x_high * v_high - product + x_high * v_low + x_low * v_high + x_low * v_low
+                new = total + product
+                rest += (total - (new - (new - total))) + (product - (new - total))
+                total = new
+                reach += np.abs(product)
+            s = signs[which] * (total + rest)
+            error = np.where(safe, 1.01 * (2 * HALF_ULP * np.abs(s) + g * g * reach) + TINY, np.nan)
+            lows.append(s - error)
+            highs.append(np.where(safe, s + error, np.inf))
+    return np.concatenate(lows), np.concatenate(highs)
+
+
+def _moderate(values: Floats) -> NDArray[np.bool_]:
+    """Return which numbers are zero or have products and halves that neither overflow nor underflow."""
+    size = np.abs(values)
+    return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
+
+
+def _exponent(value: float) -> int:
+    return value.bit_length() if isinstance(value, int) else math.frexp(value)[1]
+
+
+def _scaled(value: float, exponent: int) -> float:
+    """Return ``value / 2**exponent`` as a float, one rounding at most where it is not tiny."""
+    if isinstance(value, int):
+        return value / (1 << exponent) if value else 0.0
+    return math.ldexp(value, -exponent)

@@ -11,8 +11,8 @@ from typing import TextIO
 class Progress:
     """One line that shows how far a run or a search is. Silent if ``verbose`` is 0.
 
-    A run of ``passes`` passes calls ``within`` and ``after``, a search calls ``search`` and ``exact``; both end with
-    ``close``.
+    A run of ``passes`` passes calls ``within`` and ``after``, a search calls ``search``, ``exact`` or ``bracket``; both
+    end with ``close``.
     """
 
     def __init__(self, verbose: int, passes: int = 1, stream: TextIO | None = None) -> None:
@@ -53,6 +53,12 @@ class Progress:
         seconds = self._due(0.2, 5.0)
         if seconds is not None:
             self._show(f"exact arithmetic with {rows:,} rows: {share:.0%} of the work that is allowed, {seconds:.0f} s")
+
+    def bracket(self, low: int, high: int) -> None:
+        """Show a bracket around the number of rows to remove, from time to time."""
+        seconds = self._due(0.2, 5.0)
+        if seconds is not None:
+            self._show(f"at least {low:,} and at most {high:,} rows to remove, {seconds:.0f} s")
 
     def comparing(self, share: float) -> None:
         """Show how much of the files has been compared with a checkpoint, from time to time."""

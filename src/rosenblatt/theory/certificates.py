@@ -28,6 +28,7 @@ from rosenblatt.storage.json_fields import StrictFields, label_to_json
 FORMAT = 1
 _HOMES = {
     "verdicts": ("Separable", "Inseparable", "Undecided", "MarginBracket"),
+    "mistakes.answers": ("FewestMistakes",),
     "programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),
     "programs.optimum_answers": ("Optimum", "Unbounded"),
 }

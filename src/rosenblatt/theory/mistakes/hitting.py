@@ -21,9 +21,10 @@ from rosenblatt.theory.mistakes.trees import Leaf, Tree, leaf_bound
 UNITS = 1 << 30  # shares of cores are counted in such parts
 MOST_LEAVES = 500
 MOST_CORES = 5000  # beyond, the linear programs are left out
-MOST_SPLITS = 200  # of the integer program
-SPLIT = 15_000.0  # what one costs for each row of a core
-PROGRAM = 5_000.0  # what a linear program costs for each
+MOST_SPLITS = 100  # of the integer program
+FIRST = 20  # the work before the first, in splits
+SPLIT = 60_000.0  # what one costs for each row of a core
+PROGRAM = 8_000.0  # what a linear program costs for each
 LIMIT = 1000.0  # seconds, where the user sets no limit
 
 Rows = NDArray[np.intp]
@@ -42,7 +43,7 @@ def cheapest_hit(cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budge
         constraints=LinearConstraint(incidence, 1, np.inf),
         options={"time_limit": min(LIMIT, budget.seconds), "mip_rel_gap": 0.0, "node_limit": splits},
     )
-    budget.spend(incidence.nnz * (found.mip_node_count or 1) * SPLIT)
+    budget.spend(incidence.nnz * (FIRST + (found.mip_node_count or 0)) * SPLIT)
     return None if found.x is None else used[found.x > 0.5]
 
 

@@ -82,10 +82,10 @@ def test_few_mistakes_are_found_exactly(n, d, share):
     assert found.check(X, y)
 
 
-@pytest.mark.slow
-def test_where_disjoint_cores_are_not_enough_a_tree_proves_it():
-    rng = np.random.default_rng(5)
-    X, y = rng.standard_normal((40, 3)), rng.integers(0, 2, 40)
+@pytest.mark.parametrize(("n", "d", "seed"), [(28, 3, 3), (30, 4, 4)])
+def test_where_disjoint_cores_are_not_enough_a_tree_proves_it(n, d, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((n, d)), rng.integers(0, 2, n)
     found = fewest_mistakes(X, y)
     assert found.low == found.high
     assert len(found.tree) > 1

@@ -17,6 +17,8 @@ from rosenblatt.theory.verdicts import Inseparable, Separable
 
 Mask = NDArray[np.bool_]
 CALL = 2e6  # what deciding a small set costs, in multiplications
+EXACT = 1000.0  # and the cube of the rows with exact weights, of which there are at most
+MOST_EXACT = 24
 
 
 class Removal(NamedTuple):
@@ -47,7 +49,8 @@ class CoreSearch:
         points, budget = self.points, self.budget
         pool = self._start(allowed, first)
         while len(pool) and not budget.is_spent:
-            budget.spend(CALL + len(pool) * (points.X.shape[1] + 1) * min(len(pool), self.few) * 4)
+            size = min(len(pool), self.few)
+            budget.spend(CALL + 4.0 * len(pool) * self.few * size + EXACT * min(size, MOST_EXACT) ** 3)
             verdict = separability(points.X[pool], points.signs[pool], rtol=0.5)
             if isinstance(verdict, Inseparable):
                 rows = verdict.support

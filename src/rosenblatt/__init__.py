@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from rosenblatt.theory.convergence.bounds import mistake_bound
     from rosenblatt.theory.convergence.proof import Proof, proof
     from rosenblatt.theory.margins import dataset_margin, margin
+    from rosenblatt.theory.mistakes.answers import FewestMistakes
+    from rosenblatt.theory.mistakes.fewest import fewest_mistakes
     from rosenblatt.theory.programs.feasibility import maximize, strict_feasibility
     from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled
     from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded
@@ -48,6 +50,8 @@ _HOMES = {
     "theory.convergence.bounds": ("mistake_bound",),
     "theory.convergence.proof": ("Proof", "proof"),
     "theory.margins": ("dataset_margin", "margin"),
+    "theory.mistakes.answers": ("FewestMistakes",),
+    "theory.mistakes.fewest": ("fewest_mistakes",),
     "theory.programs.feasibility": ("maximize", "strict_feasibility"),
     "theory.programs.optimum_answers": ("Optimum", "Unbounded"),
     "theory.programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),

@@ -11,8 +11,8 @@ from typing import TextIO
 class Progress:
     """One line that shows how far a run or a search is. Silent if ``verbose`` is 0.
 
-    A run of ``passes`` passes calls ``within`` and ``after``, a search calls ``search``, ``deciding`` and ``exact``, an
-    enumeration ``share``; all end with ``close``.
+    A run of ``passes`` passes calls ``within`` and ``after``, a search ``search``, ``deciding``, ``exact`` or
+    ``bracket``, an enumeration ``share``. All end with ``close``.
     """
 
     def __init__(self, verbose: int, passes: int = 1, stream: TextIO | None = None) -> None:
@@ -66,6 +66,12 @@ class Progress:
         if seconds is not None and share > 0:
             minutes, rest = divmod(round(seconds * (1.0 - share) / share), 60)
             self._show(f"{what}: {share:.1%} in {seconds:.0f} s, about {minutes:,}:{rest:02d} left")
+
+    def bracket(self, low: int, high: int) -> None:
+        """Show a bracket around the number of rows to remove, from time to time."""
+        seconds = self._due(0.2, 5.0)
+        if seconds is not None:
+            self._show(f"at least {low:,} and at most {high:,} rows to remove, {seconds:.0f} s")
 
     def comparing(self, share: float) -> None:
         """Show how much of the files has been compared with a checkpoint, from time to time."""

@@ -214,8 +214,6 @@ def nearest_is_right(certificate, X, signs, kind, high):
     """Say whether ``nearest`` are the rows at a distance of at most ``high``, or nothing is said of them."""
     if certificate.nearest is None:
         return True
-    if math.isnan(high) or not all(math.isfinite(value) for value in [*certificate.w.tolist(), certificate.b]):
-        return False
     if math.isinf(high):
         return certificate.nearest.tolist() == []
     w, b = [Fraction(value) for value in certificate.w.tolist()], Fraction(certificate.b)

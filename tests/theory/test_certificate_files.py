@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from rosenblatt import maximize, strict_feasibility
+from rosenblatt import fewest_mistakes, maximize, strict_feasibility
 from rosenblatt.theory import certificates
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.margins import dataset_margin
@@ -23,6 +23,7 @@ EVERY_TYPE = [
     separability(SQUARE, [0, 1, 1, 0]),
     Undecided(-1.0, 1.0, np.ones(2), 0.5, np.ones(4), "yes"),
     dataset_margin(SQUARE, [0, 1, 1, 1]),
+    fewest_mistakes(SQUARE, [0, 1, 1, 0]),
     strict_feasibility(TRIANGLE, [0, 0, 1]),
     strict_feasibility(TRIANGLE, [0, 0, -1]),
     Unsettled(np.ones(2), 0.5),

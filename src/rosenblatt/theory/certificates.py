@@ -29,6 +29,7 @@ from rosenblatt.theory.enclosures import Basis, ColumnStep
 FORMAT = 1
 _HOMES = {
     "verdicts": ("Separable", "Inseparable", "Undecided", "MarginBracket"),
+    "mistakes.answers": ("FewestMistakes",),
     "programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),
     "programs.optimum_answers": ("Optimum", "Unbounded"),
 }

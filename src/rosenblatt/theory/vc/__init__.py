@@ -9,6 +9,7 @@ cocircular and equal points get the right answer.
 from rosenblatt.theory.vc.counting import (
     cover_count,
     dichotomies,
+    growth,
     largest_shattered,
     sauer_bound,
     shatters,
@@ -21,6 +22,7 @@ __all__ = [
     "RadonPartition",
     "cover_count",
     "dichotomies",
+    "growth",
     "largest_shattered",
     "sauer_bound",
     "shatters",

@@ -7,6 +7,7 @@ from math import comb
 
 from rosenblatt.parameters import check_integer
 from rosenblatt.progress import Progress
+from rosenblatt.tables import Table
 from rosenblatt.theory.vc.families import check_family, cut, known_vc_dimension
 from rosenblatt.theory.vc.points import Integers, Note, PointsLike, ignore, read_points, to_integers
 
@@ -146,6 +147,47 @@ def cover_count(n: int, d: int) -> int:
     """
     n, d = check_integer("n", n, 1), check_integer("d", d, 1)
     return 2 * sum(comb(n - 1, i) for i in range(min(n - 1, d) + 1))
+
+
+def growth(points: PointsLike, family: str, k: int | None = None) -> Table:
+    """Return how many subsets the family cuts from the first n points, beside Sauer's bound, for n = 1, 2, ...
+
+    The columns are ``n``; ``count``, the number of `dichotomies` of the first n points; ``sauer``, `sauer_bound` with
+    the VC dimension of the family in as many dimensions as the points have; and for halfspaces ``cover``,
+    `cover_count`, which points in general position reach. Time and parameters are those of one call of `dichotomies`.
+
+    Examples
+    --------
+    >>> growth([[0, 0], [2, 0], [0, 2], [3, 3], [1, 1]], "halfspaces")
+    Subsets that halfspaces cut from the first n points in R^2
+    n  count  sauer  cover
+    ----------------------
+    1      2      2      2
+    2      4      4      4
+    3      8      8      8
+    4     14     15     14
+    5     18     26     22
+    sauer: C(n, 0) + ... + C(n, 3), as the VC dimension is 3.
+    cover: points in general position.
+    """
+    groups, sides = _groups(points, family, k)
+    masks = cut(list(groups), family, sides)
+    rows = range(1, 1 + sum(map(len, groups.values())))
+    d = len(next(iter(groups)))
+    dimension = known_vc_dimension(family, d, sides)
+    firsts = [names[0] for names in groups.values()]
+    different = [sum(first < n for first in firsts) for n in rows]
+    counts = {g: len({mask & ((1 << g) - 1) for mask in masks}) for g in set(different)}
+    columns = {
+        "n": list(rows),
+        "count": [counts[g] for g in different],
+        "sauer": [sauer_bound(n, dimension) for n in rows],
+    }
+    notes = [f"sauer: C(n, 0) + ... + C(n, {dimension}), as the VC dimension is {dimension}."]
+    if family == "halfspaces":
+        columns["cover"] = [cover_count(n, d) for n in rows]
+        notes.append("cover: points in general position.")
+    return Table(columns, title=f"Subsets that {family} cut from the first n points in R^{d}", notes=notes)
 
 
 def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], int]:

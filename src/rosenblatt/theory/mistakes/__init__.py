@@ -1,0 +1,1 @@
+"""How far data is from separable: the fewest rows to remove, bracketed and proved."""

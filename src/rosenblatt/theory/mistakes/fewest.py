@@ -1,0 +1,104 @@
+"""How many rows must go until a hyperplane separates the rest? A bracket, with the rows and the proof."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from rosenblatt.parameters import check_seconds
+from rosenblatt.progress import Progress
+from rosenblatt.theory.inputs import Matrix, MatrixLike, Signs, two_classes
+from rosenblatt.theory.mistakes.answers import FewestMistakes
+from rosenblatt.theory.mistakes.brackets import Bracket
+from rosenblatt.theory.mistakes.hyperplanes import Points
+
+
+def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = None, verbose: int = 0) -> FewestMistakes:
+    """Bracket the least number of rows whose removal leaves data that a hyperplane separates, and prove both ends.
+
+    This is the least number of mistakes that any hyperplane makes, a row on it counted as one. It is NP-hard (Johnson
+    and Preparata 1978, as the densest hemisphere), so it is found exactly for small data and for few mistakes, and
+    otherwise bracketed. From above, a hyperplane: the pocket of a perceptron, then line searches over the number of
+    mistakes, then rows put back as long as the rest stays separable. From below, cores: sets of at most d + 2 rows
+    (fewer on ties) that nothing separates, so that each must lose a row. They are looked for one by one in the
+    rows that are left when all cores known so far are hit; what proves that no fewer rows hit them all is found by
+    branch and bound, and is part of the answer.
+
+    It stops when both ends meet, or after a fixed amount of work, some half a minute; or at ``max_seconds``. In high
+    dimensions the lower end is weak, as it cannot exceed n / (d + 2) for points in general position.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Finite numbers, as for `separability`. There may be no columns.
+    y : array of shape (n,)
+        Labels of at most two classes; ask about one class of several against the rest as ``y == name``.
+    max_seconds : float, optional
+        Stop after about so long, with the bracket reached.
+    verbose : int
+        If not 0, a long search says on standard error how far it is.
+
+    Returns
+    -------
+    FewestMistakes
+        ``low``, ``high``, the ``rows`` to remove and the hyperplane (w, b) that then separates. It prints in words,
+        ``check(X, y)`` recomputes all of it from the data, ``save`` and ``Certificate.load`` keep it as JSON.
+
+    Examples
+    --------
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> found = fewest_mistakes(X, [0, 1, 1, 0])
+    >>> print(found)
+    Exactly 1 of the 4 rows must be removed so that a hyperplane separates the rest.
+    Without row 0 it does.
+    1 set of rows, which no hyperplane separates, proves that one must go.
+    >>> found.low, found.high, found.rows, found.check(X, [0, 1, 1, 0])
+    (1, 1, array([0]), True)
+    """
+    check_seconds("max_seconds", max_seconds)
+    matrix, signs, positive = two_classes(X, y)
+    progress = Progress(verbose)
+    groups = _equal_rows(matrix, signs)
+    firsts = np.array([group[0] for group in groups])
+    points = Points(matrix[firsts], signs[firsts], np.array([len(group) for group in groups]))
+    bracket = Bracket(points, max_seconds, progress)
+    low, tree = bracket.close()
+    progress.close()
+    best, cores = bracket.best, bracket.cores
+    named = sorted({int(row) for core in cores for row in core.rows})
+    wrong = [group for group, gone in zip(groups, best.wrong.tolist(), strict=True) if gone]
+    return FewestMistakes(
+        low=low,
+        rows=np.array(sorted(row for group in wrong for row in group), dtype=np.intp),
+        w=best.w,
+        b=best.b,
+        n=len(signs),
+        cores=tuple(core._replace(rows=firsts[core.rows]) for core in cores),
+        copies=tuple(np.array(groups[k]) for k in named if len(groups[k]) > 1),
+        tree=tuple(int(firsts[node]) if isinstance(node, int) else node for node in tree),
+        positive=positive,
+    )
+
+
+def _equal_rows(X: Matrix, signs: Signs) -> list[list[int]]:
+    """Return the row numbers of each different row with its sign, in order."""
+    groups: dict[bytes, list[int]] = {}
+    for i, row in enumerate(_row_bytes(X)):
+        key = hashlib.blake2b(row + (b"+" if signs[i] > 0 else b"-"), digest_size=20).digest()
+        groups.setdefault(key, []).append(i)
+    return list(groups.values())
+
+
+def _row_bytes(X: Matrix) -> Iterable[bytes]:
+    if not sp.issparse(X):
+        return ((row + 0.0).tobytes() for row in X)
+    X = X.copy()
+    X.eliminate_zeros()
+    X.sort_indices()
+    ends = X.indptr.tolist()
+    return (X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in pairwise(ends))

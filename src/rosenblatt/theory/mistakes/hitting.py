@@ -1,0 +1,171 @@
+"""Rows that hit all cores: a cheapest set, and the tree that proves that none is cheaper.
+
+Both come from linear programs (SciPy's HiGHS), and neither is trusted: what a leaf proves is computed exactly.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.theory.inputs import Floats
+from rosenblatt.theory.mistakes.budget import Budget
+from rosenblatt.theory.mistakes.trees import Leaf, Tree, leaf_bound
+
+UNITS = 1 << 30  # shares of cores are counted in such parts
+MOST_LEAVES = 500
+MOST_CORES = 5000  # beyond, the linear programs are left out
+MOST_SPLITS = 100  # of the integer program
+FIRST = 20  # the work before the first, in splits
+SPLIT = 60_000.0  # what one costs for each row of a core
+PROGRAM = 8_000.0  # what a linear program costs for each
+LIMIT = 1000.0  # seconds, where the user sets no limit
+
+Rows = NDArray[np.intp]
+
+
+def cheapest_hit(cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budget) -> Rows | None:
+    """Return rows of least cost that hit every core, or nearly so; None where none were found in the time left."""
+    from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import
+
+    used, incidence = _incidence(cores)
+    splits = min(MOST_SPLITS, max(1, int(0.2 * budget.left / (incidence.nnz * SPLIT))))
+    found = milp(
+        counts[used].astype(np.float64),
+        integrality=np.ones(len(used)),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(incidence, 1, np.inf),
+        options={"time_limit": min(LIMIT, budget.seconds), "mip_rel_gap": 0.0, "node_limit": splits},
+    )
+    budget.spend(incidence.nnz * (FIRST + (found.mip_node_count or 0)) * SPLIT)
+    return None if found.x is None else used[found.x > 0.5]
+
+
+def quick_hit(cores: Sequence[Rows], counts: NDArray[np.int64]) -> Rows:
+    """Return rows that hit every core, each time the one that hits the most of those left for its cost."""
+    used, incidence = _incidence(cores)
+    hits = np.asarray(incidence.sum(axis=0)).ravel()
+    by_row = sp.csc_array(incidence)
+    left = np.ones(len(cores), bool)
+    chosen = []
+    while left.any():
+        k = int(np.argmax(hits / counts[used]))
+        chosen.append(k)
+        ended = by_row.indices[by_row.indptr[k] : by_row.indptr[k + 1]]
+        ended = ended[left[ended]]
+        left[ended] = False
+        hits -= np.asarray(incidence[ended].sum(axis=0)).ravel()
+    return used[chosen]
+
+
+def _incidence(cores: Sequence[Rows]) -> tuple[Rows, sp.csr_array]:
+    """Return the rows that occur, and which of them each core has."""
+    used, places = np.unique(np.concatenate(cores), return_inverse=True)
+    owners = np.repeat(np.arange(len(cores)), [len(core) for core in cores])
+    return used, sp.csr_array((np.ones(len(places)), (owners, places)), shape=(len(cores), len(used)))
+
+
+@dataclass(order=True)
+class _Node:
+    """A leaf that may still be split: its bound, the rows settled on the way, and the row to branch on."""
+
+    bound: float
+    number: int
+    leaf: Leaf = field(compare=False)
+    row: int | None = field(compare=False)
+    removed: Mapping[int, bool] = field(compare=False)
+
+
+class Refutation:
+    """The tree of a proof, grown at its weakest leaf until it proves ``goal`` or nothing more can be had."""
+
+    def __init__(self, cores: Sequence[Rows], counts: NDArray[np.int64], budget: Budget) -> None:
+        self.cores = [core.tolist() for core in cores]
+        self.counts = counts
+        self.budget = budget
+        self.copies = {int(row): int(counts[row]) for core in cores for row in core if counts[row] > 1}
+        self.children: dict[int, tuple[int, int]] = {}
+        self.nodes: list[_Node] = []
+
+    def prove(self, goal: int, disjoint: Leaf) -> tuple[int, Tree]:
+        """Return how many rows must go, and the tree; ``disjoint`` are cores that have no row in common."""
+        root = self._node({})
+        bound = leaf_bound([(self.cores[j], times) for j, times in disjoint], {}, self.copies)
+        if bound >= root.bound:
+            root = self.nodes[0] = _Node(bound, 0, disjoint, root.row, {})
+        open_leaves = [root]
+        while open_leaves[0].bound < goal and open_leaves[0].row is not None:
+            if len(self.nodes) > 2 * MOST_LEAVES or self.budget.is_spent:
+                break
+            node = heapq.heappop(open_leaves)
+            assert node.row is not None
+            both = [self._node({**node.removed, node.row: gone}) for gone in (True, False)]
+            self.children[node.number] = (both[0].number, both[1].number)
+            for child in both:
+                heapq.heappush(open_leaves, child)
+        return int(min(goal, open_leaves[0].bound)), self._preorder()
+
+    def _node(self, removed: Mapping[int, bool]) -> _Node:
+        """Return the leaf where these rows are removed or kept, with the best proof of a linear program."""
+        cost = sum(int(self.counts[row]) for row, gone in removed.items() if gone)
+        left = [j for j, core in enumerate(self.cores) if not any(removed.get(row) for row in core)]
+        free = [[row for row in self.cores[j] if row not in removed] for j in left]
+        lost = next((j for j, rows in zip(left, free, strict=True) if not rows), None)
+        leaf: Leaf = ()
+        row = None
+        if lost is not None:
+            leaf = ((lost, 1),)
+        elif left and len(left) <= MOST_CORES:
+            leaf, row = self._packed(left, [np.array(rows) for rows in free])
+        bound = cost + leaf_bound([(self.cores[j], times) for j, times in leaf], removed, self.copies)
+        node = _Node(bound, len(self.nodes), leaf, row, removed)
+        self.nodes.append(node)
+        return node
+
+    def _packed(self, left: Sequence[int], free: Sequence[Rows]) -> tuple[Leaf, int | None]:
+        """Return shares of the cores, as large as the rows' counts allow, and the row whose share is nearest to 1/2."""
+        from scipy.optimize import linprog  # slow to import
+
+        used, incidence = _incidence(free)
+        self.budget.spend(incidence.nnz * PROGRAM)
+        found = linprog(
+            -np.ones(len(left)),
+            A_ub=sp.csr_array(incidence.T),
+            b_ub=self.counts[used],
+            bounds=(0, None),
+            method="highs",
+            options={"time_limit": min(LIMIT, self.budget.seconds)},
+        )
+        if found.status != 0:
+            return (), None
+        times = [round(share * UNITS) for share in found.x.tolist()]
+        common = math.gcd(*times) or 1
+        leaf = tuple((j, count // common) for j, count in zip(left, times, strict=True) if count)
+        return leaf, _most_open(used, -found.ineqlin.marginals)
+
+    def _preorder(self) -> Tree:
+        tree: list[int | Leaf] = []
+        stack = [0]
+        while stack:
+            number = stack.pop()
+            node = self.nodes[number]
+            if number in self.children:
+                assert node.row is not None
+                tree.append(node.row)
+                stack += reversed(self.children[number])
+            else:
+                tree.append(node.leaf)
+        return tuple(tree)
+
+
+def _most_open(used: Rows, shares: Floats) -> int | None:
+    """Return the row whose share is nearest to 1/2; None where all are 0 or 1, so that no branch can prove more."""
+    distance = np.abs(shares - 0.5)
+    k = int(np.argmin(distance))
+    return int(used[k]) if distance[k] < 0.5 - 1e-6 else None

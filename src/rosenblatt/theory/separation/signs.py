@@ -1,0 +1,159 @@
+"""The signs that infinite estimates take: forced by rows, or turned by a direction of the other sign."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rosenblatt.theory.inputs import Floats, Numbers
+from rosenblatt.theory.separation.claims import Force, encloses_combination, is_positive_multiple
+from rosenblatt.theory.separation.floats import condition
+from rosenblatt.theory.separation.modular import PRIMES, leftmost, residues, solve
+from rosenblatt.theory.separation.numbers import primitive
+from rosenblatt.theory.separation.problem import Indices
+from rosenblatt.theory.separation.simplex import Combination, farkas
+from rosenblatt.theory.separation.tucker import Found, Rows
+
+_MIX = 0.75  # how much of b is added to a direction, so that it does not fail by a rounding
+
+
+class Signs(NamedTuple):
+    """The status of each coefficient, with directions and rows that prove those that are infinite."""
+
+    statuses: list[str]
+    turns: list[Numbers]
+    forces: dict[int, Force]
+
+
+def find_signs(rows: Rows, found: Found) -> Signs:
+    """Return the status of each coefficient: finite, +inf, -inf or either."""
+    null, b = found.face.null, found.b
+    moving = (null != 0).any(axis=1) if null.shape[1] else np.zeros(rows.size, dtype=bool)
+    search = _Search(rows, found) if null.shape[1] > 1 else None
+    statuses = []
+    for j in range(rows.size):
+        sign = (b[j] > 0) - (b[j] < 0)
+        if not moving[j]:
+            statuses.append("finite")
+        elif sign and (search is None or search.is_forced(j, sign)):
+            statuses.append("+inf" if sign > 0 else "-inf")
+        else:
+            statuses.append("either")
+    return Signs(statuses, search.turns if search else [], search.forces if search else {})
+
+
+class _Search:
+    """The search for the sign of one coefficient after the other, which share directions and rows."""
+
+    def __init__(self, rows: Rows, found: Found) -> None:
+        self.rows, self.found = rows, found
+        self.turns: list[Numbers] = []
+        self.forces: dict[int, Force] = {}
+        self._bases: list[tuple[list[int], Floats]] = []
+        self._keys: list[int] = []
+        self._take(np.array(found.work, dtype=np.intp))
+
+    def _take(self, keys: Indices) -> None:
+        """Let rows into the working set; those on the hyperplane are of no use."""
+        keys = keys[self.found.signs.ravel()[keys] > 0]
+        A = self.rows.integers(keys) @ self.found.face.null
+        self.A = np.vstack([self.A, A]) if self._keys else A
+        self._keys += keys.tolist()
+        self.conditioned = condition(self.A)
+        self._bases = [(rows, np.linalg.inv(self.conditioned.F[rows])) for rows, _ in self._bases]
+
+    def is_forced(self, j: int, sign: int) -> bool:
+        """Find rows that force the sign of the coefficient j, or a direction with the other sign."""
+        rng = np.random.default_rng(j)
+        exactly = False
+        while True:
+            if any(turn[j] * sign < 0 for turn in self.turns):
+                return False
+            target = self.found.face.null[j] * sign
+            answer = farkas(self.A, target) if exactly else self._guess(target)
+            if isinstance(answer, Combination):
+                force = self._force(answer, target, exactly)
+                if force is not None:
+                    self.forces[j] = force
+                    return True
+                exactly = True
+                continue
+            y = answer if isinstance(answer, np.ndarray) else answer.y
+            turn = self._turned(y, j, sign)
+            if turn is None:
+                exactly = True
+                continue
+            more = self.rows.violating(turn, max(100, 4 * self.rows.size), rng)
+            if len(more) == 0:
+                signs = self.rows.problem.signs(turn)
+                more = np.flatnonzero(signs.ravel() < 0)[: max(100, 4 * self.rows.size)]
+            if len(more) == 0:
+                self.turns.append(turn)
+                return False
+            before = len(self._keys)
+            self._take(np.setdiff1d(more, self._keys))
+            exactly = exactly or len(self._keys) == before
+
+    def _guess(self, target: Numbers) -> Combination | Numbers:
+        """Return rows that combine to the target, or a direction against it, by non-negative least squares in floats."""
+        from scipy.optimize import nnls
+
+        aim = self.conditioned.target(target)
+        for keys, inverse in self._bases:
+            weights = aim @ inverse
+            if (weights > 1e-9 * np.abs(weights).max()).all():
+                return Combination(np.array(keys, dtype=np.intp), np.zeros(len(keys), dtype=object))
+        F = self.conditioned.F
+        try:
+            weights, gap = nnls(F.T, aim, maxiter=20 * len(F) + 100)
+        except RuntimeError:
+            weights, gap = np.zeros(len(F)), 1.0
+        if gap > 1e-9:
+            return self.conditioned.vector(weights @ F - aim)
+        rows = np.flatnonzero(weights > 1e-12 * weights.max())
+        if len(rows) == F.shape[1]:
+            try:
+                self._bases.append((rows.tolist(), np.linalg.inv(F[rows])))
+            except np.linalg.LinAlgError:
+                pass
+        return Combination(rows, np.zeros(len(rows), dtype=object))
+
+    def _turned(self, y: Numbers, j: int, sign: int) -> Numbers | None:
+        """Return a direction with the other sign at j: y mixed with b."""
+        null = self.found.face.null
+        against, along = -sign * (null[j] @ y), sign * (null[j] @ self.found.c)
+        if against <= 0:
+            return None
+        whole = int(_MIX * 1024)
+        return self.rows.restored(null @ (y * (along * 1024) + self.found.c * (against * whole)))
+
+    def _force(self, answer: Combination, target: Numbers, exactly: bool) -> Force | None:
+        """Return the proof that the rows force the sign, if that can be made exact."""
+        names = tuple(self.rows.name(self._keys[i]) for i in answer.rows.tolist())
+        if exactly:
+            return Force(names, tuple(answer.weights.tolist()))
+        A = self.A[answer.rows]
+        k = len(target)
+        if len(A) == k and self._encloses(answer.rows, A, target):
+            return Force(names, None)
+        M = residues(A, PRIMES[0])
+        rows = leftmost(M.T, PRIMES[0])
+        if len(rows) < len(A):
+            return None
+        columns = leftmost(M, PRIMES[0])
+        weights, _ = solve(A[:, columns].T, target[columns][:, None])
+        weights = primitive(weights.ravel())
+        kept = np.flatnonzero(weights)
+        if (weights < 0).any() or len(kept) == 0 or not is_positive_multiple(weights @ A, target):
+            return None
+        return Force(tuple(names[i] for i in kept.tolist()), tuple(weights[kept].tolist()))
+
+    def _encloses(self, rows: Indices, A: Numbers, target: Numbers) -> bool:
+        """Return whether the enclosure in floats works, on the very numbers that the check will look at."""
+        if self.found.signs.all():
+            keys = np.array([self._keys[i] for i in rows.tolist()], dtype=np.intp)
+            observations, place = np.divmod(keys, self.rows.problem.blocks)
+            Z = self.rows.problem.row_vectors(observations, self.rows.others[observations, place])
+            return encloses_combination(Z, np.sign(target.astype(np.float64)))
+        return False

@@ -6,7 +6,10 @@ from fractions import Fraction
 def maximum(c, A, b):
     """Return the largest c . x over A x <= b, x >= 0, where b >= 0, and an x that attains it (Bland's rule)."""
     n = len(c)
-    lines = [[*map(Fraction, row), *[Fraction(int(i == k)) for k in range(len(A))], Fraction(b[i])] for i, row in enumerate(A)]
+    lines = [
+        [*map(Fraction, row), *[Fraction(int(i == k)) for k in range(len(A))], Fraction(b[i])]
+        for i, row in enumerate(A)
+    ]
     goal = [*[-Fraction(v) for v in c], *[Fraction(0)] * (len(A) + 1)]
     basis = [n + i for i in range(len(A))]
     while any(v < 0 for v in goal[:-1]):
@@ -77,5 +80,7 @@ def naive_separation(observations, classes):
                 aim = [sign * int(q == place) for q in range(size)]
                 A = [[-v for v in z] + list(z) for z in Z] + [aim + [-v for v in aim]]
                 reach.append(maximum(aim + [-v for v in aim], A, [0] * m + [1])[0] > 0)
-            statuses.append({(0, 0): "finite", (1, 0): "+inf", (0, 1): "-inf", (1, 1): "either"}[tuple(map(int, reach))])
+            statuses.append(
+                {(0, 0): "finite", (1, 0): "+inf", (0, 1): "-inf", (1, 1): "either"}[tuple(map(int, reach))]
+            )
     return kind, statuses, on

@@ -30,6 +30,7 @@ _HOMES = {
     "verdicts": ("Separable", "Inseparable", "Undecided", "MarginBracket"),
     "programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),
     "programs.optimum_answers": ("Optimum", "Unbounded"),
+    "separation.answers": ("Separation",),
 }
 """The module of each type of certificate. A name in a file is looked up here and nowhere else."""
 MOST_BITS = 1 << 18

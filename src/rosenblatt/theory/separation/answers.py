@@ -125,8 +125,8 @@ class Separation(Certificate):
     direction : dict
         The separating combination, in integers: along it the likelihood rises for ever; all 0 for overlap.
     on_hyperplane : array of int
-        The numbers of the rows for which the combination is 0: those that are not predicted with certainty. (With more than
-        two classes: those for which some other class is as likely as their own.)
+        The numbers of the rows for which the combination is 0: those that are not predicted with certainty. (With more
+        than two classes: those for which some other class is as likely as their own.)
     baseline : label
         The class left out: of two or more in sorted order, the first.
 

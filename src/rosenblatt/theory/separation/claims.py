@@ -1,8 +1,8 @@
 """What a certificate of separation claims, recomputed from the data by exact arithmetic, whatever has found it.
 
 Tucker's pair: integers b and alpha >= 0 with Z b >= 0 and Z' alpha = 0, where each row has z . b > 0 or may have
-alpha > 0. Here alpha is kept on some rows S only: if every row with z . b = 0 lies in the span of Z_S, then weights on S
-can make up for a weight on it. That is proved by ``null``: Z_H null = 0, and null has as many independent columns
+alpha > 0. Here alpha is kept on some rows S only: if every row with z . b = 0 lies in the span of Z_S, then weights on
+S can make up for a weight on it. That is proved by ``null``: Z_H null = 0, and null has as many independent columns
 as the rank of Z_S leaves.
 """
 
@@ -19,6 +19,7 @@ from rosenblatt.theory.inputs import Numbers
 from rosenblatt.theory.separation.modular import rank_reaches, spanning_rows
 from rosenblatt.theory.separation.numbers import exact_scores, places, to_integers
 from rosenblatt.theory.separation.problem import Indices, Problem
+from rosenblatt.theory.separation.shifts import shifted
 
 Vectors = tuple[tuple[int, ...], ...]
 Row = tuple[int, int, int]
@@ -29,7 +30,7 @@ STATUSES = ("finite", "+inf", "-inf", "either", "aliased")
 class Force(NamedTuple):
     """Why a coefficient has one sign: rows z which with positive weights add up to it, given the hyperplane.
 
-    Without ``weights`` there are as many rows as ``null`` has columns, and weights are proved to exist.
+    Without ``weights``, for complete separation only, there are as many rows as columns: weights are proved to exist.
     """
 
     rows: tuple[Row, ...]
@@ -66,10 +67,11 @@ class Claims:
     """The claims of a pair about a problem without aliased columns; each method proves one of them."""
 
     def __init__(self, problem: Problem, pair: Pair) -> None:
-        self.problem, self.pair = problem, pair
+        self.shift = shifted(problem)
+        self.problem, self.pair = self.shift.problem, pair
         self.size = problem.X.shape[1] * problem.blocks
         self.b = np.array(pair.b, dtype=object)
-        self.signs = problem.signs(self.b)
+        self.signs = self.problem.signs(self._moved((pair.b,)))
         self.places = {key: k for k, key in enumerate(zip(problem.rows.tolist(), problem.own.tolist(), strict=True))}
 
     @property
@@ -102,7 +104,7 @@ class Claims:
         exponents = places(S)
         if (np.array(weights, dtype=object) @ to_integers(S, exponents) if rows else np.zeros(0)).any():
             return False
-        null = self.null
+        null = self._moved(self.pair.null)
         k = null.shape[1]
         if not rank_reaches(S, self.size - k) or not rank_reaches(null, k):
             return False
@@ -117,7 +119,7 @@ class Claims:
         """Return whether each coefficient has its status; the pair must have been proved."""
         null = self.null
         turns = np.array(self.pair.turns, dtype=object).reshape(len(self.pair.turns), self.size)
-        if any((self.problem.signs(turn) < 0).any() for turn in turns):
+        if any((self.problem.signs(turn) < 0).any() for turn in self._moved(self.pair.turns).T):
             return False
         for j, status in enumerate(statuses):
             moves = bool((null[j] != 0).any()) if null.shape[1] else False
@@ -142,27 +144,18 @@ class Claims:
         Z = None if force is None else self._row_vectors(list(force.rows))
         if force is None or Z is None or len(Z) == 0:
             return False
-        whole = self.kind == "complete"
         if force.weights is None:
-            if whole:
-                A, target = Z, np.where(np.arange(k) == j, float(sign), 0.0)
-            else:
-                exact, aim = self._products(Z, null), null[j] * sign
-                if max(int(abs(value)) for value in (*exact.ravel(), *aim)) >= 1 << 53:
-                    return False
-                A, target = exact.astype(np.float64), aim.astype(np.float64)
-            return encloses_combination(A, target)
+            return self.kind == "complete" and encloses_combination(Z, sign * self.shift.coefficient(j))
         if len(force.weights) != len(Z) or min(force.weights) <= 0:
             return False
         exponents = places(Z)
+        moved = self.shift.into(null) << (exponents - exponents.min()).astype(object)[:, None]
         total = np.array(force.weights, dtype=object) @ to_integers(Z, exponents)
-        scaled = null << (exponents - exponents.min()).astype(object)[:, None]
-        return is_positive_multiple(total @ scaled, null[j] * sign)
+        return is_positive_multiple(total @ moved, null[j] * sign)
 
-    def _products(self, Z: NDArray[np.float64], null: Numbers) -> Numbers:
-        """Return Z null as integers, times a power of two that is common to all."""
-        exponents = places(Z)
-        return to_integers(Z, exponents) @ (null << (exponents - exponents.min()).astype(object)[:, None])
+    def _moved(self, vectors: Vectors) -> Numbers:
+        """Return vectors as columns for the moved columns, times a positive integer."""
+        return self.shift.into(np.array(vectors, dtype=object).reshape(len(vectors), self.size).T)
 
     def _row_vectors(self, rows: list[Row]) -> NDArray[np.float64] | None:
         """Return the rows z, None where one of them is not in the data."""
@@ -170,7 +163,7 @@ class Claims:
         other = np.array([other for _, _, other in rows], dtype=np.intp)
         if any(place is None for place in found):
             return None
-        if not all(0 <= l < len(self.problem.classes) and l != own for _, own, l in rows):
+        if not all(0 <= k < len(self.problem.classes) and k != own for _, own, k in rows):
             return None
         return self.problem.row_vectors(np.array(found, dtype=np.intp), other)
 

@@ -22,8 +22,8 @@ def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: 
     """Decide whether a logistic regression has finite maximum-likelihood estimates, for each coefficient, and prove it.
 
     Three things can happen (Albert and Anderson 1984). Complete separation: some combination of the columns predicts
-    every row with certainty, and no estimate is finite. Quasi-complete separation: some combination predicts some rows with
-    certainty and is 0 on the others; some estimates are infinite. Overlap: neither, and all estimates are finite. The
+    every row with certainty, and no estimate is finite. Quasi-complete separation: some combination predicts some rows
+    with certainty and is 0 on the others; some estimates are infinite. Overlap: neither; all estimates are finite. The
     answer is about the numbers as stored, exactly; it prints in words and has ``check``, ``save`` and ``load``.
 
     Parameters
@@ -74,11 +74,12 @@ def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: 
         return tuple(whole.tolist())
 
     kind = "complete" if found.signs.all() else "quasi-complete" if found.signs.any() else "overlap"
-    face, null = found.face, () if kind == "complete" else found.face.null.T
+    face = found.face
+    null = rows.original(face.null)
     pair = Pair(
-        spread(found.b),
+        spread(primitive(null @ found.c) if len(found.c) else np.zeros(len(null), dtype=object)),
         tuple((rows.name(key), int(weight)) for key, weight in zip(face.keys, face.weights, strict=True)),
-        tuple(spread(rows.restored(column)) for column in null),
+        () if kind == "complete" else tuple(spread(primitive(column)) for column in null.T),
         relations,
         tuple(map(spread, signs.turns)),
         {int(where[j]): force for j, force in signs.forces.items()},

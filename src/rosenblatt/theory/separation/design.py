@@ -39,7 +39,11 @@ def read_design(X: Any, fit_intercept: bool) -> Design:
         names = [f"x{j}" for j in range(parts[0].shape[1])]
     if fit_intercept:
         names, parts = [INTERCEPT, *names], [np.ones((len(parts[0]), 1)), *parts]
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None) if len(set(names)) < len(names) else None
+    twice = (
+        next((name for k, name in enumerate(names) if name in names[:k]), None)
+        if len(set(names)) < len(names)
+        else None
+    )
     if twice is not None:
         raise ValueError(f"expected columns of different names, got {shorten(twice)} twice: rename one of them.")
     return Design(tuple(names), np.hstack(parts))
@@ -60,8 +64,16 @@ def _read_frame(X: Any) -> tuple[list[str], list[Floats]]:
             parts.append(check_matrix(values.reshape(-1, 1), f"column {shorten(name)}"))
         else:
             names += [f"{name}={level}" for level in levels[1:]]
-            parts.append(np.column_stack([values == level for level in levels]).astype(np.float64)[:, 1:])
+            parts.append(_indicators(values, levels))
     return names, parts or [np.zeros((X.shape[0], 0))]
+
+
+def _indicators(values: NDArray[Any], levels: list[Any]) -> Floats:
+    """Return a column of 0 and 1 for each level but the first."""
+    place = {level: k for k, level in enumerate(levels)}
+    columns = np.zeros((len(values), len(levels)))
+    columns[np.arange(len(values)), [place[value] for value in values.tolist()]] = 1.0
+    return columns[:, 1:]
 
 
 def _column(X: Any, j: int) -> Any:
@@ -75,10 +87,15 @@ def _read_column(column: Any, name: str) -> tuple[NDArray[Any], list[Any] | None
     if hasattr(column, "isna"):
         missing = bool(column.isna().any())
     else:
-        missing = bool(column.null_count if hasattr(column, "null_count") and not callable(column.null_count) else column.null_count())
+        missing = bool(
+            column.null_count
+            if hasattr(column, "null_count") and not callable(column.null_count)
+            else column.null_count()
+        )
     if missing:
         raise ValueError(
-            f"column {shorten(name)} has missing values: leave out their rows, fill them, or give them a level of their own."
+            f"column {shorten(name)} has missing values: leave out their rows, fill them, "
+            "or give them a level of their own."
         )
     if any(word in kind.lower() for word in ("date", "time", "duration", "timestamp")):
         raise ValueError(f"column {shorten(name)} holds dates or times: turn them into numbers or words first.")

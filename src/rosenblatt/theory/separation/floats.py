@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Floats, Numbers
-from rosenblatt.theory.separation.numbers import near_columns, places, primitive, to_integers
+from rosenblatt.theory.separation.numbers import near_columns, primitive, to_integers
 
 _STEEP = 1e5  # beyond this condition the rows are multiplied exactly before they are rounded
 
@@ -45,26 +46,34 @@ def condition(A: Numbers) -> Conditioned:
     k = A.shape[1]
     lengths = np.linalg.norm(near, axis=1)
     scaled = near / np.where(lengths > 0, lengths, 1.0)[:, None]
-    upper = np.linalg.qr(scaled, mode="r") if len(A) >= k else np.eye(k)
-    sizes = np.abs(np.diag(upper))
-    if len(A) < k or sizes.min(initial=1.0) < 1e-14 * sizes.max(initial=1.0):
-        inverse, steep = np.eye(k), False
-    else:
-        inverse = np.linalg.inv(upper)
-        steep = bool(np.linalg.cond(upper) > _STEEP)
+    inverse, steep = _inverse_factor(scaled)
     inverse = inverse / np.max(np.abs(inverse), axis=0, initial=1e-300)
     rounded = np.rint(np.ldexp(inverse, 40))
-    top = max(powers, default=0)
-    T = to_integers(rounded, np.minimum(0, places(rounded)))
-    T = T << np.array([top - power for power in powers], dtype=object)[:, None]
+    T = to_integers(rounded, np.zeros(k, np.int64)) << (powers.max(initial=0) - powers).astype(object)[:, None]
     if steep:
         columns, row_powers = near_columns((A @ T).T)
         F = columns.T
     else:
-        F, row_powers = near @ rounded, [0] * len(A)
+        F, row_powers = near @ rounded, np.zeros(len(A), np.int64)
     sizes = np.max(np.abs(F), axis=1, initial=0.0)
     exponents = np.where(sizes > 0, np.frexp(sizes)[1], 0)
-    return Conditioned(np.ldexp(F, -exponents[:, None]), T, exponents + np.array(row_powers, dtype=np.int64))
+    return Conditioned(np.ldexp(F, -exponents[:, None]), T, exponents + row_powers)
+
+
+def _inverse_factor(rows: Floats) -> tuple[Floats, bool]:
+    """Return the inverse of the factor R of the rows = Q R, or the identity where there is none; and if R is steep."""
+    k = rows.shape[1]
+    upper: Any
+    try:
+        upper = np.linalg.cholesky(rows.T @ rows).T
+        if np.linalg.cond(upper) > _STEEP:
+            upper = np.linalg.qr(rows, mode="r")
+    except np.linalg.LinAlgError:
+        upper = np.linalg.qr(rows, mode="r") if len(rows) >= k else np.zeros((k, k))
+    sizes = np.abs(np.diag(upper))
+    if sizes.min(initial=1.0) <= 1e-14 * sizes.max(initial=1.0):
+        return np.eye(k), False
+    return np.linalg.inv(upper), bool(np.linalg.cond(upper) > _STEEP)
 
 
 def hinge(F: Floats, most: int = 100) -> tuple[Floats, Floats]:

@@ -68,19 +68,20 @@ def from_floats(values: Floats) -> Numbers:
     return primitive([above * (scale // below) for above, below in ratios])
 
 
-def near_columns(A: Numbers) -> tuple[Floats, list[int]]:
+def near_columns(A: Numbers) -> tuple[Floats, NDArray[np.int64]]:
     """Return integers as floats, each column divided by a power of two so that no entry is above 1, and the powers.
 
     Entries are off by one rounding; those below 2**-1000 of the largest in their column become 0.
     """
-    near, powers = np.zeros(A.shape), []
-    for j in range(A.shape[1]):
-        column = A[:, j]
-        bits = max((int(value).bit_length() for value in column), default=0)
-        drop = max(0, bits - 1000)
-        near[:, j] = np.ldexp(np.array([value >> drop for value in column], dtype=np.float64), drop - bits)
-        powers.append(bits)
-    return near, powers
+    try:
+        near = A.astype(np.float64)
+        drops = np.zeros(A.shape[1], np.int64)
+    except OverflowError:
+        sizes = [max(int(value).bit_length() for value in column) for column in A.T]
+        drops = np.array([max(0, size - 1000) for size in sizes])
+        near = (A >> drops.astype(object)).astype(np.float64)
+    exponents = np.frexp(np.max(np.abs(near), axis=0, initial=0.0))[1].astype(np.int64)
+    return np.ldexp(near, -exponents), exponents + drops
 
 
 def exact_scores(X: Floats, D: Numbers) -> NDArray[Any]:

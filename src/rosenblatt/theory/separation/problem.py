@@ -2,7 +2,8 @@
 
 An observation with the columns x and the class y is predicted with certainty along b when x . b_y exceeds x . b_l for
 every other class l. So there is a row z for each observation and each class l that it does not have: x in the block of
-y, less x in the block of l, without the block of the first class, which is the baseline. With two classes it is x or -x.
+y, less x in the block of l, without the block of the first class, which is the baseline. With two classes it is x or
+-x.
 """
 
 from __future__ import annotations
@@ -105,7 +106,9 @@ def read_problem(X: Any, y: ArrayLike, fit_intercept: bool, sample_weight: Array
         try:
             found, own = np.unique(labels[rows], return_inverse=True)
         except TypeError:
-            raise ValueError("labels must be of one type that can be sorted: make them all words or all numbers.") from None
+            raise ValueError(
+                "labels must be of one type that can be sorted: make them all words or all numbers."
+            ) from None
         classes = tuple(found.tolist())
         if len(classes) < 2:
             raise ValueError(
@@ -132,7 +135,7 @@ def _read_counts(counts: NDArray[Any], weights: Floats) -> tuple[Indices, Indice
     """Return the classes (1 a success, 0 a failure) and the rows of the observations behind binomial counts."""
     if counts.dtype.kind not in "biuf" or not (np.isfinite(counts) & (counts >= 0)).all():
         raise ValueError(
-            "a y of two columns counts successes and failures: expected finite numbers that are not negative, got others."
+            "a y of two columns counts successes and failures: expected finite numbers that are not negative."
         )
     rows, which = np.nonzero((counts > 0) & (weights > 0)[:, None])
     if len(rows) == 0:

@@ -1,8 +1,9 @@
 """Tucker's pair for a set of integer rows, found face by face.
 
 Gordan's alternative is asked about the rows: some v has z . v > 0 for all of them, or some of them, with positive
-weights, add up to zero. These lie on every weakly separating hyperplane, so the question goes on in the quotient by their span,
-with ``null`` as coordinates, until nothing is left of the rows or of the space. More rows may come in at any time.
+weights, add up to zero. These lie on every weakly separating hyperplane, so the question goes on in the quotient by
+their span, with ``null`` as coordinates, until nothing is left of the rows or of the space. More rows may come in at
+any time.
 """
 
 from __future__ import annotations
@@ -37,7 +38,13 @@ class Face:
         """Return the face of which nothing is known."""
         return cls(np.eye(size, dtype=int).astype(object), np.zeros((0, size), dtype=object), np.zeros(0, dtype=object))
 
-    def add(self, Z: Numbers, weights: Numbers, keys: list[int], rows: list[int], columns: list[int], A: Numbers) -> None:
+    def products(self, Z: Numbers) -> Numbers:
+        """Return Z null."""
+        return Z @ self.null if self.keys else Z
+
+    def add(
+        self, Z: Numbers, weights: Numbers, keys: list[int], rows: list[int], columns: list[int], A: Numbers
+    ) -> None:
         """Take in rows that add up to zero but for the span; ``rows`` of them span A = Z null, as ``columns`` show."""
         sums = weights @ Z
         span = self.balanced[self.basis]
@@ -69,24 +76,24 @@ class Face:
         self.null = np.array([primitive(column) for column in product.T], dtype=object).reshape(-1, len(self.null)).T
 
 
-def next_face(Z: Numbers, keys: list[int], face: Face) -> tuple[Conditioned, Floats] | Numbers | None:
+def next_face(Z: Numbers, keys: list[int], face: Face, exactly: bool = False) -> Numbers | None:
     """Ask Gordan's alternative about rows in the quotient; a balance is taken in, and None returned.
 
-    A strict solution comes as integers c with Z null c > 0 for all rows that are not 0 there, or, where the search
-    in floats has found it, as the floats and their conditioned rows.
+    A strict solution comes as integers c with Z null c > 0 for all rows that are not 0 there. It is certain only if it
+    is asked for ``exactly``; a balance always is.
     """
-    A = Z @ face.null
+    A = face.products(Z)
     rest = np.flatnonzero((A != 0).any(axis=1))
     A, Z, keys = A[rest], Z[rest], [keys[i] for i in rest.tolist()]
     if len(A) == 0:
         return np.zeros(face.null.shape[1], dtype=object)
-    conditioned = condition(A)
-    u, a = hinge(conditioned.F)
-    if (conditioned.F @ u).min() > 1e-9:
-        c = conditioned.vector(u)
-        if ((A @ c) > 0).all():
-            return conditioned, u
-    found = _balance(A, a, conditioned) if a.any() else None
+    found = None
+    if not exactly:
+        conditioned = condition(A)
+        u, a = hinge(conditioned.F)
+        if (conditioned.F @ u).min() > 1e-9:
+            return conditioned.vector(u)
+        found = _balance(A, a, conditioned)
     if found is None:
         ones = np.ones((len(A), 1), dtype=int).astype(object)
         answer = farkas(np.hstack([A, ones]), np.array([0] * A.shape[1] + [1], dtype=object))
@@ -104,8 +111,10 @@ def _balance(A: Numbers, a: Floats, conditioned: Conditioned) -> tuple[Indices, 
     """Return rows and positive integer weights near ``a`` with which they add up to exactly zero, if that works."""
     for least in (1e-9, 1e-5, 1e-3):
         rows = np.flatnonzero(a > least * a.max())
-        heavy = qr((a[rows, None] * conditioned.F[rows]).T, mode="r", pivoting=True)[1]
-        rows = rows[heavy]
+        rows = rows[np.argsort(-a[rows], kind="stable")]
+        heavy = rows[: 4 * A.shape[1]]
+        heavy = heavy[qr((a[heavy, None] * conditioned.F[heavy]).T, mode="r", pivoting=True)[1]]
+        rows = np.concatenate([heavy, rows[len(heavy) :]])
         M = residues(A[rows], PRIMES[0])
         basis = leftmost(M.T, PRIMES[0])
         columns = leftmost(M[basis], PRIMES[0])
@@ -113,7 +122,7 @@ def _balance(A: Numbers, a: Floats, conditioned: Conditioned) -> tuple[Indices, 
         for bits in (12, 30):
             weights = _rounded(a[rows], conditioned.row_powers[rows], bits)
             right = -(weights[light] @ A[rows[light]])[columns] if len(light) else np.zeros(len(columns), dtype=object)
-            solution, below = solve(A[np.ix_(rows[basis], columns)].T, right[:, None])
+            solution, below = solve(A[rows[basis]][:, columns].T, right[:, None])
             if (solution > 0).all():
                 weights = weights * below
                 weights[basis] = solution.ravel()

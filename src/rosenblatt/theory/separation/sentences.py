@@ -26,14 +26,18 @@ def describe(kind: str, coefficients: Mapping[Any, str], n: int, on: int, baseli
     lines = [_verdict(kind, by_status, n, on)]
     infinite = [name for status in _INFINITE for name in by_status[status]]
     if by_status["aliased"]:
-        do = "is aliased: it is a combination" if len(by_status["aliased"]) == 1 else "are aliased: each is a combination"
+        do = (
+            "is aliased: it is a combination"
+            if len(by_status["aliased"]) == 1
+            else "are aliased: each is a combination"
+        )
         lines.append(f"{_list(by_status['aliased'])} {do} of columns before it and has no coefficient of its own.")
     if several:
         lines.append(f"Coefficients compare each class with the baseline {baseline!r}.")
     if infinite:
         lines.append(
             "What to do: Firth's method or a penalty (regularisation) gives finite estimates; profile likelihoods give "
-            "tests; where a rare level or a single column is the cause, merge the level or drop the column; more data may help."
+            "tests; where a rare level or a single column is the cause, merge the level or drop the column."
         )
     else:
         lines.append("If a fit does not converge all the same, it needs more steps, or columns of like scale.")
@@ -43,14 +47,17 @@ def describe(kind: str, coefficients: Mapping[Any, str], n: int, on: int, baseli
 def _verdict(kind: str, by_status: Mapping[str, list[str]], n: int, on: int) -> str:
     if kind == "overlap":
         return (
-            "Overlap: no combination of the columns separates the classes, so every maximum-likelihood estimate is finite."
+            "Overlap: no combination of the columns separates the classes, "
+            "so every maximum-likelihood estimate is finite."
         )
     parts = []
     for status, end in (("+inf", "+infinity"), ("-inf", "-infinity")):
         if by_status[status]:
             parts.append(f"{_list(by_status[status])} {_verb(by_status[status], 'tends', 'tend')} to {end}")
     if by_status["either"]:
-        parts.append(f"{_list(by_status['either'])} {_verb(by_status['either'], 'has', 'have')} no limit and may tend either way")
+        parts.append(
+            f"{_list(by_status['either'])} {_verb(by_status['either'], 'has', 'have')} no limit and may tend either way"
+        )
     if by_status["finite"]:
         parts.append(f"{_list(by_status['finite'])} {_verb(by_status['finite'], 'is', 'are')} finite")
     what = "; ".join(parts)
@@ -64,7 +71,9 @@ def _verdict(kind: str, by_status: Mapping[str, list[str]], n: int, on: int) -> 
     rest = n - on
     rows = f"{on:,} of {n:,} rows {'lies' if on == 1 else 'lie'} on the hyperplane"
     if rest:
-        rows += "; the other one is predicted perfectly" if rest == 1 else f"; the other {rest:,} are predicted perfectly"
+        rows += (
+            "; the other one is predicted perfectly" if rest == 1 else f"; the other {rest:,} are predicted perfectly"
+        )
     return f"Quasi-complete separation: {what}. {rows}. Wald errors for {_list(infinite)} are meaningless."
 
 

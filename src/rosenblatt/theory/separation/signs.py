@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import contextlib
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.theory.inputs import Floats, Numbers
+from rosenblatt.theory.inputs import Numbers
 from rosenblatt.theory.separation.claims import Force, encloses_combination, is_positive_multiple
 from rosenblatt.theory.separation.floats import condition
 from rosenblatt.theory.separation.modular import PRIMES, leftmost, residues, solve
@@ -28,9 +29,10 @@ class Signs(NamedTuple):
 
 def find_signs(rows: Rows, found: Found) -> Signs:
     """Return the status of each coefficient: finite, +inf, -inf or either."""
-    null, b = found.face.null, found.b
-    moving = (null != 0).any(axis=1) if null.shape[1] else np.zeros(rows.size, dtype=bool)
-    search = _Search(rows, found) if null.shape[1] > 1 else None
+    null = rows.original(found.face.null)
+    b = null @ found.c if null.shape[1] else np.zeros(rows.size, dtype=object)
+    moving = (null != 0).any(axis=1)
+    search = _Search(rows, found, null) if null.shape[1] > 1 else None
     statuses = []
     for j in range(rows.size):
         sign = (b[j] > 0) - (b[j] < 0)
@@ -46,19 +48,19 @@ def find_signs(rows: Rows, found: Found) -> Signs:
 class _Search:
     """The search for the sign of one coefficient after the other, which share directions and rows."""
 
-    def __init__(self, rows: Rows, found: Found) -> None:
-        self.rows, self.found = rows, found
+    def __init__(self, rows: Rows, found: Found, null: Numbers) -> None:
+        self.rows, self.found, self.null = rows, found, null
+        self.A = np.zeros((0, null.shape[1]), dtype=object)
         self.turns: list[Numbers] = []
         self.forces: dict[int, Force] = {}
-        self._bases: list[tuple[list[int], Floats]] = []
+        self._bases: list[tuple[list[int], Any]] = []
         self._keys: list[int] = []
         self._take(np.array(found.work, dtype=np.intp))
 
     def _take(self, keys: Indices) -> None:
         """Let rows into the working set; those on the hyperplane are of no use."""
         keys = keys[self.found.signs.ravel()[keys] > 0]
-        A = self.rows.integers(keys) @ self.found.face.null
-        self.A = np.vstack([self.A, A]) if self._keys else A
+        self.A = np.vstack([self.A, self.found.face.products(self.rows.integers(keys))])
         self._keys += keys.tolist()
         self.conditioned = condition(self.A)
         self._bases = [(rows, np.linalg.inv(self.conditioned.F[rows])) for rows, _ in self._bases]
@@ -70,33 +72,34 @@ class _Search:
         while True:
             if any(turn[j] * sign < 0 for turn in self.turns):
                 return False
-            target = self.found.face.null[j] * sign
+            target = self.null[j] * sign
             answer = farkas(self.A, target) if exactly else self._guess(target)
             if isinstance(answer, Combination):
-                force = self._force(answer, target, exactly)
+                force = self._force(answer, j, sign, exactly)
                 if force is not None:
                     self.forces[j] = force
                     return True
                 exactly = True
                 continue
             y = answer if isinstance(answer, np.ndarray) else answer.y
-            turn = self._turned(y, j, sign)
-            if turn is None:
+            c = self._turned(y, j, sign)
+            if c is None:
                 exactly = True
                 continue
+            turn = self.rows.restored(self.found.face.null @ c[:, None])
             more = self.rows.violating(turn, max(100, 4 * self.rows.size), rng)
             if len(more) == 0:
                 signs = self.rows.problem.signs(turn)
                 more = np.flatnonzero(signs.ravel() < 0)[: max(100, 4 * self.rows.size)]
             if len(more) == 0:
-                self.turns.append(turn)
+                self.turns.append(primitive(self.null @ c))
                 return False
             before = len(self._keys)
             self._take(np.setdiff1d(more, self._keys))
             exactly = exactly or len(self._keys) == before
 
     def _guess(self, target: Numbers) -> Combination | Numbers:
-        """Return rows that combine to the target, or a direction against it, by non-negative least squares in floats."""
+        """Return rows that combine to the target, or a direction against it, by least squares in floats."""
         from scipy.optimize import nnls
 
         aim = self.conditioned.target(target)
@@ -113,29 +116,24 @@ class _Search:
             return self.conditioned.vector(weights @ F - aim)
         rows = np.flatnonzero(weights > 1e-12 * weights.max())
         if len(rows) == F.shape[1]:
-            try:
+            with contextlib.suppress(np.linalg.LinAlgError):
                 self._bases.append((rows.tolist(), np.linalg.inv(F[rows])))
-            except np.linalg.LinAlgError:
-                pass
         return Combination(rows, np.zeros(len(rows), dtype=object))
 
     def _turned(self, y: Numbers, j: int, sign: int) -> Numbers | None:
         """Return a direction with the other sign at j: y mixed with b."""
-        null = self.found.face.null
-        against, along = -sign * (null[j] @ y), sign * (null[j] @ self.found.c)
+        against, along = -sign * (self.null[j] @ y), sign * (self.null[j] @ self.found.c)
         if against <= 0:
             return None
-        whole = int(_MIX * 1024)
-        return self.rows.restored(null @ (y * (along * 1024) + self.found.c * (against * whole)))
+        return primitive(y * (along * 1024) + self.found.c * (against * int(_MIX * 1024)))
 
-    def _force(self, answer: Combination, target: Numbers, exactly: bool) -> Force | None:
+    def _force(self, answer: Combination, j: int, sign: int, exactly: bool) -> Force | None:
         """Return the proof that the rows force the sign, if that can be made exact."""
         names = tuple(self.rows.name(self._keys[i]) for i in answer.rows.tolist())
         if exactly:
             return Force(names, tuple(answer.weights.tolist()))
-        A = self.A[answer.rows]
-        k = len(target)
-        if len(A) == k and self._encloses(answer.rows, A, target):
+        A, target = self.A[answer.rows], self.null[j] * sign
+        if len(A) == len(target) and self._encloses(answer.rows, j, sign):
             return Force(names, None)
         M = residues(A, PRIMES[0])
         rows = leftmost(M.T, PRIMES[0])
@@ -149,11 +147,11 @@ class _Search:
             return None
         return Force(tuple(names[i] for i in kept.tolist()), tuple(weights[kept].tolist()))
 
-    def _encloses(self, rows: Indices, A: Numbers, target: Numbers) -> bool:
+    def _encloses(self, rows: Indices, j: int, sign: int) -> bool:
         """Return whether the enclosure in floats works, on the very numbers that the check will look at."""
-        if self.found.signs.all():
-            keys = np.array([self._keys[i] for i in rows.tolist()], dtype=np.intp)
-            observations, place = np.divmod(keys, self.rows.problem.blocks)
-            Z = self.rows.problem.row_vectors(observations, self.rows.others[observations, place])
-            return encloses_combination(Z, np.sign(target.astype(np.float64)))
-        return False
+        if not self.found.signs.all():
+            return False
+        keys = np.array([self._keys[i] for i in rows.tolist()], dtype=np.intp)
+        observations, place = np.divmod(keys, self.rows.problem.blocks)
+        Z = self.rows.problem.row_vectors(observations, self.rows.others[observations, place])
+        return encloses_combination(Z, sign * self.rows.shift.coefficient(j))

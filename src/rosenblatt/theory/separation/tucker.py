@@ -8,9 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Numbers
-from rosenblatt.theory.separation.numbers import exact_scores, float_scores, near_columns, places, primitive, to_integers
+from rosenblatt.theory.separation.numbers import (
+    exact_scores,
+    float_scores,
+    near_columns,
+    places,
+    primitive,
+    to_integers,
+)
 from rosenblatt.theory.separation.problem import Indices, Problem, blocks_of
 from rosenblatt.theory.separation.reduction import Face, next_face
+from rosenblatt.theory.separation.shifts import shifted
 
 _SMALL = 400  # up to so many rows z all of them are in the working set
 
@@ -18,11 +26,13 @@ _SMALL = 400  # up to so many rows z all of them are in the working set
 class Rows:
     """The rows z of a problem as integers, by number: observation times classes, then the class they are compared with.
 
-    Each column is divided by a power of two (``exponents``), and so vectors have to be turned back by `restored`.
+    Columns far from zero are moved (``shift``), and each is divided by a power of two (``exponents``). `restored`
+    undoes the second, `original` both.
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+        self.shift = shifted(problem)
+        self.problem = problem = self.shift.problem
         self.exponents = places(problem.X)
         self.others = problem.others()
         self.size = problem.X.shape[1] * problem.blocks
@@ -42,10 +52,14 @@ class Rows:
         i, place = divmod(key, self.problem.blocks)
         return int(self.problem.rows[i]), int(self.problem.own[i]), int(self.others[i, place])
 
-    def restored(self, vector: Numbers) -> Numbers:
-        """Return integers in proportion to a vector for the columns as they were given."""
+    def restored(self, vectors: Numbers) -> Numbers:
+        """Return vectors, one a column, for the columns of ``problem``, times a positive integer common to all."""
         exponents = np.tile(self.exponents, self.problem.blocks)
-        return primitive(vector << (exponents.max(initial=0) - exponents).astype(object))
+        return vectors << (exponents.max(initial=0) - exponents).astype(object)[:, None]
+
+    def original(self, vectors: Numbers) -> Numbers:
+        """Return vectors, one a column, for the columns as they were given, times a positive integer common to all."""
+        return self.shift.back(self.restored(vectors))
 
     def violating(self, b: Numbers, most: int, rng: np.random.Generator) -> Indices:
         """Return rows with z . b < 0 for certain: the worst, and some others."""
@@ -65,12 +79,10 @@ class Rows:
 
 @dataclass
 class Found:
-    """Tucker's pair as found: vectors as the columns were given, and the working set with what is 0 on the face."""
+    """Tucker's pair as found: b is null c, where null are the columns of the face; and the working set."""
 
-    b: Numbers
-    null: Numbers
     face: Face
-    c: Numbers  # b is null c
+    c: Numbers
     work: list[int]
     signs: NDArray[np.int8]
 
@@ -82,24 +94,26 @@ def find_pair(rows: Rows) -> Found:
     work = _first_rows(rows, rng)
     Z = rows.integers(np.array(work, dtype=np.intp))
     many = max(100, 10 * rows.size)
+    exactly = False
     while True:
-        found = next_face(Z, work, face) if rows.size else np.zeros(0, dtype=object)
+        c = next_face(Z, work, face, exactly) if rows.size else None
         null = face.null
         if null.shape[1] == 0:
-            b = np.zeros(rows.size, dtype=object)
-            return Found(b, null, face, np.zeros(0, dtype=object), work, rows.problem.signs(b))
-        if found is None:
+            signs = np.zeros((len(rows.problem.own), rows.problem.blocks), dtype=np.int8)
+            return Found(face, np.zeros(0, dtype=object), work, signs)
+        exactly = False
+        if c is None:
             continue
-        c = found[0].vector(found[1]) if isinstance(found, tuple) else found
-        b = rows.restored(null @ c)
-        more = rows.violating(b, many, rng)
+        moved = rows.restored(null)
+        more = rows.violating(moved @ c, many, rng)
         if len(more) == 0:
-            for shorter in (*_shortened(Z @ null, c), c):
-                b = rows.restored(null @ shorter)
-                signs = rows.problem.signs(b)
-                more = _disagreeing(rows, null, signs)[:many]
+            for shorter in (*_shortened(face.products(Z), c), c):
+                signs = rows.problem.signs(moved @ shorter)
+                more = _disagreeing(rows, moved, signs)[:many]
                 if len(more) == 0:
-                    return Found(b, null, face, primitive(shorter), work, signs)
+                    return Found(face, primitive(shorter), work, signs)
+        more = np.setdiff1d(more, work)
+        exactly = len(more) == 0  # the floats were wrong about the working set itself
         work = [*work, *more.tolist()]
         Z = np.vstack([Z, rows.integers(more)])
 
@@ -114,26 +128,25 @@ def _disagreeing(rows: Rows, null: Numbers, signs: NDArray[np.int8]) -> Indices:
     on = rows.problem.with_observations(part)
     off = np.zeros((len(part), rows.problem.blocks), dtype=bool)
     for column in null.T:
-        vector = rows.restored(column)
-        off |= on.margins(exact_scores(on.X, vector.reshape(on.blocks, -1).T)) != 0
+        off |= on.margins(exact_scores(on.X, column.reshape(on.blocks, -1).T)) != 0
     which, place = np.nonzero(off & (signs[part] == 0))
     return part[which] * rows.problem.blocks + place
 
 
 def _shortened(A: Numbers, c: Numbers) -> list[Numbers]:
-    """Return c rounded to few bits for each column of A by its size, where A c > 0 still."""
-    A = A[(A != 0).any(axis=1)]
-    _, powers = near_columns(A)
-    parts = [value << power for value, power in zip(c, powers, strict=True)]
+    """Return c rounded to few bits for each column of A by its size, where A c > 0 still, as far as floats can tell."""
+    near, powers = near_columns(A[(A != 0).any(axis=1)])
+    parts = [value << int(power) for value, power in zip(c, powers, strict=True)]
     top = max(abs(int(part)) for part in parts).bit_length()
-    most = max(powers)
+    most = int(powers.max())
     found = []
     for bits in (2, 4, 8, 16, 32):
         drop = max(0, top - bits)
-        half = (1 << drop) >> 1
-        rounded = np.array([(part + half) >> drop << (most - power) for part, power in zip(parts, powers, strict=True)], dtype=object)
-        if len(A) and ((A @ rounded) > 0).all():
-            found.append(rounded)
+        short = [(part + ((1 << drop) >> 1)) >> drop for part in parts]
+        if (near @ np.array(short, dtype=np.float64)).min(initial=1.0) > 0:
+            found.append(
+                np.array([v << (most - int(power)) for v, power in zip(short, powers, strict=True)], dtype=object)
+            )
     return found[:2]
 
 

@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import numpy as np
+
 
 def maximum(c, A, b):
     """Return the largest c . x over A x <= b, x >= 0, where b >= 0, and an x that attains it (Bland's rule)."""
@@ -84,3 +86,36 @@ def naive_separation(observations, classes):
                 {(0, 0): "finite", (1, 0): "+inf", (0, 1): "-inf", (1, 1): "either"}[tuple(map(int, reach))]
             )
     return kind, statuses, on
+
+
+def tied_set(seed):
+    """Return (X, y, fit_intercept) full of ties: few values, aliased columns, scales, offsets, two to four classes."""
+    rng = np.random.default_rng(seed)
+    n, d, classes = int(rng.integers(2, 13)), int(rng.integers(0, 5)), int(rng.choice([2, 2, 2, 3, 3, 4]))
+    if classes > 2:
+        d, n = min(d, 2), min(max(n, classes), 9)
+    style = rng.integers(5)
+    if style < 2:
+        X = rng.integers(style - 1, 2, (n, d)).astype(float)
+    elif style == 2:
+        X = rng.choice([0.1, 0.2, 0.3, -0.1, 0.6], (n, d))
+    elif style == 3:
+        X = rng.integers(-3, 4, (n, d)) * 10.0 ** rng.integers(-6, 7, d)
+    else:
+        X = rng.integers(0, 3, (n, d)) + rng.choice([0.0, 1e8])
+    if d > 1 and rng.random() < 0.3:
+        X[:, -1] = X[:, 0] * 2
+    y = rng.integers(0, classes, n)
+    y[:classes] = np.arange(classes)
+    if d and rng.random() < 0.5:
+        scores = X @ rng.integers(-2, 3, (d, classes))
+        found = np.argmax(scores + 1e-3 * rng.integers(0, 2) * rng.random(scores.shape), axis=1)
+        y = found if len(np.unique(found)) > 1 else y
+    return X, y, bool(rng.random() < 0.75)
+
+
+def naive_answer(X, y, fit_intercept):
+    """Return what `naive_separation` says of labelled rows."""
+    classes, own = np.unique(y, return_inverse=True)
+    rows = np.column_stack([np.ones(len(X)), X]) if fit_intercept else X
+    return naive_separation(list(zip(rows.tolist(), own.tolist(), strict=True)), len(classes))

@@ -144,6 +144,12 @@ class Separation(Certificate):
     proof: Proof
     _truth = "complete, quasi-complete and overlap are neither true nor false: compare kind with one of them."
 
+    def __post_init__(self) -> None:
+        if not len(self.statuses) == len(self.proof.b) == len(self.names) * (len(self.classes) - 1):
+            raise ValueError(
+                "expected a certificate with a status and a number for each coefficient, got another number."
+            )
+
     @property
     def baseline(self) -> Any:
         """The class left out."""

@@ -82,51 +82,46 @@ def _column(X: Any, j: int) -> Any:
 
 def _read_column(column: Any, name: str) -> tuple[NDArray[Any], list[Any] | None]:
     """Return the values of a column, and its levels in order where it is one of words."""
-    kind = str(getattr(column, "dtype", getattr(column, "type", "")))
-    order = _categories(column, kind)
-    if hasattr(column, "isna"):
-        missing = bool(column.isna().any())
-    else:
-        missing = bool(
-            column.null_count
-            if hasattr(column, "null_count") and not callable(column.null_count)
-            else column.null_count()
-        )
-    if missing:
+    kind = str(column.dtype if hasattr(column, "dtype") else column.type)
+    if _has_missing(column):
         raise ValueError(
             f"column {shorten(name)} has missing values: leave out their rows, fill them, "
             "or give them a level of their own."
         )
-    if any(word in kind.lower() for word in ("date", "time", "duration", "timestamp")):
+    if any(word in kind.lower() for word in ("date", "time", "duration")):
         raise ValueError(f"column {shorten(name)} holds dates or times: turn them into numbers or words first.")
     values = np.asarray(column.to_pylist() if hasattr(column, "to_pylist") else column.to_numpy())
-    words = order is not None
+    order = _categories(column, kind)
+    words = order is not None or values.dtype.kind in "UT"
     if values.dtype.kind == "O" and not words:
         text = [isinstance(value, str) for value in values.tolist()]
         if any(text) and not all(text):
             raise ValueError(f"column {shorten(name)} holds words and other things: make it all words or all numbers.")
         words = any(text)
-    if not words and values.dtype.kind not in "UTS":
-        return (values.astype(np.float64) if values.dtype.kind == "b" else values), None
-    if values.dtype.kind == "T":
-        values = values.astype(object)
+    if not words:
+        return values.astype(np.float64) if values.dtype.kind == "b" else values, None
     occurring = set(values.tolist())
-    if order is None:
-        order = sorted(occurring)
-    return values, [level for level in order if level in occurring]
+    return values, [level for level in order or sorted(occurring) if level in occurring]
+
+
+def _has_missing(column: Any) -> bool:
+    if hasattr(column, "isna"):
+        return bool(column.isna().any())
+    count = column.null_count
+    return bool(count() if callable(count) else count)
 
 
 def _categories(column: Any, kind: str) -> list[Any] | None:
     """Return the categories of a categorical column in their order, None for any other column."""
-    if hasattr(column, "cat") and kind == "category":
+    if kind == "category":
         return list(column.cat.categories)
     if kind.startswith("dictionary"):
-        levels = sorted({level for chunk in column.chunks for level in chunk.dictionary.to_pylist()}, key=_by_type)
-        return column.chunk(0).dictionary.to_pylist() if column.type.ordered and column.num_chunks else levels
-    if kind.startswith(("Enum", "Categorical")):
-        levels = column.cat.get_categories().to_list()
-        return levels if kind.startswith("Enum") else sorted(levels)
-    return None
+        if column.type.ordered and column.num_chunks == 1:
+            return column.chunk(0).dictionary.to_pylist()
+        return sorted(set(column.to_pylist()), key=_by_type)
+    if kind.startswith("Enum"):
+        return list(column.dtype.categories)
+    return sorted(column.unique().to_list()) if kind.startswith("Categorical") else None
 
 
 def _by_type(level: Any) -> tuple[bool, Any]:

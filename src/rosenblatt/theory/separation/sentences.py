@@ -23,14 +23,10 @@ def describe(kind: str, coefficients: Mapping[Any, str], n: int, on: int, baseli
         status: [_name(key) for key, found in coefficients.items() if found == status]
         for status in (*_INFINITE, "finite", "aliased")
     }
-    lines = [_verdict(kind, by_status, n, on)]
-    infinite = [name for status in _INFINITE for name in by_status[status]]
+    infinite = [_name(key) for key, found in coefficients.items() if found in _INFINITE]
+    lines = [_verdict(kind, by_status, infinite, n, on)]
     if by_status["aliased"]:
-        do = (
-            "is aliased: it is a combination"
-            if len(by_status["aliased"]) == 1
-            else "are aliased: each is a combination"
-        )
+        do = _verb(by_status["aliased"], "is aliased: it is a combination", "are aliased: each is a combination")
         lines.append(f"{_list(by_status['aliased'])} {do} of columns before it and has no coefficient of its own.")
     if several:
         lines.append(f"Coefficients compare each class with the baseline {baseline!r}.")
@@ -44,7 +40,7 @@ def describe(kind: str, coefficients: Mapping[Any, str], n: int, on: int, baseli
     return "\n".join(lines)
 
 
-def _verdict(kind: str, by_status: Mapping[str, list[str]], n: int, on: int) -> str:
+def _verdict(kind: str, by_status: Mapping[str, list[str]], infinite: list[str], n: int, on: int) -> str:
     if kind == "overlap":
         return (
             "Overlap: no combination of the columns separates the classes, "
@@ -56,7 +52,8 @@ def _verdict(kind: str, by_status: Mapping[str, list[str]], n: int, on: int) -> 
             parts.append(f"{_list(by_status[status])} {_verb(by_status[status], 'tends', 'tend')} to {end}")
     if by_status["either"]:
         parts.append(
-            f"{_list(by_status['either'])} {_verb(by_status['either'], 'has', 'have')} no limit and may tend either way"
+            f"{_list(by_status['either'])} {_verb(by_status['either'], 'is', 'are')} not determined, "
+            "not even whether towards +infinity or -infinity"
         )
     if by_status["finite"]:
         parts.append(f"{_list(by_status['finite'])} {_verb(by_status['finite'], 'is', 'are')} finite")
@@ -67,14 +64,14 @@ def _verdict(kind: str, by_status: Mapping[str, list[str]], n: int, on: int) -> 
             f"Complete separation: {what}. A combination of the columns has every row strictly on its side: {rows} "
             "predicted perfectly. No maximum-likelihood estimate is finite, and Wald errors are meaningless."
         )
-    infinite = [name for status in _INFINITE for name in by_status[status]]
     rest = n - on
     rows = f"{on:,} of {n:,} rows {'lies' if on == 1 else 'lie'} on the hyperplane"
     if rest:
         rows += (
             "; the other one is predicted perfectly" if rest == 1 else f"; the other {rest:,} are predicted perfectly"
         )
-    return f"Quasi-complete separation: {what}. {rows}. Wald errors for {_list(infinite)} are meaningless."
+    errors = f"Wald errors for {_list(infinite)}" if by_status["finite"] else "Wald errors"
+    return f"Quasi-complete separation: {what}. {rows}. {errors} are meaningless."
 
 
 def _name(key: Any) -> str:

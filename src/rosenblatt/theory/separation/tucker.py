@@ -21,6 +21,7 @@ from rosenblatt.theory.separation.reduction import Face, next_face
 from rosenblatt.theory.separation.shifts import shifted
 
 _SMALL = 400  # up to so many rows z all of them are in the working set
+_FIRST = 20  # beyond, so many for each coefficient are in the first one
 
 
 class Rows:
@@ -155,7 +156,7 @@ def _first_rows(rows: Rows, rng: np.random.Generator) -> list[int]:
     n, problem = len(rows), rows.problem
     if n <= _SMALL:
         return list(range(n))
-    chosen = [rng.permutation(n)[: max(_SMALL, 20 * rows.size)]]
+    chosen = [rng.permutation(n)[: max(_SMALL, _FIRST * rows.size)]]
     order = rng.permutation(len(problem.own))
     for k in range(len(problem.classes)):
         members = order[problem.own[order] == k][:20_000]

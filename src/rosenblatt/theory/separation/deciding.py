@@ -17,6 +17,8 @@ from rosenblatt.theory.separation.problem import Indices, Problem, read_problem
 from rosenblatt.theory.separation.signs import find_signs
 from rosenblatt.theory.separation.tucker import Rows, find_pair
 
+MOST_COEFFICIENTS = 2048
+
 
 def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: ArrayLike | None = None) -> Separation:
     """Decide whether a logistic regression has finite maximum-likelihood estimates, for each coefficient, and prove it.
@@ -38,7 +40,7 @@ def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: 
     fit_intercept : bool
         Whether there is a constant.
     sample_weight : array of shape (n,), optional
-        Rows of weight zero are left out. Of the others only this matters that they are positive.
+        Rows of weight zero are left out; of the others the weights do not matter.
 
     Returns
     -------
@@ -57,13 +59,18 @@ def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: 
     (array([0, 1, 2, 3]), True)
     """
     problem = read_problem(X, y, fit_intercept, sample_weight)
+    p, blocks = len(problem.names), problem.blocks
+    if p * blocks > MOST_COEFFICIENTS:
+        raise ValueError(
+            f"expected at most {MOST_COEFFICIENTS:,} coefficients, got {p * blocks:,}: exact arithmetic would take "
+            "hours. Leave out columns or merge levels; `separability` says whether two classes are separated at all."
+        )
     first, same = _distinct(problem)
     distinct = problem.with_observations(first) if len(first) < len(same) else problem
     kept, relations = _aliases(distinct)
     rows = Rows(distinct.with_columns(kept))
     found = find_pair(rows)
     signs = find_signs(rows, found)
-    p, blocks = len(problem.names), problem.blocks
     where = np.concatenate([np.array(kept, dtype=np.intp) + k * p for k in range(blocks)])
     statuses = np.full(p * blocks, "aliased", dtype=object)
     statuses[where] = signs.statuses
@@ -86,7 +93,11 @@ def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: 
     )
     on = np.unique(problem.rows[(found.signs == 0).any(axis=1)[same]])
     n_rows = len(np.unique(problem.rows))
-    return Separation(kind, problem.names, problem.classes, tuple(statuses.tolist()), on, n_rows, fit_intercept, pair)
+    fields = (kind, problem.names, problem.classes, tuple(statuses.tolist()), on, n_rows, bool(fit_intercept), pair)
+    answer = Separation(*fields)
+    if not answer.holds(problem):
+        raise AssertionError("the proof that was found does not hold: this is a fault of the search, please report it.")
+    return answer
 
 
 def _distinct(problem: Problem) -> tuple[Indices, Indices]:

@@ -17,6 +17,7 @@ from rosenblatt.theory.inputs import Floats, Numbers
 PRIMES = (67108859, 67108837, 67108819, 67108777)
 Residues = NDArray[np.int64]
 _WIDEST = 2048  # sums of so many products of residues are below 2**63
+_LIMB = 25  # bits; products of such integers with residues too
 
 
 def residues(A: NDArray[Any], prime: int) -> Residues:
@@ -124,22 +125,31 @@ def solve(M: Numbers, right: Numbers) -> tuple[Numbers, int]:
         return np.zeros((len(M), right.shape[1]), dtype=object), 1
     prime = PRIMES[0]
     back = inverse(residues(M, prime), prime)
-    largest = max(int(abs(value)) for value in (*M.ravel(), *right.ravel()))
-    small = largest * len(M) < 1 << 36  # then no number below is above 2**63
-    matrix, left = (M.astype(np.int64), right.astype(np.int64)) if small else (M, right)
+    limbs = _limbs(M)
+    left = right.astype(object)
     total, modulus = np.zeros(right.shape, dtype=object), 1
     wanted = 4
     for step in range(1, 1 << 20):
         digit = back @ (left % prime).astype(np.int64) % prime
         total = total + digit.astype(object) * modulus
         modulus *= prime
-        left = (left - matrix @ (digit if small else digit.astype(object))) // prime
+        for k, limb in enumerate(limbs):
+            left = left - ((limb @ digit).astype(object) << k * _LIMB)
+        left = left // prime
         if step == wanted:
             wanted += max(4, step // 2)
             found = _fractions(total, modulus)
             if found is not None and (M @ found[0] == right * found[1]).all():
                 return found
     raise AssertionError("Dixon's lifting ends")  # by Hadamard's bound it ends far earlier
+
+
+def _limbs(M: Numbers) -> list[Residues]:
+    """Return matrices of short integers that add up to M when the k-th is shifted by k limbs."""
+    signs, sizes = np.where(M < 0, -1, 1), np.abs(M)
+    longest = max(int(value).bit_length() for value in sizes.ravel())
+    mask = (1 << _LIMB) - 1
+    return [(sizes >> start & mask).astype(np.int64) * signs for start in range(0, longest, _LIMB)]
 
 
 def _fractions(total: Numbers, modulus: int) -> tuple[Numbers, int] | None:

@@ -127,21 +127,29 @@ def solve(M: Numbers, right: Numbers) -> tuple[Numbers, int]:
     back = inverse(residues(M, prime), prime)
     limbs = _limbs(M)
     left = right.astype(object)
-    total, modulus = np.zeros(right.shape, dtype=object), 1
+    digits: list[Numbers] = []
     wanted = 4
-    for step in range(1, 1 << 20):
+    while True:
         digit = back @ (left % prime).astype(np.int64) % prime
-        total = total + digit.astype(object) * modulus
-        modulus *= prime
+        digits.append(digit.astype(object))
         for k, limb in enumerate(limbs):
             left = left - ((limb @ digit).astype(object) << k * _LIMB)
         left = left // prime
-        if step == wanted:
-            wanted += max(4, step // 2)
-            found = _fractions(total, modulus)
+        if len(digits) == wanted:  # by Hadamard's bound it ends
+            wanted += max(4, wanted // 2)
+            found = _fractions(_joined(digits, prime), prime ** len(digits))
             if found is not None and (M @ found[0] == right * found[1]).all():
                 return found
-    raise AssertionError("Dixon's lifting ends")  # by Hadamard's bound it ends far earlier
+
+
+def _joined(digits: list[Numbers], prime: int) -> Numbers:
+    """Return the sum of the digits times powers of the prime."""
+    while len(digits) > 1:
+        digits = [
+            digits[k] + digits[k + 1] * prime if k + 1 < len(digits) else digits[k] for k in range(0, len(digits), 2)
+        ]
+        prime *= prime
+    return digits[0]
 
 
 def _limbs(M: Numbers) -> list[Residues]:

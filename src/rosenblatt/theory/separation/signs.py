@@ -11,7 +11,7 @@ from rosenblatt.theory.inputs import Numbers
 from rosenblatt.theory.separation.claims import Force, encloses_combination, is_positive_multiple
 from rosenblatt.theory.separation.floats import condition
 from rosenblatt.theory.separation.modular import PRIMES, leftmost, residues, solve
-from rosenblatt.theory.separation.numbers import primitive
+from rosenblatt.theory.separation.numbers import near_columns, primitive
 from rosenblatt.theory.separation.problem import Indices
 from rosenblatt.theory.separation.simplex import Combination, farkas
 from rosenblatt.theory.separation.tucker import Found, Rows
@@ -55,11 +55,20 @@ class _Search:
         self.forces: dict[int, Force] = {}
         self._bases: list[tuple[list[int], Any]] = []
         self._keys: list[int] = []
-        self._take(np.array(found.work, dtype=np.intp))
+        self._take(self._nearest(np.array(found.work, dtype=np.intp), 20 * null.shape[1] + 400))
+
+    def _nearest(self, keys: Indices, most: int) -> Indices:
+        """Return the rows of the working set that are nearest to the hyperplane."""
+        keys = keys[self.found.signs.ravel()[keys] > 0]
+        if len(keys) <= most:
+            return keys
+        A = self.found.face.products(self.rows.integers(keys))
+        leads = near_columns((A @ self.found.c)[:, None])[0].ravel()
+        lengths = np.linalg.norm(near_columns(A)[0], axis=1)
+        return keys[np.argsort(leads / lengths, kind="stable")[:most]]
 
     def _take(self, keys: Indices) -> None:
-        """Let rows into the working set; those on the hyperplane are of no use."""
-        keys = keys[self.found.signs.ravel()[keys] > 0]
+        """Let rows into the working set, none of them on the hyperplane."""
         self.A = np.vstack([self.A, self.found.face.products(self.rows.integers(keys))])
         self._keys += keys.tolist()
         self.conditioned = condition(self.A)

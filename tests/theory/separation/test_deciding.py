@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from helpers.naive_separation import naive_answer, tied_set
 from rosenblatt import separation
 from rosenblatt.theory.separation import reduction, signs, tucker
+from rosenblatt.theory.separation.modular import PRIMES
 from rosenblatt.theory.separation.simplex import Combination
 
 
@@ -103,6 +104,17 @@ def test_extreme_numbers_are_decided_as_stored():
         answer = separation(X, y)
         assert answer.check(X, y)
         assert (answer.kind, list(answer.statuses)) == naive_answer(X, y, True)[:2]
+
+
+def test_numbers_that_a_prime_divides_are_decided_with_another():
+    prime = float(PRIMES[0])
+    X = np.array([[0, 1], [prime, 2], [2 * prime, 0], [0, prime], [prime, 3]])
+    for y in ([0, 1, 1, 0, 1], [0, 1, 0, 1, 1], [1, 0, 0, 0, 1]):
+        answer = separation(X, y)
+        assert (answer.kind, list(answer.statuses)) == naive_answer(X, y, True)[:2]
+        assert answer.check(X, y)
+    both = prime * PRIMES[1]
+    assert separation([[0.0], [both], [2 * both], [3 * both]], [0, 1, 0, 1]).kind == "overlap"
 
 
 def test_aliased_in_decimals_is_not_aliased_in_binary():

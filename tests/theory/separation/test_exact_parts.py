@@ -60,7 +60,7 @@ def test_residues_leftmost_columns_and_ranks():
             X[:, -1] = X[:, 0] * 3
         kept = kept_columns(X.tolist())
         assert leftmost(residues(X, PRIMES[0]), PRIMES[0]) == kept
-        rows, columns = spanning_rows(X, np.zeros(1, dtype=np.intp))
+        rows, columns = spanning_rows(X, np.zeros(1, dtype=np.intp), PRIMES[0])
         assert columns == kept
         assert len(rows) == len(kept)
         assert rank_reaches(X, len(kept))
@@ -80,7 +80,7 @@ def test_systems_are_solved_exactly(bits):
         M = M + integers(rng, (size, size), 9)
         if len(leftmost(residues(M, PRIMES[0]), PRIMES[0])) < size:
             continue
-        above, below = solve(M, right)
+        above, below = solve(M, right, PRIMES[0])
         assert below > 0
         assert (M @ above == right * below).all()
 
@@ -88,7 +88,7 @@ def test_systems_are_solved_exactly(bits):
 def test_systems_too_large_are_refused(monkeypatch):
     monkeypatch.setattr(modular, "_WIDEST", 2)
     with pytest.raises(ValueError, match="a system of 3 equations is too large for exact arithmetic: at most 2"):
-        solve(np.eye(3, dtype=int).astype(object), np.ones((3, 1), dtype=int).astype(object))
+        solve(np.eye(3, dtype=int).astype(object), np.ones((3, 1), dtype=int).astype(object), PRIMES[0])
 
 
 def test_farkas_has_one_answer_that_multiplies_out():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.exact import encloses_zero_combination
 from rosenblatt.theory.inputs import Numbers
-from rosenblatt.theory.separation.modular import rank_reaches, spanning_rows
+from rosenblatt.theory.separation.modular import PRIMES, rank_reaches, spanning_rows
 from rosenblatt.theory.separation.numbers import exact_scores, places, to_integers
 from rosenblatt.theory.separation.problem import Indices, Problem
 from rosenblatt.theory.separation.shifts import shifted
@@ -60,7 +60,8 @@ def proves_aliases(problem: Problem, aliased: Sequence[int], relations: Vectors)
     if relations and exact_scores(problem.X, np.array(relations, dtype=object).T).any():
         return False
     start = np.unique(np.linspace(0, len(problem.X) - 1, min(len(problem.X), 4 * p + 20)).astype(np.intp))
-    return len(spanning_rows(problem.X[:, kept], start)[1]) == len(kept)
+    X = problem.X[:, kept]
+    return any(len(spanning_rows(X, start, prime)[1]) == len(kept) for prime in PRIMES)
 
 
 class Claims:

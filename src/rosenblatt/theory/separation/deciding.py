@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from rosenblatt.theory.inputs import Numbers
 from rosenblatt.theory.search.gordan import row_hashes
 from rosenblatt.theory.separation.answers import Separation
 from rosenblatt.theory.separation.claims import Pair, Vectors
-from rosenblatt.theory.separation.modular import solve, spanning_rows
+from rosenblatt.theory.separation.modular import PRIMES, UnluckyPrimeError, solve, spanning_rows
 from rosenblatt.theory.separation.numbers import exact_scores, places, primitive, to_integers
 from rosenblatt.theory.separation.problem import Indices, Problem, read_problem
 from rosenblatt.theory.separation.signs import find_signs
@@ -65,11 +66,22 @@ def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: 
             f"expected at most {MOST_COEFFICIENTS:,} coefficients, got {p * blocks:,}: exact arithmetic would take "
             "hours. Leave out columns or merge levels; `separability` says whether two classes are separated at all."
         )
+    for prime in PRIMES:
+        with contextlib.suppress(UnluckyPrimeError):
+            answer = _decide(problem, bool(fit_intercept), prime)
+            if answer.holds(problem):
+                return answer
+    raise AssertionError("no proof was found that holds: this is a fault of the search, please report it.")
+
+
+def _decide(problem: Problem, fit_intercept: bool, prime: int) -> Separation:
+    """Return the answer with its proof, not yet checked; systems are solved with the prime."""
+    p, blocks = len(problem.names), problem.blocks
     first, same = _distinct(problem)
     distinct = problem.with_observations(first) if len(first) < len(same) else problem
-    kept, relations = _aliases(distinct)
+    kept, relations = _aliases(distinct, prime)
     rows = Rows(distinct.with_columns(kept))
-    found = find_pair(rows)
+    found = find_pair(rows, prime)
     signs = find_signs(rows, found)
     where = np.concatenate([np.array(kept, dtype=np.intp) + k * p for k in range(blocks)])
     statuses = np.full(p * blocks, "aliased", dtype=object)
@@ -93,11 +105,7 @@ def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: 
     )
     on = np.unique(problem.rows[(found.signs == 0).any(axis=1)[same]])
     n_rows = len(np.unique(problem.rows))
-    fields = (kind, problem.names, problem.classes, tuple(statuses.tolist()), on, n_rows, bool(fit_intercept), pair)
-    answer = Separation(*fields)
-    if not answer.holds(problem):
-        raise AssertionError("the proof that was found does not hold: this is a fault of the search, please report it.")
-    return answer
+    return Separation(kind, problem.names, problem.classes, tuple(statuses.tolist()), on, n_rows, fit_intercept, pair)
 
 
 def _distinct(problem: Problem) -> tuple[Indices, Indices]:
@@ -114,24 +122,22 @@ def _distinct(problem: Problem) -> tuple[Indices, Indices]:
     return first, same.ravel()
 
 
-def _aliases(problem: Problem) -> tuple[list[int], Vectors]:
+def _aliases(problem: Problem, prime: int) -> tuple[list[int], Vectors]:
     """Return the columns that are independent of those to their left, and how the others depend on them."""
     X, p = problem.X, problem.X.shape[1]
     start = np.unique(np.linspace(0, len(X) - 1, min(len(X), 4 * p + 20)).astype(np.intp))
-    while True:
-        rows, kept = spanning_rows(X, start)
-        others = [j for j in range(p) if j not in kept]
-        if not others:
-            return kept, ()
-        exponents = places(X[rows])
-        whole = to_integers(X[rows], exponents)
-        above, below = solve(whole[:, kept], -whole[:, others])
-        relations = []
-        for k, j in enumerate(others):
-            relation = np.zeros(p, dtype=object)
-            relation[kept], relation[j] = above[:, k], below
-            relations.append(primitive(relation << (exponents.max() - exponents).astype(object)))
-        outside = exact_scores(X, np.array(relations, dtype=object).T).any(axis=1)
-        if not outside.any():
-            return kept, tuple(tuple(relation.tolist()) for relation in relations)
-        start = np.concatenate([rows, np.flatnonzero(outside)[:p]])  # the prime was unlucky: these rows show it
+    rows, kept = spanning_rows(X, start, prime)
+    others = [j for j in range(p) if j not in kept]
+    if not others:
+        return kept, ()
+    exponents = places(X[rows])
+    whole = to_integers(X[rows], exponents)
+    above, below = solve(whole[:, kept], -whole[:, others], prime)
+    relations = []
+    for k, j in enumerate(others):
+        relation = np.zeros(p, dtype=object)
+        relation[kept], relation[j] = above[:, k], below
+        relations.append(primitive(relation << (exponents.max(initial=0) - exponents).astype(object)))
+    if exact_scores(X, np.array(relations, dtype=object).T).any():
+        raise UnluckyPrimeError
+    return kept, tuple(tuple(relation.tolist()) for relation in relations)

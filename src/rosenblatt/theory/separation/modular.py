@@ -14,10 +14,15 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Floats, Numbers
 
-PRIMES = (67108859, 67108837, 67108819, 67108777)
+PRIMES = (67108859, 67108837, 67108819, 67108777, 67108763, 67108757, 67108753, 67108747)
+"""Tried in turn: a prime is unlucky for data in which it divides a determinant that matters."""
 Residues = NDArray[np.int64]
 _WIDEST = 2048  # sums of so many products of residues are below 2**63
 _LIMB = 25  # bits; products of such integers with residues too
+
+
+class UnluckyPrimeError(ArithmeticError):
+    """What is independent over the integers is not so modulo the prime: another one has to be tried."""
 
 
 def residues(A: NDArray[Any], prime: int) -> Residues:
@@ -63,12 +68,12 @@ def rank_reaches(A: NDArray[Any], rank: int) -> bool:
     return rank == 0 or any(len(leftmost(residues(A, prime).T, prime)) >= rank for prime in PRIMES)
 
 
-def spanning_rows(X: Floats, start: NDArray[np.intp]) -> tuple[NDArray[np.intp], list[int]]:
+def spanning_rows(X: Floats, start: NDArray[np.intp], prime: int) -> tuple[NDArray[np.intp], list[int]]:
     """Return rows that are independent and, but for bad luck, span all others, and the leftmost columns that are.
 
     The search begins with the rows ``start``. The rows and the columns are proved to be independent.
     """
-    prime, rng = PRIMES[0], np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     chosen = start
     whole: Residues | None = None
     while True:
@@ -112,18 +117,17 @@ def inverse(M: Residues, prime: int) -> Residues:
     return M[:, size:]
 
 
-def solve(M: Numbers, right: Numbers) -> tuple[Numbers, int]:
-    """Return integers N and d > 0 with M N = d right, for a matrix of integers invertible modulo the first prime.
+def solve(M: Numbers, right: Numbers, prime: int) -> tuple[Numbers, int]:
+    """Return integers N and d > 0 with M N = d right, for a matrix of integers invertible modulo the prime.
 
     The solution is lifted from modulo p to modulo p, p^2, p^3 ... (J. D. Dixon 1982), and multiplied out at the end.
 
-    >>> solve(np.array([[2, 1], [0, 3]], dtype=object), np.array([[1], [1]], dtype=object))
+    >>> solve(np.array([[2, 1], [0, 3]], dtype=object), np.array([[1], [1]], dtype=object), PRIMES[0])
     (array([[1],
            [1]], dtype=object), 3)
     """
     if len(M) == 0 or right.shape[1] == 0:
         return np.zeros((len(M), right.shape[1]), dtype=object), 1
-    prime = PRIMES[0]
     back = inverse(residues(M, prime), prime)
     limbs = _limbs(M)
     left = right.astype(object)

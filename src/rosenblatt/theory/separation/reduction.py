@@ -16,7 +16,7 @@ from scipy.linalg import qr
 
 from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.separation.floats import Conditioned, condition, hinge
-from rosenblatt.theory.separation.modular import PRIMES, leftmost, residues, solve
+from rosenblatt.theory.separation.modular import UnluckyPrimeError, leftmost, residues, solve
 from rosenblatt.theory.separation.numbers import primitive
 from rosenblatt.theory.separation.simplex import Combination, farkas
 
@@ -27,6 +27,7 @@ Indices = NDArray[np.intp]
 class Face:
     """What is known of the rows so far: some of them that balance, and what is 0 on their span."""
 
+    prime: int
     null: Numbers
     balanced: Numbers  # rows, all with weight
     weights: Numbers  # one for each, positive: they add up to zero
@@ -34,22 +35,25 @@ class Face:
     basis: list[int] = field(default_factory=list)  # of these, some that span all
 
     @classmethod
-    def of_size(cls, size: int) -> Face:
-        """Return the face of which nothing is known."""
-        return cls(np.eye(size, dtype=int).astype(object), np.zeros((0, size), dtype=object), np.zeros(0, dtype=object))
+    def of_size(cls, size: int, prime: int) -> Face:
+        """Return the face of which nothing is known; exact systems will be solved with the prime."""
+        nothing = np.zeros((0, size), dtype=object)
+        return cls(prime, np.eye(size, dtype=int).astype(object), nothing, np.zeros(0, dtype=object))
 
     def products(self, Z: Numbers) -> Numbers:
         """Return Z null."""
         return Z @ self.null if self.keys else Z
 
-    def add(
-        self, Z: Numbers, weights: Numbers, keys: list[int], rows: list[int], columns: list[int], A: Numbers
-    ) -> None:
-        """Take in rows that add up to zero but for the span; ``rows`` of them span A = Z null, as ``columns`` show."""
+    def add(self, Z: Numbers, A: Numbers, weights: Numbers, keys: list[int]) -> None:
+        """Take in rows that add up to zero but for the span of those already in; A = Z null."""
+        M = residues(A, self.prime)
+        rows = leftmost(M.T, self.prime)
         sums = weights @ Z
         span = self.balanced[self.basis]
-        places = leftmost(residues(span, PRIMES[0]), PRIMES[0]) if len(span) else []
-        make_up, scale = solve(span[:, places].T, -sums[places][:, None])
+        places = leftmost(residues(span, self.prime), self.prime) if len(span) else []
+        make_up, scale = solve(span[:, places].T, -sums[places][:, None], self.prime)
+        if (make_up.ravel() @ span + sums * scale).any():
+            raise UnluckyPrimeError
         weights = weights * scale
         old = self.weights.copy()
         if len(old):
@@ -62,16 +66,18 @@ class Face:
         self.balanced = np.vstack([self.balanced, Z])
         self.keys += keys
         self.basis += [count + row for row in rows]
-        self._shrink(A[rows], columns)
+        self._shrink(A, rows, leftmost(M[rows], self.prime))
 
-    def _shrink(self, A: Numbers, columns: list[int]) -> None:
-        """Keep of ``null`` what is 0 on these independent rows, whose leftmost independent columns are given."""
+    def _shrink(self, A: Numbers, rows: list[int], columns: list[int]) -> None:
+        """Keep of ``null`` what is 0 on A; ``rows`` are independent and span it, and so are and do the ``columns``."""
         k = A.shape[1]
         free = [j for j in range(k) if j not in columns]
-        above, below = solve(A[:, columns], -A[:, free])
+        above, below = solve(A[rows][:, columns], -A[rows][:, free], self.prime)
         inner = np.zeros((k, len(free)), dtype=object)
         inner[columns] = above
         inner[free, np.arange(len(free))] = below
+        if (A @ inner).any():
+            raise UnluckyPrimeError
         product = self.null @ inner if len(free) else np.zeros((len(self.null), 0), dtype=object)
         self.null = np.array([primitive(column) for column in product.T], dtype=object).reshape(-1, len(self.null)).T
 
@@ -93,7 +99,7 @@ def next_face(Z: Numbers, keys: list[int], face: Face, exactly: bool = False) ->
         u, a = hinge(conditioned.F)
         if (conditioned.F @ u).min() > 1e-9:
             return conditioned.vector(u)
-        found = _balance(A, a, conditioned)
+        found = _balance(A, a, conditioned, face.prime)
     if found is None:
         ones = np.ones((len(A), 1), dtype=int).astype(object)
         answer = farkas(np.hstack([A, ones]), np.array([0] * A.shape[1] + [1], dtype=object))
@@ -101,13 +107,11 @@ def next_face(Z: Numbers, keys: list[int], face: Face, exactly: bool = False) ->
             return answer.y[:-1]
         found = answer.rows, answer.weights
     which, weights = found
-    M = residues(A[which], PRIMES[0])
-    rows = leftmost(M.T, PRIMES[0])
-    face.add(Z[which], weights, [keys[i] for i in which.tolist()], rows, leftmost(M[rows], PRIMES[0]), A[which])
+    face.add(Z[which], A[which], weights, [keys[i] for i in which.tolist()])
     return None
 
 
-def _balance(A: Numbers, a: Floats, conditioned: Conditioned) -> tuple[Indices, Numbers] | None:
+def _balance(A: Numbers, a: Floats, conditioned: Conditioned, prime: int) -> tuple[Indices, Numbers] | None:
     """Return rows and positive integer weights near ``a`` with which they add up to exactly zero, if that works."""
     for least in (1e-9, 1e-5, 1e-3):
         rows = np.flatnonzero(a > least * a.max())
@@ -115,14 +119,14 @@ def _balance(A: Numbers, a: Floats, conditioned: Conditioned) -> tuple[Indices, 
         heavy = rows[: 4 * A.shape[1]]
         heavy = heavy[qr((a[heavy, None] * conditioned.F[heavy]).T, mode="r", pivoting=True)[1]]
         rows = np.concatenate([heavy, rows[len(heavy) :]])
-        M = residues(A[rows], PRIMES[0])
-        basis = leftmost(M.T, PRIMES[0])
-        columns = leftmost(M[basis], PRIMES[0])
+        M = residues(A[rows], prime)
+        basis = leftmost(M.T, prime)
+        columns = leftmost(M[basis], prime)
         light = np.setdiff1d(np.arange(len(rows)), basis)
         for bits in (12, 30):
             weights = _rounded(a[rows], conditioned.row_powers[rows], bits)
             right = -(weights[light] @ A[rows[light]])[columns] if len(light) else np.zeros(len(columns), dtype=object)
-            solution, below = solve(A[rows[basis]][:, columns].T, right[:, None])
+            solution, below = solve(A[rows[basis]][:, columns].T, right[:, None], prime)
             if (solution > 0).all():
                 weights = weights * below
                 weights[basis] = solution.ravel()

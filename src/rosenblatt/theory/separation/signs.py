@@ -10,7 +10,7 @@ import numpy as np
 from rosenblatt.theory.inputs import Numbers
 from rosenblatt.theory.separation.claims import Force, encloses_combination, is_positive_multiple
 from rosenblatt.theory.separation.floats import condition
-from rosenblatt.theory.separation.modular import PRIMES, leftmost, residues, solve
+from rosenblatt.theory.separation.modular import leftmost, residues, solve
 from rosenblatt.theory.separation.numbers import near_columns, primitive
 from rosenblatt.theory.separation.problem import Indices
 from rosenblatt.theory.separation.simplex import Combination, farkas
@@ -65,14 +65,21 @@ class _Search:
         A = self.found.face.products(self.rows.integers(keys))
         leads = near_columns((A @ self.found.c)[:, None])[0].ravel()
         lengths = np.linalg.norm(near_columns(A)[0], axis=1)
-        return keys[np.argsort(leads / lengths, kind="stable")[:most]]
+        return keys[np.argsort(leads / np.maximum(lengths, 1e-300), kind="stable")[:most]]
 
     def _take(self, keys: Indices) -> None:
         """Let rows into the working set, none of them on the hyperplane."""
         self.A = np.vstack([self.A, self.found.face.products(self.rows.integers(keys))])
         self._keys += keys.tolist()
         self.conditioned = condition(self.A)
-        self._bases = [(rows, np.linalg.inv(self.conditioned.F[rows])) for rows, _ in self._bases]
+        known, self._bases = self._bases, []
+        for rows, _ in known:
+            self._remember(rows)
+
+    def _remember(self, rows: list[int]) -> None:
+        """Keep rows that force one sign: they may force others."""
+        with contextlib.suppress(np.linalg.LinAlgError):
+            self._bases.append((rows, np.linalg.inv(self.conditioned.F[rows])))
 
     def is_forced(self, j: int, sign: int) -> bool:
         """Find rows that force the sign of the coefficient j, or a direction with the other sign."""
@@ -125,8 +132,7 @@ class _Search:
             return self.conditioned.vector(weights @ F - aim)
         rows = np.flatnonzero(weights > 1e-12 * weights.max())
         if len(rows) == F.shape[1]:
-            with contextlib.suppress(np.linalg.LinAlgError):
-                self._bases.append((rows.tolist(), np.linalg.inv(F[rows])))
+            self._remember(rows.tolist())
         return Combination(rows, np.zeros(len(rows), dtype=object))
 
     def _turned(self, y: Numbers, j: int, sign: int) -> Numbers | None:
@@ -144,12 +150,11 @@ class _Search:
         A, target = self.A[answer.rows], self.null[j] * sign
         if len(A) == len(target) and self._encloses(answer.rows, j, sign):
             return Force(names, None)
-        M = residues(A, PRIMES[0])
-        rows = leftmost(M.T, PRIMES[0])
-        if len(rows) < len(A):
+        prime = self.found.face.prime
+        columns = leftmost(residues(A, prime), prime)
+        if len(columns) < len(A):
             return None
-        columns = leftmost(M, PRIMES[0])
-        weights, _ = solve(A[:, columns].T, target[columns][:, None])
+        weights, _ = solve(A[:, columns].T, target[columns][:, None], prime)
         weights = primitive(weights.ravel())
         kept = np.flatnonzero(weights)
         if (weights < 0).any() or len(kept) == 0 or not is_positive_multiple(weights @ A, target):

@@ -88,10 +88,10 @@ class Found:
     signs: NDArray[np.int8]
 
 
-def find_pair(rows: Rows) -> Found:
+def find_pair(rows: Rows, prime: int) -> Found:
     """Return Tucker's pair for all rows, exactly."""
     rng = np.random.default_rng(0)
-    face = Face.of_size(rows.size)
+    face = Face.of_size(rows.size, prime)
     work = _first_rows(rows, rng)
     Z = rows.integers(np.array(work, dtype=np.intp))
     many = max(100, 10 * rows.size)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled
     from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded
     from rosenblatt.theory.separability import separability
+    from rosenblatt.theory.separation.answers import Separation
+    from rosenblatt.theory.separation.deciding import separation
     from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
 _HOMES = {
@@ -56,6 +58,8 @@ _HOMES = {
     "theory.programs.optimum_answers": ("Optimum", "Unbounded"),
     "theory.programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),
     "theory.separability": ("separability",),
+    "theory.separation.answers": ("Separation",),
+    "theory.separation.deciding": ("separation",),
     "theory.verdicts": ("Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"),
 }
 _MODULES = {"data": "data", "plots": "plots", "textbook": "textbook", "vc": "theory.vc"}

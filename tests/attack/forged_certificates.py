@@ -19,10 +19,12 @@ from rosenblatt import (
     Inseparable,
     Optimum,
     Separable,
+    Separation,
     Unbounded,
     dataset_margin,
     maximize,
     separability,
+    separation,
     strict_feasibility,
 )
 
@@ -30,7 +32,7 @@ from rosenblatt import (
 def attack(rng: random.Random) -> str | None:
     """Change a certificate, load it, check it against the data."""
     X, labels = small_set(rng.choice(KINDS), n=rng.randrange(4, 14), d=rng.randrange(1, 4), seed=rng.randrange(2**32))
-    choice = rng.randrange(4)
+    choice = rng.randrange(5)
     try:
         honest, data = _honest(rng, choice, X, labels)
     except ValueError:
@@ -53,6 +55,8 @@ def attack(rng: random.Random) -> str | None:
         return None  # it is about other data
     if holds and isinstance(forged, Separable | Inseparable) and not _is_true(forged, *data):
         return f"a false certificate holds: {forged.to_json()}"
+    if holds and isinstance(forged, Separation) and _claims(forged) != _claims(honest):
+        return f"a false certificate holds: {forged.to_json()}"
     return _at_the_command(forged, holds, *data) if choice == 0 and rng.random() < 0.05 else None
 
 
@@ -62,10 +66,16 @@ def _honest(rng: random.Random, choice: int, X: np.ndarray, labels: np.ndarray) 
         return separability(X, labels), (X, labels)
     if choice == 1 and separability(X, labels):
         return dataset_margin(X, labels), (X, labels)
+    if choice == 4:
+        return separation(X, labels), (X, labels)
     b = np.array([rng.randrange(-1, 3) for _ in X], float)
     c = np.array([rng.randrange(-2, 3) for _ in range(X.shape[1])], float)
     answer = strict_feasibility(X, b) if choice == 2 else maximize(c, X, b)
     return answer, ((c, X, b) if isinstance(answer, Optimum | Unbounded) else (X, b))
+
+
+def _claims(certificate: Separation) -> tuple[Any, ...]:
+    return certificate.kind, certificate.coefficients, certificate.on_hyperplane.tolist(), certificate.baseline
 
 
 def _is_true(certificate: Separable | Inseparable, X: np.ndarray, labels: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from rosenblatt import fewest_mistakes, maximize, strict_feasibility
+from rosenblatt import fewest_mistakes, maximize, separation, strict_feasibility
 from rosenblatt.theory import certificates
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.margins import dataset_margin
@@ -29,6 +29,7 @@ EVERY_TYPE = [
     Unsettled(np.ones(2), 0.5),
     maximize([1, 1], TRIANGLE, [0, 0, 1]),
     maximize([1, 1], TRIANGLE[:2], [0, 0]),
+    separation(SQUARE, [0, 1, 1, 1]),
 ]
 
 

@@ -32,6 +32,7 @@ _HOMES = {
     "mistakes.answers": ("FewestMistakes",),
     "programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),
     "programs.optimum_answers": ("Optimum", "Unbounded"),
+    "separation.answers": ("Separation",),
 }
 """The module of each type of certificate. A name in a file is looked up here and nowhere else."""
 MOST_BITS = 1 << 18

@@ -1,0 +1,1 @@
+"""Separation in logistic regression: which maximum-likelihood estimates are infinite, with proof."""

@@ -1,7 +1,10 @@
 import json
+import signal
 
 from helpers.commands import AND, THREE, XOR, command, written
+from helpers.separable_sets import planted
 from rosenblatt import Certificate, Verdicts
+from rosenblatt.theory.search import limits, wolfe
 
 
 def test_what_is_separable_is_proved(tmp_path):
@@ -53,3 +56,53 @@ def test_an_altered_certificate_is_no_certificate(tmp_path):
     assert command("check", proof, path, "-t", "label").exit_code == 2
     proof.write_text("[1]")
     assert command("check", proof, path, "-t", "label").exit_code == 2
+
+
+GROUPED = "a,b,label\n" + "".join(f"{a},{b},{label}\n" for a, b, label in [
+    (0, 1, "no"), (0, 2, "yes"), (0, 3, "no"), (0, 4, "yes"), (1, 2, "yes"), (1, 3, "yes")
+])  # fmt: skip
+
+
+def test_it_says_what_a_logistic_regression_would_do(tmp_path):
+    path = written(tmp_path, "grouped.csv", GROUPED)
+    text = " ".join(command("separate", path, "-t", "label").stdout.split())
+    assert "In a logistic regression. Quasi-complete separation: a tends to +infinity; intercept, b are finite." in text
+    answer = json.loads(command("separate", path, "-t", "label", "--json").stdout)
+    assert answer["logistic_regression"]["kind"] == "quasi-complete"
+    assert answer["logistic_regression"]["coefficients"] == {"intercept": "finite", "a": "+inf", "b": "finite"}
+    several = json.loads(command("separate", written(tmp_path, "three.svm", THREE), "--json").stdout)
+    assert set(several["logistic_regression"]["coefficients"]) == {"2", "3"}
+    assert several["logistic_regression"]["baseline"] == "1"
+    wide = written(tmp_path, "wide.svm", "1 1:1 200:1\n2 3:1\n")
+    assert json.loads(command("separate", wide, "--json").stdout)["logistic_regression"] is None
+
+
+def test_the_verdict_comes_before_the_margin(tmp_path):
+    path = written(tmp_path, "and.csv", AND)
+    loose = json.loads(command("separate", path, "-t", "label", "--no-margin", "--json").stdout)
+    close = json.loads(command("separate", path, "-t", "label", "--json").stdout)
+    assert loose["verdict"] == close["verdict"] == "separable"
+    assert loose["margin_low"] <= close["margin_low"] <= close["margin_high"] <= loose["margin_high"]
+    assert command("separate", path, "-t", "label", "--max-seconds", "0").exit_code == 2
+
+
+def test_ctrl_c_keeps_the_bracket_that_was_reached(tmp_path, monkeypatch):
+    """It comes while the margin is computed: the verdict is printed, the certificate is written and holds."""
+
+    def interrupt(self, steps, low, high):
+        signal.raise_signal(signal.SIGINT)
+        return self.over()
+
+    monkeypatch.setattr(limits.Limits, "bracket", interrupt)
+    monkeypatch.setattr(wolfe, "BATCH", 1)
+    X, y = planted(400, 70, 1e-3)
+    rows = "".join(
+        f"{int(label)} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(x)) + "\n"
+        for x, label in zip(X.tolist(), y.tolist(), strict=True)
+    )
+    path, proof = written(tmp_path, "thin.svm", rows), tmp_path / "c"
+    result = command("separate", path, "-o", proof)
+    assert result.exit_code == 130
+    assert result.stdout.startswith("Separable: a hyperplane has each of the 400 points strictly on its side.")
+    assert "lies between" in result.stdout
+    assert Certificate.load(proof).check(X, y)

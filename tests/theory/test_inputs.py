@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt.theory.inputs import check_matrix
+from rosenblatt.theory.inputs import check_labels, check_matrix
 from rosenblatt.theory.separability import separability
 
 LARGE = 2**53
@@ -68,3 +68,11 @@ def test_what_is_ready_is_not_copied():
             check_matrix(np.array([[1.0, value]]))
     with pytest.raises(ValueError, match="minimum of 1"):
         check_matrix(np.zeros((0, 2)))
+
+
+def test_large_integers_beside_floats_stay_different_labels():
+    """As float64 the first two would be one class."""
+    y = check_labels([2**53, 2**53 + 1, 0.5], 3)
+    assert y.tolist() == [2**53, 2**53 + 1, 0.5]
+    found = separability([[0.0], [1.0], [2.0], [3.0]], [2**53, 2**53 + 1, 2**53, 2**53 + 1.0])
+    assert found.check([[0.0], [1.0], [2.0], [3.0]], [2**53, 2**53 + 1, 2**53, 2**53 + 1.0])

@@ -16,12 +16,17 @@ _QUICK = 1e-2
 """How far the margin of sparse rows is settled: they are many, and their margins rarely asked for to six digits."""
 
 
-def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Any, Any]:
+_MOST_COEFFICIENTS = 100
+"""Beyond so many nothing is said of a logistic regression: exact answers for each may take long."""
+
+
+def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Any, Any, list[str] | None]:
     stream = opened(paths, target, options)
     if not stream.labelled:
         raise ValueError("A verdict is about labelled rows: say --target, the column with the labels.")
     enable_gc()
-    return stream.read()
+    X, y = stream.read()
+    return X, y, stream.feature_names
 
 
 def separate(
@@ -47,7 +52,7 @@ def separate(
 
     check_out(out, paths)
     check_seconds("max_seconds", max_seconds)
-    X, y = _read(paths, target, options)
+    X, y, names = _read(paths, target, options)
     rtol = rtol if rtol is not None else _QUICK if sp.issparse(X) else 1e-6
     limits = Limits(int(sys.stderr.isatty()), max_seconds)
     stages = verdict_then_margin(X, y, limits, rtol=rtol)
@@ -63,14 +68,45 @@ def separate(
             interrupted = True
     if out is not None:
         verdict.save(out)
+    logistic = None if interrupted else _in_logistic_regression(X, y, names)
     if as_json:
-        emit({"rows": X.shape[0], "features": X.shape[1], **_plain(verdict), "certificate": out and str(out)})
+        facts = {"rows": X.shape[0], "features": X.shape[1], **_plain(verdict), "certificate": out and str(out)}
+        emit(facts | {"logistic_regression": None if logistic is None else _plain_separation(logistic)})
     else:
         _say_margin(verdict)
         if out is not None:
             say(f"Certificate written to {out}.")
+        if logistic is not None:
+            say("", f"In a logistic regression. {logistic}")
     if interrupted:
         raise KeyboardInterrupt
+
+
+def _in_logistic_regression(X: Any, y: Any, names: list[str] | None) -> Any:
+    """Return which estimates of a logistic regression are finite, None where there are too many, or one class."""
+    import numpy as np
+
+    from rosenblatt import separation
+
+    classes = len(np.unique(y))
+    if classes < 2 or (X.shape[1] + 1) * (classes - 1) > _MOST_COEFFICIENTS:
+        return None
+    if names is not None and len(set(names)) == X.shape[1] and "intercept" not in names:
+        import pyarrow as pa
+
+        columns = X.toarray().T if hasattr(X, "toarray") else X.T
+        return separation(pa.table(dict(zip(names, columns, strict=True))), y)
+    return separation(X, y)
+
+
+def _plain_separation(found: Any) -> dict[str, Any]:
+    """Return what was found as data that JSON can hold; of several classes each has its coefficients."""
+    if len(found.classes) == 2:
+        return {"kind": found.kind, "coefficients": found.coefficients}
+    by_class: dict[str, dict[str, str]] = {}
+    for (label, name), status in found.coefficients.items():
+        by_class.setdefault(as_text(label), {})[name] = status
+    return {"kind": found.kind, "baseline": as_text(found.baseline), "coefficients": by_class}
 
 
 def _say_verdict(verdict: Any) -> None:
@@ -110,7 +146,7 @@ def check(
 ) -> None:
     """Recompute every claim of a certificate from the data; a claim that does not hold is a failure."""
     verdict = _loaded(certificate)
-    X, y = _read(paths, target, options)
+    X, y, _ = _read(paths, target, options)
     holds = bool(verdict.check(X, y))
     if as_json:
         emit({"certificate": certificate, "holds": holds, **_plain(verdict)})

@@ -72,7 +72,9 @@ def _is_ready(X: object) -> bool:
 
 def check_labels(y: ArrayLike, n: int) -> NDArray[Any]:
     """Return ``y`` as an array of ``n`` labels of any type that can be compared."""
-    y = np.asarray(y)
+    given, y = y, np.asarray(y)
+    if isinstance(given, list | tuple) and y.dtype == np.float64 and np.max(np.abs(y), initial=0.0) >= 2.0**53:
+        y = np.array(given, dtype=object)  # integers beside floats would be rounded, and two classes become one
     if y.ndim == 2 and 1 in y.shape:
         y = y.ravel()
     if y.shape != (n,):

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import figures, history, measure, programs, theory
+from benchmarks import figures, history, measure, programs, theory, verdicts
 from benchmarks.against import checkout, compare_checkouts, start
 from benchmarks.sides import PASSES, compare
 from benchmarks.workloads import ROOT, workloads
@@ -27,6 +27,9 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "voted": figures.voted,
     "separability": theory.separability,
     "margin": theory.margin,
+    "verdicts": verdicts.verdicts,
+    "learners": verdicts.learners,
+    "peers": verdicts.peers,
     "programs": programs.programs,
 }
 COLUMNS = [

@@ -74,15 +74,17 @@ def margin(quick: bool) -> list[Figure]:
     return found
 
 
-def highs(X: Any, y: np.ndarray) -> float:
-    """Return the largest t with y (w . x + b) >= t and no weight above 1, as HiGHS finds it."""
+def highs(X: Any, y: np.ndarray, seconds: float = math.inf) -> float:
+    """Return the largest t with y (w . x + b) >= t and no weight above 1, as HiGHS finds it; NaN if it does not."""
     signs = np.where(y > 0, 1.0, -1.0)[:, None]
     columns = [X * -signs if not sp.issparse(X) else X.multiply(-signs), -signs, np.ones((len(y), 1))]
     A = sp.hstack(columns, format="csr") if sp.issparse(X) else np.hstack(columns)
     d = X.shape[1]
     goal = np.append(np.zeros(d + 1), -1.0)
-    answer = linprog(goal, A_ub=A, b_ub=np.zeros(len(y)), bounds=[(-1, 1)] * (d + 1) + [(None, None)], method="highs")
-    return -answer.fun if answer.x is not None else math.nan
+    bounds = [(-1, 1)] * (d + 1) + [(None, None)]
+    limit = {"time_limit": seconds} if seconds < math.inf else {}
+    answer = linprog(goal, A_ub=A, b_ub=np.zeros(len(y)), bounds=bounds, method="highs", options=limit)
+    return -answer.fun if answer.status == 0 else math.nan
 
 
 def svc(X: Any, y: np.ndarray) -> SVC:

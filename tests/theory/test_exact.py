@@ -61,7 +61,10 @@ def test_a_class_without_weight_bounds_nothing():
 @some
 @given(st.lists(st.integers() | st.floats(allow_nan=False, allow_infinity=False)))
 def test_squared_length(values):
-    assert squared_length(values) == sum(Fraction(value) ** 2 for value in values)
+    want = sum(Fraction(value) ** 2 for value in values)
+    assert squared_length(np.array(values, dtype=object)) == want
+    floats = [value for value in values if isinstance(value, float)]
+    assert squared_length(np.array(floats, dtype=float), 0.1) == sum(Fraction(value) ** 2 for value in [*floats, 0.1])
 
 
 # round_root

@@ -25,7 +25,7 @@ def margin_of(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str) -> float
 
 def margin_from(least: Fraction, w: Numbers, b: float, kind: str, nearest: bool = False) -> float:
     """Return the margin of (w, b), rounded down or to the nearest, where ``least`` is the smallest y (w . x + b)."""
-    square = exact.squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
+    square = exact.squared_length(w, b if kind == "augmented" else 0.0)
     if square == 0:
         return math.inf if least > 0 else -math.inf
     root = round_root(least * least, up=None if nearest else least < 0, over=square)
@@ -50,7 +50,7 @@ def nearest_rows(X: Matrix, signs: Signs, w: Numbers, b: float, kind: str, high:
     """
     if not math.isfinite(high):
         return np.arange(0)
-    square = exact.squared_length([*w.tolist(), b] if kind == "augmented" else w.tolist())
+    square = exact.squared_length(w, b if kind == "augmented" else 0.0)
     return rows_within(X, signs, w, b, (Fraction(high) * NEARLY) ** 2 * square)
 
 

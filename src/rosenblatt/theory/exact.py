@@ -19,10 +19,15 @@ BLOCK_BYTES = 1 << 26
 _FIRST_BITS = 1 << 11  # floats, and what is tiny beside them, go down to 2**-1074
 
 
-def squared_length(values: Sequence[float]) -> Fraction:
-    """Return the sum of the squares, exactly."""
-    whole, unit = in_common_units(values)
-    return sum(value * value for value in whole) * unit * unit
+def squared_length(w: Numbers, b: float = 0.0) -> Fraction:
+    """Return the sum of the squares of all of w, and of b, exactly."""
+    if w.dtype == object:
+        whole, unit = in_common_units(w.tolist())
+        square = sum(value * value for value in whole) * unit * unit
+    else:
+        integers, place = as_integers(w[w != 0])
+        square = Fraction(int(integers @ integers), 1 << -2 * place)
+    return square + Fraction(b) ** 2
 
 
 def squared_sum(X: Matrix, signs: Signs, alpha: Floats, bias: bool) -> Fraction:

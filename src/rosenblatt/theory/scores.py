@@ -63,17 +63,17 @@ class _Scores:
 
     def __init__(self, X: Matrix, signs: Signs, w: Numbers, b: float) -> None:
         self.X, self.signs = X, signs
-        values = [*w.tolist(), b]
-        self.exponent = max((_exponent(value) for value in values if value), default=0)
+        self.given_w, self.given_b = w, b
+        self.used = np.flatnonzero(w != 0)
+        self.exponent = max([_exponent(value) for value in _largest(w, b)], default=0)
         with np.errstate(all="ignore"):
-            *near, self.b = (_scaled(value, self.exponent) for value in values)
-        self.w = np.array(near)
-        kept = np.count_nonzero(self.w) + (self.b != 0) == sum(value != 0 for value in values)
+            self.b = _scaled(b, self.exponent)
+            if w.dtype == object:
+                self.w = np.array([_scaled(value, self.exponent) for value in w.tolist()], dtype=np.float64)
+            else:
+                self.w = np.ldexp(w, -self.exponent)
+        kept = np.count_nonzero(self.w) == len(self.used) and (self.b != 0) == (b != 0)
         self.nothing_vanished = kept and w.dtype != object
-        whole, self.unit = in_common_units(values)
-        self.whole_b = whole.pop()
-        self.used = np.array([j for j, value in enumerate(whole) if value], dtype=np.intp)
-        self.whole_w = [whole[j] for j in self.used] if len(self.used) < len(whole) else whole
         self.terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
         self.reach = np.abs(self.w) + TINY  # what vanished when w was scaled
         with np.errstate(all="ignore"):
@@ -106,14 +106,19 @@ class _Scores:
 
     def exactly(self, rows: NDArray[np.intp]) -> Iterator[tuple[list[int], Fraction]]:
         """Yield exact scores of some rows, in parts that fit into memory: integers, and the unit that they count."""
-        step = max(1, BLOCK_BYTES // (256 + largest_bytes([*self.whole_w, self.whole_b])))
+        columns = self.used
+        if sp.issparse(self.X):
+            columns = np.intersect1d(columns, self.X[rows].indices)
+        whole, unit = in_common_units([*self.given_w[columns].tolist(), self.given_b])
+        *w, whole_b = whole
+        step = max(1, BLOCK_BYTES // (256 + largest_bytes(whole)))
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            X = self.X[part][:, self.used] if len(self.used) < self.X.shape[1] else self.X[part]
-            products, place = product_with_integers(X, self.whole_w)
-            b, signs = self.whole_b << -place, self.signs[part]
+            X = self.X[part][:, columns] if len(columns) < self.X.shape[1] else self.X[part]
+            products, place = product_with_integers(X, w)
+            b, signs = whole_b << -place, self.signs[part]
             found = [total + b if sign > 0 else -total - b for total, sign in zip(products, signs, strict=True)]
-            yield found, self.unit / (1 << -place)
+            yield found, unit / (1 << -place)
 
 
 def _sharp_scores(X: Matrix, signs: Signs, rows: NDArray[np.intp], w: Floats, b: float) -> tuple[Floats, Floats]:
@@ -153,6 +158,12 @@ def _moderate(values: Floats) -> NDArray[np.bool_]:
     """Return which numbers are zero or have products and halves that neither overflow nor underflow."""
     size = np.abs(values)
     return (size == 0) | ((size > 2.0**-300) & (size < 2.0**300))
+
+
+def _largest(w: Numbers, b: float) -> list[float]:
+    """Return numbers that are not zero, the largest of ``w`` and of ``b`` among them."""
+    values = w.tolist() if w.dtype == object else [float(np.max(w, initial=0.0)), float(np.min(w, initial=0.0))]
+    return [value for value in (*values, b) if value]
 
 
 def _exponent(value: float) -> int:

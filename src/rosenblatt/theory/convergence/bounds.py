@@ -122,5 +122,5 @@ def squared_radius(X: Matrix, bias: bool) -> Fraction:
     longest = float(squares.max())
     rows = np.flatnonzero(squares >= longest * (1.0 - slack))
     if len(rows) * X.shape[1] <= _EXACT_TERMS:
-        return max(squared_length(entries(X[[i]]).ravel().tolist()) for i in rows.tolist()) + int(bias)
+        return max(squared_length(entries(X[[i]]).ravel()) for i in rows.tolist()) + int(bias)
     return Fraction(longest * (1.0 + slack)) * Fraction(4) ** exponent + int(bias)

@@ -252,7 +252,7 @@ def proof(
     batch = make_batch(matrix, (signs > 0).astype(np.int32), np.array([-1, 1]), None, None)
     TrainingRun(state, InMemory(batch), options, [trace]).run()  # as ``Perceptron`` does
     w, b, converged = state.w[0], float(state.b[0]), bool(state.done[0])
-    length = round_root(squared_length([*v.tolist(), c]), up=False)
+    length = round_root(squared_length(v, c), up=False)
     return Proof(
         **inequalities(matrix, signs, trace.updates().rows, bias, np.append(v, c) / length, R, gamma),
         R=R,

@@ -8,6 +8,7 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -16,23 +17,26 @@ from helpers.examples import KINDS, small_set
 from helpers.mutating import mutated_bytes, mutated_plain
 from rosenblatt import (
     Certificate,
+    FewestMistakes,
     Inseparable,
     Optimum,
     Separable,
     Separation,
     Unbounded,
     dataset_margin,
+    fewest_mistakes,
     maximize,
     separability,
     separation,
     strict_feasibility,
 )
+from rosenblatt.theory.search import separators
 
 
 def attack(rng: random.Random) -> str | None:
     """Change a certificate, load it, check it against the data."""
     X, labels = small_set(rng.choice(KINDS), n=rng.randrange(4, 14), d=rng.randrange(1, 4), seed=rng.randrange(2**32))
-    choice = rng.randrange(5)
+    choice = rng.randrange(7)
     try:
         honest, data = _honest(rng, choice, X, labels)
     except ValueError:
@@ -57,6 +61,8 @@ def attack(rng: random.Random) -> str | None:
         return f"a false certificate holds: {forged.to_json()}"
     if holds and isinstance(forged, Separation) and _claims(forged) != _claims(honest):
         return f"a false certificate holds: {forged.to_json()}"
+    if holds and isinstance(forged, FewestMistakes) and not (forged.low <= honest.high and honest.low <= forged.high):
+        return f"a false certificate holds: {forged.to_json()}"
     return _at_the_command(forged, holds, *data) if choice == 0 and rng.random() < 0.05 else None
 
 
@@ -68,6 +74,12 @@ def _honest(rng: random.Random, choice: int, X: np.ndarray, labels: np.ndarray) 
         return dataset_margin(X, labels), (X, labels)
     if choice == 4:
         return separation(X, labels), (X, labels)
+    if choice == 5:
+        return fewest_mistakes(X, labels == labels[0], max_seconds=5.0), (X, labels == labels[0])
+    if choice == 6:  # as for many columns, of which one depends on others
+        wide = np.column_stack([X, X[:, 0] + X[:, -1], np.zeros(len(X))])
+        with mock.patch.object(separators, "NARROW", -1):
+            return separability(wide, labels), (wide, labels)
     b = np.array([rng.randrange(-1, 3) for _ in X], float)
     c = np.array([rng.randrange(-2, 3) for _ in range(X.shape[1])], float)
     answer = strict_feasibility(X, b) if choice == 2 else maximize(c, X, b)

@@ -108,7 +108,8 @@ class _Scores:
         """Yield exact scores of some rows, in parts that fit into memory: integers, and the unit that they count."""
         columns = self.used
         if sp.issparse(self.X):
-            columns = np.intersect1d(columns, self.X[rows].indices)
+            columns = np.unique(self.X[rows].indices)
+            columns = columns[self.given_w[columns] != 0]
         whole, unit = in_common_units([*self.given_w[columns].tolist(), self.given_b])
         *w, whole_b = whole
         step = max(1, BLOCK_BYTES // (256 + largest_bytes(whole)))

@@ -27,7 +27,7 @@ STAGES = ((None, 30), (30, 50), (10, 50), (3, 50), (None, 200))
 """Rows of columns that are rarer than this are left out, and so many steps are made; with None nothing is left out."""
 FIRST_PROOF, ALMOST = 1e-4, 1e-9  # how near to zero the rows have to add up before a proof is tried, and with more rows
 BETWEEN_PROOFS = 5  # steps
-MANY_ROWS, FEW_ROWS = 6, 3  # a column: where more rows have weight, a proof from fewer is tried first
+MANY_ROWS, FEW_ROWS = 4, 3  # a column: where more rows have weight, a proof from fewer is tried first
 SHORT_STEPS = 12
 
 

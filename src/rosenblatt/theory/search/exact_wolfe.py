@@ -19,7 +19,7 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.inputs import Floats, Matrix, Signs, entries
 from rosenblatt.theory.integers import near_floats, proportional_integers
 
-MOST_WORK = 1 << 28  # what a search may cost, in products of words: about a minute
+MOST_WORK = 1 << 28  # what a search may cost, in products of words: a minute or two
 
 BLOCK = 1 << 20
 

@@ -1,9 +1,11 @@
 import json
 import signal
 
+import pandas
+
 from helpers.commands import AND, THREE, XOR, command, written
 from helpers.separable_sets import planted
-from rosenblatt import Certificate, Verdicts
+from rosenblatt import Certificate, Verdicts, fewest_mistakes, separability, separation
 from rosenblatt.theory.search import limits, wolfe
 
 
@@ -106,3 +108,49 @@ def test_ctrl_c_keeps_the_bracket_that_was_reached(tmp_path, monkeypatch):
     assert result.stdout.startswith("Separable: a hyperplane has each of the 400 points strictly on its side.")
     assert "lies between" in result.stdout
     assert Certificate.load(proof).check(X, y)
+
+
+FACTORS = "ward,age,ill\n" + "".join(f"{ward},{age},{ill}\n" for ward, age, ill in [
+    ("a", 1, "no"), ("a", 2, "yes"), ("a", 3, "no"), ("b", 1, "yes"), ("b", 2, "no"), ("b", 4, "yes"), ("c", 2, "yes")
+])  # fmt: skip
+
+
+def test_the_first_level_of_a_factor_is_left_out_as_separation_does(tmp_path):
+    path = written(tmp_path, "factors.csv", FACTORS)
+    answer = json.loads(command("separate", path, "-t", "ill", "--json").stdout)["logistic_regression"]
+    assert answer["coefficients"] == {"intercept": "finite", "ward=b": "finite", "ward=c": "+inf", "age": "finite"}
+    frame = pandas.read_csv(path)
+    found = separation(frame[["ward", "age"]], frame["ill"])
+    assert found.coefficients == answer["coefficients"]
+    found.save(tmp_path / "s")
+    assert command("check", tmp_path / "s", path, "-t", "ill").stdout.startswith("The certificate holds")
+    other = written(tmp_path, "other.csv", FACTORS.replace("c,2,yes", "c,2,no"))
+    assert command("check", tmp_path / "s", other, "-t", "ill").exit_code == 1
+
+
+def test_a_certificate_for_other_labels_says_so(tmp_path):
+    separability([[0, 0], [0, 1], [1, 0], [1, 1]], [False, False, False, True]).save(tmp_path / "c")
+    result = command("check", tmp_path / "c", written(tmp_path, "and.csv", AND), "-t", "label")
+    assert result.exit_code == 1
+    text = " ".join(result.stdout.split())
+    assert "It was made for rows labelled True, and the labels here are 'no', 'yes'." in text
+
+
+def test_a_bracket_of_mistakes_is_checked_too(tmp_path):
+    fewest_mistakes([[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"]).save(tmp_path / "c")
+    answer = json.loads(
+        command("check", tmp_path / "c", written(tmp_path, "x.csv", XOR), "-t", "label", "--json").stdout
+    )
+    assert (answer["holds"], answer["low"], answer["high"]) == (True, 1, 1)
+
+
+def test_rows_that_are_left_out_are_counted(tmp_path):
+    path = written(tmp_path, "bad.csv", AND + "x,1,no\n")
+    result = command("separate", path, "-t", "label", "--on-error", "skip", "--kind", "a=number")
+    assert result.exit_code == 0
+    assert "rows left out: 1, such as" in " ".join(result.stderr.split())
+
+
+def test_many_coefficients_are_left_to_python(tmp_path):
+    wide = written(tmp_path, "wide.svm", "1 1:1 200:1\n2 3:1\n")
+    assert "A logistic regression has 201 coefficients on these rows" in command("separate", wide).stdout

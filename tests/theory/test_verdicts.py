@@ -83,3 +83,8 @@ def test_a_certificate_of_version_0_1_says_nothing_of_nearest_rows():
     old = Separable.from_dict(record)
     assert old.nearest is None
     assert old.check(X, y)
+
+
+def test_several_verdicts_are_neither_true_nor_false():
+    with pytest.raises(ValueError, match=r"ask verdicts\[name\], or all\(verdicts.values\(\)\)"):
+        bool(separability(POINTS, CLASSES))

@@ -160,6 +160,8 @@ def separate(
     format: given.Format = None,
     on_error: given.OnError = "raise",
     drop: given.Drop = None,
+    kind: given.Kind = None,
+    bits: given.Bits = None,
     missing: given.Missing = None,
     header: given.Header = None,
     features: given.Features = None,
@@ -177,6 +179,7 @@ def separate(
     from rosenblatt.cli.separate import separate as run_it
 
     options = reading_options(format, on_error, drop, missing, header, features, max_line)
+    options |= {"kinds": kinds_of(kind), "bits": bits}
     run_it(data, target, out, rtol, margin, max_seconds, options, as_json)
 
 
@@ -189,6 +192,8 @@ def check(
     format: given.Format = None,
     on_error: given.OnError = "raise",
     drop: given.Drop = None,
+    kind: given.Kind = None,
+    bits: given.Bits = None,
     missing: given.Missing = None,
     header: given.Header = None,
     features: given.Features = None,
@@ -206,6 +211,7 @@ def check(
     from rosenblatt.cli.separate import check as run_it
 
     options = reading_options(format, on_error, drop, missing, header, features, max_line)
+    options |= {"kinds": kinds_of(kind), "bits": bits}
     run_it(certificate, data, target, options, as_json)
 
 

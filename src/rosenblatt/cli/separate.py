@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.inputs import check_out, opened
-from rosenblatt.cli.output import NegativeAnswer, as_text, emit, say
+from rosenblatt.cli.logistic import design, plain_separation, separation_of
+from rosenblatt.cli.output import NegativeAnswer, as_text, emit, note, say
 from rosenblatt.cli.startup import enable_gc
 from rosenblatt.parameters import check_seconds
 from rosenblatt.training.interrupts import interrupts_deferred
@@ -16,16 +17,14 @@ _QUICK = 1e-2
 """How far the margin of sparse rows is settled: they are many, and their margins rarely asked for to six digits."""
 
 
-_MOST_COEFFICIENTS = 100
-"""Beyond so many nothing is said of a logistic regression: exact answers for each may take long."""
-
-
 def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Any, Any, list[str] | None]:
     stream = opened(paths, target, options)
     if not stream.labelled:
         raise ValueError("A verdict is about labelled rows: say --target, the column with the labels.")
     enable_gc()
     X, y = stream.read()
+    if stream.skipped.rows:
+        note(f"rows left out: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
     return X, y, stream.feature_names
 
 
@@ -68,45 +67,18 @@ def separate(
             interrupted = True
     if out is not None:
         verdict.save(out)
-    logistic = None if interrupted else _in_logistic_regression(X, y, names)
+    logistic = None if interrupted else separation_of(X, y, names)
     if as_json:
         facts = {"rows": X.shape[0], "features": X.shape[1], **_plain(verdict), "certificate": out and str(out)}
-        emit(facts | {"logistic_regression": None if logistic is None else _plain_separation(logistic)})
+        emit(facts | {"logistic_regression": plain_separation(logistic)})
     else:
         _say_margin(verdict)
         if out is not None:
             say(f"Certificate written to {out}.")
         if logistic is not None:
-            say("", f"In a logistic regression. {logistic}")
+            say("", logistic if isinstance(logistic, str) else f"In a logistic regression. {logistic}")
     if interrupted:
         raise KeyboardInterrupt
-
-
-def _in_logistic_regression(X: Any, y: Any, names: list[str] | None) -> Any:
-    """Return which estimates of a logistic regression are finite, None where there are too many, or one class."""
-    import numpy as np
-
-    from rosenblatt import separation
-
-    classes = len(np.unique(y))
-    if classes < 2 or (X.shape[1] + 1) * (classes - 1) > _MOST_COEFFICIENTS:
-        return None
-    if names is not None and len(set(names)) == X.shape[1] and "intercept" not in names:
-        import pyarrow as pa
-
-        columns = X.toarray().T if hasattr(X, "toarray") else X.T
-        return separation(pa.table(dict(zip(names, columns, strict=True))), y)
-    return separation(X, y)
-
-
-def _plain_separation(found: Any) -> dict[str, Any]:
-    """Return what was found as data that JSON can hold; of several classes each has its coefficients."""
-    if len(found.classes) == 2:
-        return {"kind": found.kind, "coefficients": found.coefficients}
-    by_class: dict[str, dict[str, str]] = {}
-    for (label, name), status in found.coefficients.items():
-        by_class.setdefault(as_text(label), {})[name] = status
-    return {"kind": found.kind, "baseline": as_text(found.baseline), "coefficients": by_class}
 
 
 def _say_verdict(verdict: Any) -> None:
@@ -135,10 +107,11 @@ def _plain(verdict: Any) -> dict[str, Any]:
     if isinstance(verdict, dict):
         return {"by_class": {as_text(name): _plain(one) for name, one in verdict.items()}}
     plain: dict[str, Any] = {"verdict": _kind(verdict), "words": str(verdict)}
-    low, high = ("margin_low", "margin_high") if hasattr(verdict, "margin_low") else ("low", "high")
-    if hasattr(verdict, low):
-        plain |= {"margin_low": getattr(verdict, low), "margin_high": getattr(verdict, high)}
-    return plain
+    if hasattr(verdict, "margin_low"):
+        return plain | {"margin_low": verdict.margin_low, "margin_high": verdict.margin_high}
+    if hasattr(verdict, "rows"):  # of fewest_mistakes
+        return plain | {"low": verdict.low, "high": verdict.high}
+    return plain | ({"margin_low": verdict.low, "margin_high": verdict.high} if hasattr(verdict, "low") else {})
 
 
 def check(
@@ -146,8 +119,9 @@ def check(
 ) -> None:
     """Recompute every claim of a certificate from the data; a claim that does not hold is a failure."""
     verdict = _loaded(certificate)
-    X, y, _ = _read(paths, target, options)
-    holds = bool(verdict.check(X, y))
+    X, y, names = _read(paths, target, options)
+    about = _plain_columns(verdict, X, names)
+    holds = bool(verdict.check(about, y))
     if as_json:
         emit({"certificate": certificate, "holds": holds, **_plain(verdict)})
         if not holds:
@@ -155,9 +129,28 @@ def check(
         return
     files, words = ", ".join(paths), str(verdict)
     if not holds:
-        raise NegativeAnswer(f"The certificate does not hold: {certificate} claims something that {files} contradicts.")
+        sentence = f"The certificate does not hold: {certificate} claims something that {files} contradicts."
+        raise NegativeAnswer(f"{sentence}{_other_labels(verdict, y)}")
     say(f"The certificate holds: every claim was recomputed exactly from {files}.")
     say(words)
+
+
+def _plain_columns(verdict: Any, X: Any, names: Sequence[str] | None) -> Any:
+    """Return X as the certificate is about it: one about a logistic regression knows the names of the columns."""
+    if not hasattr(verdict, "on_hyperplane") or "x0" in verdict.names:
+        return X
+    return design(X, names)
+
+
+def _other_labels(verdict: Any, y: Any) -> str:
+    """Return a sentence about labels that the certificate was not made for, if that may be the reason."""
+    import numpy as np
+
+    positive, labels = getattr(verdict, "positive", None), np.unique(y).tolist()
+    if positive is None or positive in labels:
+        return ""
+    found = ", ".join(repr(label) for label in labels[:6]) + (", ..." if len(labels) > 6 else "")
+    return f" It was made for rows labelled {positive!r}, and the labels here are {found}."
 
 
 def _loaded(path: str) -> Any:
@@ -171,6 +164,6 @@ def _loaded(path: str) -> Any:
         found: Any = (Verdicts if several else Certificate).from_json(text)
     except ValueError as fault:
         raise ValueError(f"{path} is no certificate that can be checked: {fault}") from None
-    if not several and not hasattr(found, "positive"):
+    if not several and not (hasattr(found, "positive") or hasattr(found, "on_hyperplane")):
         raise ValueError(f"{path} is a certificate about inequalities, expected one about labelled rows.")
     return found

@@ -17,11 +17,12 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.exact import as_integers, combined, product_with_integers
-from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 from rosenblatt.theory.integers import near_floats
 from rosenblatt.theory.words import as_float
 
@@ -86,11 +87,25 @@ def encloses_zero_combination(
         basis = Basis(tuple(np.delete(np.arange(len(rows)), np.argmax(alpha)).tolist()))
     if not basis.is_sound(len(rows), X.shape[1] + bias):
         return False
-    Z = dense_rows(X, rows) * signs[rows][:, None]
-    A = _reduced(np.column_stack([Z, signs[rows]]) if bias else Z, basis.steps)
+    Z, steps = _support_rows(X, signs, rows, bias, basis.steps)
+    A = _reduced(Z, steps)
     if A is None or A.shape[1] != len(basis.rows):
         return False
     return len(basis.rows) == 0 or _basis_is_positive(A, alpha, np.array(basis.rows))
+
+
+def _support_rows(
+    X: Matrix, signs: Signs, rows: NDArray[np.intp], bias: bool, steps: Sequence[ColumnStep]
+) -> tuple[Floats, list[ColumnStep]]:
+    """Return the rows z without columns that are zero on them, and the steps, about the columns that are left."""
+    part = X[rows]
+    used = np.unique(part.indices) if sp.issparse(part) else np.flatnonzero(part.any(axis=0))
+    named = [j for step in steps for j in (step.column, *step.columns) if j < X.shape[1]]
+    used = np.union1d(used, np.array(named, dtype=np.intp)).astype(np.intp)
+    Z = (part[:, used].toarray() if sp.issparse(part) else part[:, used]) * signs[rows][:, None]
+    place = {j: k for k, j in enumerate([*used.tolist(), X.shape[1]])}
+    moved = [step._replace(column=place[step.column], columns=tuple(place[j] for j in step.columns)) for step in steps]
+    return (np.column_stack([Z, signs[rows]]) if bias else Z), moved
 
 
 def _basis_is_positive(A: _Columns, alpha: Floats, places: NDArray[np.intp]) -> bool:

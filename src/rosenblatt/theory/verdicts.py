@@ -226,6 +226,11 @@ class MarginBracket(_Bracket):
 class Verdicts(JsonFile, dict[Any, Any]):
     """The verdicts of each class against the rest, by class; ``check`` checks all of them."""
 
+    def __bool__(self) -> bool:
+        raise ValueError(
+            "there is a verdict for each class against the rest: ask verdicts[name], or all(verdicts.values())."
+        )
+
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
         """Return whether there is a verdict for each class, and every one holds for these rows and labels."""
         X, y = check_rows(X, y)

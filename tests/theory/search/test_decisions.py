@@ -136,3 +136,17 @@ def test_a_time_limit_keeps_what_was_reached():
         assert found.check(X, y)
     assert isinstance(found, Separable)
     assert found.margin_high - found.margin_low <= 1e-6 * found.margin_high
+
+
+def test_few_rows_of_very_many_columns():
+    """A square matrix of all columns would take 80 GB; few of them are used, and fewer rows than that matter."""
+    rng = np.random.default_rng(0)
+    rows, words = np.repeat(np.arange(300), 5), rng.integers(0, 40, 1500) * 2500
+    X = sp.csr_array((np.ones(1500), (rows, words)), shape=(300, 100_000))
+    X.sum_duplicates()
+    y = np.where(rng.random(300) < 0.5, 1.0, -1.0)
+    found = separability(X, y, margin=False)
+    assert isinstance(found, Inseparable)
+    assert found.check(X, y)
+    again = Certificate.from_json(found.to_json())
+    assert again.check(X, y)

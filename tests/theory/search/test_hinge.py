@@ -27,6 +27,22 @@ def test_the_best_length_beats_all_others():
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_steps_by_rows_end_where_steps_by_columns_do(form):
+    """Zero columns change nothing but the way: with them there are fewer rows than columns."""
+    X, signs = noise(30, 6)
+    Z, _ = fold(X, signs, True)
+    wide = np.column_stack([Z, np.zeros((30, 60))])
+    one, other = HingeSearch(form(Z), np.zeros(7)), HingeSearch(form(wide), np.zeros(67))
+    assert (one.by_rows, other.by_rows) == (False, True)
+    for _ in range(12):
+        one.step()
+        other.step()
+    np.testing.assert_allclose(other.v[:7], one.v, rtol=1e-9)
+    assert not other.v[7:].any()
+    assert max(one.off, other.off) < 1e-12
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_it_ends_in_a_solution_or_in_weights_that_add_up_to_zero(form):
     for X, signs, solvable in ((*planted(80, 6, 1e-4), True), (*noise(80, 6), False)):
         Z, _ = fold(form(X), signs, True)

@@ -127,7 +127,7 @@ def test_bad_points_are_named(points, words):
     [
         ("circles", None, SQUARE, "family must be 'halfspaces' or 'discs' or 'rectangles' or 'convex-k-gons', got"),
         (None, None, SQUARE, "family must be 'halfspaces' or"),
-        ("convex-k-gons", None, SQUARE, "k must be an integer of at least 3, got"),
+        ("convex-k-gons", None, SQUARE, "needs k, the most vertices of a polygon"),
         ("convex-k-gons", 2, SQUARE, "k must be an integer of at least 3, got"),
         ("convex-k-gons", 3.0, SQUARE, "k must be an integer of at least 3, got"),
         ("convex-k-gons", True, SQUARE, "k must be an integer of at least 3, got"),

@@ -12,17 +12,18 @@ from fractions import Fraction
 
 import numpy as np
 import scipy.linalg as sl
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.enclosures import Basis, ColumnStep, encloses_zero_combination
 from rosenblatt.theory.exact import as_integers, combined
-from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, dense_rows
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
 from rosenblatt.theory.integers import near_floats, null_space, proportional_integers
 from rosenblatt.theory.search.alternatives import Unsolvable
-from rosenblatt.theory.search.peeling import fold, peel
+from rosenblatt.theory.search.peeling import fold, peel, used_part
 
 DEPENDENT = 1e-9  # pivots below this share of a column mark it as dependent on others
-MOST_NUMBERS = 1 << 28  # of the dense matrix of the support
+MOST_NUMBERS = 1 << 27  # of the dense matrix of the support
 NOTHING = 1e-9  # factors of columns below this are rounding
 FEW_COLUMNS = 24  # up to so many columns are tried exactly where a column is nearly a combination of them
 NEAR = 1e-6  # how close to integers the factors have to be
@@ -42,8 +43,6 @@ def prove_balance(
     """
     for share in shares:
         heavy = weights > share * np.max(weights)
-        if np.count_nonzero(heavy) * (X.shape[1] + bias) > MOST_NUMBERS:
-            return None
         found = _proof(X, signs, bias, rows[heavy], weights[heavy])
         if found is not None:
             return found
@@ -51,14 +50,17 @@ def prove_balance(
 
 
 def _proof(X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats) -> Unsolvable | None:
-    Z, places = fold(dense_rows(X, rows), signs[rows], bias)
+    order = np.argsort(rows)
+    rows, weights = rows[order], weights[order]
+    Z, places = fold(X[rows], signs[rows], bias)
     core, _ = peel(Z)  # the others are in no sum that is zero
     if len(core) == 0:
         return None
-    rows, weights, Z = rows[core], weights[core], Z[core]
-    order = np.argsort(rows)
-    rows, weights, Z = rows[order], weights[order], Z[order]
-    reduction = _Reduction(Z, places)
+    rows, weights = rows[core], weights[core]
+    A, columns = used_part(Z, core)
+    if A.shape[0] * A.shape[1] > MOST_NUMBERS:
+        return None
+    reduction = _Reduction(A.toarray() if sp.issparse(A) else A, places[columns], columns)
     for _ in range(_TURNS):
         balanced = corrected(reduction.A, weights)
         if balanced is None:
@@ -77,11 +79,12 @@ def _proof(X: Matrix, signs: Signs, bias: bool, rows: Rows, weights: Floats) -> 
 class _Reduction:
     """The rows of a support, with columns that depend on others replaced by what is left of them.
 
-    ``A`` has the columns as floats. Column j times ``1 / units[j]`` is the column of the data, after the ``steps``.
+    ``A`` has some ``columns`` of the data as floats. Column j times ``1 / units[j]`` is that of the data, after the
+    ``steps``.
     """
 
-    def __init__(self, Z: Floats, places: NDArray[np.int64]) -> None:
-        self.A = Z
+    def __init__(self, A: Floats, places: NDArray[np.int64], columns: Rows) -> None:
+        self.A, self.columns = A, columns.tolist()
         self.units = [Fraction(2) ** -int(place) for place in places]
         self.whole: dict[int, tuple[Numbers, int]] = {}  # replaced columns of A: integers, in units of 2**place
         self.steps: list[ColumnStep] = []
@@ -131,7 +134,8 @@ class _Reduction:
         """Put what is left in the place of column j."""
         shares = [times * self.units[j], *(factor * self.units[i] for i, factor in factors.items())]
         whole = proportional_integers(shares)
-        self.steps.append(ColumnStep(j, whole[0], tuple(factors), tuple(whole[1:])))
+        names = tuple(self.columns[i] for i in factors)
+        self.steps.append(ColumnStep(self.columns[j], whole[0], names, tuple(whole[1:])))
         bits = max(abs(value) for value in column).bit_length()
         self.A = self.A.copy() if not self.whole else self.A
         self.A[:, j] = near_floats(column.tolist())
@@ -189,12 +193,15 @@ def corrected(A: Floats, weights: Floats) -> Floats | None:
         part = A * weights[:, None]
         lengths = np.sqrt(np.einsum("ij,ij->j", part, part))
         part /= np.where(lengths > 0, lengths, 1.0)
-        G = part.T @ part
+        few_rows = len(A) < A.shape[1]
+        G = part @ part.T if few_rows else part.T @ part
+        right = G.sum(axis=0) if few_rows else part.sum(axis=0)
         G.flat[:: len(G) + 1] += 1e-13
         factor, info = sl.lapack.dpotrf(G, lower=1, overwrite_a=1)
         if info:
             return None
-        change = part @ sl.lapack.dpotrs(factor, part.sum(axis=0), lower=1)[0]
+        change = sl.lapack.dpotrs(factor, right, lower=1)[0]
+        change = change if few_rows else part @ change
         before, worst = worst, float(np.max(np.abs(change)))
         weights = weights * np.clip(1.0 - change, 0.1, 10.0)
         if worst < 1e-6 and (worst < 1e-12 or worst > 0.5 * before):

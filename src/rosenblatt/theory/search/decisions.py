@@ -21,7 +21,7 @@ from rosenblatt.theory.search.peeling import fold, peel, unpeel, used_part, with
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 
 WIDE = 3000  # columns from which on sparse rows are left to the perceptron for longer
-MOST_COLUMNS = 6000  # of the matrix that each step of Newton's method factors
+MOST_COLUMNS = 6000  # or rows, of the matrix that each step of Newton's method factors
 UPDATES_PER_ROW, UPDATES_PER_WIDE_ROW = 0.2, 20.0
 STAGES = ((None, 30), (30, 50), (10, 50), (3, 50), (None, 200))
 """Rows of columns that are rarer than this are left out, and so many steps are made; with None nothing is left out."""
@@ -49,7 +49,7 @@ class DecisionSearch:
             start, answer = self._perceptron()
             if answer is not None:
                 return answer
-        if self.Y.shape[1] > MOST_COLUMNS:
+        if min(self.Y.shape) > MOST_COLUMNS or self.limits.over():
             return None
         return self._newton(start)
 

@@ -63,6 +63,8 @@ def decide_exactly(
         if found.high < 1e-9 * few.radius:
             break
     start = rows[found.rows]
+    if limits is not None and limits.over():
+        return None
     if len(start) > FEW:
         refined = _refined(X, signs, start, found.weights, bias)
         if encloses_zero_combination(X, signs, start, refined, bias):

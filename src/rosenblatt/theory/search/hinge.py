@@ -21,13 +21,15 @@ _LEAST_RIDGE = 1e-13  # as a share of the largest diagonal entry
 class HingeSearch:
     """The search on the rows Z, from v on. ``s`` are the scores Z v; ``off`` is how far a is from adding up to zero.
 
-    The normal equations are kept up to date by the rows that enter and leave the set of those with scores below 1.
+    The normal equations H = Z_A' Z_A are kept up to date by the rows that enter and leave the set A of those with
+    scores below 1. Of fewer rows than columns the products Z Z' are taken once, as H^-1 Z_A' a = Z_A' (Z_A Z_A')^-1 a.
     """
 
     def __init__(self, Z: Matrix, v: Floats) -> None:
         self.Z, self.v, self.s = Z, v, Z @ v
         self.active = np.zeros(Z.shape[0], dtype=bool)
-        self.H = np.zeros((Z.shape[1], Z.shape[1]))
+        self.by_rows = Z.shape[0] < Z.shape[1]
+        self.H = _dense(Z @ Z.T) if self.by_rows else np.zeros((Z.shape[1], Z.shape[1]))
         self.steps, self.off = 0, np.inf
 
     @property
@@ -38,19 +40,33 @@ class HingeSearch:
     def step(self) -> None:
         """Make one step of Newton's method."""
         a = self.weights
-        self._count_in(a > 0)
+        if self.by_rows:
+            self.active = a > 0
+        else:
+            self._count_in(a > 0)
         gradient = self.Z.T @ a
         self.off = float(np.max(np.abs(gradient), initial=0.0)) / max(1e-300, float(a.sum()))
-        ridge = max(1e-4 * min(1.0, self.off), _LEAST_RIDGE) * float(np.max(self.H.diagonal(), initial=0.0))
-        info = 1
-        while info and ridge > 0:
-            M = self.H.copy()
+        if self.by_rows:
+            rows = np.flatnonzero(self.active)
+            u = self._solve(self.H[np.ix_(rows, rows)], a[rows])
+            p = None if u is None else self.Z[rows].T @ u
+        else:
+            p = self._solve(self.H, gradient)
+        if p is not None:
+            self._move(p)
+        self.steps += 1
+
+    def _solve(self, H: Floats, right: Floats) -> Floats | None:
+        """Return the solution for H with a small ridge, smaller the nearer the search is to its end."""
+        ridge = max(1e-4 * min(1.0, self.off), _LEAST_RIDGE) * float(np.max(H.diagonal(), initial=0.0))
+        while 0 < ridge < np.inf:
+            M = H.copy()
             M.flat[:: len(M) + 1] += ridge
             factor, info = sl.lapack.dpotrf(M, lower=1, overwrite_a=1)
+            if info == 0:
+                return sl.lapack.dpotrs(factor, right, lower=1)[0]
             ridge *= 100.0
-        if info == 0:
-            self._move(sl.lapack.dpotrs(factor, gradient, lower=1)[0])
-        self.steps += 1
+        return None
 
     def _count_in(self, now: NDArray[np.bool_]) -> None:
         new, old = np.flatnonzero(now & ~self.active), np.flatnonzero(self.active & ~now)
@@ -63,14 +79,17 @@ class HingeSearch:
 
     def _products(self, rows: NDArray[np.intp]) -> Floats:
         part = self.Z[rows]
-        G = part.T @ part
-        return G.toarray() if sp.issparse(G) else G
+        return _dense(part.T @ part)
 
     def _move(self, p: Floats) -> None:
         q = self.Z @ p
         t = best_length(self.s, q)
         self.v = self.v + t * p
         self.s = self.s + t * q if self.steps % 5 else self.Z @ self.v  # anew at times, so that rounding does not grow
+
+
+def _dense(M: Matrix) -> Floats:
+    return M.toarray() if sp.issparse(M) else M
 
 
 def best_length(s: Floats, q: Floats) -> float:

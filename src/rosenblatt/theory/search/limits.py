@@ -19,6 +19,7 @@ class Limits:
         self, verbose: int = 0, max_seconds: float | None = None, stop: Callable[[], bool] = lambda: False
     ) -> None:
         self.progress = Progress(verbose)
+        self.low, self.high = -math.inf, math.inf  # the best bracket so far
         self.end = math.inf if max_seconds is None else time.monotonic() + max_seconds
         self.stop = stop
 
@@ -27,8 +28,9 @@ class Limits:
         return time.monotonic() > self.end or self.stop()
 
     def bracket(self, steps: int, low: float, high: float) -> bool:
-        """Show the bracket of a margin after some steps; return whether the search has to stop."""
-        self.progress.search(steps, low, high)
+        """Show the best bracket of a margin after some steps; return whether the search has to stop."""
+        self.low, self.high = max(self.low, low), min(self.high, high)
+        self.progress.search(steps, self.low, self.high)
         return self.over()
 
     def exact(self, rows: int, share: float) -> bool:

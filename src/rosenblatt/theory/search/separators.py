@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.parameters import check_integer, check_share
+from rosenblatt.theory.claims import margin_from
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, spread
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
@@ -56,6 +57,7 @@ def find_hyperplane(
     the hull: it separates, but by a smaller margin. ``known`` is a (w, b) that is known to separate, if there is one.
     """
     bias = kind != "homogeneous"
+    limits.low, limits.high = -math.inf, math.inf
     answer: Solvable | Unsolvable | None = Solvable(known) if known is not None else conflicting_duplicates(X, signs)
     if answer is None and X.shape[1] > NARROW and not program:
         answer = DecisionSearch(X, signs, bias, limits).decide()
@@ -63,6 +65,9 @@ def find_hyperplane(
         return answer
     if isinstance(answer, Solvable) and (rtol is None or limits.over()):
         return _with_bound(X, signs, *_parts(answer.v, bias))
+    if isinstance(answer, Solvable):
+        w, b = _parts(answer.v, bias)
+        limits.low = margin_from(least_score(X, signs, w, b), w, b, kind)
     if program:
         u, alpha = _by_program(X, signs)
     else:

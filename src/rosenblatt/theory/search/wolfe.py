@@ -101,7 +101,7 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
     low, best_u = -math.inf, np.zeros(hull.size)
     which = hull.lowest_rows(hull.scores(hull.middle()), few)
     while True:
-        found = _search(hull.narrowed(which), rtol, max_steps - steps, watch)
+        found = _search(hull.narrowed(which), rtol, max_steps - steps, _of_some_rows(watch, low))
         rows, steps, passes = which[found.rows], steps + found.steps, passes + 1
         mean = hull.combine(spread(rows, found.weights, len(hull.signs)))
         high = math.sqrt(mean @ mean)
@@ -115,6 +115,11 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
         if over or (low > 0 and high - low <= rtol * high) or len(new) == 0 or steps >= max_steps or high == 0:
             return Nearest(best_u, low, high, rows, found.weights, steps, passes)
         which, few = np.concatenate([which, new]), 2 * few
+
+
+def _of_some_rows(watch: Watcher | None, low: float) -> Watcher | None:
+    """Return a watcher for some of the rows: their upper bound holds for all, their lower one does not."""
+    return None if watch is None else lambda steps, _, high: watch(steps, low, high)
 
 
 class _Working:

@@ -149,7 +149,7 @@ def cover_count(n: int, d: int) -> int:
     return 2 * sum(comb(n - 1, i) for i in range(min(n - 1, d) + 1))
 
 
-def growth(points: PointsLike, family: str, k: int | None = None) -> Table:
+def growth(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> Table:
     """Return how many subsets the family cuts from the first n points, beside Sauer's bound, for n = 1, 2, ...
 
     The columns are ``n``; ``count``, the number of `dichotomies` of the first n points; ``sauer``, `sauer_bound` with
@@ -171,7 +171,7 @@ def growth(points: PointsLike, family: str, k: int | None = None) -> Table:
     cover: points in general position.
     """
     groups, sides = _groups(points, family, k)
-    masks = cut(list(groups), family, sides)
+    masks = _cut(list(groups), family, sides, Progress(verbose))
     rows = range(1, 1 + sum(map(len, groups.values())))
     d = len(next(iter(groups)))
     dimension = known_vc_dimension(family, d, sides)
@@ -187,7 +187,8 @@ def growth(points: PointsLike, family: str, k: int | None = None) -> Table:
     if family == "halfspaces":
         columns["cover"] = [cover_count(n, d) for n in rows]
         notes.append("cover: points in general position.")
-    return Table(columns, title=f"Subsets that {family} cut from the first n points in R^{d}", notes=notes)
+    shapes = family.replace("k", str(sides)) if sides else family
+    return Table(columns, title=f"Subsets that {shapes} cut from the first n points in R^{d}", notes=notes)
 
 
 def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], int]:

@@ -17,6 +17,8 @@ def check_family(family: str, k: int | None, d: int) -> int:
     check_choice("family", family, FAMILIES)
     if family != "convex-k-gons":
         return 0
+    if k is None:
+        raise ValueError('the family "convex-k-gons" needs k, the most vertices of a polygon: give k=3 for triangles.')
     k = check_integer("k", k, 3)
     if d != 2:
         raise ValueError(

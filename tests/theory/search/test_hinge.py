@@ -37,9 +37,9 @@ def test_steps_by_rows_end_where_steps_by_columns_do(form):
     for _ in range(12):
         one.step()
         other.step()
-    np.testing.assert_allclose(other.v[:7], one.v, rtol=1e-9)
+    np.testing.assert_allclose(other.v[:7], one.v, rtol=1e-6)
     assert not other.v[7:].any()
-    assert max(one.off, other.off) < 1e-12
+    assert max(one.off, other.off) < 1e-8
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

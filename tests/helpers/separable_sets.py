@@ -229,6 +229,8 @@ def nearest_is_right(certificate, X, signs, kind, high):
 def holds(certificate, X, y):
     """Say whether all that a certificate claims about these rows is true and proved by what it carries."""
     name, signs = type(certificate).__name__, signs_of(y, certificate.positive)
+    if (len(set(np.asarray(y).tolist())) > 1) if certificate.positive is None else (1 not in signs):
+        return False  # nothing is positive, though there may be two classes
     alpha = certificate.alpha.tolist()
     if len(alpha) != len(signs) or not all(0 <= a < math.inf for a in alpha):
         return False

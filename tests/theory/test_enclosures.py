@@ -1,11 +1,15 @@
 """Enclosures: weights that exist within rounding of floats, against exact rational solutions."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from helpers.separable_sets import balanced, is_separable, noise, planted
-from rosenblatt.theory.enclosures import MOST_BITS, Basis, ColumnStep, encloses_zero_combination
+from rosenblatt.theory import enclosures
+from rosenblatt.theory.enclosures import MOST_BITS, MOST_FACTORS, Basis, ColumnStep, encloses_zero_combination
+from rosenblatt.theory.exact import combined
 
 
 def random_signs(rng, n):
@@ -120,8 +124,20 @@ def test_steps_that_cannot_be_undone_prove_nothing(name):
 def test_more_steps_than_a_proof_needs_are_refused():
     X, signs = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, -1.0, 1.0])
     step = ColumnStep(0, 1, (), ())
-    for count in (0, 8, 9):
+    for count in (0, 2 * MOST_FACTORS, 2 * MOST_FACTORS + 1):
         found = encloses_zero_combination(
             X, signs, np.arange(3), np.array([0.25, 0.5, 0.25]), True, Basis((0, 1), (step,) * count)
         )
-        assert found == (count <= 8)
+        assert found == (count <= 2 * MOST_FACTORS)
+
+
+def test_numbers_that_grow_from_step_to_step_are_given_up():
+    """Each step of a forged proof may make the numbers longer: two columns in turn, by thousands of bits."""
+    X, signs = noise(40, 2)
+    long = (1 << MOST_BITS) - 1
+    steps = tuple(ColumnStep(k % 2, long, (1 - k % 2,), (long,)) for k in range(40))
+    seen = []
+    with mock.patch.object(enclosures, "combined", lambda parts: seen.append(1) or combined(parts)):
+        alpha = np.full(40, 1 / 40)
+        assert not encloses_zero_combination(X, signs, np.arange(40), alpha, True, Basis((0, 1, 2), steps))
+    assert len(seen) == 1

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from helpers.separable_sets import facet
+from helpers.separable_sets import facet, noise
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search import gordan
 from rosenblatt.theory.separability import separability
@@ -88,3 +88,24 @@ def test_a_certificate_of_version_0_1_says_nothing_of_nearest_rows():
 def test_several_verdicts_are_neither_true_nor_false():
     with pytest.raises(ValueError, match=r"ask verdicts\[name\], or all\(verdicts.values\(\)\)"):
         bool(separability(POINTS, CLASSES))
+
+
+def test_the_positive_label_has_to_occur():
+    """A label that no row has would make all rows negative, which a bias alone separates."""
+    X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+    one_class = separability(X, [0, 0, 0, 0])
+    assert one_class.positive is None
+    assert one_class.check(X, [0, 0, 0, 0])
+    for positive in (None, 7, "b", -1):
+        for claim in (one_class, dataset_margin(X, [0, 0, 0, 0])):
+            forged = dataclasses.replace(claim, positive=positive)
+            assert not forged.check(X, y)
+            assert forged.check(X, [0, 0, 0, 0]) == (positive is None)
+
+
+def test_weights_of_an_enclosure_have_the_sum_1():
+    X, y = noise(200, 70)
+    found = separability(X, y)
+    assert found.weights is None
+    assert found.check(X, y)
+    assert not dataclasses.replace(found, alpha=found.alpha * 1e5).check(X, y)

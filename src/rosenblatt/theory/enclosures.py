@@ -27,8 +27,8 @@ from rosenblatt.theory.integers import near_floats
 from rosenblatt.theory.words import as_float
 
 NEARNESS = 1e-6  # how far exact weights may be from those that are given, as a share of the largest
-MOST_STEPS = 4  # a column
-MOST_BITS = 1 << 12  # of a factor in a step
+MOST_FACTORS = 32  # of all steps, a column
+MOST_BITS = 1 << 12  # of a factor in a step, and of a number in a column
 
 
 class ColumnStep(NamedTuple):
@@ -60,11 +60,10 @@ class Basis:
 
     def is_sound(self, height: int, width: int) -> bool:
         """Return whether rows and steps are about a matrix of this shape, and no more than a proof needs."""
-        most = MOST_STEPS * width
         return (
             len(set(self.rows)) == len(self.rows)
             and all(0 <= row < height for row in self.rows)
-            and len(self.steps) <= most
+            and sum(1 + len(step.columns) for step in self.steps) <= MOST_FACTORS * width
             and all(step.is_sound(width) for step in self.steps)
         )
 
@@ -156,7 +155,7 @@ class _Columns:
 
 
 def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
-    """Return the columns that are not zero once the steps are made; None where one is too extreme to be scaled."""
+    """Return the columns that are not zero once the steps are made; None where their numbers become too long."""
     whole: dict[int, tuple[Numbers, int]] = {}  # exact columns as integers, in units of 2**place
 
     def exact_column(j: int) -> tuple[Numbers, int]:
@@ -166,6 +165,8 @@ def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
         parts = [(step.times, *exact_column(step.column))]
         parts += [(-factor, *exact_column(j)) for j, factor in zip(step.columns, step.factors, strict=True)]
         whole[step.column] = combined(parts)
+        if max((abs(value) for value in whole[step.column][0]), default=0).bit_length() > MOST_BITS:
+            return None
     near: list[Floats] = []
     exact = {}
     for j in range(Z.shape[1]):
@@ -180,8 +181,7 @@ def _reduced(Z: Floats, steps: Sequence[ColumnStep]) -> _Columns | None:
             largest = float(np.max(np.abs(floats), initial=0.0))
             if largest == 0:
                 continue
-            if not 1e-290 < largest < 1e290:
-                return None
-            floats = np.ldexp(floats, -np.frexp(largest)[1])
+            with np.errstate(under="ignore"):
+                floats = np.ldexp(floats, -np.frexp(largest)[1])
         near.append(floats)
     return _Columns(np.column_stack(near) if near else np.empty((len(Z), 0)), exact)

@@ -44,7 +44,7 @@ def near_floats(v: Sequence[int]) -> list[float]:
     [0.375, -0.25, 0.75]
     """
     unit = 1 << max(abs(value) for value in v).bit_length()
-    return [float(Fraction(value, unit)) for value in v]
+    return [value / unit for value in v]  # rounded once, whatever their size
 
 
 def eliminated(rows: Sequence[Sequence[int]]) -> tuple[NDArray[Any], list[int]]:

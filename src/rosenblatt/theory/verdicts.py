@@ -27,7 +27,16 @@ from rosenblatt.theory.certificates import (
     words,
 )
 from rosenblatt.theory.claims import attains, most_margin, nearest_rows, proves_inseparable
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, check_rows, longest_row, signs_of
+from rosenblatt.theory.inputs import (
+    Floats,
+    Matrix,
+    MatrixLike,
+    Numbers,
+    Signs,
+    certified_signs,
+    check_rows,
+    longest_row,
+)
 from rosenblatt.theory.words import rows_text
 
 KINDS = ("geometric", "augmented", "homogeneous")
@@ -47,8 +56,10 @@ class _AboutRows(Certificate):
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
         """Return whether every claim holds for these rows and labels, recomputed exactly from them."""
         X, y = check_rows(X, y)
-        signs, alpha = signs_of(y, self.positive), self.alpha
-        return alpha.shape == signs.shape and bool((np.isfinite(alpha) & (alpha >= 0)).all()) and self._holds(X, signs)
+        signs, alpha = certified_signs(y, self.positive), self.alpha
+        if signs is None or alpha.shape != signs.shape or not (np.isfinite(alpha) & (alpha >= 0)).all():
+            return False
+        return self._holds(X, signs)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         raise NotImplementedError

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable, noise, planted
 from rosenblatt import Certificate, separability
+from rosenblatt.theory.search import separators
 from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
 from rosenblatt.theory.search.decisions import DecisionSearch
 from rosenblatt.theory.search.limits import Limits
@@ -150,3 +151,31 @@ def test_few_rows_of_very_many_columns():
     assert found.check(X, y)
     again = Certificate.from_json(found.to_json())
     assert again.check(X, y)
+
+
+@pytest.mark.parametrize("place", [1000, 963, -963, -1060])
+@pytest.mark.parametrize("d", [60, 66])
+def test_a_power_of_two_changes_no_verdict(d, place):
+    rng = np.random.default_rng(3)
+    X, y = np.ldexp(rng.integers(-9, 10, (200, d)) * 1.0, place), rng.integers(0, 2, 200)
+    found = separability(X, y)
+    assert isinstance(found, Inseparable)
+    assert found.check(X, y)
+
+
+def test_columns_of_all_sizes():
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(-9, 10, (300, 100)) * 10.0 ** rng.uniform(-300, 300, 100), rng.integers(0, 2, 300)
+    found = separability(X, y)
+    assert isinstance(found, Inseparable)
+    assert found.check(X, y)
+
+
+@pytest.mark.parametrize("method", ["hull", "lp"])
+def test_no_class_is_searched_when_time_is_over(method, monkeypatch):
+    """Each class would take its own time otherwise."""
+    monkeypatch.setattr(separators, "conflicting_duplicates", lambda *_: pytest.fail("it was searched"))
+    X, y = noise(60, 5)[0], np.arange(60) % 6
+    found = separability(X, y, method=method, max_seconds=1e-9)
+    assert all(isinstance(one, Undecided) for one in found.values())
+    assert found.check(X, y)

@@ -23,6 +23,11 @@ class Limits:
         self.end = math.inf if max_seconds is None else time.monotonic() + max_seconds
         self.stop = stop
 
+    @property
+    def seconds(self) -> float:
+        """The seconds that are left, infinite without a limit."""
+        return max(0.0, self.end - time.monotonic())
+
     def over(self) -> bool:
         """Return whether the search has to stop with what it has reached."""
         return time.monotonic() > self.end or self.stop()

@@ -58,6 +58,8 @@ def find_hyperplane(
     """
     bias = kind != "homogeneous"
     limits.low, limits.high = -math.inf, math.inf
+    if known is None and limits.over():
+        return _with_bound(X, signs, np.zeros(X.shape[1]), 0.0)
     answer: Solvable | Unsolvable | None = Solvable(known) if known is not None else conflicting_duplicates(X, signs)
     if answer is None and X.shape[1] > NARROW and not program:
         answer = DecisionSearch(X, signs, bias, limits).decide()
@@ -69,7 +71,10 @@ def find_hyperplane(
         w, b = _parts(answer.v, bias)
         limits.low = margin_from(least_score(X, signs, w, b), w, b, kind)
     if program:
-        u, alpha = _by_program(X, signs)
+        found_by_program = _by_program(X, signs, limits.seconds)
+        if found_by_program is None:
+            return _with_bound(X, signs, np.zeros(X.shape[1]), 0.0)
+        u, alpha = found_by_program
     else:
         found = nearest_point(Hull(X, signs, kind), 1.0 if rtol is None else rtol, max_iter, limits.bracket)
         u, alpha = found.u, spread(found.rows, found.weights, X.shape[0])
@@ -91,7 +96,7 @@ def _parts(v: Numbers, bias: bool) -> tuple[Numbers, float]:
 
 
 def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float) -> Hyperplane:
-    """Return a hyperplane that separates, with the two rows closest to it to bound all margins from above."""
+    """Return a hyperplane with the two rows closest to it, which bound all margins from above."""
     with np.errstate(over="ignore", invalid="ignore"):
         s = signs * (X @ w + b)
     closest = [
@@ -100,8 +105,11 @@ def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float) -> Hyperplane:
     return Hyperplane(w, b, least_score(X, signs, w, b), spread(np.array(closest), 1.0 / len(closest), X.shape[0]))
 
 
-def _by_program(X: Matrix, signs: Signs) -> tuple[Floats, Floats]:
-    """Return a direction and weights from the program: the largest t with y (w . x + b) >= t, no weight above 1."""
+def _by_program(X: Matrix, signs: Signs, seconds: float) -> tuple[Floats, Floats] | None:
+    """Return a direction and weights from the program: the largest t with y (w . x + b) >= t, no weight above 1.
+
+    None where that takes longer than so many seconds.
+    """
     from scipy.optimize import linprog  # slow to import, and for comparison only
 
     n, d = X.shape
@@ -110,7 +118,11 @@ def _by_program(X: Matrix, signs: Signs) -> tuple[Floats, Floats]:
     columns = [-Z, -signs[:, None], np.ones((n, 1))]
     A = sp.hstack(columns, format="csr") if sp.issparse(X) else np.hstack(columns)
     goal = np.append(np.zeros(d + 1), -1.0)
-    result = linprog(goal, A_ub=A, b_ub=np.zeros(n), bounds=[(-1, 1)] * (d + 1) + [(None, None)], method="highs")
+    bounds = [(-1, 1)] * (d + 1) + [(None, None)]
+    limit = {"time_limit": seconds} if math.isfinite(seconds) else {}
+    result = linprog(goal, A_ub=A, b_ub=np.zeros(n), bounds=bounds, method="highs", options=limit)
+    if result.status == 1 and limit:
+        return None
     if result.x is None:
         raise RuntimeError(f'the linear program was not solved ({result.message}): use method="hull".')
     duals = np.maximum(-result.ineqlin.marginals, 0.0)

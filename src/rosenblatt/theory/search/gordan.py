@@ -7,6 +7,7 @@ separation here is this one: with z = y (x, 1) it is separability, with z = (-a,
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -47,11 +48,18 @@ def gordan(Z: Matrix) -> Solvable | Unsolvable | None:
 
 
 def decide_exactly(
-    X: Matrix, signs: Signs, bias: bool, alpha: Floats, limits: Limits | None = None, by_basis: bool = True
+    X: Matrix,
+    signs: Signs,
+    bias: bool,
+    alpha: Floats,
+    limits: Limits | None = None,
+    by_basis: bool = True,
+    search_first: Callable[[], Solvable | Unsolvable | None] = lambda: None,
 ) -> Solvable | Unsolvable | None:
     """Decide by exact arithmetic, where the rows nearly add up to zero with the weights ``alpha``.
 
-    Without ``by_basis`` a proof by enclosure names no basis.
+    Without ``by_basis`` a proof by enclosure names no basis. Of more than a few rows exact arithmetic takes long, so
+    ``search_first`` is asked before.
     """
     place = min(math.frexp(largest_entry(X))[1], 1023)
     constant = 2.0**place if bias else 0.0  # stands for the 1: no coordinate dwarfs another
@@ -76,6 +84,9 @@ def decide_exactly(
             proof = proof or prove_balance(X, signs, bias, rows, alpha[rows])
             if proof is not None:
                 return proof
+        other = search_first()
+        if other is not None:
+            return other
     answer = exact_search(IntegerRows(X, signs, bias), start.tolist(), watch=limits.exact if limits else None)
     if answer is None:
         return None

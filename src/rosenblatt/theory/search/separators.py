@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ def find_hyperplane(
         return _with_bound(X, signs, np.zeros(X.shape[1]), 0.0)
     answer: Solvable | Unsolvable | None = Solvable(known) if known is not None else conflicting_duplicates(X, signs)
     if answer is None and X.shape[1] > NARROW and not program:
-        answer = DecisionSearch(X, signs, bias, limits).decide()
+        answer = _decide(X, signs, bias, limits)
     if isinstance(answer, Unsolvable):
         return answer
     if isinstance(answer, Solvable) and (rtol is None or limits.over()):
@@ -81,13 +82,19 @@ def find_hyperplane(
     w, b = (u, _middle(X, signs, u)) if kind == "geometric" else _parts(u, bias)
     least = least_score(X, signs, w, b)
     if least <= 0 and answer is None and not limits.over():
-        answer = decide_exactly(X, signs, bias, alpha, limits)
+        narrow = X.shape[1] <= NARROW or program  # otherwise that search has been made
+        first = partial(_decide, X, signs, bias, limits) if narrow else lambda: None
+        answer = decide_exactly(X, signs, bias, alpha, limits, search_first=first)
     if isinstance(answer, Unsolvable):
         return answer
     if least <= 0 and isinstance(answer, Solvable):
         w, b = _parts(answer.v, bias)
         least = least_score(X, signs, w, b)
     return Hyperplane(w, b, least, alpha)
+
+
+def _decide(X: Matrix, signs: Signs, bias: bool, limits: Limits) -> Solvable | Unsolvable | None:
+    return DecisionSearch(X, signs, bias, limits).decide()
 
 
 def _parts(v: Numbers, bias: bool) -> tuple[Numbers, float]:

@@ -163,6 +163,12 @@ def test_the_words_of_each_kind():
         "Complete separation: x0 tends to +infinity; intercept tends to -infinity. A combination of the columns has "
         "every row strictly on its side: all 4 rows are predicted perfectly."
     )
+    assert "merge the level" not in complete
+    assert complete.endswith(
+        "gives finite estimates; profile likelihoods give tests. Either these columns tell the classes apart for "
+        "certain, or there are too few rows for so many columns."
+    )
+    assert str(separation(*QUASI)).endswith("merge the level or drop the column.")
     overlap = str(separation([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]))
     assert overlap.startswith("Overlap: no combination of the columns separates the classes")
     assert "Firth" not in overlap

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from rosenblatt.theory.given_numbers import unrounded
+from rosenblatt.theory.given_numbers import refuse_masked, unrounded
 
 Floats: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
@@ -72,6 +72,7 @@ def _is_ready(X: object) -> bool:
 
 def check_labels(y: ArrayLike, n: int) -> NDArray[Any]:
     """Return ``y`` as an array of ``n`` labels of any type that can be compared."""
+    refuse_masked(y, "y")
     given, y = y, np.asarray(y)
     if isinstance(given, list | tuple) and y.dtype == np.float64 and np.max(np.abs(y), initial=0.0) >= 2.0**53:
         y = np.array(given, dtype=object)  # integers beside floats would be rounded, and two classes become one

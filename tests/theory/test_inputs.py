@@ -1,9 +1,15 @@
 """Matrices as the theory takes them: floats that are exactly what was given."""
 
+import math
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from rosenblatt import fewest_mistakes, separation
 from rosenblatt.theory.inputs import check_labels, check_matrix
 from rosenblatt.theory.separability import separability
 
@@ -76,3 +82,48 @@ def test_large_integers_beside_floats_stay_different_labels():
     assert y.tolist() == [2**53, 2**53 + 1, 0.5]
     found = separability([[0.0], [1.0], [2.0], [3.0]], [2**53, 2**53 + 1, 2**53, 2**53 + 1.0])
     assert found.check([[0.0], [1.0], [2.0], [3.0]], [2**53, 2**53 + 1, 2**53, 2**53 + 1.0])
+
+
+MIXED = [
+    [1, "1", 1],
+    ("a", True, "a"),
+    [["a"], [1], ["b"]],
+    ["a", b"a", "a"],
+    np.array([1, "a", 1], dtype=object),
+    np.array([{}, {"a": 1}, {}], dtype=object),
+    np.array([1, 2j, 1], dtype=object),
+    pd.Series([1, "1", 1]),
+]
+MISSING = [
+    ["a", None, "b"],
+    ["a", math.nan, "b"],
+    [1, None, 2],
+    pd.Series(["a", None, "b"], dtype="string"),
+    pd.Series([1, None, 2], dtype="Int64"),
+    pd.Series(["a", None, "b"], dtype="category"),
+    np.array([1, pd.NA, 2], dtype=object),
+    np.array([1, pd.NaT, 2], dtype=object),
+]
+
+
+@pytest.mark.parametrize("ask", [separability, fewest_mistakes, separation])
+@pytest.mark.parametrize("y", MIXED, ids=str)
+def test_labels_are_all_words_or_all_numbers(ask, y):
+    with pytest.raises(
+        ValueError, match=r"^labels must be all words or all numbers, got .*: turn them into words.*\.$"
+    ):
+        ask([[0.0], [1.0], [2.0]], y)
+
+
+@pytest.mark.parametrize("ask", [separability, fewest_mistakes, separation])
+@pytest.mark.parametrize("y", MISSING, ids=str)
+def test_labels_that_are_missing_are_said_to_be(ask, y):
+    with pytest.raises(ValueError, match=r"^labels must not be .*NaN.*: leave out the rows that have no label\.$"):
+        ask([[0.0], [1.0], [2.0]], y)
+
+
+def test_labels_of_one_kind_are_taken():
+    numbers = np.array([1, 2.5, Fraction(1, 3), True, Decimal(7)], dtype=object)
+    assert check_labels(numbers, 5) is numbers
+    assert check_labels([["a"], ["b"]], 2).tolist() == check_labels(pd.Series(["a", "b"]), 2).tolist() == ["a", "b"]
+    assert check_labels([b"a", b"b"], 2).tolist() == [b"a", b"b"]

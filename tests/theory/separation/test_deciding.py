@@ -241,7 +241,7 @@ def test_no_columns_and_constant_columns():
         (partial(separation, [[2**53 + 1], [0]], [1, 0]), "would round"),
         (partial(separation, np.eye(2048), [1, 0] * 1024), "at most 2,048 coefficients, got 2,049"),
         (partial(separation, [[1.0], [2.0]], [1, 0], fit_intercept=1), "fit_intercept must be True or False"),
-        (partial(separation, [[1.0], [2.0]], np.array([1, "a"], dtype=object)), "labels must be of one type"),
+        (partial(separation, [[1.0], [2.0]], np.array([1, "a"], dtype=object)), "labels must be all words or all"),
     ],
 )
 def test_bad_input_gets_one_sentence(call, match):

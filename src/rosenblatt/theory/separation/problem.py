@@ -104,12 +104,7 @@ def read_problem(X: Any, y: ArrayLike, fit_intercept: bool, sample_weight: Array
     else:
         labels = check_labels(y, n)
         rows = np.flatnonzero(weighty)
-        try:
-            found, own = np.unique(labels[rows], return_inverse=True)
-        except TypeError:
-            raise ValueError(
-                "labels must be of one type that can be sorted: make them all words or all numbers."
-            ) from None
+        found, own = np.unique(labels[rows], return_inverse=True)
         classes = tuple(found.tolist())
         if len(classes) < 2:
             raise ValueError(

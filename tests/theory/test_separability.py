@@ -103,7 +103,8 @@ def test_one_class(label):
     positive = isinstance(label, str) or label > 0
     assert (found.positive, found.b) == ((label, 1.0) if positive else (None, -1.0))
     assert str(found) == "Separable: the 2 points carry one label, so the bias alone gives it to them."
-    assert found.check(X, [label, "other"]) == (not positive)  # without a positive label, all are negative
+    other = "other" if isinstance(label, str) else 5
+    assert found.check(X, [label, other]) == (not positive)  # without a positive label, all are negative
 
 
 @pytest.mark.parametrize("power", [1, 2, 3, 5, 7, 9, 11, 13, 14])

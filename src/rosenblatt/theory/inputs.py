@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from rosenblatt.parameters import shorten
+from rosenblatt.theory.equal_places import unrounded_sums
 from rosenblatt.theory.given_numbers import refuse_masked, unrounded
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -41,26 +42,15 @@ def check_matrix(X: MatrixLike, name: str = "X", least_rows: int = 1) -> Matrix:
             input_name=name,
             copy=False,
         )
-    if sp.issparse(X):
-        X = sp.csr_array(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        if not np.isfinite(X.data).all():
-            raise ValueError(f"{name} holds equal places whose sum is not finite: give finite numbers.")
-    return X
+    return sp.csr_array(X) if sp.issparse(X) else X
 
 
 def unrounded_matrix(X: MatrixLike, name: str = "X") -> Any:
-    """Return ``X``, what is sparse as CSR, if its conversion to float64 changes no number; else raise a ValueError."""
-    if not sp.issparse(X):
-        return unrounded(X, name)
-    given = sp.csr_array(X)
-    if given.dtype.kind in "iu" and not given.has_canonical_format:  # integers in equal places add up to an integer
-        given = given.astype(f"{given.dtype.kind}8", copy=True)
-        given.sum_duplicates()
-    unrounded(given.data, name)
-    return given
+    """Return ``X`` if its conversion to float64 changes no number; else raise a ValueError.
+
+    What is sparse becomes CSR with one number in a place.
+    """
+    return unrounded_sums(X, name) if sp.issparse(X) else unrounded(X, name)
 
 
 def _is_ready(X: object) -> bool:

@@ -111,7 +111,10 @@ def shorten(value: Any, most: int = 60) -> str:
     >>> shorten("a" * 100, 10)
     "'aaaaaa..."
     """
-    text = hex(value) if type(value) is int and value.bit_length() > 64 else repr(value)  # decimals have a limit
+    try:
+        text = hex(value) if type(value) is int and value.bit_length() > 64 else repr(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        text = f"a {type(value).__name__} of very many digits"
     text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else text[: most - 3] + "..."
 

@@ -16,12 +16,14 @@ from rosenblatt import (
     RescaledPerceptron,
     circle_from_plane,
     dataset_margin,
+    fewest_mistakes,
     fit_circle,
     margin,
     maximize,
     mistake_bound,
     proof,
     separability,
+    separation,
     strict_feasibility,
     vc,
 )
@@ -39,6 +41,7 @@ ROUNDED = {
     "arrays in a list": [np.array([LARGE + 1]), np.array([0.5])],
     "integer beyond all floats": [[10**400], [1]],
     "fraction": [[Fraction(1, 3)], [Fraction(2, 3)]],
+    "fraction of many digits": [[Fraction(1, 10**5000)], [1]],
     "decimal": [[Decimal("0.1")], [Decimal("0.2")]],
     "decimal without end": [[Decimal("1e1000000000")], [1]],
     "mixed objects": np.array([[0.5, 1], [Decimal("0.3"), LARGE]], dtype=object),
@@ -280,3 +283,23 @@ def test_the_rescaled_perceptron_gives_no_verdict_about_rounded_numbers():
     for X in (BAD, np.array([[LARGE + 1], [LARGE]]), sp.csc_array(np.array([[LARGE + 1], [LARGE]]))):
         with pytest.raises(ValueError, match=r"^X holds the integer 9007199254740993, which float64 would round"):
             RescaledPerceptron().fit(X, LABELS)
+
+
+@pytest.mark.parametrize("y", [[0, 0, 1, 1], ["a", "a", "b", "b"]])
+def test_what_lies_under_a_mask_is_not_used(y):
+    X, none, one = [[0.0], [1.0], [2.0], [3.0]], [False] * 4, [False, True, False, False]
+    assert separability(np.ma.array(X), np.ma.array(y, mask=none)).check(X, y)
+    for masked in (np.ma.array(X, mask=[[bad] for bad in one]), [np.ma.array(row, mask=True) for row in X[:1]] + X[1:]):
+        for call in (separability, separation, fewest_mistakes):
+            with pytest.raises(
+                ValueError, match=r"^X is a masked array with 1 masked entry: fill it .* its row out\.$"
+            ):
+                call(masked, y)
+    for masked in (np.ma.array(y, mask=one), np.ma.array(y, mask=one).reshape(-1, 1)):
+        for call in (separability, separation, fewest_mistakes):
+            with pytest.raises(
+                ValueError, match=r"^y is a masked array with 1 masked entry: fill it .* its row out\.$"
+            ):
+                call(X, masked)
+    with pytest.raises(ValueError, match=r"^w is a masked array with 2 masked entries: fill them"):
+        margin([[1.0, 2.0]], [1], np.ma.masked_all(2))

@@ -1,9 +1,15 @@
 """Matrices as the theory takes them: floats that are exactly what was given."""
 
+import math
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from rosenblatt import RescaledPerceptron, fewest_mistakes, separation
 from rosenblatt.theory.inputs import check_labels, check_matrix
 from rosenblatt.theory.separability import separability
 
@@ -76,3 +82,120 @@ def test_large_integers_beside_floats_stay_different_labels():
     assert y.tolist() == [2**53, 2**53 + 1, 0.5]
     found = separability([[0.0], [1.0], [2.0], [3.0]], [2**53, 2**53 + 1, 2**53, 2**53 + 1.0])
     assert found.check([[0.0], [1.0], [2.0], [3.0]], [2**53, 2**53 + 1, 2**53, 2**53 + 1.0])
+
+
+def repeated(values, dtype=np.float64):
+    """Yield matrices of one column, in each format that holds several numbers in one place: all in the first row."""
+    data, zeros = np.array(values, dtype=dtype), np.zeros(len(values), dtype=int)
+    yield sp.coo_array((data, (zeros, zeros)), shape=(2, 1))
+    yield sp.coo_matrix((data, (zeros, zeros)), shape=(2, 1))
+    yield sp.csr_array((data, zeros, [0, len(values), len(values)]), shape=(2, 1))
+    yield sp.csc_array((data, zeros, [0, len(values)]), shape=(2, 1))
+    yield sp.bsr_array((data.reshape(-1, 1, 1), zeros, [0, len(values), len(values)]), shape=(2, 1))
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        ([100, 100], np.int8),
+        ([200, 100], np.uint8),
+        ([2**15 - 1, 1], np.int16),
+        ([2**62, 2**62], np.int64),
+        ([-(2**63), -(2**63)], np.int64),
+        ([2**63, 2**63], np.uint64),
+        ([2**53 + 1, 1], np.int64),
+        ([0.5, 0.25], np.float64),
+        ([2.0**24, 1.0], np.float32),
+        ([1e300, 1.0, -1e300], np.float64),
+        ([1e308, 1e308, -1e308], np.float64),
+        ([1.0, -1.0], np.float64),
+    ],
+)
+def test_numbers_in_one_place_are_added_up_exactly(values, dtype):
+    for X in repeated(values, dtype):
+        before = X.data.tolist()
+        taken = check_matrix(X)
+        assert [Fraction(value) for value in taken.toarray().ravel()] == [sum(map(Fraction, values)), 0]
+        assert taken.has_canonical_format
+        assert X.data.tolist() == before
+        if taken.toarray().any():
+            assert RescaledPerceptron().fit(X, [0, 1]).verdict_.check(taken, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [([2.0**53, 1.0], np.float64), ([1e308, 1e308], np.float64), ([1e300, 1.0], np.float64), ([0.1, 0.2], np.float64)],
+)
+def test_sums_that_float64_rounds_are_refused(values, dtype):
+    for X in repeated(values, dtype):
+        with pytest.raises(
+            ValueError, match=r"^X holds 2 numbers in row 0 and column 0, the sum of which float64 would"
+        ):
+            check_matrix(X)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"), [([2**53, 1], np.int64), ([2**63 - 1] * 2, np.int64), ([2**64 - 1] * 2, np.uint64)]
+)
+def test_integer_sums_that_float64_rounds_are_refused(values, dtype):
+    for X in repeated(values, dtype):
+        with pytest.raises(ValueError, match=f"^X holds the integer {sum(values)}, which float64 would round"):
+            check_matrix(X)
+
+
+def test_random_equal_places_are_summed_as_fractions_are():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        rows, columns = rng.integers(0, 4, (2, 15))
+        data = rng.integers(-100, 100, 15).astype(np.int8)
+        exact = np.zeros((4, 4), dtype=object)
+        for i, j, value in zip(rows, columns, data.tolist(), strict=True):
+            exact[i, j] += value
+        for given, unit in ((data, 1), (data / 8, 8)):
+            taken = check_matrix(sp.coo_array((given, (rows, columns)), shape=(4, 4))).toarray()
+            assert (taken * unit == exact).all()
+
+
+MIXED = [
+    [1, "1", 1],
+    ("a", True, "a"),
+    [["a"], [1], ["b"]],
+    ["a", b"a", "a"],
+    np.array([1, "a", 1], dtype=object),
+    np.array([{}, {"a": 1}, {}], dtype=object),
+    np.array([1, 2j, 1], dtype=object),
+    pd.Series([1, "1", 1]),
+]
+MISSING = [
+    ["a", None, "b"],
+    ["a", math.nan, "b"],
+    [1, None, 2],
+    pd.Series(["a", None, "b"], dtype="string"),
+    pd.Series([1, None, 2], dtype="Int64"),
+    pd.Series(["a", None, "b"], dtype="category"),
+    np.array([1, pd.NA, 2], dtype=object),
+    np.array([1, pd.NaT, 2], dtype=object),
+]
+
+
+@pytest.mark.parametrize("ask", [separability, fewest_mistakes, separation])
+@pytest.mark.parametrize("y", MIXED, ids=str)
+def test_labels_are_all_words_or_all_numbers(ask, y):
+    with pytest.raises(
+        ValueError, match=r"^labels must be all words or all numbers, got .*: turn them into words.*\.$"
+    ):
+        ask([[0.0], [1.0], [2.0]], y)
+
+
+@pytest.mark.parametrize("ask", [separability, fewest_mistakes, separation])
+@pytest.mark.parametrize("y", MISSING, ids=str)
+def test_labels_that_are_missing_are_said_to_be(ask, y):
+    with pytest.raises(ValueError, match=r"^labels must not be .*NaN.*: leave out the rows that have no label\.$"):
+        ask([[0.0], [1.0], [2.0]], y)
+
+
+def test_labels_of_one_kind_are_taken():
+    numbers = np.array([1, 2.5, Fraction(1, 3), True, Decimal(7)], dtype=object)
+    assert check_labels(numbers, 5) is numbers
+    assert check_labels([["a"], ["b"]], 2).tolist() == check_labels(pd.Series(["a", "b"]), 2).tolist() == ["a", "b"]
+    assert check_labels([b"a", b"b"], 2).tolist() == [b"a", b"b"]

@@ -103,7 +103,7 @@ class RescaledPerceptron(ExactLinearClassifier):
             Labels of any type, at least two different ones.
         """
         check_boolean("fit_intercept", self.fit_intercept)
-        given = X
+        given = X = unrounded_matrix(X) if sp.issparse(X) else X  # equal places are added up exactly
         X, y = validate_pair(self, X, y, reset=True)
         unrounded_matrix(given)  # the verdict is about the numbers as given
         classes, numbers = encode_labels(y)

@@ -34,6 +34,7 @@ def unrounded(values: Any, name: str) -> Any:
     Traceback (most recent call last):
     ValueError: X holds the integer 9007199254740993, which float64 would round: give numbers up to 2**53, ...
     """
+    refuse_masked(values, name)
     if isinstance(values, np.ndarray):
         _check_array(values, name)
         return values
@@ -56,6 +57,7 @@ def exact_numbers(values: Any, name: str) -> NDArray[Any]:
     >>> exact_numbers([1, 0.5], "w"), exact_numbers([2**53 + 1, 0.5], "w")
     (array([1. , 0.5]), array([Fraction(9007199254740993, 1), Fraction(1, 2)], dtype=object))
     """
+    refuse_masked(values, name)
     if isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype.itemsize <= 8:
         return values.astype(np.float64)
     given = exact_objects(values, name)
@@ -81,6 +83,7 @@ def exact_objects(values: Any, name: str) -> NDArray[Any]:
 
     NumPy would make floats of [2**53 + 1, 0.5], pandas of two such columns, and both would make numbers of dates.
     """
+    refuse_masked(values, name)
     columns = _columns(values, every=True)
     parts = [values] if columns is None else list(columns)
     if any(getattr(getattr(part, "dtype", None), "kind", "") in ("m", "M") for part in parts):
@@ -117,6 +120,23 @@ def to_fraction(value: Any, name: str) -> Fraction:
             f"{name} must be finite numbers, got {shorten(value)}: give ints, Fractions or floats."
         ) from None
     return Fraction(int(above), int(below))
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise an error where an entry of a masked array is masked: NumPy would use what lies under the mask.
+
+    >>> refuse_masked(np.ma.array([1, 2], mask=[False, True]), "y")
+    Traceback (most recent call last):
+    ValueError: y is a masked array with 1 masked entry: fill it (y.filled(...)), or leave its row out.
+    """
+    parts = values if isinstance(values, list | tuple) else [values]
+    count = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
+    if count:
+        entries, them, rows = ("entry", "it", "its row") if count == 1 else ("entries", "them", "their rows")
+        raise ValueError(
+            f"{name} is a masked array with {count:,} masked {entries}: fill {them} ({name}.filled(...)), "
+            f"or leave {rows} out."
+        )
 
 
 def _check_array(values: NDArray[Any], name: str) -> None:
@@ -185,7 +205,10 @@ def _refuse(value: Any, name: str) -> NoReturn:
             f"{name} holds the integer {digits}, which float64 would round: give numbers up to 2**53, "
             "for instance by taking the mean away first, or give floats."
         )
-    text = shorten(value) if isinstance(value, str | bytes) else f"the {type(value).__name__} {value!s:.60}"
+    try:
+        text = shorten(value) if isinstance(value, str | bytes) else f"the {type(value).__name__} {value!s:.60}"
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        text = shorten(value)
     raise ValueError(
         f"{name} holds {text}, which float64 would round: scale the numbers so that they are integers, or round them "
         "yourself, with float(...) or astype(float), and the answer is about these floats."

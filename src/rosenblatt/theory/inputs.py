@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from rosenblatt.theory.given_numbers import unrounded
+from rosenblatt.parameters import shorten
+from rosenblatt.theory.equal_places import unrounded_sums
+from rosenblatt.theory.given_numbers import refuse_masked, unrounded
 
 Floats: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
@@ -40,26 +42,15 @@ def check_matrix(X: MatrixLike, name: str = "X", least_rows: int = 1) -> Matrix:
             input_name=name,
             copy=False,
         )
-    if sp.issparse(X):
-        X = sp.csr_array(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        if not np.isfinite(X.data).all():
-            raise ValueError(f"{name} holds equal places whose sum is not finite: give finite numbers.")
-    return X
+    return sp.csr_array(X) if sp.issparse(X) else X
 
 
 def unrounded_matrix(X: MatrixLike, name: str = "X") -> Any:
-    """Return ``X``, what is sparse as CSR, if its conversion to float64 changes no number; else raise a ValueError."""
-    if not sp.issparse(X):
-        return unrounded(X, name)
-    given = sp.csr_array(X)
-    if given.dtype.kind in "iu" and not given.has_canonical_format:  # integers in equal places add up to an integer
-        given = given.astype(f"{given.dtype.kind}8", copy=True)
-        given.sum_duplicates()
-    unrounded(given.data, name)
-    return given
+    """Return ``X`` if its conversion to float64 changes no number; else raise a ValueError.
+
+    What is sparse becomes CSR with one number in a place.
+    """
+    return unrounded_sums(X, name) if sp.issparse(X) else unrounded(X, name)
 
 
 def _is_ready(X: object) -> bool:
@@ -71,21 +62,55 @@ def _is_ready(X: object) -> bool:
 
 
 def check_labels(y: ArrayLike, n: int) -> NDArray[Any]:
-    """Return ``y`` as an array of ``n`` labels of any type that can be compared."""
+    """Return ``y`` as an array of ``n`` labels of any type that can be compared: all words, or all numbers."""
+    refuse_masked(y, "y")
     given, y = y, np.asarray(y)
-    if isinstance(given, list | tuple) and y.dtype == np.float64 and np.max(np.abs(y), initial=0.0) >= 2.0**53:
-        y = np.array(given, dtype=object)  # integers beside floats would be rounded, and two classes become one
+    if isinstance(given, list | tuple):
+        if y.dtype.kind in "SU":
+            _check_label_objects(np.array(given, dtype=object))  # numbers beside words would become words
+        elif y.dtype == np.float64 and np.max(np.abs(y), initial=0.0) >= 2.0**53:
+            y = np.array(given, dtype=object)  # integers beside floats would be rounded, and two classes become one
     if y.ndim == 2 and 1 in y.shape:
         y = y.ravel()
     if y.shape != (n,):
         raise ValueError(f"expected one label for each of the {n} rows, got an array of shape {y.shape}.")
     if y.dtype.kind in "mM":
         raise ValueError("labels must not be dates: turn them into words or numbers.")
-    if y.dtype.kind == "O" and any(label is None or label != label for label in y.tolist()):
-        raise ValueError("labels must not be None or NaN: leave out the rows that have no label.")
+    if y.dtype.kind == "O":
+        _check_label_objects(y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError("labels must not be NaN or infinite: leave out the rows that have no label.")
     return y
+
+
+def _check_label_objects(y: NDArray[Any]) -> None:
+    """Raise a ValueError where one of the labels is missing, or where they are not all words or all numbers."""
+    labels = y.ravel().tolist()
+    if any(map(_is_missing, labels)):
+        raise ValueError("labels must not be None or NaN: leave out the rows that have no label.")
+    words = [isinstance(label, str) for label in labels]
+    if any(words) and not all(words):
+        word, other = labels[words.index(True)], labels[words.index(False)]
+        raise ValueError(
+            f"labels must be all words or all numbers, got {shorten(word)} and {shorten(other)}: "
+            "turn them into words, with str(...), or into numbers."
+        )
+    try:
+        np.unique(y)
+    except (TypeError, ValueError):  # no order, or several numbers in one
+        raise ValueError(
+            f"labels must be all words or all numbers, got {shorten(labels[0])}: "
+            "turn them into words, with str(...), or into numbers."
+        ) from None
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # pandas.NA is neither equal nor unequal
+        return True
+    except ValueError:  # an array
+        return False
 
 
 def check_rows(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, NDArray[Any]]:

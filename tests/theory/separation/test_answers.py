@@ -11,6 +11,7 @@ import pytest
 from helpers.mutating import mutated_plain
 from helpers.naive_separation import naive_answer, tied_set
 from rosenblatt import Certificate, Separation, separation
+from rosenblatt.theory.separation import answers
 from rosenblatt.theory.separation.claims import Force
 
 QUASI = [[0, 1], [0, 2], [0, 3], [0, 4], [1, 2], [1, 3]], [0, 1, 0, 1, 1, 1]
@@ -163,6 +164,12 @@ def test_the_words_of_each_kind():
         "Complete separation: x0 tends to +infinity; intercept tends to -infinity. A combination of the columns has "
         "every row strictly on its side: all 4 rows are predicted perfectly."
     )
+    assert "merge the level" not in complete
+    assert complete.endswith(
+        "gives finite estimates; profile likelihoods give tests. Either these columns tell the classes apart for "
+        "certain, or there are too few rows for so many columns."
+    )
+    assert str(separation(*QUASI)).endswith("merge the level or drop the column.")
     overlap = str(separation([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]))
     assert overlap.startswith("Overlap: no combination of the columns separates the classes")
     assert "Firth" not in overlap
@@ -190,3 +197,68 @@ def test_an_enclosure_in_floats_forces_signs_of_many_columns():
     j, force = next((j, force) for j, force in answer.proof.forces.items() if force.weights is None)
     forces = {**answer.proof.forces, j: Force((*force.rows[1:], force.rows[1]), None)}
     assert not dataclasses.replace(answer, proof=answer.proof._replace(forces=forces)).check(X, y)
+
+
+def forged(answer, **changed):
+    data = answer.to_dict()
+    return json.dumps(data | {"proof": data["proof"] | changed})
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "match"),
+    [
+        ("overlap", "alpha", "'alpha' must be a list of rows, each once"),
+        ("quasi", "null", "'null' must be a list of at most 3, as there are coefficients"),
+        ("quasi", "turns", "'turns' must be a list of at most 3"),
+        ("aliased", "relations", "'relations' must be a list of at most 4"),
+        ("forced", "forces", "'forces' must be a list of at most 4"),
+    ],
+)
+def test_no_part_of_a_proof_is_longer_than_proofs_are(name, field, match):
+    answer = separation(*examples()[name])
+    entries = answer.to_dict()["proof"][field] or [["0x0"] * len(answer.proof.b)]
+    with pytest.raises(ValueError, match=match):
+        Certificate.from_json(forged(answer, **{field: entries * 10}))
+
+
+def test_vectors_and_forces_are_no_longer_than_the_coefficients():
+    answer = separation(*examples()["forced"])
+    proof = answer.to_dict()["proof"]
+    with pytest.raises(ValueError, match="'turns' must be lists of hexadecimal numbers, at most one for each"):
+        Certificate.from_json(forged(answer, turns=[["0x0"] * 5]))
+    j, rows, weights = proof["forces"][0]
+    with pytest.raises(ValueError, match="'forces' must be a list of coefficients with rows"):
+        Certificate.from_json(forged(answer, forces=[[j, rows * 5, (weights or ["0x1"]) * 5]]))
+
+
+def test_larger_proofs_are_refused_before_anything_is_computed(monkeypatch):
+    X, y = examples()["quasi"]
+    answer = separation(X, y)
+    proof, zeros = answer.proof, (0,) * 3
+    row = proof.alpha[0][0]
+    assert answer.check(X, y)
+
+    def never(*_):
+        raise AssertionError("nothing may be computed")
+
+    monkeypatch.setattr(answers, "proves_aliases", never)
+    monkeypatch.setattr(answers, "Claims", never)
+    for changed in (
+        {"alpha": proof.alpha * 10},
+        {"null": proof.null * 10},
+        {"turns": (zeros,) * 4},
+        {"relations": (zeros,) * 4},
+        {"forces": dict.fromkeys(range(4), Force((row,), (1,)))},
+        {"forces": {0: Force((row,) * 4, (1,) * 4)}},
+        {"forces": {0: Force((row,), (1, 1))}},
+    ):
+        assert not dataclasses.replace(answer, proof=proof._replace(**changed)).check(X, y)
+
+
+def test_a_row_counts_once():
+    X, y = examples()["quasi"]
+    answer = separation(X, y)
+    (row, weight), *others = answer.proof.alpha
+    twice = ((row, 2 * weight), *((other, 3 * w) for other, w in others), (row, weight))
+    assert len(twice) <= len(X)
+    assert not dataclasses.replace(answer, proof=answer.proof._replace(alpha=twice)).check(X, y)

@@ -1,8 +1,11 @@
 """Separation against a rational linear program, on sets full of ties, by every way through the search."""
 
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -153,6 +156,36 @@ def test_weights_of_zero_drop_rows_and_others_change_nothing():
         separation(X, y, sample_weight=[1, 0, 1, 0])
 
 
+def test_the_exact_weight_decides_whether_a_row_counts():
+    X, y, tiny = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], Fraction(1, 10**400)
+    assert separation(X, y, sample_weight=[1, 1, tiny, 1]).kind == "overlap"
+    assert separation(X, y, sample_weight=[1, 1, Fraction(0), 1]).kind == "complete"
+    assert separation(X, y, sample_weight=pd.Series([1, 1, 0, 1], dtype="Int64")).kind == "complete"
+    for bad in (-tiny, -Fraction(1, 10**5000), Decimal("-1e-400")):
+        with pytest.raises(ValueError, match=r"^sample_weight must be finite and not negative, got .*\.$"):
+            separation(X, y, sample_weight=[1, 1, bad, 1])
+    for weights in ([1, 1, 1j, 1], np.array([1, 1, 0, 1], dtype=complex), ["1", "1", "1", "1"]):
+        with pytest.raises(ValueError, match=r"^sample_weight must be finite numbers, got"):
+            separation(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match=r"^sample_weight is a masked array with 1 masked entry"):
+        separation(X, y, sample_weight=np.ma.array([1, 1, 0, 1], mask=[False, False, True, False]))
+
+
+def test_counts_of_any_type_of_numbers_are_taken():
+    X, counts = [[0.0], [1.0], [2.0], [3.0]], [[1, 0], [2, 0], [0, 3], [0, 1]]
+    frame = pd.DataFrame(counts, columns=["yes", "no"])
+    for y in (frame, frame.astype("Int64"), frame.astype("Float64"), np.array(counts, dtype=object)):
+        answer = separation(X, y)
+        assert answer.coefficients == {"intercept": "+inf", "x0": "-inf"}
+        assert answer.check(X, y)
+    assert separation(X, [[Fraction(1, 10**400), 0], *counts[1:]]).n_rows == 4
+    missing = frame.astype("Int64")
+    missing.iloc[1, 1] = None
+    for y in (missing, [["a", "b"]] * 4, [[Fraction(-1, 10**400), 1]] * 4):
+        with pytest.raises(ValueError, match=r"^a y of two columns counts successes and failures: expected finite"):
+            separation(X, y)
+
+
 def test_binomial_counts_are_their_observations():
     X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 2.0]])
     for seed in range(30):
@@ -208,7 +241,7 @@ def test_no_columns_and_constant_columns():
         (partial(separation, [[2**53 + 1], [0]], [1, 0]), "would round"),
         (partial(separation, np.eye(2048), [1, 0] * 1024), "at most 2,048 coefficients, got 2,049"),
         (partial(separation, [[1.0], [2.0]], [1, 0], fit_intercept=1), "fit_intercept must be True or False"),
-        (partial(separation, [[1.0], [2.0]], np.array([1, "a"], dtype=object)), "labels must be of one type"),
+        (partial(separation, [[1.0], [2.0]], np.array([1, "a"], dtype=object)), "labels must be all words or all"),
     ],
 )
 def test_bad_input_gets_one_sentence(call, match):

@@ -55,6 +55,35 @@ def test_levels_are_columns_of_0_and_1():
 
 
 @pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"a": [[1], [3]]}),
+        pl.DataFrame({"a": [[1, 2], [3]]}),
+        pl.DataFrame({"a": pl.Series([[1], [3]], dtype=pl.Array(pl.Int64, 1))}),
+        pl.DataFrame({"a": [{"u": 1}, {"u": 2}]}),
+        pa.table({"a": [[1], [3]]}),
+        pa.table({"a": [["x", "y"], ["z", "x"]]}),
+        pa.table({"a": [{"u": 1}, {"u": 2}]}),
+        pd.DataFrame({"a": [np.array([1.0]), np.array([2.0])]}),
+        pd.DataFrame({"a": [(1, 2), (3, 4)]}),
+        pd.DataFrame({"a": pd.arrays.ArrowExtensionArray(pa.array([[1], [3]]))}),
+    ],
+)
+def test_a_column_has_one_number_or_word_a_row(frame):
+    with pytest.raises(
+        ValueError, match=r"^column 'a' holds lists or other things of several parts: expected one number"
+    ):
+        read_design(frame, True)
+
+
+def test_integers_that_numpy_does_not_have_are_taken_exactly():
+    wide = pl.DataFrame({"a": pl.Series([3, -(2**100)], dtype=pl.Int128)})
+    assert read_design(wide, False).X.tolist() == [[3.0], [-(2.0**100)]]
+    with pytest.raises(ValueError, match=f"column 'a' holds the integer {2**53 + 1}, which float64 would round"):
+        read_design(pl.DataFrame({"a": pl.Series([3, 2**53 + 1], dtype=pl.Int128)}), False)
+
+
+@pytest.mark.parametrize(
     ("frame", "match"),
     [
         (pd.DataFrame({"a": [1.0, None]}), "column 'a' has missing values"),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.storage.json_fields import StrictFields, label_to_json
 from rosenblatt.theory.certificates import Certificate, Codec, Rows, read_integer, words, write_integer
-from rosenblatt.theory.separation.claims import STATUSES, Claims, Force, Pair, Vectors, proves_aliases
+from rosenblatt.theory.separation.claims import STATUSES, Claims, Force, Pair, Vectors, is_bounded, proves_aliases
 from rosenblatt.theory.separation.problem import Problem, read_problem
 from rosenblatt.theory.separation.sentences import describe
 
@@ -47,8 +47,18 @@ def _read_pair(fields: StrictFields, name: str) -> Pair:
             raise part.wrong(field, "lists of hexadecimal numbers", values)
         return tuple(value for value in found if value is not None)
 
+    def short(field: str) -> list[Any]:
+        values = part.values(field)
+        if len(values) > len(b):
+            raise part.wrong(field, f"a list of at most {len(b)}, as there are coefficients", len(values))
+        return values
+
     def vectors(field: str) -> Vectors:
-        return tuple(integers(field, vector) for vector in part.values(field))
+        found = short(field)
+        for vector in found:
+            if not isinstance(vector, list) or len(vector) > len(b):
+                raise part.wrong(field, "lists of hexadecimal numbers, at most one for each coefficient", vector)
+        return tuple(integers(field, vector) for vector in found)
 
     b = integers("b", part.take("b"))
     alpha = []
@@ -56,11 +66,13 @@ def _read_pair(fields: StrictFields, name: str) -> Pair:
         if not isinstance(entry, list) or len(entry) != 4 or not _is_row(entry[:3]):
             raise part.wrong("alpha", "a list of rows with their weights", entry)
         alpha.append((tuple(entry[:3]), integers("alpha", entry[3:])[0]))
+    if len({row for row, _ in alpha}) < len(alpha):
+        raise part.wrong("alpha", "a list of rows, each once", f"{len(alpha)} with some of them repeated")
     null, relations, turns = vectors("null"), vectors("relations"), vectors("turns")
     forces = {}
-    for entry in part.values("forces"):
+    for entry in short("forces"):
         known = isinstance(entry, list) and len(entry) == 3 and type(entry[0]) is int and isinstance(entry[1], list)
-        if not known or entry[0] in forces or not all(map(_is_row, entry[1])):
+        if not known or entry[0] in forces or len(entry[1]) > len(b) or not all(map(_is_row, entry[1])):
             raise part.wrong("forces", "a list of coefficients with rows and their weights", entry)
         weights = None if entry[2] is None else integers("forces", entry[2])
         forces[entry[0]] = Force(tuple(tuple(row) for row in entry[1]), weights)
@@ -183,6 +195,8 @@ class Separation(Certificate):
         p, blocks, proof = len(self.names), len(self.classes) - 1, self.proof
         sizes = {len(self.statuses), len(proof.b), *map(len, proof.null), *map(len, proof.turns)}
         if (self.names, self.classes) != (problem.names, problem.classes) or sizes != {p * blocks}:
+            return False
+        if not is_bounded(proof, p * blocks, len(problem.rows) * blocks):
             return False
         if [type(label) for label in self.classes] != [type(label) for label in problem.classes]:
             return False

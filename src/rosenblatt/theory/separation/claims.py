@@ -48,6 +48,19 @@ class Pair(NamedTuple):
     forces: Mapping[int, Force]
 
 
+def is_bounded(pair: Pair, size: int, rows: int) -> bool:
+    """Return whether no part of the pair is larger than ``size`` coefficients and ``rows`` rows z ever need.
+
+    It is asked before anything is computed, so that a forged certificate costs no more than an honest one.
+    """
+    if max(len(pair.null), len(pair.relations), len(pair.turns), len(pair.forces)) > size or len(pair.alpha) > rows:
+        return False
+    return all(
+        len(force.rows) <= size and (force.weights is None or len(force.weights) == len(force.rows))
+        for force in pair.forces.values()
+    )
+
+
 def proves_aliases(problem: Problem, aliased: Sequence[int], relations: Vectors) -> bool:
     """Return whether just these columns are combinations of columns to their left, the others being independent."""
     p = problem.X.shape[1]
@@ -99,7 +112,7 @@ class Claims:
         if self.kind == "complete":
             return not self.pair.alpha and not self.pair.null
         rows, weights = [row for row, _ in self.pair.alpha], [weight for _, weight in self.pair.alpha]
-        S = self._row_vectors(rows)
+        S = None if len(set(rows)) < len(rows) else self._row_vectors(rows)
         if S is None or (weights and min(weights) <= 0):
             return False
         exponents = places(S)
@@ -147,7 +160,7 @@ class Claims:
             return False
         if force.weights is None:
             return self.kind == "complete" and encloses_combination(Z, sign * self.shift.coefficient(j))
-        if len(force.weights) != len(Z) or min(force.weights) <= 0:
+        if min(force.weights) <= 0:
             return False
         exponents = places(Z)
         moved = self.shift.into(null) << (exponents - exponents.min()).astype(object)[:, None]

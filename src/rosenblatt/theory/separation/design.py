@@ -90,7 +90,12 @@ def _read_column(column: Any, name: str) -> tuple[NDArray[Any], list[Any] | None
         )
     if any(word in kind.lower() for word in ("date", "time", "duration")):
         raise ValueError(f"column {shorten(name)} holds dates or times: turn them into numbers or words first.")
-    values = np.asarray(column.to_pylist() if hasattr(column, "to_pylist") else column.to_numpy())
+    values = _values(column, kind)
+    if values.ndim != 1 or (values.dtype.kind == "O" and any(map(_is_nested, values.tolist()))):
+        raise ValueError(
+            f"column {shorten(name)} holds lists or other things of several parts: expected one number or word a row, "
+            "make a column of each part."
+        )
     order = _categories(column, kind)
     words = order is not None or values.dtype.kind in "UT"
     if values.dtype.kind == "O" and not words:
@@ -102,6 +107,20 @@ def _read_column(column: Any, name: str) -> tuple[NDArray[Any], list[Any] | None
         return values.astype(np.float64) if values.dtype.kind == "b" else values, None
     occurring = set(values.tolist())
     return values, [level for level in order or sorted(occurring) if level in occurring]
+
+
+def _values(column: Any, kind: str) -> NDArray[Any]:
+    """Return the values of a column, as Python's objects where NumPy has no such type."""
+    if hasattr(column, "to_pylist") or "Int128" in kind:
+        given = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+        values = np.empty(len(given), dtype=object)
+        values[:] = given
+        return values if any(map(_is_nested, given)) else np.asarray(given)
+    return np.asarray(column.to_numpy())
+
+
+def _is_nested(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
 def _has_missing(column: Any) -> bool:

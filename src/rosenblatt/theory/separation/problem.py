@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.parameters import check_boolean, shorten
+from rosenblatt.theory.given_numbers import exact_numbers, refuse_masked
 from rosenblatt.theory.inputs import Floats, Numbers, check_labels
 from rosenblatt.theory.separation.design import read_design
 from rosenblatt.theory.separation.numbers import exact_scores, float_scores
@@ -95,20 +96,15 @@ def read_problem(X: Any, y: ArrayLike, fit_intercept: bool, sample_weight: Array
     check_boolean("fit_intercept", fit_intercept)
     names, columns = read_design(X, fit_intercept)
     n = len(columns)
-    weights = _read_weights(sample_weight, n)
-    counts = np.asarray(y)
-    if counts.shape == (n, 2):
-        own, rows = _read_counts(counts, weights)
+    weighty = _read_weights(sample_weight, n)
+    refuse_masked(y, "y")
+    if np.shape(y) == (n, 2):
+        own, rows = _read_counts(y, weighty)
         classes: tuple[Any, ...] = (0, 1)
     else:
         labels = check_labels(y, n)
-        rows = np.flatnonzero(weights > 0)
-        try:
-            found, own = np.unique(labels[rows], return_inverse=True)
-        except TypeError:
-            raise ValueError(
-                "labels must be of one type that can be sorted: make them all words or all numbers."
-            ) from None
+        rows = np.flatnonzero(weighty)
+        found, own = np.unique(labels[rows], return_inverse=True)
         classes = tuple(found.tolist())
         if len(classes) < 2:
             raise ValueError(
@@ -119,25 +115,42 @@ def read_problem(X: Any, y: ArrayLike, fit_intercept: bool, sample_weight: Array
     return Problem(names, classes, columns if whole else columns[rows], own.ravel().astype(np.intp), rows)
 
 
-def _read_weights(sample_weight: ArrayLike | None, n: int) -> Floats:
+def _read_weights(sample_weight: Any, n: int) -> NDArray[np.bool_]:
+    """Return which rows have a positive weight, as decided on the exact numbers."""
     if sample_weight is None:
-        return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+        return np.ones(n, dtype=bool)
+    refuse_masked(sample_weight, "sample_weight")
+    weights = _numbers(sample_weight, "sample_weight")
     if weights.shape != (n,):
         raise ValueError(f"expected one weight for each of the {n} rows, got an array of shape {weights.shape}.")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
-        raise ValueError(f"sample_weight must be finite and not negative, got {shorten(float(bad))}.")
-    return weights
+    fine = _fine(weights)
+    if not fine.all():
+        raise ValueError(f"sample_weight must be finite and not negative, got {shorten(weights[~fine].tolist()[0])}.")
+    return np.asarray(weights > 0, dtype=bool)
 
 
-def _read_counts(counts: NDArray[Any], weights: Floats) -> tuple[Indices, Indices]:
+def _numbers(values: Any, name: str) -> NDArray[Any]:
+    """Return numbers whose signs are those of the exact values, which float64 might round to 0."""
+    array = np.asarray(values)
+    return array if array.dtype.kind in "biuf" else exact_numbers(values, name)
+
+
+def _fine(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which numbers are finite and not negative."""
+    return np.asarray((values >= 0) & (values < np.inf), dtype=bool)
+
+
+def _read_counts(given: Any, weighty: NDArray[np.bool_]) -> tuple[Indices, Indices]:
     """Return the classes (1 a success, 0 a failure) and the rows of the observations behind binomial counts."""
-    if counts.dtype.kind not in "biuf" or not (np.isfinite(counts) & (counts >= 0)).all():
+    try:
+        counts = _numbers(given, "y")
+    except ValueError:
+        counts = np.array([np.nan])
+    if not _fine(counts).all():
         raise ValueError(
             "a y of two columns counts successes and failures: expected finite numbers that are not negative."
         )
-    rows, which = np.nonzero((counts > 0) & (weights > 0)[:, None])
+    rows, which = np.nonzero(np.asarray(counts > 0, dtype=bool) & weighty[:, None])
     if len(rows) == 0:
         raise ValueError("expected at least one success or failure of positive weight, got none.")
     return 1 - which, rows

@@ -8,6 +8,14 @@ from typing import Any
 from rosenblatt.parameters import show_text
 
 _MOST = 12  # more names than this are counted
+_REMEDY = (
+    "What to do: Firth's method or a penalty (regularisation) gives finite estimates; profile likelihoods give tests."
+)
+_CAUSES = {
+    "complete": "Either these columns tell the classes apart for certain, "
+    "or there are too few rows for so many columns.",
+    "quasi-complete": "Where a rare level or a single column is the cause, merge the level or drop the column.",
+}
 _INFINITE = ("+inf", "-inf", "either")
 
 
@@ -31,10 +39,7 @@ def describe(kind: str, coefficients: Mapping[Any, str], n: int, on: int, baseli
     if several:
         lines.append(f"Coefficients compare each class with the baseline {baseline!r}.")
     if infinite:
-        lines.append(
-            "What to do: Firth's method or a penalty (regularisation) gives finite estimates; profile likelihoods give "
-            "tests; where a rare level or a single column is the cause, merge the level or drop the column."
-        )
+        lines.append(f"{_REMEDY} {_CAUSES[kind]}")
     else:
         lines.append("If a fit does not converge all the same, it needs more steps, or columns of like scale.")
     return "\n".join(lines)

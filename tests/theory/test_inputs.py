@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt.theory.inputs import check_labels, check_matrix
+from rosenblatt.theory.inputs import certified_signs, check_labels, check_matrix
 from rosenblatt.theory.separability import separability
 
 LARGE = 2**53
@@ -76,3 +76,25 @@ def test_large_integers_beside_floats_stay_different_labels():
     assert y.tolist() == [2**53, 2**53 + 1, 0.5]
     found = separability([[0.0], [1.0], [2.0], [3.0]], [2**53, 2**53 + 1, 2**53, 2**53 + 1.0])
     assert found.check([[0.0], [1.0], [2.0], [3.0]], [2**53, 2**53 + 1, 2**53, 2**53 + 1.0])
+
+
+@pytest.mark.parametrize(
+    ("y", "positive", "signs"),
+    [
+        ([0, 1, 1], 1, [-1, 1, 1]),
+        ([0, 1, 1], 0, [1, -1, -1]),
+        ([0, 1, 2], 2, [-1, -1, 1]),
+        ([0, 1, 1], 7, None),
+        ([0, 1, 1], 2**70, None),
+        ([0, 1, 1], "1", None),
+        (["a", "b"], "b", [-1, 1]),
+        (["a", "b"], "c", None),
+        (["a", "b"], 1, None),
+        ([0, 1, 1], None, None),
+        ([0, 0], None, [-1, -1]),
+        ([2**70, "a"], None, None),
+    ],
+)
+def test_a_certificate_has_signs_only_where_its_positive_label_occurs(y, positive, signs):
+    found = certified_signs(check_labels(np.array(y, object) if 2**70 in y else y, len(y)), positive)
+    assert (found if found is None else found.tolist()) == signs

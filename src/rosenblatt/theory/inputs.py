@@ -115,6 +115,17 @@ def signs_of(y: NDArray[Any], positive: object) -> Signs:
     return np.where(same, 1.0, -1.0)
 
 
+def certified_signs(y: NDArray[Any], positive: object) -> Signs | None:
+    """Return the signs of rows for a certificate.
+
+    None where its positive label does not occur, or where it has none and there are several labels.
+    """
+    signs = signs_of(y, positive)
+    if positive is None:
+        return signs if bool(np.all(y == y[0])) else None
+    return signs if (signs > 0).any() else None
+
+
 def two_classes(X: MatrixLike, y: ArrayLike) -> tuple[Matrix, Signs, Any]:
     """Return the matrix, a sign for each row, and the label that counts as +1 (of two sorted labels, the second)."""
     X, y = check_rows(X, y)

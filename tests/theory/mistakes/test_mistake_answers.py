@@ -46,6 +46,14 @@ def test_rows_that_do_not_separate(honest):
     assert not honest.check(TWICE, [1 - label for label in BOTH[:1]] + BOTH[1:])
 
 
+def test_the_positive_label_must_occur():
+    w, b = np.zeros(2), -1.0  # it has all rows on the side of a label that none has
+    for positive in (7, "1", None):
+        forged = FewestMistakes(0, np.arange(0), w, b, 4, (), (), ((),), positive)
+        assert not forged.check(SQUARE, XOR)
+        assert forged.check(SQUARE, [0, 0, 0, 0]) == (positive is None)
+
+
 def test_cores_must_be_cores(honest):
     for j, core in enumerate(honest.cores):
         others = [honest.cores[k] for k in range(len(honest.cores)) if k != j]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import BasisOfProof, Certificate, Codec, Integers, Label, Number, Rows, Vector
 from rosenblatt.theory.enclosures import Basis
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_rows, signs_of
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, certified_signs, check_rows
 from rosenblatt.theory.integers import are_finite
 from rosenblatt.theory.mistakes.trees import MOST_NODES, Tree, fewest_removals
 from rosenblatt.theory.scores import least_score
@@ -135,9 +135,11 @@ class FewestMistakes(Certificate):
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
         """Return whether (w, b) separates all other rows and ``low`` of them must go, recomputed exactly."""
         X, y = check_rows(X, y)
-        signs = signs_of(y, self.positive)
+        signs = certified_signs(y, self.positive)
+        if signs is None or self.n != len(signs):
+            return False
         named = [self.rows, *(core.rows for core in self.cores), *self.copies]
-        if self.n != len(signs) or any(len(rows) and not 0 <= rows.min() <= rows.max() < self.n for rows in named):
+        if any(len(rows) and not 0 <= rows.min() <= rows.max() < self.n for rows in named):
             return False
         return 0 <= self.low <= self.high and self._separates(X, signs) and self.low <= self._proved(X, signs)
 

@@ -168,13 +168,9 @@ class FewestMistakes(Certificate):
         if not _are_equal(X, firsts, copies) or (signs[firsts] != signs[copies]).any():
             return 0
         cores = [core.rows.tolist() for core in self.cores]
-        branches = [node for node in self.tree if isinstance(node, int)]
-        alone = {row for rows in (*cores, branches) for row in rows} - groups.keys()
+        alone = {row for rows in cores for row in rows} - groups.keys()
         if len(groups) < len(self.copies) or len({*copies.tolist()} | alone) < len(copies) + len(alone):
             return 0  # a row counts once
-        used = {j for node in self.tree if not isinstance(node, int) for j, _ in node}
-        if used and max(used) >= len(self.cores):
-            return 0
         return fewest_removals(self.tree, cores, {row: len(group) for row, group in groups.items()})
 
     def __str__(self) -> str:

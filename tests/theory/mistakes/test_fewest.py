@@ -168,10 +168,9 @@ def test_a_linear_program_that_fails_loses_nothing(fails_from, monkeypatch):
         return packed(*arguments) if len(calls) <= fails_from else ((), None)
 
     monkeypatch.setattr(hitting.Refutation, "_packed", failing)
-    cores = [np.array([k, k + 1, (k + 2) % 40]) for k in range(0, 38)]
-    counts = np.ones(40, dtype=np.int64)
-    low, tree = hitting.Refutation(cores, counts, Budget(1e12, None)).prove(40, ())
-    assert low >= 12
+    cores = [np.array([k, (k + 1) % 41]) for k in range(41)]  # a ring: 41 / 2 by shares, at least 20 are disjoint
+    low, tree = hitting.Refutation(cores, np.ones(41, dtype=np.int64), Budget(1e9, None)).prove(41, ())
+    assert low == (21 if fails_from else 20)
     assert fewest_removals(tree, [core.tolist() for core in cores], {}) == low
 
 

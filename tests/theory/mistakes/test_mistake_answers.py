@@ -223,5 +223,17 @@ def test_words():
         "Without rows 0, 1, 2, 3, 4 it does.\n"
         "3 sets of rows, each of which no hyperplane separates, prove that no fewer than 3 will do."
     )
+    weak = dataclasses.replace(some, rows=np.arange(600))
+    assert str(weak).splitlines()[3:] == [
+        "The lower end is weak here, as such sets have up to d + 2 = 4 rows: "
+        "no more than 250 of that size are disjoint."
+    ]
+    for other in (
+        dataclasses.replace(weak, rows=np.arange(500)),  # disjoint cores might prove half of it
+        dataclasses.replace(weak, low=300),
+        dataclasses.replace(weak, cores=(core._replace(rows=np.arange(3)),)),  # shorter cores: that is not why
+        dataclasses.replace(weak, cores=(), low=0),
+    ):
+        assert "weak" not in str(other)
     with pytest.raises(ValueError, match="neither true nor false: compare low and high with 0"):
         bool(some)

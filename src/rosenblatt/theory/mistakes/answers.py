@@ -189,6 +189,12 @@ class FewestMistakes(Certificate):
             lines.append(f"1 set of rows, which no hyperplane separates, proves that {less}.")
         elif self.low:
             lines.append(f"{len(self.cores):,} sets of rows, each of which no hyperplane separates, prove that {less}.")
+        longest, disjoint = len(self.w) + 2, self.n // (len(self.w) + 2)
+        if 2 * max(self.low, disjoint) < self.high and any(len(core.rows) == longest for core in self.cores):
+            lines.append(
+                f"The lower end is weak here, as such sets have up to d + 2 = {longest:,} rows: "
+                f"no more than {disjoint:,} of that size are disjoint."
+            )
         return "\n".join(lines)
 
 

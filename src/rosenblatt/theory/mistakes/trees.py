@@ -21,7 +21,7 @@ import numpy as np
 Leaf: TypeAlias = tuple[tuple[int, int], ...]
 Tree: TypeAlias = tuple[int | Leaf, ...]
 MOST_NODES = 20_000
-MOST_COUNTED = 1000  # rows of cores in leaves, for each number in cores and tree: 500 leaves with all cores are below
+MOST_COUNTED = 600  # rows of cores in leaves, for each number in cores and tree: 500 leaves with all cores are below
 MOST_TIMES = 1 << 62  # sums stay within int64
 FREE, REMOVED, KEPT = 0, 1, 2
 
@@ -86,6 +86,7 @@ class Hits:
         self.places = {row: place for place, row in enumerate(rows)}
         self.cores = [np.array(sorted({self.places[row] for row in core}), dtype=np.intp) for core in cores]
         self.copies = np.array([copies.get(row, 1) for row in rows], dtype=np.int64)
+        self.numbers, self.kinds = np.unique(self.copies, return_inverse=True)
         self.states = np.zeros(len(rows), dtype=np.int8)
         self.uses = np.zeros(len(rows), dtype=np.int64)
         self.cost = 0
@@ -119,9 +120,9 @@ class Hits:
         if len(rows) == 0:
             return math.inf  # all rows of a core are kept: a dead end
         np.add.at(self.uses, rows, times)
-        uses, copies = self.uses[rows], self.copies[rows]
+        most = np.zeros(len(self.numbers), dtype=np.int64)  # for each number of copies
+        np.maximum.at(most, self.kinds[rows], self.uses[rows])
         self.uses[rows] = 0
-        order = np.lexsort((uses, copies))
-        last = order[np.append(np.flatnonzero(np.diff(copies[order])), -1)]  # the most used of those with equal copies
-        most = zip(uses[last].tolist(), copies[last].tolist(), strict=True)
-        return self.cost + min(-(-total * of // count) for count, of in most)
+        found = np.flatnonzero(most)
+        counted = zip(most[found].tolist(), self.numbers[found].tolist(), strict=True)
+        return self.cost + min(-(-total * number // count) for count, number in counted)

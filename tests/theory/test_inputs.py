@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import RescaledPerceptron, fewest_mistakes, separation
-from rosenblatt.theory.inputs import check_labels, check_matrix
+from rosenblatt.theory.inputs import certified_signs, check_labels, check_matrix
 from rosenblatt.theory.separability import separability
 
 LARGE = 2**53
@@ -199,3 +199,24 @@ def test_labels_of_one_kind_are_taken():
     assert check_labels(numbers, 5) is numbers
     assert check_labels([["a"], ["b"]], 2).tolist() == check_labels(pd.Series(["a", "b"]), 2).tolist() == ["a", "b"]
     assert check_labels([b"a", b"b"], 2).tolist() == [b"a", b"b"]
+
+
+@pytest.mark.parametrize(
+    ("y", "positive", "signs"),
+    [
+        ([0, 1, 1], 1, [-1, 1, 1]),
+        ([0, 1, 1], 0, [1, -1, -1]),
+        ([0, 1, 2], 2, [-1, -1, 1]),
+        ([0, 1, 1], 7, None),
+        ([0, 1, 1], 2**70, None),
+        ([0, 1, 1], "1", None),
+        (["a", "b"], "b", [-1, 1]),
+        (["a", "b"], "c", None),
+        (["a", "b"], 1, None),
+        ([0, 1, 1], None, None),
+        ([0, 0], None, [-1, -1]),
+    ],
+)
+def test_a_certificate_has_signs_only_where_its_positive_label_occurs(y, positive, signs):
+    found = certified_signs(check_labels(y, len(y)), positive)
+    assert (found if found is None else found.tolist()) == signs

@@ -251,8 +251,10 @@ def test_every_form_of_the_data_gives_one_answer():
             assert found.positive == "yes"
             assert found.check(X, y)
             assert want.check(form, y)
-        values, places, ends = [0.1, 0.2, 0.3, 0.7], [0, 0, 0, 1], [0, 2, 4]  # 0.1 + 0.2 is rounded
-        raw = sp.csr_array((values, places, ends), shape=(2, 2))
+        values, places, ends = [0.1, 0.2, 0.3, 0.7], [0, 0, 0, 1], [0, 2, 4]
+        with pytest.raises(ValueError, match="2 numbers in row 0 and column 0, the sum of which float64 would round"):
+            separability(sp.csr_array((values, places, ends), shape=(2, 2)), ["a", "b"])
+        raw = sp.csr_array(([0.125, 0.25, *values[2:]], places, ends), shape=(2, 2))
         assert separability(raw, ["a", "b"]).to_json() == separability(raw.toarray(), ["a", "b"]).to_json()
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame(X, columns=list("abcd"))

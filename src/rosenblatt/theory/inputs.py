@@ -147,7 +147,7 @@ def certified_signs(y: NDArray[Any], positive: object) -> Signs | None:
     """
     signs = signs_of(y, positive)
     if positive is None:
-        return signs if len(np.unique(y)) == 1 else None
+        return signs if bool(np.all(y == y[0])) else None
     return signs if (signs > 0).any() else None
 
 

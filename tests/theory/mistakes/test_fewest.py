@@ -8,6 +8,9 @@ import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable
 from rosenblatt import Certificate, FewestMistakes, fewest_mistakes, separability
+from rosenblatt.theory.mistakes import fewest, hitting
+from rosenblatt.theory.mistakes.budget import Budget
+from rosenblatt.theory.mistakes.trees import fewest_removals
 
 
 def naive_fewest(X, y):
@@ -99,6 +102,94 @@ def test_the_bracket_holds_where_time_is_short():
     assert found.low <= flips
     assert found.low <= found.high
     assert found.check(X, y)
+
+
+def best_threshold(x, y):
+    """Return the fewest mistakes of any threshold on a line, either way round, by sorting."""
+    places, starts = np.unique(x, return_index=True)
+    assert len(places) == len(x), "the points must differ"
+    labels = y[starts]
+    below = (
+        np.concatenate([[0], np.cumsum(labels)]) + (labels == 0).sum() - np.concatenate([[0], np.cumsum(1 - labels)])
+    )
+    return int(min(below.min(), len(y) - below.max()))
+
+
+@pytest.mark.parametrize(("n", "seed"), [(60, None), (600, None), (60, 0), (300, 1), (2000, 2)])
+def test_on_a_line_the_lower_end_is_at_least_half_of_the_truth(n, seed, monkeypatch):
+    monkeypatch.setattr("rosenblatt.theory.mistakes.brackets.SEARCH", 4e9)
+    monkeypatch.setattr("rosenblatt.theory.mistakes.brackets.PROOF", 2e8)
+    x = np.arange(n) * 1.0
+    y = np.arange(n) % 2 if seed is None else np.random.default_rng(seed).integers(0, 2, n)
+    found = fewest_mistakes(x[:, None], y)
+    truth = best_threshold(x, y)
+    assert truth / 2 <= found.low <= truth == found.high
+    assert found.check(x[:, None], y)
+
+
+class Clock:
+    """A clock that goes on by one second whenever it is read."""
+
+    def __init__(self):
+        self.time = 0.0
+
+    def monotonic(self):
+        self.time += 1.0
+        return self.time
+
+
+def test_every_stage_leaves_time_for_the_next(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("rosenblatt.theory.mistakes.budget.time", clock)
+    X, y, _ = flipped(2000, 30, 0.2)
+    found = fewest_mistakes(X, y, max_seconds=60)
+    assert clock.time < 90
+    assert 0 < found.low < found.high < 1000
+    assert found.check(X, y)
+
+
+def test_where_no_time_is_left_nothing_is_searched(monkeypatch):
+    called = []
+    monkeypatch.setattr("rosenblatt.theory.mistakes.hyperplanes.TrainingRun", called.append)
+    monkeypatch.setattr("rosenblatt.theory.mistakes.cores.separability", called.append)
+    X, y, _ = flipped(200, 3, 0.2)
+    found = fewest_mistakes(X, y, max_seconds=1e-9)
+    assert found.low == 0 < found.high < 200
+    assert found.check(X, y)
+    assert not called
+
+
+@pytest.mark.parametrize("fails_from", [0, 1, 2, 5])
+def test_a_linear_program_that_fails_loses_nothing(fails_from, monkeypatch):
+    packed, calls = hitting.Refutation._packed, []
+
+    def failing(*arguments):
+        calls.append(arguments)
+        return packed(*arguments) if len(calls) <= fails_from else ((), None)
+
+    monkeypatch.setattr(hitting.Refutation, "_packed", failing)
+    cores = [np.array([k, (k + 1) % 41]) for k in range(41)]  # a ring: 41 / 2 by shares, at least 20 are disjoint
+    low, tree = hitting.Refutation(cores, np.ones(41, dtype=np.int64), Budget(1e9, None)).prove(41, ())
+    assert low == (21 if fails_from else 20)
+    assert fewest_removals(tree, [core.tolist() for core in cores], {}) == low
+
+
+def naive_groups(X, signs):
+    groups = {}
+    for i, (row, sign) in enumerate(zip(X.tolist(), signs, strict=True)):
+        groups.setdefault((*row, sign), []).append(i)
+    return [*groups.values()]
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_equal_rows_are_found(convert):
+    for seed in range(30):
+        X, y = tied_set(seed)
+        X = X * -0.0 if seed % 5 == 0 else X / 3
+        firsts, copies = fewest._equal_rows(convert(X), y)
+        groups = naive_groups(X + 0.0, y.tolist())
+        assert firsts.tolist() == [group[0] for group in groups]
+        assert copies == {group[0]: group for group in groups if len(group) > 1}
 
 
 def test_separable_data_needs_no_removal():

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -44,6 +45,14 @@ def test_rows_that_do_not_separate(honest):
     assert not dataclasses.replace(honest, rows=np.append(honest.rows, honest.rows[0])).check(TWICE, BOTH)
     assert not dataclasses.replace(honest, rows=honest.rows - len(BOTH)).check(TWICE, BOTH)
     assert not honest.check(TWICE, [1 - label for label in BOTH[:1]] + BOTH[1:])
+
+
+def test_the_positive_label_must_occur():
+    w, b = np.zeros(2), -1.0  # it has all rows on the side of a label that none has
+    for positive in (7, "1", None):
+        forged = FewestMistakes(0, np.arange(0), w, b, 4, (), (), ((),), positive)
+        assert not forged.check(SQUARE, XOR)
+        assert forged.check(SQUARE, [0, 0, 0, 0]) == (positive is None)
 
 
 def test_cores_must_be_cores(honest):
@@ -95,6 +104,37 @@ def test_trees_that_are_none(honest):
     assert not dataclasses.replace(honest, tree=(0, *honest.tree) * trees.MOST_NODES).check(TWICE, BOTH)
 
 
+def test_branches_are_on_rows_of_cores_once_and_leaves_name_a_core_once():
+    cores = [[0, 1], [1, 2], [0, 2]]
+    all_three = ((0, 1), (1, 1), (2, 1))
+    assert trees.fewest_removals((all_three,), cores, {}) == 2
+    assert trees.fewest_removals((0, ((1, 1),), all_three), cores, {}) == 2
+    assert trees.fewest_removals((3, all_three, all_three), cores, {}) == 0  # no core has row 3
+    assert trees.fewest_removals((-1, all_three, all_three), cores, {}) == 0
+    assert trees.fewest_removals((0, 0, ((1, 1),), ((1, 1),), all_three), cores, {}) == 0
+    assert trees.fewest_removals((0, ((1, 1),), 0, ((1, 1),), all_three), cores, {}) == 0
+    assert trees.fewest_removals((((0, 1), (1, 1), (2, 1), (0, 1)),), cores, {}) == 0
+    assert trees.fewest_removals((((-1, 1),),), cores, {}) == 0
+
+
+def test_leaves_count_no_more_than_the_size_of_the_certificate_allows(monkeypatch):
+    cores = [[*range(600)], [*range(600, 1200)]]
+    tree = (*range(1000), *[((1, 1),)] * 1001)
+    asked = []
+    monkeypatch.setattr(trees.Hits, "bound", lambda self, leaf: asked.append(leaf) or 0)
+    long = [[*range(30_000)], [*range(30_000, 60_000)]]
+    assert trees.fewest_removals((*range(5000), *[((0, 1), (1, 1))] * 5001), long, {}) == 0
+    assert not asked  # refused before any of it is counted
+    trees.fewest_removals(tree, cores, {})
+    assert len(asked) == 1001
+
+
+def test_sums_beyond_int64_are_refused():
+    assert trees.fewest_removals((((0, 2**61),),), [[0, 1]], {0: 5, 1: 5}) == 5
+    assert trees.fewest_removals((((0, 2**62),),), [[0, 1]], {}) == 0
+    assert trees.fewest_removals((((0, 2**61),),), [[0, 0, 0, 0, 0]], {}) == 1
+
+
 def test_every_small_change_is_refused_or_true(honest):
     loaded = held = 0
     for record in mutations(honest.to_dict()):
@@ -137,6 +177,36 @@ def test_no_tree_proves_more_than_is_true():
     assert reached > 20
 
 
+def naive_bound(leaf, cores, copies, removed):
+    """Return what a leaf proves, in fractions."""
+    if not leaf or any(removed.get(row) for j, _ in leaf for row in cores[j]):
+        return 0
+    uses = {}
+    for j, times in leaf:
+        for row in cores[j]:
+            if row not in removed:
+                uses[row] = uses.get(row, 0) + times
+    if not uses:
+        return math.inf
+    return math.ceil(sum(times for _, times in leaf) / max(Fraction(uses[row], copies[row]) for row in uses))
+
+
+def test_leaves_prove_what_fractions_say():
+    rng = np.random.default_rng(1)
+    for _ in range(500):
+        cores = [rng.choice(8, rng.integers(1, 4), replace=False).tolist() for _ in range(rng.integers(1, 6))]
+        copies = {row: int(rng.integers(1, 4)) for row in range(8)}
+        removed = {int(row): bool(rng.random() < 0.3) for row in rng.choice(8, 3, replace=False)}
+        removed = {row: gone for row, gone in removed.items() if any(row in core for core in cores)}
+        leaf = tuple((j, int(rng.integers(1, 2**40))) for j in range(len(cores)) if rng.random() < 0.6)
+        hits = trees.Hits(cores, copies)
+        for row, gone in removed.items():
+            hits.settle(row, trees.REMOVED if gone else trees.KEPT)
+        cost = sum(copies[row] for row, gone in removed.items() if gone)
+        assert hits.cost == cost
+        assert hits.bound(leaf) == hits.bound(leaf) == cost + naive_bound(leaf, cores, copies, removed)
+
+
 def random_tree(rng, cores, depth):
     if depth and rng.random() < 0.5:
         return (int(rng.integers(6)), *random_tree(rng, cores, depth - 1), *random_tree(rng, cores, depth - 1))
@@ -153,5 +223,17 @@ def test_words():
         "Without rows 0, 1, 2, 3, 4 it does.\n"
         "3 sets of rows, each of which no hyperplane separates, prove that no fewer than 3 will do."
     )
+    weak = dataclasses.replace(some, rows=np.arange(600))
+    assert str(weak).splitlines()[3:] == [
+        "The lower end is weak here, as such sets have up to d + 2 = 4 rows: "
+        "no more than 250 of that size are disjoint."
+    ]
+    for other in (
+        dataclasses.replace(weak, rows=np.arange(500)),  # disjoint cores might prove half of it
+        dataclasses.replace(weak, low=300),
+        dataclasses.replace(weak, cores=(core._replace(rows=np.arange(3)),)),  # shorter cores: that is not why
+        dataclasses.replace(weak, cores=(), low=0),
+    ):
+        assert "weak" not in str(other)
     with pytest.raises(ValueError, match="neither true nor false: compare low and high with 0"):
         bool(some)

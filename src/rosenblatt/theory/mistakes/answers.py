@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import BasisOfProof, Certificate, Codec, Integers, Label, Number, Rows, Vector
 from rosenblatt.theory.enclosures import Basis
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_rows, signs_of
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, certified_signs, check_rows
 from rosenblatt.theory.integers import are_finite
 from rosenblatt.theory.mistakes.trees import MOST_NODES, Tree, fewest_removals
 from rosenblatt.theory.scores import least_score
@@ -135,9 +135,11 @@ class FewestMistakes(Certificate):
     def check(self, X: MatrixLike, y: ArrayLike) -> bool:
         """Return whether (w, b) separates all other rows and ``low`` of them must go, recomputed exactly."""
         X, y = check_rows(X, y)
-        signs = signs_of(y, self.positive)
+        signs = certified_signs(y, self.positive)
+        if signs is None or self.n != len(signs):
+            return False
         named = [self.rows, *(core.rows for core in self.cores), *self.copies]
-        if self.n != len(signs) or any(len(rows) and not 0 <= rows.min() <= rows.max() < self.n for rows in named):
+        if any(len(rows) and not 0 <= rows.min() <= rows.max() < self.n for rows in named):
             return False
         return 0 <= self.low <= self.high and self._separates(X, signs) and self.low <= self._proved(X, signs)
 
@@ -166,13 +168,9 @@ class FewestMistakes(Certificate):
         if not _are_equal(X, firsts, copies) or (signs[firsts] != signs[copies]).any():
             return 0
         cores = [core.rows.tolist() for core in self.cores]
-        branches = [node for node in self.tree if isinstance(node, int)]
-        alone = {row for rows in (*cores, branches) for row in rows} - groups.keys()
+        alone = {row for rows in cores for row in rows} - groups.keys()
         if len(groups) < len(self.copies) or len({*copies.tolist()} | alone) < len(copies) + len(alone):
             return 0  # a row counts once
-        used = {j for node in self.tree if not isinstance(node, int) for j, _ in node}
-        if used and max(used) >= len(self.cores):
-            return 0
         return fewest_removals(self.tree, cores, {row: len(group) for row, group in groups.items()})
 
     def __str__(self) -> str:
@@ -191,6 +189,12 @@ class FewestMistakes(Certificate):
             lines.append(f"1 set of rows, which no hyperplane separates, proves that {less}.")
         elif self.low:
             lines.append(f"{len(self.cores):,} sets of rows, each of which no hyperplane separates, prove that {less}.")
+        longest, disjoint = len(self.w) + 2, self.n // (len(self.w) + 2)
+        if 2 * max(self.low, disjoint) < self.high and any(len(core.rows) == longest for core in self.cores):
+            lines.append(
+                f"The lower end is weak here, as such sets have up to d + 2 = {longest:,} rows: "
+                f"no more than {disjoint:,} of that size are disjoint."
+            )
         return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ from rosenblatt.theory.mistakes.cores import CoreSearch, Removal
 from rosenblatt.theory.mistakes.hitting import Refutation, cheapest_hit, quick_hit
 from rosenblatt.theory.mistakes.hyperplanes import Points, best_hyperplane
 from rosenblatt.theory.mistakes.trees import Tree
+from rosenblatt.theory.verdicts import Separable
 
 SEARCH = 2e10  # the work of looking for hyperplanes and cores, about 20 seconds
 PROOF = 1e10  # and of proving how many rows hit all cores
@@ -60,7 +61,7 @@ class Bracket:
         """Find a core for each mistake, disjoint from the others, or put the mistake back where there is none.
 
         Where mistakes are few, a core takes one of them and otherwise rows that are right. Where they are so many that
-        there are not enough rows for that, it may take any.
+        there are not enough rows for that, it may take any. Then look for more among the rows outside all cores.
         """
         left = self.points.counts.copy()
         tried = np.zeros(len(left), bool)
@@ -68,19 +69,25 @@ class Bracket:
             wrong = self.best.wrong
             untried = np.flatnonzero(wrong & ~tried & (left > 0))
             if len(untried) == 0:
-                return
+                break
             first = int(untried[0])
             tried[first] = True
             plenty = np.count_nonzero(wrong) * self.search.few > len(left)
             allowed = (left > 0) & (plenty | ~wrong)
             allowed[first] = True
-            found = self.search.find(allowed, [first])
-            if isinstance(found, Core):
-                times = int(left[found.rows].min())
-                left[found.rows] -= times
-                self.disjoint.append((len(self.cores), times))
-                self.cores.append(found)
-            self.progress.bracket(self._packed, self.best.cost)
+            self._take(self.search.find(allowed, [first]), left)
+        while self._packed < self.best.cost and self._take(self.search.find(left > 0), left):
+            pass
+
+    def _take(self, found: Core | Separable | None, left: NDArray[np.int64]) -> bool:
+        """Count a core as often as its rows are left; return whether it is one."""
+        if isinstance(found, Core):
+            times = int(left[found.rows].min())
+            left[found.rows] -= times
+            self.disjoint.append((len(self.cores), times))
+            self.cores.append(found)
+        self.progress.bracket(self._packed, self.best.cost)
+        return isinstance(found, Core)
 
     def _refine(self) -> None:
         """Hit all cores, quickly at first and then as cheaply as can be, and look for new cores beside that.

@@ -12,6 +12,7 @@ class Budget:
     def __init__(self, most_work: float, max_seconds: float | None) -> None:
         self.left = most_work
         self.end = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        self.all_seconds = math.inf if max_seconds is None else max_seconds
 
     @property
     def seconds(self) -> float:
@@ -22,6 +23,10 @@ class Budget:
     def is_spent(self) -> bool:
         """Whether nothing is left of the work or of the time."""
         return self.left <= 0 or self.seconds <= 0
+
+    def is_late(self, share: float) -> bool:
+        """Return whether no more than this share of the seconds is left, where there is a limit."""
+        return self.end < math.inf and self.seconds <= share * self.all_seconds
 
     def spend(self, work: float) -> None:
         """Count some work."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.parameters import check_seconds
 from rosenblatt.progress import Progress
-from rosenblatt.theory.inputs import Matrix, MatrixLike, Signs, two_classes
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, two_classes
 from rosenblatt.theory.mistakes.answers import FewestMistakes
 from rosenblatt.theory.mistakes.brackets import Bracket
 from rosenblatt.theory.mistakes.hyperplanes import Points
@@ -61,37 +62,58 @@ def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = Non
     (1, 1, array([0]), True)
     """
     check_seconds("max_seconds", max_seconds)
+    start = time.monotonic()
     matrix, signs, positive = two_classes(X, y)
     progress = Progress(verbose)
-    groups = _equal_rows(matrix, signs)
-    firsts = np.array([group[0] for group in groups])
-    points = Points(matrix[firsts], signs[firsts], np.array([len(group) for group in groups]))
-    bracket = Bracket(points, max_seconds, progress)
+    firsts, copies = _equal_rows(matrix, signs)
+    counts = np.ones(len(firsts), dtype=np.int64)
+    counts[np.searchsorted(firsts, [*copies])] = [len(group) for group in copies.values()]
+    points = Points(matrix[firsts], signs[firsts], counts)
+    seconds = None if max_seconds is None else max(0.0, start + max_seconds - time.monotonic())
+    bracket = Bracket(points, seconds, progress)
     low, tree = bracket.close()
     progress.close()
     best, cores = bracket.best, bracket.cores
-    named = sorted({int(row) for core in cores for row in core.rows})
-    wrong = [group for group, gone in zip(groups, best.wrong.tolist(), strict=True) if gone]
+    named = sorted({int(firsts[row]) for core in cores for row in core.rows})
+    wrong = firsts[best.wrong].tolist()
     return FewestMistakes(
         low=low,
-        rows=np.array(sorted(row for group in wrong for row in group), dtype=np.intp),
+        rows=np.array(sorted(row for first in wrong for row in copies.get(first, [first])), dtype=np.intp),
         w=best.w,
         b=best.b,
         n=len(signs),
         cores=tuple(core._replace(rows=firsts[core.rows]) for core in cores),
-        copies=tuple(np.array(groups[k]) for k in named if len(groups[k]) > 1),
+        copies=tuple(np.array(copies[first]) for first in named if first in copies),
         tree=tuple(int(firsts[node]) if isinstance(node, int) else node for node in tree),
         positive=positive,
     )
 
 
-def _equal_rows(X: Matrix, signs: Signs) -> list[list[int]]:
-    """Return the row numbers of each different row with its sign, in order."""
-    groups: dict[bytes, list[int]] = {}
-    for i, row in enumerate(_row_bytes(X)):
+def _equal_rows(X: Matrix, signs: Signs) -> tuple[NDArray[np.intp], dict[int, list[int]]]:
+    """Return the first of each set of equal rows with equal signs; and these sets by their first, where it has copies.
+
+    Most rows of most data have none.
+    """
+    is_first = np.ones(len(signs), bool)
+    copies: dict[int, list[int]] = {}
+    suspects = np.arange(len(signs)) if sp.issparse(X) else _suspects(X)
+    known: dict[bytes, int] = {}
+    for i, row in zip(suspects.tolist(), _row_bytes(X[suspects]), strict=True):
         key = hashlib.blake2b(row + (b"+" if signs[i] > 0 else b"-"), digest_size=20).digest()
-        groups.setdefault(key, []).append(i)
-    return list(groups.values())
+        first = known.setdefault(key, i)
+        if first < i:
+            copies.setdefault(first, [first]).append(i)
+            is_first[i] = False
+    return np.flatnonzero(is_first), copies
+
+
+def _suspects(X: Floats) -> NDArray[np.intp]:
+    """Return the rows that may equal another, by a sum over the bits of their numbers: nearly no others."""
+    bits = (X + 0.0).view(np.uint64)
+    bits ^= bits >> np.uint64(32)
+    factors = np.random.default_rng(0).integers(0, 2**64, X.shape[1], dtype=np.uint64) | np.uint64(1)
+    _, places, counts = np.unique(bits @ factors, return_inverse=True, return_counts=True)
+    return np.flatnonzero(counts[places] > 1)
 
 
 def _row_bytes(X: Matrix) -> Iterable[bytes]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.theory.inputs import Floats
 from rosenblatt.theory.mistakes.budget import Budget
-from rosenblatt.theory.mistakes.trees import Leaf, Tree, leaf_bound
+from rosenblatt.theory.mistakes.trees import FREE, KEPT, REMOVED, Hits, Leaf, Tree
 
 UNITS = 1 << 30  # shares of cores are counted in such parts
 MOST_LEAVES = 500
@@ -89,31 +89,33 @@ class Refutation:
         self.cores = [core.tolist() for core in cores]
         self.counts = counts
         self.budget = budget
-        self.copies = {int(row): int(counts[row]) for core in cores for row in core if counts[row] > 1}
+        self.hits = Hits(self.cores, {int(row): int(counts[row]) for core in cores for row in core})
         self.children: dict[int, tuple[int, int]] = {}
         self.nodes: list[_Node] = []
 
     def prove(self, goal: int, disjoint: Leaf) -> tuple[int, Tree]:
         """Return how many rows must go, and the tree; ``disjoint`` are cores that have no row in common."""
         root = self._node({})
-        bound = leaf_bound([(self.cores[j], times) for j, times in disjoint], {}, self.copies)
+        bound = self._bound(disjoint, {})
         if bound >= root.bound:
             root = self.nodes[0] = _Node(bound, 0, disjoint, root.row, {})
         open_leaves = [root]
         while open_leaves[0].bound < goal and open_leaves[0].row is not None:
             if len(self.nodes) > 2 * MOST_LEAVES or self.budget.is_spent:
                 break
-            node = heapq.heappop(open_leaves)
+            node = open_leaves[0]
             assert node.row is not None
             both = [self._node({**node.removed, node.row: gone}) for gone in (True, False)]
+            if min(child.bound for child in both) < node.bound:  # no time was left for them
+                del self.nodes[-2:]
+                break
             self.children[node.number] = (both[0].number, both[1].number)
-            for child in both:
-                heapq.heappush(open_leaves, child)
+            heapq.heapreplace(open_leaves, both[0])
+            heapq.heappush(open_leaves, both[1])
         return int(min(goal, open_leaves[0].bound)), self._preorder()
 
     def _node(self, removed: Mapping[int, bool]) -> _Node:
-        """Return the leaf where these rows are removed or kept, with the best proof of a linear program."""
-        cost = sum(int(self.counts[row]) for row, gone in removed.items() if gone)
+        """Return the leaf where these rows are removed or kept, with the best proof that was found for it."""
         left = [j for j, core in enumerate(self.cores) if not any(removed.get(row) for row in core)]
         free = [[row for row in self.cores[j] if row not in removed] for j in left]
         lost = next((j for j, rows in zip(left, free, strict=True) if not rows), None)
@@ -121,12 +123,31 @@ class Refutation:
         row = None
         if lost is not None:
             leaf = ((lost, 1),)
-        elif left and len(left) <= MOST_CORES:
-            leaf, row = self._packed(left, [np.array(rows) for rows in free])
-        bound = cost + leaf_bound([(self.cores[j], times) for j, times in leaf], removed, self.copies)
-        node = _Node(bound, len(self.nodes), leaf, row, removed)
+        elif left:
+            if len(left) <= MOST_CORES:
+                leaf, row = self._packed(left, [np.array(rows) for rows in free])
+            leaf = leaf or self._disjoint(left, free)
+        node = _Node(self._bound(leaf, removed), len(self.nodes), leaf, row, removed)
         self.nodes.append(node)
         return node
+
+    def _bound(self, leaf: Leaf, removed: Mapping[int, bool]) -> float:
+        for row, gone in removed.items():
+            self.hits.settle(row, REMOVED if gone else KEPT)
+        bound = self.hits.bound(leaf)
+        for row in removed:
+            self.hits.settle(row, FREE)
+        return bound
+
+    def _disjoint(self, left: Sequence[int], free: Sequence[Sequence[int]]) -> Leaf:
+        """Return cores that share no row, or no copy of a row: the shortest come first."""
+        room = {row: int(self.counts[row]) for rows in free for row in rows}
+        leaf = []
+        for j, rows in sorted(zip(left, free, strict=True), key=lambda core: len(core[1])):
+            if times := min(room[row] for row in rows):
+                leaf.append((j, times))
+                room |= {row: room[row] - times for row in rows}
+        return tuple(leaf)
 
     def _packed(self, left: Sequence[int], free: Sequence[Rows]) -> tuple[Leaf, int | None]:
         """Return shares of the cores, as large as the rows' counts allow, and the row whose share is nearest to 1/2."""

@@ -27,6 +27,8 @@ PASSES = 30
 SWEEPS = 10
 SORTED = 200.0  # what a line costs for each row
 REST = 0.75  # of the work is left for the cores
+POCKET_REST = 0.75  # of the seconds are left when the perceptron stops
+LINES_REST = 0.5  # and when the line searches stop
 UPDATES = 30  # lines tried along rows that are wrong, in each sweep
 
 
@@ -99,13 +101,13 @@ def _standardized(X: Matrix) -> tuple[Matrix, Floats, Floats]:
 
 def _trained(A: Matrix, points: Points, budget: Budget) -> list[tuple[Floats, float]]:
     """Return the pocket and the average of a perceptron."""
-    if A.shape[1] == 0:
+    if A.shape[1] == 0 or budget.is_spent:
         return []
     options = RunOptions(hypothesis="pocket", max_iter=PASSES, random_state=0)
     state = new_state(options, 2, A.shape[1])
     labels = (points.signs > 0).astype(np.int32)
     batch = make_batch(A, labels, np.array([-1, 1]), None, None)
-    TrainingRun(state, InMemory(batch), options, [Callback(lambda run: budget.seconds <= 0)]).run()
+    TrainingRun(state, InMemory(batch), options, [Callback(lambda run: budget.is_late(POCKET_REST))]).run()
     average_w, average_b = state.average()
     found = [(average_w[0], float(average_b[0]))]
     if state.pocket is not None:
@@ -132,7 +134,7 @@ def _improved(A: Matrix, points: Points, w: Floats, b: float, budget: Budget) ->
         lines: list[int | None] = [None, *rng.permutation(d).tolist()]
         lines += (d + rng.permutation(wrong)[:UPDATES]).tolist()
         for line in lines:
-            if budget.seconds <= 0 or cost == 0:
+            if budget.is_late(LINES_REST) or cost == 0:
                 return w, b
             u, c, change = _line(A, columns, line)
             step, reached = _best_step(points, scores, change)

@@ -6,20 +6,24 @@ times for each of its copies, rows that hit all these cores are at least the sum
 disjoint, each counted once, are the plainest case. Kept rows cannot hit anything, so they are not looked at.
 
 A tree is written in preorder: the number of the row, then the branch where it is removed, then the one where it is
-kept; a leaf is a tuple of pairs (number of a core, times).
+kept; a leaf is a tuple of pairs (number of a core, times). A branch is on a row of some core that is not settled yet,
+and a leaf names a core once. What all leaves count together is bounded by how many numbers cores and tree consist of.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import TypeAlias
+
+import numpy as np
 
 Leaf: TypeAlias = tuple[tuple[int, int], ...]
 Tree: TypeAlias = tuple[int | Leaf, ...]
 MOST_NODES = 20_000
+MOST_COUNTED = 600  # rows of cores in leaves, for each number in cores and tree: 500 leaves with all cores are below
+MOST_TIMES = 1 << 62  # sums stay within int64
+FREE, REMOVED, KEPT = 0, 1, 2
 
 
 def fewest_removals(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[int, int]) -> float:
@@ -34,48 +38,91 @@ def fewest_removals(tree: Tree, cores: Sequence[Sequence[int]], copies: Mapping[
     >>> fewest_removals((0, (), ((0, 1),)), [[0]], {})  # remove row 0, or keep it, which cannot be
     1
     """
-    paths: list[Path] = [None]
+    if not _is_short(tree, [len(core) for core in cores]):
+        return 0
+    hits = Hits(cores, copies)
+    path: list[int] = []
     least = math.inf
-    if len(tree) > MOST_NODES:
-        return 0
+    ended = False
     for node in tree:
-        if not paths:
+        if ended:
             return 0
-        path = paths.pop()
         if isinstance(node, int):
-            paths += [(path, node, False), (path, node, True)]  # the last comes first
-        else:
-            least = min(least, _at_leaf(node, path, cores, copies))
-    return least if not paths else 0
+            if not hits.is_free(node):
+                return 0
+            hits.settle(node, REMOVED)
+            path.append(node)
+            continue
+        least = min(least, hits.bound(node))
+        while path and hits.is_kept(path[-1]):
+            hits.settle(path.pop(), FREE)
+        if path:
+            hits.settle(path[-1], KEPT)
+        ended = not path
+    return least if ended else 0
 
 
-Path: TypeAlias = "tuple[Path, int, bool] | None"  # the branch before, a row, and whether it is removed
+def _is_short(tree: Tree, lengths: Sequence[int]) -> bool:
+    """Return whether leaves name each core once, and count no more rows than the size of cores and tree allows."""
+    if len(tree) > MOST_NODES:
+        return False
+    size, counted = sum(lengths) + len(tree), 0
+    for node in tree:
+        if isinstance(node, int):
+            continue
+        named = {j for j, _ in node}
+        if len(named) < len(node) or (named and not 0 <= min(named) <= max(named) < len(lengths)):
+            return False
+        size += len(node)
+        counted += sum(lengths[j] for j in named)
+    return counted <= MOST_COUNTED * size
 
 
-def _at_leaf(leaf: Leaf, path: Path, cores: Sequence[Sequence[int]], copies: Mapping[int, int]) -> float:
-    removed: dict[int, bool] = {}
-    while path is not None:
-        path, row, gone = path
-        if removed.setdefault(row, gone) != gone:
-            return math.inf  # removed and kept
-    cost = sum(copies.get(row, 1) for row, gone in removed.items() if gone)
-    return cost + leaf_bound([(cores[j], times) for j, times in leaf], removed, copies)
+class Hits:
+    """Cores, of which some rows are settled: removed or kept."""
 
+    def __init__(self, cores: Sequence[Sequence[int]], copies: Mapping[int, int]) -> None:
+        rows = sorted({row for core in cores for row in core})
+        self.places = {row: place for place, row in enumerate(rows)}
+        self.cores = [np.array(sorted({self.places[row] for row in core}), dtype=np.intp) for core in cores]
+        self.copies = np.array([copies.get(row, 1) for row in rows], dtype=np.int64)
+        self.numbers, self.kinds = np.unique(self.copies, return_inverse=True)
+        self.states = np.zeros(len(rows), dtype=np.int8)
+        self.uses = np.zeros(len(rows), dtype=np.int64)
+        self.cost = 0
 
-def leaf_bound(
-    counted: Sequence[tuple[Sequence[int], int]], removed: Mapping[int, bool], copies: Mapping[int, int]
-) -> float:
-    """Return how many more rows hit the cores, each counted some times, at least, where ``removed`` is settled."""
-    uses: Counter[int] = Counter()
-    total = 0
-    for rows, times in counted:
-        if times < 1 or any(removed.get(row) for row in rows):
-            return 0
-        total += times
-        for row in rows:
-            if row not in removed:
-                uses[row] += times
-    if not total:
-        return 0
-    most = max((Fraction(count, copies.get(row, 1)) for row, count in uses.items()), default=None)
-    return math.inf if most is None else math.ceil(total / most)  # where all rows of a core are kept, it is a dead end
+    def is_free(self, row: int) -> bool:
+        """Return whether this is a row of some core, neither removed nor kept."""
+        return row in self.places and self.states[self.places[row]] == FREE
+
+    def is_kept(self, row: int) -> bool:
+        """Return whether this row of some core is kept."""
+        return bool(self.states[self.places[row]] == KEPT)
+
+    def settle(self, row: int, state: int) -> None:
+        """Let a row of some core be removed, kept or free."""
+        place = self.places[row]
+        self.cost += int(self.copies[place]) * ((state == REMOVED) - int(self.states[place] == REMOVED))
+        self.states[place] = state
+
+    def bound(self, leaf: Leaf) -> float:
+        """Return how many rows hit all cores at least, those removed included, as the leaf proves."""
+        total = sum(times for _, times in leaf)
+        if not 0 < total < MOST_TIMES or any(times < 1 for _, times in leaf):
+            return self.cost
+        rows = np.concatenate([self.cores[j] for j, _ in leaf])
+        times = np.array([times for _, times in leaf], dtype=np.int64)
+        times = np.repeat(times, [len(self.cores[j]) for j, _ in leaf])
+        states = self.states[rows]
+        if (states == REMOVED).any():
+            return self.cost
+        rows, times = rows[states == FREE], times[states == FREE]
+        if len(rows) == 0:
+            return math.inf  # all rows of a core are kept: a dead end
+        np.add.at(self.uses, rows, times)
+        most = np.zeros(len(self.numbers), dtype=np.int64)  # for each number of copies
+        np.maximum.at(most, self.kinds[rows], self.uses[rows])
+        self.uses[rows] = 0
+        found = np.flatnonzero(most)
+        counted = zip(most[found].tolist(), self.numbers[found].tolist(), strict=True)
+        return self.cost + min(-(-total * number // count) for count, number in counted)

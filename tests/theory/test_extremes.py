@@ -103,7 +103,8 @@ def test_mixed_signs_of_the_largest_floats_do_not_warn():
 def test_twins_among_round_numbers():
     import scipy.sparse as sp
 
-    from rosenblatt.theory.search.gordan import conflicting_duplicates, row_hashes
+    from rosenblatt.theory.search.gordan import conflicting_duplicates
+    from rosenblatt.theory.ties import row_hashes
 
     rng = np.random.default_rng(0)
     X, y = rng.choice([-1.0, 1.0], (2000, 30)), rng.choice([-1.0, 1.0], 2000)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from rosenblatt.theory import scores, ties
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.ties import distinct_rows
+from rosenblatt.theory.ties import representatives, row_hashes
 
 
 def kinds(X, signs, rows, columns):
@@ -16,12 +16,12 @@ def kinds(X, signs, rows, columns):
 
 
 @pytest.mark.parametrize("block_bytes", [1, 64, 1 << 26])
-@pytest.mark.parametrize("hashes", [None, lambda part, signs: np.zeros(len(part), np.uint64)])
+@pytest.mark.parametrize("hashes", [None, lambda part: np.zeros(part.shape[0], np.uint64)])
 def test_one_row_of_each_kind_is_kept(monkeypatch, block_bytes, hashes):
     """With a hash that is the same for all, rows too many are kept, and none is lost."""
     monkeypatch.setattr(ties, "_BLOCK_BYTES", block_bytes)
     if hashes is not None:
-        monkeypatch.setattr(ties, "_hashes", hashes)
+        monkeypatch.setattr(ties, "row_hashes", hashes)
     rng = np.random.default_rng(0)
     for _ in range(30):
         n, d = int(rng.integers(1, 60)), int(rng.integers(1, 5))
@@ -29,7 +29,11 @@ def test_one_row_of_each_kind_is_kept(monkeypatch, block_bytes, hashes):
         signs = rng.choice([-1.0, 1.0], n)
         rows = np.sort(rng.permutation(n)[: rng.integers(1, n + 1)])
         columns = np.sort(rng.permutation(d)[: rng.integers(0, d + 1)])
-        kept = distinct_rows(X, signs, rows, columns)
+        like = representatives(X, signs, rows, columns)
+        assert representatives(sp.csr_array(X), signs, rows, columns).tolist() == like.tolist()
+        assert kinds(X, signs, like, columns) == kinds(X, signs, rows, columns)
+        assert all(kinds(X, signs, rows[[k]], columns) == kinds(X, signs, like[[k]], columns) for k in range(len(rows)))
+        kept = np.unique(like)
         assert set(kept.tolist()) <= set(rows.tolist())
         assert (np.diff(kept) > 0).all()
         assert kinds(X, signs, kept, columns) == kinds(X, signs, rows, columns)
@@ -40,9 +44,9 @@ def test_one_row_of_each_kind_is_kept(monkeypatch, block_bytes, hashes):
 def test_hashes_of_different_rows_differ():
     """Small integers and powers of two have few bits that differ, and those at the upper end."""
     grid = np.array(np.meshgrid(*[np.arange(-8.0, 8.0)] * 4)).reshape(4, -1).T
-    assert len(distinct_rows(grid, np.ones(len(grid)), np.arange(len(grid)), np.arange(4))) == 16**4
-    hashes = ties._hashes(grid, np.ones(len(grid)))
-    assert len(np.unique(hashes)) == 16**4
+    like = representatives(grid, np.ones(len(grid)), np.arange(len(grid)), np.arange(4))
+    assert len(np.unique(like)) == 16**4
+    assert len(np.unique(row_hashes(grid))) == 16**4
 
 
 @pytest.mark.parametrize("weights", ["floats", "integers"])

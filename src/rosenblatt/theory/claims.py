@@ -73,7 +73,9 @@ def proves_inseparable(
     """Return whether ``alpha``, by exact ``weights`` or by enclosure, proves that no hyperplane separates."""
     rows = np.flatnonzero(alpha)
     if weights is None:
-        if not math.isclose(float(np.sum(alpha)), 1.0, rel_tol=1e-9):
+        with np.errstate(over="ignore"):
+            total = float(np.sum(alpha))
+        if not math.isclose(total, 1.0, rel_tol=1e-9):
             return False
         return encloses_zero_combination(X, signs, rows, alpha[rows], bias, basis)
     near = exact.are_shares(alpha[rows], weights, of=Fraction(1), tiny=Fraction(1, 10**9 * 2**1040))

@@ -20,7 +20,7 @@ from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.exact import in_common_units, largest_bytes, product_with_integers
 from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_entry
-from rosenblatt.theory.ties import distinct_rows, representatives
+from rosenblatt.theory.ties import representatives
 
 BLOCK_BYTES = 1 << 26
 MANY = 200  # more dense rows in doubt than this are first looked at with twice the digits
@@ -31,7 +31,7 @@ def least_score(X: Matrix, signs: Signs, w: Numbers, b: float) -> Fraction:
     scores = _Scores(X, signs, w, b)
     in_doubt = scores.perhaps_least()
     if len(in_doubt) > MANY and not sp.issparse(X):
-        in_doubt = distinct_rows(X, signs, in_doubt, scores.used)
+        in_doubt = np.unique(representatives(X, signs, in_doubt, scores.used))
     if len(in_doubt) > MANY and scores.nothing_vanished and not sp.issparse(X):
         low, high = _sharp_scores(X, signs, in_doubt, scores.w, scores.b)
         in_doubt = in_doubt[~(low > np.min(high))]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Iterable
-from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.parameters import check_seconds
 from rosenblatt.progress import Progress
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, two_classes
+from rosenblatt.theory.inputs import Matrix, MatrixLike, Signs, two_classes
 from rosenblatt.theory.mistakes.answers import FewestMistakes
 from rosenblatt.theory.mistakes.brackets import Bracket
 from rosenblatt.theory.mistakes.hyperplanes import Points
+from rosenblatt.theory.ties import representatives
 
 
 def fewest_mistakes(X: MatrixLike, y: ArrayLike, max_seconds: float | None = None, verbose: int = 0) -> FewestMistakes:
@@ -94,33 +91,9 @@ def _equal_rows(X: Matrix, signs: Signs) -> tuple[NDArray[np.intp], dict[int, li
 
     Most rows of most data have none.
     """
-    is_first = np.ones(len(signs), bool)
-    copies: dict[int, list[int]] = {}
-    suspects = np.arange(len(signs)) if sp.issparse(X) else _suspects(X)
-    known: dict[bytes, int] = {}
-    for i, row in zip(suspects.tolist(), _row_bytes(X[suspects]), strict=True):
-        key = hashlib.blake2b(row + (b"+" if signs[i] > 0 else b"-"), digest_size=20).digest()
-        first = known.setdefault(key, i)
-        if first < i:
-            copies.setdefault(first, [first]).append(i)
-            is_first[i] = False
-    return np.flatnonzero(is_first), copies
-
-
-def _suspects(X: Floats) -> NDArray[np.intp]:
-    """Return the rows that may equal another, by a sum over the bits of their numbers: nearly no others."""
-    bits = (X + 0.0).view(np.uint64)
-    bits ^= bits >> np.uint64(32)
-    factors = np.random.default_rng(0).integers(0, 2**64, X.shape[1], dtype=np.uint64) | np.uint64(1)
-    _, places, counts = np.unique(bits @ factors, return_inverse=True, return_counts=True)
-    return np.flatnonzero(counts[places] > 1)
-
-
-def _row_bytes(X: Matrix) -> Iterable[bytes]:
-    if not sp.issparse(X):
-        return ((row + 0.0).tobytes() for row in X)
-    X = X.copy()
-    X.eliminate_zeros()
-    X.sort_indices()
-    ends = X.indptr.tolist()
-    return (X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in pairwise(ends))
+    like = representatives(X, signs, np.arange(len(signs)), np.arange(X.shape[1]))
+    firsts, counts = np.unique(like, return_counts=True)
+    copies: dict[int, list[int]] = {first: [] for first in firsts[counts > 1].tolist()}
+    for row in np.flatnonzero(np.isin(like, [*copies])).tolist():
+        copies[int(like[row])].append(row)
+    return firsts, copies

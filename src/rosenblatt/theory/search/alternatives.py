@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,13 @@ from rosenblatt.theory.inputs import Floats, Numbers
 
 @dataclass(frozen=True)
 class Solvable:
-    """Every row has ``z . v > 0``, proved; v is of floats, or of integers where no floats solve it."""
+    """Every row has ``z . v > 0``, proved; v is of floats, or of integers where no floats solve it.
+
+    ``least`` is the least ``z . v``, where that is known.
+    """
 
     v: Numbers
+    least: Fraction | None = None
 
 
 @dataclass(frozen=True)

@@ -124,4 +124,5 @@ class DecisionSearch:
         if not np.isfinite(whole).all():
             return None
         w, b = (whole[:-1], float(whole[-1])) if self.bias else (whole, 0.0)
-        return Solvable(whole) if least_score(self.X, self.signs, w, b) > 0 else None
+        least = least_score(self.X, self.signs, w, b)
+        return Solvable(whole, least) if least > 0 else None

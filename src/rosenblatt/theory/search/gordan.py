@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +23,7 @@ from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.hulls import Hull
 from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.wolfe import nearest_point
+from rosenblatt.theory.ties import row_hashes
 from rosenblatt.theory.words import as_float
 
 FEW = 24  # up to so many rows exact weights are computed; beyond, an enclosure in floating point is tried first
@@ -110,31 +110,6 @@ def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
         if not (unequal.nnz if sp.issparse(unequal) else unequal.any()):
             return Unsolvable(pair, np.array([0.5, 0.5]), (1, 1))
     return None
-
-
-def row_hashes(X: Matrix) -> NDArray[np.uint64]:
-    """Return a hash of each row: the sum of the bits of its entries times odd numbers."""
-    n, d = X.shape
-    odd = _odd_numbers(d)
-    if sp.issparse(X):
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_rotated(X.data) * odd[X.indices])])
-        return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
-    marks = np.empty(n, np.uint64)
-    step = max(1, 2**15 // max(1, d))  # so that blocks stay in the cache
-    for start in range(0, n, step):
-        marks[start : start + step] = (_rotated(X[start : start + step]) * odd).sum(axis=1)
-    return marks
-
-
-@lru_cache(maxsize=8)
-def _odd_numbers(count: int) -> NDArray[np.uint64]:
-    return np.random.default_rng(0).integers(2**64, size=count, dtype=np.uint64) | np.uint64(1)
-
-
-def _rotated(values: Floats) -> NDArray[np.uint64]:
-    """Return the bits of the floats, rotated so that sign and exponent are the low bits; -0 counts as 0."""
-    bits = (values + 0.0).view(np.uint64)
-    return (bits << np.uint64(12)) | (bits >> np.uint64(52))
 
 
 def _refined(X: Matrix, signs: Signs, rows: NDArray[np.intp], alpha: Floats, bias: bool) -> Floats:

@@ -67,10 +67,10 @@ def find_hyperplane(
     if isinstance(answer, Unsolvable):
         return answer
     if isinstance(answer, Solvable) and (rtol is None or limits.over()):
-        return _with_bound(X, signs, *_parts(answer.v, bias))
+        return _with_bound(X, signs, *_parts(answer.v, bias), answer.least)
     if isinstance(answer, Solvable):
         w, b = _parts(answer.v, bias)
-        limits.low = margin_from(least_score(X, signs, w, b), w, b, kind)
+        limits.low = margin_from(answer.least or least_score(X, signs, w, b), w, b, kind)
     if program:
         found_by_program = _by_program(X, signs, limits.seconds)
         if found_by_program is None:
@@ -102,14 +102,15 @@ def _parts(v: Numbers, bias: bool) -> tuple[Numbers, float]:
     return (v[:-1], v.tolist()[-1]) if bias else (v, 0.0)
 
 
-def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float) -> Hyperplane:
+def _with_bound(X: Matrix, signs: Signs, w: Floats, b: float, least: Fraction | None = None) -> Hyperplane:
     """Return a hyperplane with the two rows closest to it, which bound all margins from above."""
+    least = least_score(X, signs, w, b) if least is None else least
     with np.errstate(over="ignore", invalid="ignore"):
         s = signs * (X @ w + b)
     closest = [
         int(side[np.argmin(s[side])]) for side in (np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)) if len(side)
     ]
-    return Hyperplane(w, b, least_score(X, signs, w, b), spread(np.array(closest), 1.0 / len(closest), X.shape[0]))
+    return Hyperplane(w, b, least, spread(np.array(closest), 1.0 / len(closest), X.shape[0]))
 
 
 def _by_program(X: Matrix, signs: Signs, seconds: float) -> tuple[Floats, Floats] | None:

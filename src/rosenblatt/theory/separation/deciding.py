@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.theory.inputs import Numbers
-from rosenblatt.theory.search.gordan import row_hashes
 from rosenblatt.theory.separation.answers import Separation
 from rosenblatt.theory.separation.claims import Pair, Vectors
 from rosenblatt.theory.separation.modular import PRIMES, UnluckyPrimeError, solve, spanning_rows
@@ -17,6 +16,7 @@ from rosenblatt.theory.separation.numbers import exact_scores, places, primitive
 from rosenblatt.theory.separation.problem import Indices, Problem, read_problem
 from rosenblatt.theory.separation.signs import find_signs
 from rosenblatt.theory.separation.tucker import Rows, find_pair
+from rosenblatt.theory.ties import representatives
 
 MOST_COEFFICIENTS = 2048
 
@@ -110,14 +110,8 @@ def _decide(problem: Problem, fit_intercept: bool, prime: int) -> Separation:
 
 def _distinct(problem: Problem) -> tuple[Indices, Indices]:
     """Return an observation of each kind, and for each observation the place of its like among them."""
-    marks = row_hashes(problem.X) + problem.own.astype(np.uint64)
-    _, first, same = np.unique(marks, return_index=True, return_inverse=True)
-    like = first[same]
-    step = 4096
-    for start in range(0, len(like), step):  # unequal rows of one hash stay apart
-        part = np.arange(start, min(start + step, len(like)))
-        equal = (problem.X[part] == problem.X[like[part]]).all(axis=1) & (problem.own[part] == problem.own[like[part]])
-        like[part[~equal]] = part[~equal]
+    everything = np.arange(len(problem.own))
+    like = representatives(problem.X, problem.own, everything, np.arange(problem.X.shape[1]))
     first, same = np.unique(like, return_inverse=True)
     return first, same.ravel()
 

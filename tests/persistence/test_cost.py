@@ -13,7 +13,7 @@ from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, save
 from rosenblatt.blocks import Block
 from rosenblatt.data.cache.row_file import RowFileWriter
 from rosenblatt.storage.container import read_container
-from rosenblatt.theory.certificates import MOST_BITS
+from rosenblatt.theory.certificate_fields import MOST_BITS
 
 pytestmark = [
     pytest.mark.slow,

@@ -11,7 +11,8 @@ import pytest
 from helpers.commands import AND, command, written
 from rosenblatt import Certificate, Verdicts, maximize, separability, strict_feasibility
 from rosenblatt.theory import certificates, scores
-from rosenblatt.theory.certificates import MOST_BITS, MOST_ROWS
+from rosenblatt.theory.certificate_fields import MOST_BITS
+from rosenblatt.theory.certificates import MOST_ROWS
 from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.programs import feasibility_answers
 from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible
@@ -176,4 +177,4 @@ def test_roots_of_quotients_are_those_of_fractions():
 
 
 def test_limits_are_those_documented():
-    assert (certificates.MOST_BITS, certificates.MOST_ROWS) == (262_144, 134_217_728)
+    assert (MOST_BITS, certificates.MOST_ROWS) == (262_144, 134_217_728)

@@ -12,11 +12,9 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.theory.certificates import (
+from rosenblatt.theory.certificate_fields import (
     BasisOfProof,
-    Certificate,
     Integers,
-    JsonFile,
     KnownRows,
     Label,
     Number,
@@ -26,6 +24,7 @@ from rosenblatt.theory.certificates import (
     Vector,
     words,
 )
+from rosenblatt.theory.certificates import Certificate, JsonFile
 from rosenblatt.theory.claims import attains, most_margin, nearest_rows, proves_inseparable
 from rosenblatt.theory.inputs import (
     Floats,

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.storage.json_fields import StrictFields
-from rosenblatt.theory.certificates import BasisOfProof, Certificate, Codec, Integers, Label, Number, Rows, Vector
+from rosenblatt.theory.certificate_fields import BasisOfProof, Codec, Integers, Label, Number, Rows, Vector
+from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.enclosures import Basis
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, certified_signs, check_rows
 from rosenblatt.theory.integers import are_finite

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.storage.json_fields import StrictFields
-from rosenblatt.theory.certificates import (
+from rosenblatt.theory.certificate_fields import (
     MOST_BITS,
-    Certificate,
     Codec,
     Integers,
     Real,
@@ -28,6 +27,7 @@ from rosenblatt.theory.certificates import (
     read_integer,
     write_integer,
 )
+from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.enclosures import encloses_zero_combination
 from rosenblatt.theory.exact import are_shares, sums_to_zero
 from rosenblatt.theory.floats import rounded

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from rosenblatt.theory.certificates import Certificate, Codec, Real
+from rosenblatt.theory.certificate_fields import Codec, Real
+from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers
 from rosenblatt.theory.integers import are_finite, proportional
 from rosenblatt.theory.programs.feasibility_answers import Infeasible, Point

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.storage.json_fields import StrictFields, label_to_json
-from rosenblatt.theory.certificates import Certificate, Codec, Rows, read_integer, words, write_integer
+from rosenblatt.theory.certificate_fields import Codec, Rows, read_integer, words, write_integer
+from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.separation.claims import STATUSES, Claims, Force, Pair, Vectors, is_bounded, proves_aliases
 from rosenblatt.theory.separation.problem import Problem, read_problem
 from rosenblatt.theory.separation.sentences import describe

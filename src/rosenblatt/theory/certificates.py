@@ -1,7 +1,8 @@
 """Certificates: answers that carry their proof, print in words, and are saved as JSON.
 
 A certificate is a small frozen dataclass. Its ``check`` recomputes what it claims from the data alone, exactly, and
-shares no code with what found it. Its fields are annotated with types of `certificate_fields`, which define how each is written.
+shares no code with what found it. Its fields are annotated with types of `certificate_fields`, which define how each
+is written.
 """
 
 from __future__ import annotations

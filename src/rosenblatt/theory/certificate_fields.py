@@ -25,10 +25,14 @@ _INTEGER = re.compile(rf"-?0x[0-9a-f]{{1,{MOST_BITS // 4}}}")
 
 @dataclass(frozen=True)
 class Codec:
-    """How a field is written to JSON and read back from the fields of a certificate."""
+    """How a field is written to JSON and read back from the fields of a certificate.
+
+    One that is ``optional`` is left out where it is None, as files of version 0.1 have none of these.
+    """
 
     write: Callable[[Any, str], Any]
     read: Callable[[StrictFields, str], Any]
+    optional: bool = False
 
 
 def words(*allowed: str) -> Codec:
@@ -111,7 +115,7 @@ def _write_known_rows(rows: NDArray[np.intp] | None, _: str) -> list[int] | None
 
 
 def _read_known_rows(fields: StrictFields, name: str) -> NDArray[np.intp] | None:
-    if not fields.has(name):  # as in files of version 0.1
+    if not fields.has(name):
         return None
     return fields.optional(name, lambda name: _read_rows(fields, name))
 
@@ -160,7 +164,7 @@ def _write_basis(basis: Basis | None, _: str) -> dict[str, Any] | None:
 
 
 def _read_basis(fields: StrictFields, name: str) -> Basis | None:
-    if not fields.has(name):  # as in files of version 0.1
+    if not fields.has(name):
         return None
     basis = fields.optional(name, fields.part)
     if basis is None:
@@ -188,9 +192,9 @@ Number: TypeAlias = Annotated[float, Codec(_write_number, _read_number)]  # a re
 Vector: TypeAlias = Annotated[NDArray[Any], Codec(_write_vector, _read_vector)]  # an array of such numbers
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
 Rows: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]  # row numbers
-KnownRows: TypeAlias = Annotated[NDArray[np.intp] | None, Codec(_write_known_rows, _read_known_rows)]  # or None
+KnownRows: TypeAlias = Annotated[NDArray[np.intp] | None, Codec(_write_known_rows, _read_known_rows, True)]  # or None
 Integers: TypeAlias = Annotated[tuple[int, ...] | None, Codec(_write_integers, _read_integers)]  # of any size
-BasisOfProof: TypeAlias = Annotated[Basis | None, Codec(_write_basis, _read_basis)]  # of an enclosure
+BasisOfProof: TypeAlias = Annotated[Basis | None, Codec(_write_basis, _read_basis, True)]  # of an enclosure
 Label: TypeAlias = Annotated[
     Any, Codec(_write_label, lambda fields, name: _write_label(fields.take(name), name))
 ]  # a number, a string, a boolean or None

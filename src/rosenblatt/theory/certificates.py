@@ -123,7 +123,12 @@ class Certificate(JsonFile):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as data that JSON can hold; every number in it is kept exactly."""
-        values = {name: codec.write(getattr(self, name), name) for name, codec in self._codecs().items()}
+        given = {name: (getattr(self, name), codec) for name, codec in self._codecs().items()}
+        values = {
+            name: codec.write(value, name)
+            for name, (value, codec) in given.items()
+            if value is not None or not codec.optional
+        }
         return {"rosenblatt": type(self).__name__, "format": FORMAT, **values}
 
     def to_json(self) -> str:

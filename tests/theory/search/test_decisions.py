@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable, noise, planted
-from rosenblatt import Certificate, separability
+from rosenblatt import Certificate, margin, separability
 from rosenblatt.theory.search import separators
 from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
 from rosenblatt.theory.search.decisions import DecisionSearch
@@ -180,3 +180,14 @@ def test_no_class_is_searched_when_time_is_over(method, monkeypatch):
     found = separability(X, y, method=method, max_seconds=1e-9)
     assert all(isinstance(one, Undecided) for one in found.values())
     assert found.check(X, y)
+
+
+def test_a_loose_search_is_not_below_what_is_known():
+    """A search that ends early may have a worse hyperplane than the one it was given."""
+    X, y = planted(300, 5, 0.1, seed=1)
+    best = separability(X, y)
+    known = np.append(best.w, best.b)
+    alone = separators.find_hyperplane(X, y, "geometric", 0.99, 20, Limits())
+    assert 0 < margin(X, y, alone.w, alone.b) < 0.9 * best.margin_low
+    kept = separators.find_hyperplane(X, y, "geometric", 0.99, 20, Limits(), known=known)
+    assert margin(X, y, kept.w, kept.b) >= best.margin_low

@@ -69,8 +69,7 @@ def find_hyperplane(
     if isinstance(answer, Solvable) and (rtol is None or limits.over()):
         return _with_bound(X, signs, *_parts(answer.v, bias), answer.least)
     if isinstance(answer, Solvable):
-        w, b = _parts(answer.v, bias)
-        limits.low = margin_from(answer.least or least_score(X, signs, w, b), w, b, kind)
+        limits.low = _margin(X, signs, answer, kind)
     if program:
         found_by_program = _by_program(X, signs, limits.seconds)
         if found_by_program is None:
@@ -87,10 +86,17 @@ def find_hyperplane(
         answer = decide_exactly(X, signs, bias, alpha, limits, search_first=first)
     if isinstance(answer, Unsolvable):
         return answer
-    if least <= 0 and isinstance(answer, Solvable):
+    if isinstance(answer, Solvable) and (
+        least <= 0 or margin_from(least, w, b, kind) < _margin(X, signs, answer, kind)
+    ):
         w, b = _parts(answer.v, bias)
         least = least_score(X, signs, w, b)
     return Hyperplane(w, b, least, alpha)
+
+
+def _margin(X: Matrix, signs: Signs, answer: Solvable, kind: str) -> float:
+    w, b = _parts(answer.v, kind != "homogeneous")
+    return margin_from(answer.least or least_score(X, signs, w, b), w, b, kind)
 
 
 def _decide(X: Matrix, signs: Signs, bias: bool, limits: Limits) -> Solvable | Unsolvable | None:

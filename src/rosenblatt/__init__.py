@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rosenblatt import data, plots, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+    from rosenblatt.estimators.kernel import KernelPerceptron
     from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
     from rosenblatt.estimators.rescaled import RescaledPerceptron
     from rosenblatt.features.combinations import Combinations, n_combinations
@@ -44,6 +45,7 @@ _HOMES = {
     "inspection.explain": ("contributions", "explain"),
     "persistence.export": ("export_json", "export_onnx"),
     "inspection.geometry": ("boundary", "distance", "unit_weights"),
+    "estimators.kernel": ("KernelPerceptron",),
     "estimators.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
     "estimators.rescaled": ("RescaledPerceptron",),
     "persistence.files": ("load", "save"),

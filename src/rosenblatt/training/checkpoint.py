@@ -26,8 +26,8 @@ from rosenblatt.training.options import RunOptions
 from rosenblatt.training.pass_state import PassState
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.run_data import Contents, Records, RunData, records_from_plain
+from rosenblatt.training.run_state import RunState
 from rosenblatt.training.serialization import check_state, check_states, state_from_plain, state_to_plain
-from rosenblatt.training.state import LinearState
 from rosenblatt.user_warnings import warn_user
 
 VERSION = 2
@@ -40,7 +40,7 @@ _PASS_COUNTERS = {"mistakes": "i8", "lowest": "f8", "lowest_step": "f8", "change
 class Checkpoint(NamedTuple):
     """What a run that died goes on from."""
 
-    state: LinearState
+    state: RunState
     classes: Labels
     names: Names | None
     current: PassState

@@ -20,16 +20,16 @@ from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows
 from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.run_state import RunState
 from rosenblatt.training.scoring import decision_scores, predicted_classes, stored_hypothesis
 from rosenblatt.training.serialization import check_states, state_from_plain, state_to_plain
-from rosenblatt.training.state import LinearState
 from rosenblatt.version import __version__
 
 FORMAT = 1
 """Version of what a model file says; one more for every change that an older `load` would not understand."""
 
 Model = TypeVar("Model")
-EarlyStoppingState = tuple[LinearState, BestPass]
+EarlyStoppingState = tuple[RunState, BestPass]
 """Where a run with early stopping stands, to go on: its last state, and its best pass."""
 
 
@@ -61,7 +61,7 @@ class LinearModel:
     learner: str
     options: RunOptions
     classes: Labels
-    state: LinearState
+    state: RunState
     early_stopping_state: EarlyStoppingState | None = None
     feature_names: Names | None = None
     preparation: dict[str, Any] | None = None
@@ -148,7 +148,7 @@ class LinearModel:
         return model
 
 
-def trained_state(run: TrainingRun) -> tuple[LinearState, EarlyStoppingState | None]:
+def trained_state(run: TrainingRun) -> tuple[RunState, EarlyStoppingState | None]:
     """Return the state to predict with, that of the best pass where rows were held out, and what to go on from."""
     state, more = run.state, None
     best = None if run.early_stopping is None else run.early_stopping.best
@@ -163,7 +163,7 @@ def trained_state(run: TrainingRun) -> tuple[LinearState, EarlyStoppingState | N
     return state, more
 
 
-def history(state: LinearState) -> NDArray[np.void]:
+def history(state: RunState) -> NDArray[np.void]:
     """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one."""
     mistakes = [int(np.maximum(counts, 0).sum()) for counts in state.mistakes]
     if not state.validation_error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any
 
@@ -135,6 +135,13 @@ class KernelOptions(RunOptions):
     cache_size: float = 1000.0
     max_support: int | None = None
     device: str | None = None
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `Computing` that are set otherwise; no parameter of a learner."""
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether the kernel depends on the data."""
+        return isinstance(self.gamma, str) and self.kernel in ("poly", "rbf", "laplacian", "sigmoid")
 
     def check(self) -> KernelOptions:
         """Return these options; a ParameterError names the first that is out of its range."""
@@ -146,6 +153,13 @@ class KernelOptions(RunOptions):
             )
         if self.max_support is not None:
             check_integer("max_support", self.max_support, 1, or_none=True)
+            if self.hypothesis == "pocket":
+                raise ParameterError(
+                    Setting("max_support"),
+                    " forgets rows that the pocket may need: leave it out, or use ",
+                    Setting("hypothesis", "average"),
+                    ".",
+                )
         if not isinstance(self.device, str | None):
             raise ParameterError(Setting("device"), f' must be a word such as "cuda" or None, got {self.device!r}.')
         return self
@@ -158,7 +172,7 @@ OPTIONS: dict[str, type[RunOptions]] = dict.fromkeys(LEARNERS, RunOptions) | {"K
 def parameter_names(learner: str) -> list[str]:
     """Return the names of a learner's parameters, in the order in which model files have them."""
     names = sorted(field.name for field in fields(OPTIONS[learner]))
-    fixed = {"Perceptron": (), "KernelPerceptron": ("fit_intercept",)}.get(learner, ("hypothesis",))
+    fixed = {"Perceptron": (), "KernelPerceptron": ("fit_intercept", "overrides")}.get(learner, ("hypothesis",))
     return [name for name in names if name not in fixed]
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.storage.json_fields import label_to_json
+from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.run_state import RunState
 from rosenblatt.training.state import LinearState
 
 _TINY = 1e-290
@@ -99,11 +101,11 @@ def _count(n: int, one: str, many: str) -> str:
     return f"{n:,} {one if n == 1 else many}"
 
 
-def report(state: LinearState, classes: np.ndarray) -> Report:
+def report(state: RunState, classes: np.ndarray) -> Report:
     """Return the report of a run; of each class too where there are more than two."""
     if len(state.counters) == 1:
-        return _single(state, 0, state.w.ravel(), state.b)
-    parts = {label: _single(state, k, state.w[k], state.b[k : k + 1]) for k, label in enumerate(classes.tolist())}
+        return _single(state, 0)
+    parts = {label: _single(state, k) for k, label in enumerate(classes.tolist())}
     reports = list(parts.values())
     return Report(
         passes=state.passes,
@@ -119,40 +121,71 @@ def report(state: LinearState, classes: np.ndarray) -> Report:
     )
 
 
-def _single(state: LinearState, k: int, w: np.ndarray, b: np.ndarray) -> Report:
+def _single(state: RunState, k: int) -> Report:
     """Return the report of classifier ``k``, or of all classes side by side."""
-    counters = state.counters[k]
     mistakes = [int(counts[k]) for counts in state.mistakes if counts[k] >= 0]
-    kesler = 2.0 if state.direct else 1.0  # an update moves two classes
-    radius, steps = state.radius, math.sqrt(float(counters["step_square_sum"]))
-    slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP
-    length = math.hypot(_length(w), _length(b)) * slack
-    converged = bool(state.done[k])
-    low, bound, high = -math.inf, math.inf, math.inf
-    if counters["step_sum"] > 0:
-        drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
-        high = (length + drift) / float(counters["step_sum"]) * slack
-    if converged and counters["lowest"] > _TINY and counters["lowest_step"] > _TINY:
-        # an activation above its rounding bound keeps half of its size; most keep all but the bound
-        rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * radius * steps
-        proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
-        low = proved * float(counters["lowest"]) / length
-        low_step = proved * float(counters["lowest_step"]) / length
-        max_step_norm2 = float(counters["max_step_norm2"])
-        bound = kesler * max_step_norm2 / low_step / low_step if math.isfinite(max_step_norm2) else math.inf
-    elif converged:
-        low = 0.0  # positive, but too small to be distinguished from zero
+    low, high, bound = _dual_margins(state, k) if isinstance(state, DualState) else _linear_margins(state, k)
     return Report(
         passes=len(mistakes),
         updates=sum(mistakes),
         mistakes_by_pass=mistakes,
-        converged=converged,
+        converged=bool(state.done[k]),
         radius=state.radius,
         margin_low=low,
         margin_high=high if high >= low else math.inf,  # the weights come from other data as well
         bound=bound,
         fit_intercept=state.fit_intercept,
     )
+
+
+def _linear_margins(state: RunState, k: int) -> tuple[float, float, float]:
+    """Return what a linear run proves: the least and the largest margin, and the bound on updates."""
+    assert isinstance(state, LinearState)
+    w, b = (state.w.ravel(), state.b) if len(state.counters) == 1 else (state.w[k], state.b[k : k + 1])
+    counters = state.counters[k]
+    kesler = 2.0 if state.direct else 1.0  # an update moves two classes
+    radius, steps = state.radius, math.sqrt(float(counters["step_square_sum"]))
+    slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP
+    length = math.hypot(_length(w), _length(b)) * slack
+    low, bound, high = -math.inf, math.inf, math.inf
+    if counters["step_sum"] > 0:
+        drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
+        high = (length + drift) / float(counters["step_sum"]) * slack
+    if state.done[k] and counters["lowest"] > _TINY and counters["lowest_step"] > _TINY:
+        # an activation above its rounding bound keeps half of its size; most keep all but the bound
+        rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * radius * steps
+        proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
+        low, bound = _attained(counters, length, kesler, proved)
+    elif state.done[k]:
+        low = 0.0  # positive, but too small to be distinguished from zero
+    return low, high, bound
+
+
+def _dual_margins(state: DualState, k: int) -> tuple[float, float, float]:
+    """Return what a kernel perceptron's run proves in the kernel's space; nothing where that is none."""
+    counters, kesler = state.counters[k], 2.0 if state.direct else 1.0
+    low, bound, high = -math.inf, math.inf, math.inf
+    if not state.kernel.has_space:
+        return low, high, bound
+    steps = float(np.abs(state.updates_of(k).steps).sum())
+    # the sum that makes the squared length up rounds once for each update, and is off by the errors of the leads
+    drift = 16.0 * HALF_ULP * (float(counters["updates"]) + state.width + 64.0) * float(counters["step_sum"]) ** 2
+    length = math.sqrt(max(0.0, float(state.norm2[k])) + drift * state.radius**2)
+    if steps > 0:
+        high = length / steps * (1.0 + 1e-12)
+    if state.done[k] and counters["lowest"] > _TINY and counters["lowest_step"] > _TINY and length > 0:
+        low, bound = _attained(counters, length, kesler, 1.0 - 1e-12)
+    elif state.done[k]:
+        low = 0.0
+    return low, high, bound
+
+
+def _attained(counters: np.void, length: float, kesler: float, proved: float) -> tuple[float, float]:
+    """Return the margin that weights of this length attain, by the share ``proved``, and Novikoff's bound."""
+    low = proved * float(counters["lowest"]) / length
+    low_step = proved * float(counters["lowest_step"]) / length
+    max_step_norm2 = float(counters["max_step_norm2"])
+    return low, kesler * max_step_norm2 / low_step / low_step if math.isfinite(max_step_norm2) else math.inf
 
 
 def _length(v: np.ndarray) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -18,15 +18,20 @@ from rosenblatt.training.batches import (
     arrivals,
     window_order,
 )
+from rosenblatt.training.dual.passes import DualPassRunner
+from rosenblatt.training.dual.pocket import DualPocketKeeper
+from rosenblatt.training.dual.start import computing, new_dual_state
+from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.interrupts import interrupts_deferred
 from rosenblatt.training.labels import Labels, LabelSummary
 from rosenblatt.training.observers import History, Observer, PocketKeeper, ProgressLine, VoteRecorder
-from rosenblatt.training.options import RunOptions, draw_seed
+from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.pass_state import PassState
 from rosenblatt.training.passes import PassRunner
-from rosenblatt.training.rows import feature_ranges
+from rosenblatt.training.rows import Matrix, feature_ranges
+from rosenblatt.training.run_state import RunState
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
 
@@ -36,7 +41,7 @@ class TrainingRun:
 
     Parameters
     ----------
-    state : LinearState
+    state : RunState
         What is trained, in place; ``run.state`` is another one where a class turned up on the way.
     source : BatchSource
         What is learned from. Its classes are those of the state.
@@ -61,7 +66,7 @@ class TrainingRun:
 
     def __init__(
         self,
-        state: LinearState,
+        state: RunState,
         source: BatchSource,
         options: RunOptions,
         observers: Sequence[Observer] = (),
@@ -72,7 +77,8 @@ class TrainingRun:
         resumed: PassState | None = None,
         classes: Labels | None = None,
     ) -> None:
-        self.state, self.source, self.options, self.warm = state, source, options, warm
+        self.source, self.options, self.warm = source, options, warm
+        self.state: Any = state  # of the kind that the options are for
         self.classes = source.classes if classes is None else classes
         self.current = PassState() if resumed is None else resumed
         self.resumed = resumed is not None
@@ -80,7 +86,9 @@ class TrainingRun:
         self.is_resumable = False
         """Whether the rest of the pass in progress depends on nothing but the state and ``current``."""
         self.labels = LabelSummary()
-        self._runner = PassRunner(threads)
+        self._runner: Any = PassRunner(threads)
+        if isinstance(options, KernelOptions) and isinstance(state, DualState):
+            self._runner, state.computing = DualPassRunner(), computing(options)
         self._read_all = True
         self._given_order = np.empty(0, np.uint32)
         self._interrupts: Sequence[Any] = ()
@@ -92,8 +100,7 @@ class TrainingRun:
             self.early_stopping = EarlyStopping(validation, options.hypothesis, options.n_iter_no_change, best)
         own: list[Observer | None] = [
             History(),
-            VoteRecorder() if state.log is not None else None,
-            PocketKeeper() if state.pocket is not None else None,
+            *_keepers(state),
             self.early_stopping,
             ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
         ]
@@ -272,6 +279,7 @@ class TrainingRun:
             raise
         self.in_pass = False
         self.state.done[:] = False
+        self.state.count_rows(batch.rows.n)
         self._notify("on_pass", self.current.active)
         self._notify("on_end", Outcome.MAX_PASSES)
         self.state.check_finite()
@@ -300,7 +308,10 @@ class TrainingRun:
     def _set_classes(self, classes: Labels) -> None:
         """Begin with all classes of the first batch, of which only the first block was known."""
         limit = self.state.counters["limit"].max()
-        self.state = new_state(replace(self.options, random_state=self.state.seed), len(classes), self.state.n_features)
+        options = replace(self.options, random_state=self.state.seed)
+        self.state = new_state(options, len(classes), self.state.n_features)
+        if isinstance(self.options, KernelOptions) and isinstance(self.state, DualState):
+            self.state.computing = computing(self.options)
         self.state.counters["limit"] = limit
         self.classes, self.current.active = classes, np.arange(len(self.state.counters))
         self._begin_pass()
@@ -340,8 +351,24 @@ class TrainingRun:
         )
 
 
-def new_state(options: RunOptions, n_classes: int, d: int) -> LinearState:
-    """Return a state that has seen nothing, as the options ask for."""
+def _keepers(state: RunState) -> list[Observer]:
+    """Return what keeps the hypotheses that a state is asked to keep besides the last and the average."""
+    if isinstance(state, DualState):
+        return [DualPocketKeeper()] if state.pocket is not None else []
+    assert isinstance(state, LinearState)
+    out: list[Observer] = [VoteRecorder()] if state.log is not None else []
+    return [*out, PocketKeeper()] if state.pocket is not None else out
+
+
+def new_state(
+    options: RunOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
+) -> Any:
+    """Return a state that has seen nothing, of the kind that the options are for.
+
+    ``matrices`` gives all rows, for parameters that depend on them.
+    """
+    if isinstance(options, KernelOptions):
+        return new_dual_state(options, n_classes, d, matrices)
     seed = draw_seed(options.random_state)
     return LinearState.zeros(
         n_classes,

@@ -77,6 +77,10 @@ class RunState(ABC):
         """Add features up to ``d``, as if they had been there all along."""
 
     @abstractmethod
+    def count_rows(self, n: int) -> None:
+        """Note that n rows came in a call of ``partial_fit``."""
+
+    @abstractmethod
     def set_layout(self, order: Literal["C", "F"]) -> None:
         """Lay the weights out in C or Fortran order, where there are some."""
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
 from rosenblatt.training.checkpoint import Checkpoint
+from rosenblatt.training.dual.start import check_rows
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.options import RunOptions
+from rosenblatt.training.options import KernelOptions, RunOptions
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.run import TrainingRun, new_state
-from rosenblatt.training.state import LinearState
+from rosenblatt.training.run_state import RunState
 
 
 class Start(NamedTuple):
     """What a run goes on from: the state, its classes, and early stopping's best pass."""
 
-    state: LinearState
+    state: Any
     classes: Labels
     best: BestPass | None = None
 
@@ -78,9 +80,27 @@ def _new_run(
             best = replace(start.best)
         source.set_classes(known)
     else:
-        state = new_state(options, len(source.classes), source.width)
+        state = _first_state(source, options)
     warm = start is not None and resumed is None
     return TrainingRun(state, source, options, observers, threads=threads, warm=warm, best=best, resumed=current)
+
+
+def _first_state(source: InMemory | Streamed, options: RunOptions) -> RunState:
+    """Return the state from which a run on a source starts."""
+    d = source.width
+    if not isinstance(options, KernelOptions):
+        return new_state(options, len(source.classes), d)
+    if isinstance(source, InMemory):
+        check_rows(options, source.batch.rows.n, d)
+    elif options.kernel == "precomputed":
+        raise ParameterError(
+            Setting("kernel", "precomputed"), " needs all rows at once, which a stream never has: use fit."
+        )
+    elif source.rereadable and options.needs_data:
+        for batch in source.batches():
+            d = max(d, batch.rows.d)
+    matrices = (lambda: (batch.rows.matrix for batch in source.batches())) if source.rereadable else None
+    return new_state(options, len(source.classes), d, matrices)
 
 
 def online_run(

@@ -34,6 +34,10 @@ class Updates(NamedTuple):
         """Return how many of all ``visits`` the weights made by each update survived."""
         return np.diff(self.visits, append=visits)
 
+    def some(self, which: NDArray[np.bool_]) -> Updates:
+        """Return the updates for which ``which`` is true."""
+        return Updates(*(part[which] for part in self))  # type: ignore[arg-type]
+
 
 def join_updates(chunks: list[Updates]) -> Updates:
     """Return the updates of all ``chunks`` as one."""

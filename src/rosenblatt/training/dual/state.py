@@ -80,6 +80,8 @@ class Computing:
     """Rows that are visited together."""
     dtype: str = "float64"
     """Type of the products; sums are always made in float64."""
+    namespace: str | None = None
+    """A module that follows the array API standard, in place of NumPy."""
     max_support: int | None = None
     """The most support rows of each classifier; None for any number."""
 
@@ -156,26 +158,38 @@ class DualState(RunState):
 
         ``hypothesis`` is "last", "average" or "pocket". The average is the mean over all visits.
         """
-        out = np.zeros((self.n_scores, len(self.supports)))
+        coefficients, divisors = self.whole_coefficients(hypothesis)
+        return coefficients / divisors[:, None]
+
+    def whole_coefficients(self, hypothesis: str) -> tuple[Floats, Floats]:
+        """Return the factors before a division, which are integers if all steps are, and the divisor of each score."""
+        out, divisors = np.zeros((self.n_scores, len(self.supports))), np.ones(self.n_scores)
         for k in range(len(self.counters)):
-            made, visits = self.updates_of(k), 1.0
+            made = self.updates_of(k)
             steps = made.steps
             if hypothesis == "average":
                 visits = max(float(self.counters["visits"][k]), 1.0)
+                divisors[slice(None) if self.direct else k] = visits
                 steps = steps * (visits - made.visits)
             elif hypothesis == "pocket" and self.pocket is not None:
                 steps = np.where(np.arange(len(steps)) < self.pocket.updates[k], steps, 0.0)
-            if self.direct:
-                np.add.at(out, (made.trues, made.members), steps)
-                np.add.at(out, (made.rivals, made.members), -steps)
-                out /= visits
-            else:
-                np.add.at(out[k], made.members, steps)
-                out[k] /= visits
-        return out
+            self.add_steps(out, k, made, steps)
+        return out, divisors
+
+    def add_steps(self, out: Floats, k: int, made: Updates, steps: Floats) -> None:
+        """Add the ``steps`` of classifier ``k``'s updates to the factors (scores, support rows) that they change."""
+        if self.direct:
+            np.add.at(out, (made.trues, made.members), steps)
+            np.add.at(out, (made.rivals, made.members), -steps)
+        else:
+            np.add.at(out[k], made.members, steps)
 
     def check_finite(self) -> None:
         """Do nothing: counts do not outgrow the floats."""
+
+    def count_rows(self, n: int) -> None:
+        """Number the rows that come next from here on."""
+        self.rows_seen += n
 
     def set_layout(self, order: Literal["C", "F"]) -> None:
         """Do nothing: there are no weights."""

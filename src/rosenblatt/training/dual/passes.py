@@ -1,0 +1,82 @@
+"""Visits of a batch by the classifiers of a kernel perceptron, block by block."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.training.batches import Batch
+from rosenblatt.training.dual.arrays import open_library
+from rosenblatt.training.dual.learner import BlockLearner
+from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.rows import check_finite
+from rosenblatt.training.updates import Updates, join_updates
+
+
+class DualPassRunner:
+    """Lets classifiers visit batches, as `PassRunner` does; kernel values of a batch are kept while it comes again."""
+
+    def __init__(self) -> None:
+        self._learner: BlockLearner | None = None
+
+    def visit(
+        self,
+        state: DualState,
+        batch: Batch,
+        order: NDArray[np.uint32],
+        active: NDArray[np.int64],
+        *,
+        shuffled: bool,
+        first: bool,
+        on_slice: Callable[[int], bool],
+        on_updates: Callable[[list[Updates]], None] | None,
+        visited: int = 0,
+    ) -> None:
+        """Visit ``order`` with the classifiers ``active``, as `PassRunner.visit` describes."""
+        if first:
+            check_finite(batch.rows.matrix)
+        learner = self._learner_for(state, batch)
+        made: list[list[Updates]] = [[] for _ in state.counters]
+        try:
+            for start in range(visited, len(order), state.computing.block):
+                stop = min(start + state.computing.block, len(order))
+                rows = order[start:stop].astype(np.int64)
+                rows = rows[batch.steps[rows] > 0] if len(batch.steps) else rows
+                if len(rows):
+                    if first:
+                        _measure(state, batch, rows, active, learner)
+                    for chunk, updates in zip(made, learner.visit(rows, active), strict=True):
+                        chunk.append(updates)
+                if on_slice(stop) or state.at_limit[active].all():
+                    break
+        finally:
+            if on_updates is not None:
+                on_updates([join_updates(chunk) for chunk in made])
+
+    def _learner_for(self, state: DualState, batch: Batch) -> BlockLearner:
+        """Return what learns from this batch, with all it knew if it has learned from it before."""
+        known = self._learner
+        if known is None or known.state is not state or known.batch.rows is not batch.rows:
+            library = open_library(state.computing.device, state.computing.namespace)
+            self._learner = BlockLearner(state, batch, library, None if known is None else known.supports)
+        elif known.batch is not batch:
+            known.batch = batch
+        assert self._learner is not None
+        return self._learner
+
+
+def _measure(
+    state: DualState, batch: Batch, rows: NDArray[np.int64], active: NDArray[np.int64], learner: BlockLearner
+) -> None:
+    """Note the length of the longest example in the kernel's space."""
+    squares = learner.table.diagonal(rows)
+    steps = batch.steps[rows] if len(batch.steps) else 1.0
+    counters = state.counters
+    with np.errstate(over="ignore"):
+        largest = np.max(steps * steps * squares)
+    counters["radius2"][active] = np.maximum(counters["radius2"][active], squares.max())
+    counters["max_step_norm2"][active] = np.maximum(counters["max_step_norm2"][active], largest)
+    state.radius = max(state.radius, math.sqrt(max(0.0, float(squares.max()))))

@@ -1,0 +1,215 @@
+"""A block of rows, visited by all classifiers at once: exactly the mistakes of one visit after the other.
+
+The scores of all rows are those before the block. In each round every classifier finds its first row, after the last
+one it settled, that may be a mistake; if it is one, it is corrected, which changes the scores of the rows after it by
+their kernel values with that row. The rounds end when no classifier finds a row. There are as many as the most
+mistakes that one classifier makes in the block, not as many as rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.training.dual.arrays import Array, ArrayLibrary
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_UNREAD_ROUNDS = 8
+"""Rounds made on a GPU before their results are read."""
+
+
+class Gram:
+    """Kernel values among the rows of a block: all of them on a GPU, on a CPU only lines that are asked for."""
+
+    def __init__(self, n: int, library: ArrayLibrary, lines: Callable[[Integers], Array]) -> None:
+        self._library, self._lines = library, lines
+        self._ready = np.zeros(n, bool)
+        self.values: Array = None
+        if not library.is_numpy:
+            self.values = library.astype(lines(np.arange(n)), "float64")
+            self._ready[:] = True
+
+    def prepare(self, needed: Integers, likely: NDArray[np.bool_]) -> None:
+        """Compute the lines ``needed``; if one of them is not there yet, those that are ``likely`` to be too."""
+        if self._ready[needed].all():
+            return
+        likely = likely & ~self._ready
+        likely[needed] = ~self._ready[needed]
+        missing = np.flatnonzero(likely)
+        if self.values is None:
+            self.values = np.empty((len(self._ready), len(self._ready)))
+        self.values[missing] = self._lines(missing)
+        self._ready[missing] = True
+
+
+@dataclass
+class Correction:
+    """An update found in a block: where, by which score margin, and what it moved."""
+
+    place: int
+    lead: float
+    """How far the true side was ahead before, which is not above 0 but for rounding."""
+    true: int = 0
+    rival: int = 0
+    forgotten: bool = False
+    """Whether a limit of support rows has dropped its row since."""
+
+
+@dataclass
+class BlockResult:
+    """What one classifier did in a block."""
+
+    corrections: list[Correction] = field(default_factory=list)
+    visited: int = 0
+    lowest: float = math.inf
+    """The smallest lead in the block, less its rounding error, where there was no correction."""
+    lowest_step: float = math.inf
+
+
+Forget = Callable[[int, Correction], Floats | None]
+
+
+def keep_all(k: int, correction: Correction) -> None:
+    """Forget nothing."""
+
+
+class OneVsRestRounds:
+    """The rounds of independent classifiers over one block.
+
+    Parameters
+    ----------
+    signs : array of shape (classifiers, rows)
+        1 where a row belongs to the class, else -1.
+    steps : array of shape (rows,)
+        Step sizes.
+    leads : device array of shape (classifiers, rows)
+        Signs times scores before the block.
+    bounds : array of shape (classifiers, rows)
+        Rounding errors of the leads, at any moment of the block; 0 where they have none.
+    gram : Gram
+    room : array of shape (classifiers,)
+        The most corrections that each classifier may make.
+    is_mistake : callable
+        Settles whether a classifier, with its corrections in the block so far, is wrong on a row.
+    forget : callable
+        Called after each correction of a classifier; returns by how much the scores of the rows change (a line for
+        each score of the classifier) because another row was dropped for it, or None.
+    """
+
+    def __init__(
+        self,
+        library: ArrayLibrary,
+        signs: Floats,
+        steps: Floats,
+        leads: Array,
+        bounds: Floats,
+        gram: Gram,
+        room: Integers,
+        is_mistake: Callable[[int, int, list[Correction]], bool],
+        forget: Forget = keep_all,
+    ) -> None:
+        self.library, self.xp, self.gram, self.is_mistake, self.forget = library, library.xp, gram, is_mistake, forget
+        k, self.n = signs.shape
+        self.signs, self.steps, self.room, self._host_bounds = signs, steps, room, bounds
+        self.leads, self._bounds = leads, library.put(bounds)
+        self._signs = library.put(signs)
+        self._moves = library.put((signs * steps).ravel())
+        self._places = library.put(np.arange(self.n)[None, :])
+        self._lines = library.put(np.arange(k) * self.n)
+        self._settled = library.put(np.full(k, -1))
+        self._none = library.put(np.full(1, self.n))
+        self._zero, self._zero_move = library.put(np.zeros(1, np.int64)), library.put(np.zeros(1))
+        self.results = [BlockResult() for _ in range(k)]
+
+    def run(self) -> list[BlockResult]:
+        """Make the rounds and return what each classifier did."""
+        limited = bool((self.room < self.n).any()) or self.forget is not keep_all
+        unread = _UNREAD_ROUNDS if self.library.is_remote and not limited else 1
+        at_once = self.library.is_numpy
+        for k in np.flatnonzero(self.room == 0):
+            self._settle(int(k), self.n)
+        while True:
+            records = []
+            for _ in range(unread):
+                first, candidates = self._find()
+                if at_once:
+                    if not (first < self.n).any():
+                        return self._finish()
+                    self.gram.prepare(first[first < self.n], candidates.any(axis=0))
+                records.append(self._correct(first))
+            found = self.library.fetch(self.xp.stack(records)) if len(records) > 1 else [self.library.fetch(records[0])]
+            for firsts, leads, sure in found:
+                self._note(firsts, leads, sure > 0)
+            firsts, leads, sure = found[-1]
+            open_ones = np.flatnonzero(firsts < self.n)
+            if not len(open_ones):
+                return self._finish()
+            for k in open_ones[sure[open_ones] == 0]:
+                self._decide(int(k), int(firsts[k]), float(leads[k]))
+            if limited:
+                self._stop_at_limits()
+
+    def _find(self) -> tuple[Array, Array]:
+        """Return for each classifier its first row that may be a mistake, or the number of rows."""
+        xp = self.xp
+        candidates = ~(self.leads > self._bounds) & (self._places > self._settled[:, None])
+        return xp.min(xp.where(candidates, self._places, self._none), axis=1), candidates
+
+    def _correct(self, first: Array) -> Array:
+        """Correct the rows ``first`` that are mistakes for certain; return these rows, their leads and which are."""
+        xp, library = self.xp, self.library
+        found = first < self.n
+        place = xp.where(found, first, self._zero)
+        flat = place + self._lines
+        lead = xp.take(xp.reshape(self.leads, (-1,)), flat, axis=0)
+        bound = xp.take(xp.reshape(self._bounds, (-1,)), flat, axis=0)
+        sure = found & ((lead < -bound) | (bound == 0.0))
+        move = xp.where(sure, xp.take(self._moves, flat, axis=0), self._zero_move)
+        self.leads += self._signs * (xp.take(self.gram.values, place, axis=0) * move[:, None])
+        self._settled = xp.where(sure, first, self._settled)
+        return xp.stack([library.astype(part, "float64") for part in (first, lead, sure)])
+
+    def _note(self, firsts: Floats, leads: Floats, sure: NDArray[np.bool_]) -> None:
+        for k in np.flatnonzero(sure):
+            self._enter(int(k), Correction(int(firsts[k]), float(leads[k])))
+
+    def _enter(self, k: int, correction: Correction) -> None:
+        self.results[k].corrections.append(correction)
+        change = self.forget(k, correction)
+        if change is not None:
+            self.leads[k, :] += self._signs[k, :] * self.library.put(change[0])
+
+    def _decide(self, k: int, place: int, lead: float) -> None:
+        """Settle a row in doubt exactly, and correct it if it is a mistake."""
+        if self.is_mistake(k, place, self.results[k].corrections):
+            line = self.gram.values[place, :] * float(self.signs[k, place] * self.steps[place])
+            self.leads[k, :] += self._signs[k, :] * line
+            self._enter(k, Correction(place, lead))
+        self._settle(k, place)
+
+    def _settle(self, k: int, place: int) -> None:
+        """Have classifier ``k`` look at the rows after ``place`` only."""
+        self._settled[k] = place
+
+    def _stop_at_limits(self) -> None:
+        for k, result in enumerate(self.results):
+            if len(result.corrections) >= self.room[k]:
+                self._settle(k, self.n)
+
+    def _finish(self) -> list[BlockResult]:
+        """Enter how many rows were visited, and the smallest leads of classifiers that made no correction."""
+        clean = [k for k, result in enumerate(self.results) if not result.corrections]
+        leads = self.library.fetch(self.leads) if clean else np.empty(0)
+        for k, result in enumerate(self.results):
+            full = len(result.corrections) >= self.room[k]
+            result.visited = self.n if not full else result.corrections[-1].place + 1 if result.corrections else 0
+        for k in clean:
+            lowest = np.maximum(leads[k] - self._host_bounds[k], 1e-300)
+            self.results[k].lowest = float(lowest.min())
+            self.results[k].lowest_step = float((lowest * self.steps).min())
+        return self.results

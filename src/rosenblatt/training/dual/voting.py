@@ -1,0 +1,216 @@
+"""Votes of all moments of a kernel perceptron's run, counted by running sums over its updates."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.training.dual.scoring import tables
+from rosenblatt.training.dual.settling import TINY, exact_coefficients, settled_sign
+from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.dual.table import KernelTable
+from rosenblatt.training.dual.values import Floats
+from rosenblatt.training.rows import RowMatrix
+from rosenblatt.training.updates import Updates
+
+Integers = NDArray[np.int64]
+_MOMENTS = 2048
+"""Voters whose running sums are made at once."""
+
+
+class Scores(NamedTuple):
+    """The scores of rows by each hypothesis, arrays of shape (rows, scores)."""
+
+    last: Floats
+    average: Floats
+    vote: Floats
+    """Votes for less votes against, or for each class where classes compete, as a share of all visits."""
+
+
+def votes(state: DualState, rows: RowMatrix) -> Floats:
+    """Return each row's votes as shares of all visits, for each classifier from -1 to 1 (or class from 0 to 1).
+
+    A voter whose score is exactly zero, or the same for its two best classes, abstains.
+    """
+    visits = state.counters["visits"].astype(np.float64)
+    out = np.zeros((rows.n, state.n_scores))
+    if len(state.supports):
+        for start, table in tables(state, rows.matrix, whole_rows=True):
+            counted = _count(state, table, visits[:, None])
+            out[start : start + len(counted)] = counted[:, :, 0]
+    return out / np.maximum(state.visits, 1.0)
+
+
+def scores_at(state: DualState, rows: RowMatrix, moments: Any, progress: Any = None) -> list[Scores]:
+    """Return the scores of rows as if the run had ended after so many visits, for each of the ``moments``.
+
+    A classifier that stopped before, after a pass without mistakes, counts as going on without any. ``progress`` is
+    called with the share of rows that are done.
+    """
+    moments = np.asarray(moments, np.float64)
+    ends = np.broadcast_to(moments, (len(state.counters), len(moments)))
+    factors = np.concatenate([_factors_at(state, moment, kind) for kind in ("last", "average") for moment in moments])
+    shape = (rows.n, len(moments), state.n_scores)
+    last, average, vote = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for start, table in tables(state, rows.matrix, whole_rows=True):
+        n = table.host.shape[0]
+        part, library = slice(start, start + n), table.values.library
+        products = _products(table)
+        sums = library.fetch(products @ library.put(np.ascontiguousarray(factors.T)))
+        last[part], average[part] = np.split(sums.reshape(n, 2 * len(moments), -1), 2, axis=1)
+        vote[part] = np.swapaxes(_count(state, table, ends, products), 1, 2)
+        if progress is not None:
+            progress((start + n) / rows.n)
+    vote /= np.maximum(moments, 1.0)[:, None]
+    return [Scores(last[:, m], average[:, m], vote[:, m]) for m in range(len(moments))]
+
+
+def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
+    """Return the factors (scores, support rows) of the last or the mean weights after so many visits."""
+    out = np.zeros((state.n_scores, len(state.supports)))
+    for k in range(len(state.counters)):
+        made = state.updates_of(k)
+        left = np.maximum(moment - made.visits, 0.0)
+        steps = made.steps * (left > 0) if kind == "last" else made.steps * left / max(moment, 1.0)
+        state.add_steps(out, k, made, steps)
+    return out
+
+
+def _products(table: KernelTable) -> Any:
+    """Return the kernel values between the rows of a table and all support rows, in float64."""
+    library, n = table.values.library, table.host.shape[0]
+    out = library.empty((n, table.supports.length), "float64")
+    for start, part in table.parts(np.arange(n)):
+        out[:, start : start + part.shape[1]] = library.astype(part, "float64")
+    return out
+
+
+def _count(state: DualState, table: KernelTable, ends: Floats, products: Any = None) -> Floats:
+    """Return the votes (rows, scores, ends) of a table's rows, where each run ends after so many visits."""
+    products = _products(table) if products is None else products
+    n = table.host.shape[0]
+    out = np.zeros((n, state.n_scores, ends.shape[1]))
+    for k in range(len(state.counters)):
+        made = state.updates_of(k)
+        following = np.append(made.visits[1:], np.inf)[:, None]
+        counts = np.clip(np.minimum(following, ends[k]) - made.visits[:, None], 0.0, None)
+        count = _DirectCount if state.direct else _SingleCount
+        target = out if state.direct else out[:, k : k + 1]
+        count(state, table, products, made, counts).add_to(target)
+    return out
+
+
+class _SingleCount:
+    """Counts the votes of one classifier's moments."""
+
+    def __init__(self, state: DualState, table: KernelTable, products: Any, made: Updates, counts: Floats) -> None:
+        self.state, self.table, self.products, self.made, self.counts = state, table, products, made, counts
+        self.library = table.values.library
+
+    def add_to(self, target: Floats) -> None:
+        """Add the votes to an array (rows, scores, ends)."""
+        xp, library, made = self.library.xp, self.library, self.made
+        running: Any = library.put(np.zeros((len(target), 1)))
+        slack, voters = self._slack()
+        for start in range(0, len(made.members), _MOMENTS):
+            part = slice(start, start + _MOMENTS)
+            moves = xp.take(self.products, library.put(made.members[part]), axis=1)
+            moves *= library.put(made.steps[part][None, :])
+            sums = library.running_sums(moves)
+            sums += running
+            running = xp.take(sums, library.put(np.array([sums.shape[1] - 1])), axis=1)
+            signs = xp.sign(sums)
+            if slack is not None:
+                doubts = ~(xp.abs(sums) > slack)
+                if bool(xp.any(doubts)):
+                    found = np.argwhere(library.fetch(doubts))
+                    signs = library.put(self._settled(library.fetch(signs), library.fetch(sums), found, start, voters))
+            target[:, 0, :] += library.fetch(signs @ library.put(self.counts[part]))
+
+    def _slack(self) -> tuple[Any, tuple[Floats, Floats, Floats] | None]:
+        """Return a bound on the rounding error of each row's sums, and what finer ones are made of; None if none."""
+        values, table, made = self.table.values, self.table, self.made
+        sizes = np.cumsum(np.abs(made.steps))
+        if not values.kernel.is_exact or not len(sizes):
+            return None, None
+        supports = table.supports
+        largest, errors = values.doubt(table.rows.lengths, supports.longest, max(table.rows.terms, supports.terms))
+        whole = values.is_whole(table.rows) and supports.whole and bool(np.all(made.steps == np.floor(made.steps)))
+        if whole and float(largest.max()) < values.largest_whole and float(sizes[-1] * largest.max()) < 2.0**53:
+            return None, None
+        with np.errstate(over="ignore", invalid="ignore"):
+            slack = sizes[-1] * (errors + HALF_ULP * (2.0 * len(sizes) + 16.0) * largest) * 1.1 + TINY
+        slack = np.where(np.isnan(slack), np.inf, slack)
+        return self.library.put(slack[:, None]), (sizes, largest, errors)
+
+    def _settled(self, signs: Floats, sums: Floats, doubts: Integers, start: int, voters: Any) -> Floats:
+        """Return the signs with those in doubt settled; most only seemed so by a bound for all voters."""
+        sizes, largest, errors = voters
+        signs = signs.copy()
+        for i, v in doubts[np.argsort(doubts[:, 1], kind="stable")].tolist():
+            at = start + v
+            own = sizes[at] * (errors[i] + HALF_ULP * (2.0 * at + 18.0) * largest[i]) * 1.1 + TINY
+            if not abs(sums[i, v]) > own:
+                members, steps = self.made.members[: at + 1].tolist(), self.made.steps[: at + 1].tolist()
+                factors = exact_coefficients(members, steps)
+                x = self.table.host[[i]]
+                signs[i, v] = settled_sign(self.state.kernel, factors, self.state.support_matrix(), x)
+        return signs
+
+
+class _DirectCount(_SingleCount):
+    """Counts the votes of moments at which all classes have scores: each is for the class of the largest."""
+
+    def add_to(self, target: Floats) -> None:
+        """Add the votes to an array (rows, classes, ends)."""
+        n, n_classes = len(target), self.state.n_scores
+        made, library = self.made, self.library
+        running = np.zeros((n_classes, n, 1))
+        slack, voters = self._slack()
+        limits = None if slack is None else 2.0 * library.fetch(slack)
+        step = max(1, _MOMENTS // n_classes)
+        for start in range(0, len(made.members), step):
+            part = slice(start, start + step)
+            found = library.fetch(library.xp.take(self.products, library.put(made.members[part]), axis=1))
+            sums = np.empty((n_classes, *found.shape))
+            for k in range(n_classes):
+                moves = made.steps[part] * ((made.trues[part] == k) * 1.0 - (made.rivals[part] == k))
+                sums[k] = np.cumsum(found * moves, axis=1) + running[k]
+            running = sums[:, :, -1:]
+            best = sums.argmax(axis=0)
+            top = np.partition(sums, n_classes - 2, axis=0)
+            with np.errstate(invalid="ignore"):
+                lead = top[-1] - top[-2]
+            certain = lead > (0.0 if limits is None else limits)
+            if limits is not None and not certain.all():
+                self._settle_classes(sums, best, certain, start, voters)
+            for k in range(n_classes):
+                target[:, k, :] += (certain & (best == k)) @ self.counts[part]
+
+    def _settle_classes(
+        self, sums: Floats, best: Integers, certain: NDArray[np.bool_], start: int, voters: Any
+    ) -> None:
+        """Settle the best class of the pairs (row, voter) that are not certain; a tie is left uncertain."""
+        sizes, largest, errors = voters
+        for i, v in np.argwhere(~certain).tolist():
+            at = start + v
+            limit = 2.2 * sizes[at] * (errors[i] + HALF_ULP * (2.0 * at + 18.0) * largest[i]) + TINY
+            scores = sums[:, i, v]
+            close = np.flatnonzero(~(scores < scores.max() - limit)).tolist()
+            winner, tied = close[0], False
+            for k in close[1:]:
+                lead = self._lead(k, winner, at, i)
+                winner, tied = (k, False) if lead > 0 else (winner, tied or lead == 0)
+            best[i, v], certain[i, v] = winner, not tied
+
+    def _lead(self, one: int, other: int, at: int, row: int) -> int:
+        """Return the exact sign of the lead of a class over another after update ``at``."""
+        made = self.made
+        trues, rivals = made.trues[: at + 1], made.rivals[: at + 1]
+        signs = (trues == one) * 1 - (trues == other) - (rivals == one) + (rivals == other)
+        moved = np.flatnonzero(signs)
+        factors = exact_coefficients(made.members[moved].tolist(), (signs[moved] * made.steps[moved]).tolist())
+        return settled_sign(self.state.kernel, factors, self.state.support_matrix(), self.table.host[[row]])

@@ -155,7 +155,8 @@ def trained_state(run: TrainingRun) -> tuple[RunState, EarlyStoppingState | None
     if best is not None and best.state is not None:
         more = (state, best)
         state = best.state.snapshot()
-        state.set_layout("C")
+        if isinstance(state, LinearState):
+            state.set_layout("C")
         state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
         state.validation_error = list(run.state.validation_error)
     if state.feature_ranges is None:

@@ -151,9 +151,14 @@ class TrainingRun:
         self.in_pass = False
         if not idle.all():
             current.passes_done += 1
-            state.check_finite()
+            self._check_weights()
             self._notify("on_pass", active[~idle])
         current.active = self._unfinished()
+
+    def _check_weights(self) -> None:
+        """Raise a ValueError if weights have outgrown the floats; the counts of a kernel perceptron never do."""
+        if isinstance(self.state, LinearState):
+            self.state.check_finite()
 
     def _unfinished(self) -> NDArray[np.int64]:
         return np.flatnonzero(~(self.state.done | self.state.at_limit))
@@ -169,7 +174,8 @@ class TrainingRun:
     def _end(self, outcome: Outcome) -> None:
         self._notify("on_end", outcome)
         self.in_pass = False
-        self.state.set_layout("C")
+        if isinstance(self.state, LinearState):
+            self.state.set_layout("C")
 
     def _notify(self, event: str, *details: Any) -> None:
         for observer in self.observers:
@@ -279,10 +285,11 @@ class TrainingRun:
             raise
         self.in_pass = False
         self.state.done[:] = False
-        self.state.count_rows(batch.rows.n)
+        if isinstance(self.state, DualState):
+            self.state.rows_seen += batch.rows.n
         self._notify("on_pass", self.current.active)
         self._notify("on_end", Outcome.MAX_PASSES)
-        self.state.check_finite()
+        self._check_weights()
         return int(self.state.counters["mistakes"].sum())
 
     def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:

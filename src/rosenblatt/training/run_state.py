@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(kw_only=True)
-class RunState(ABC):
+class RunState:
     """The counters and the history of a run.
 
     Two classes are one classifier that answers yes to the second; more classes are a classifier each. With
@@ -43,14 +42,14 @@ class RunState(ABC):
     validation_error: list[float] = field(default_factory=list)
 
     @property
-    @abstractmethod
     def n_features(self) -> int:
         """Columns of the rows."""
+        raise NotImplementedError
 
     @property
-    @abstractmethod
     def n_scores(self) -> int:
         """Scores of a row: one for two classes, else one for each class."""
+        raise NotImplementedError
 
     @property
     def fit_intercept(self) -> bool:
@@ -68,21 +67,9 @@ class RunState(ABC):
         limit = self.counters["limit"]
         return (limit >= 0) & (self.counters["updates"] >= limit)
 
-    @abstractmethod
-    def check_finite(self) -> None:
-        """Raise a ValueError if what was learned has outgrown the floats."""
-
-    @abstractmethod
     def widen(self, d: int) -> None:
         """Add features up to ``d``, as if they had been there all along."""
-
-    @abstractmethod
-    def count_rows(self, n: int) -> None:
-        """Note that n rows came in a call of ``partial_fit``."""
-
-    @abstractmethod
-    def set_layout(self, order: Literal["C", "F"]) -> None:
-        """Lay the weights out in C or Fortran order, where there are some."""
+        raise NotImplementedError
 
     def snapshot(self) -> Self:
         """Return a copy that further training leaves alone."""
@@ -93,17 +80,17 @@ class RunState(ABC):
 
     # classes that turn up on the way
 
-    @abstractmethod
     def _for_classes(self, n_classes: int, direct: bool) -> Self:
         """Return a state of the same kind for so many classes, which has learned nothing."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _take_classifier(self, target: int, old: Self, source: int, sign: int) -> None:
         """Take over what ``old``'s classifier ``source`` has learned, or its mirror image for ``sign`` -1."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _take_updates_of_all(self, old: Self, places: NDArray[np.int64]) -> None:
         """Take over the updates that ``old`` made, as those of classes that compete."""
+        raise NotImplementedError
 
     def with_class(self, places: NDArray[np.int64], direct: bool) -> Self:
         """Return this state with one more class, which starts from zero.

@@ -110,9 +110,6 @@ class LinearState(RunState):
                 self.w, self.u = (np.pad(weights, ((0, 0), (0, more))) for weights in (self.w, self.u))
             self.feature_ranges = None
 
-    def count_rows(self, n: int) -> None:
-        """Do nothing: rows have no numbers."""
-
     def set_layout(self, order: Literal["C", "F"]) -> None:
         """Lay the weights out in C or Fortran order; a single vector is both."""
         if self.w.flags.f_contiguous if order == "F" else self.w.flags.c_contiguous:

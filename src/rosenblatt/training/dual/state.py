@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -183,16 +183,6 @@ class DualState(RunState):
             np.add.at(out, (made.rivals, made.members), -steps)
         else:
             np.add.at(out[k], made.members, steps)
-
-    def check_finite(self) -> None:
-        """Do nothing: counts do not outgrow the floats."""
-
-    def count_rows(self, n: int) -> None:
-        """Number the rows that come next from here on."""
-        self.rows_seen += n
-
-    def set_layout(self, order: Literal["C", "F"]) -> None:
-        """Do nothing: there are no weights."""
 
     def widen(self, d: int) -> None:
         """Add features up to ``d``, which are 0 in all rows so far."""

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.explain import extremes, feature_labels
+from rosenblatt.inspection.explain import feature_labels
 from rosenblatt.inspection.geometry import distance, linear_rule
+from rosenblatt.inspection.predictions import extremes
 from rosenblatt.parameters import check_integer
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, import_matplotlib, tidy, whole_ticks
 

@@ -76,13 +76,14 @@ def kernel_words(model: Any) -> str:
     >>> kernel_words(SVC(kernel="poly", gamma=0.5)), kernel_words(SVC(kernel="linear"))
     ('poly with degree 3, gamma 0.5, coef0 0', 'linear')
     """
-    if callable(model.kernel):
-        return f"the function {getattr(model.kernel, '__name__', type(model.kernel).__name__)}"
+    kernel = getattr(model, "kernel", "not known")
+    if callable(kernel):
+        return f"the function {getattr(kernel, '__name__', type(kernel).__name__)}"
     used = []
-    for name in _PARAMETERS.get(model.kernel, ()):
+    for name in _PARAMETERS.get(kernel, ()):
         value = getattr(model, f"{name}_", getattr(model, name))  # gamma_ is the number that "scale" stands for
         used.append(f"{name} {value}" if isinstance(value, str) else f"{name} {float(value):.4g}")
-    return f"{model.kernel} with {', '.join(used)}" if used else str(model.kernel)
+    return f"{kernel} with {', '.join(used)}" if used else str(kernel)
 
 
 def explain_support(learner: Any, feature_names: Sequence[str] | None, top: int) -> Table:

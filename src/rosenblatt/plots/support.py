@@ -31,7 +31,7 @@ _BORDER = 0.08  # beyond the outermost rows, as a share of their range
 _TINT = 0.22
 _ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
 _SMALLEST, _LARGEST = 30.0, 330.0  # areas of circles around support rows, in square points
-_CROWD = 20_000.0  # of many support rows the largest circles are smaller, down to _CROWDED
+_CROWD = 12_000.0  # of many support rows the largest circles are smaller, down to _CROWDED
 _CROWDED = 110.0
 # Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
 _LOOKS = (

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from helpers.examples import small_set
 from helpers.kernel_sets import LAYOUTS, assert_same_updates, tied_set
-from helpers.naive_kernel import fractions
+from helpers.naive_kernel import rationals
 from rosenblatt import KernelPerceptron
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 def exact_scale(X) -> float:
     """Return 1 / (columns times variance of all numbers), rounded once; 1.0 where all numbers are the same."""
-    rows = fractions(X)
+    rows = rationals(X)
     values = [value for row in rows for value in row]
     mean = sum(values, Fraction(0)) / len(values)
     variance = sum(((value - mean) ** 2 for value in values), Fraction(0)) / len(values)

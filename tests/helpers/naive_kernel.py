@@ -1,6 +1,6 @@
 """The slow twin of the kernel perceptron: one row at a time, every decision exact.
 
-A number is a dictionary from exponents e to coefficients c, all of them fractions: it stands for the sum of c exp(-e).
+A number is a dictionary from exponents e to coefficients c, all of them rational: it stands for the sum of c exp(-e).
 Polynomial kernels have the exponent 0 alone. By Lindemann and Weierstrass such a sum is zero only if every coefficient
 is, so that more digits settle the sign of any other.
 """
@@ -20,7 +20,8 @@ import scipy.sparse as sp
 from rosenblatt.kernels.orders import visiting_order
 from rosenblatt.training.dual.kernel import Kernel
 
-Number = dict[Fraction, Fraction]
+Rational = int | Fraction
+Number = dict[Rational, Rational]
 DIGITS = 200
 BEYOND_DIGITS = 10**7
 """An exponent so much larger than the smallest one of a sum that its term has no influence on the sign."""
@@ -29,12 +30,17 @@ BEYOND_DIGITS = 10**7
 # numbers
 
 
-def combine(terms: Iterable[tuple[Fraction, Number]]) -> Number:
+def rational(value: float) -> Rational:
+    """Return the number that a float is; integers are the faster ones."""
+    return int(value) if float(value).is_integer() else Fraction(value)
+
+
+def combine(terms: Iterable[tuple[Rational, Number]]) -> Number:
     """Return the sum of factors times numbers; coefficients that are zero are left out."""
     total: Number = {}
     for factor, number in terms:
         for exponent, coefficient in number.items():
-            total[exponent] = total.get(exponent, Fraction(0)) + factor * coefficient
+            total[exponent] = total.get(exponent, 0) + factor * coefficient
     return {exponent: coefficient for exponent, coefficient in total.items() if coefficient}
 
 
@@ -71,12 +77,12 @@ def to_float(number: Number) -> float:
     return float(evaluate(number)[0] * _exponential(least, DIGITS)) if least < BEYOND_DIGITS else 0.0
 
 
-def _decimal(value: Fraction, context: Context) -> Decimal:
+def _decimal(value: Rational, context: Context) -> Decimal:
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 @lru_cache(maxsize=100_000)
-def _exponential(exponent: Fraction, digits: int) -> Decimal:
+def _exponential(exponent: Rational, digits: int) -> Decimal:
     context = Context(prec=digits, Emin=-(10**17), Emax=10**17)
     return context.exp(context.minus(_decimal(exponent, context)))
 
@@ -84,31 +90,35 @@ def _exponential(exponent: Fraction, digits: int) -> Decimal:
 # kernel values
 
 
-def fractions(X) -> list[list[Fraction]]:
+def rationals(X) -> list[list[Rational]]:
     """Return the numbers of a matrix, dense or sparse, exactly."""
     X = X.toarray() if sp.issparse(X) else np.asarray(X)
-    return [[Fraction(value) for value in row] for row in X.astype(np.float64).tolist()]
+    return [[rational(value) for value in row] for row in X.astype(np.float64).tolist()]
 
 
-def kernel_value(kernel: Kernel, x: Sequence[Fraction], z: Sequence[Fraction]) -> Number:
+def kernel_value(kernel: Kernel, x: Sequence[Rational], z: Sequence[Rational]) -> Number:
     """Return the kernel value of two rows, as if it were computed in real numbers."""
-    gamma, coef0 = Fraction(kernel.gamma), Fraction(kernel.coef0)
+    gamma, coef0 = rational(kernel.gamma), rational(kernel.coef0)
     if kernel.name in ("linear", "poly"):
-        product = sum((a * b for a, b in zip(x, z, strict=True)), Fraction(0))
+        product = sum(a * b for a, b in zip(x, z, strict=True))
         value = product if kernel.name == "linear" else (gamma * product + coef0) ** kernel.degree
-        return {Fraction(0): value} if value else {}
+        return {0: value} if value else {}
     differences = [a - b for a, b in zip(x, z, strict=True)]
     squared = kernel.name == "rbf"
     assert squared or kernel.name == "laplacian", kernel.name
-    return {gamma * sum((v * v if squared else abs(v) for v in differences), Fraction(0)): Fraction(1)}
+    return {gamma * sum(v * v if squared else abs(v) for v in differences): 1}
+
+
+Coefficients = dict[int, Rational]
+"""Of rows, by their numbers."""
 
 
 class Values:
     """Kernel values of the rows of ``Z``, or of others, with the training rows ``X``; each is computed once."""
 
     def __init__(self, kernel: Kernel, X, Z=None) -> None:
-        self.kernel, self.training = kernel, None if kernel.name == "precomputed" else fractions(X)
-        self.rows = fractions(X if Z is None else Z)
+        self.kernel, self.training = kernel, None if kernel.name == "precomputed" else rationals(X)
+        self.rows = rationals(X if Z is None else Z)
         self.known: dict[tuple[int, int], Number] = {}
 
     def __call__(self, row: int, member: int) -> Number:
@@ -116,12 +126,12 @@ class Values:
         if (row, member) not in self.known:
             if self.training is None:
                 value = self.rows[row][member]
-                self.known[row, member] = {Fraction(0): value} if value else {}
+                self.known[row, member] = {0: value} if value else {}
             else:
                 self.known[row, member] = kernel_value(self.kernel, self.rows[row], self.training[member])
         return self.known[row, member]
 
-    def score(self, row: int, coefficients: dict[int, Fraction]) -> Number:
+    def score(self, row: int, coefficients: Coefficients) -> Number:
         """Return the sum of coefficients times kernel values."""
         return combine((factor, self(row, member)) for member, factor in coefficients.items())
 
@@ -181,23 +191,30 @@ def orders_of(n: int, seed: int, shuffle: bool | str, skipped: Iterable[int] = (
     return order
 
 
-Judge = Callable[[int, list[Update]], tuple[bool, Update]]
-"""Says of a row, and all updates so far, whether it is a mistake, and what the update is (without its visits)."""
+class Rule(NamedTuple):
+    """When an update is made, and on what."""
+
+    weights: Callable[[list[Update]], list[Coefficients]]
+    """The coefficients that some updates lead to, of each class that has scores of its own."""
+    judge: Callable[[int, list[Coefficients]], tuple[bool, Update]]
+    """Whether a row is a mistake by these, and the update that it asks for (without its visits)."""
 
 
-def run_one(judge: Judge, passes: int, *, orders, steps=None, max_updates=None, max_support=None) -> Classifier:
+def run_one(rule: Rule, passes: int, *, orders, steps=None, max_updates=None, max_support=None) -> Classifier:
     """Visit rows one at a time, until a pass is clean, there are so many passes, or so many updates."""
     out = Classifier()
+    weights = rule.weights([])
     for number in range(passes):
         before = out.made
         for row in orders(number):
             if (steps is not None and steps[row] == 0) or out.made == max_updates:
                 continue
-            wrong, update = judge(row, out.updates)
+            wrong, update = rule.judge(row, weights)
             if wrong:
                 out.updates.append(update._replace(visits=out.visits))
                 out.made += 1
                 out.forget_oldest(max_support)
+                weights = rule.weights(out.updates)
             out.visits += 1
         out.mistakes.append(out.made - before)
         out.ends.append((len(out.updates), out.visits))
@@ -206,27 +223,27 @@ def run_one(judge: Judge, passes: int, *, orders, steps=None, max_updates=None, 
     return out
 
 
-def against_rest(values: Values, signs: Sequence[int], steps=None) -> Judge:
+def against_rest(values: Values, signs: Sequence[int], steps=None) -> Rule:
     """Return the rule of one classifier: a mistake is a score that is zero or has the wrong sign."""
 
-    def judge(row: int, updates: list[Update]) -> tuple[bool, Update]:
+    def judge(row: int, weights: list[Coefficients]) -> tuple[bool, Update]:
         step = signs[row] * (1.0 if steps is None else float(steps[row]))
-        return signs[row] * sign(values.score(row, summed(updates))) <= 0, Update(row, step, 0)
+        return signs[row] * sign(values.score(row, weights[0])) <= 0, Update(row, step, 0)
 
-    return judge
+    return Rule(lambda updates: [summed(updates)], judge)
 
 
-def competing(values: Values, y: Sequence[int], classes: int, steps=None) -> Judge:
+def competing(values: Values, y: Sequence[int], classes: int, steps=None) -> Rule:
     """Return the rule of classes that compete: a mistake is a score that does not exceed every other."""
 
-    def judge(row: int, updates: list[Update]) -> tuple[bool, Update]:
-        scores = [values.score(row, summed(updates, k)) for k in range(classes)]
+    def judge(row: int, weights: list[Coefficients]) -> tuple[bool, Update]:
+        scores = [values.score(row, own) for own in weights]
         true = int(y[row])
         rival = first_best(scores, [k for k in range(classes) if k != true])
         step = 1.0 if steps is None else float(steps[row])
         return exceeds(scores[true], scores[rival]) <= 0, Update(row, step, 0, true, rival)
 
-    return judge
+    return Rule(lambda updates: [summed(updates, k) for k in range(classes)], judge)
 
 
 def naive_run(
@@ -256,19 +273,19 @@ def naive_run(
     return [run_one(against_rest(values, own, steps), passes, **limits) for own in signs]
 
 
-def summed(updates: Iterable[Update], k: int | None = None) -> dict[int, Fraction]:
+def summed(updates: Iterable[Update], k: int | None = None) -> Coefficients:
     """Return the coefficient of each row after some updates: of one classifier, or of class k among competing ones."""
-    out: dict[int, Fraction] = {}
+    out: Coefficients = {}
     for update in updates:
         factor = 1 if k is None else (update.true == k) - (update.rival == k)
         if factor:
-            out[update.row] = out.get(update.row, Fraction(0)) + factor * Fraction(update.step)
+            out[update.row] = out.get(update.row, 0) + factor * rational(update.step)
     return out
 
 
 def exceeds(one: Number, other: Number) -> int:
     """Return the sign of the difference of two numbers."""
-    return sign(combine([(Fraction(1), one), (Fraction(-1), other)]))
+    return sign(combine([(1, one), (-1, other)]))
 
 
 def first_best(scores: Sequence[Number], candidates: Sequence[int]) -> int:

@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from helpers.naive_kernel import (
     Classifier,
+    Coefficients,
     Number,
     Update,
     Values,
     combine,
     exceeds,
     first_best,
+    rational,
     sign,
     summed,
 )
@@ -55,15 +57,15 @@ def decided(scores: list[Number]) -> Answer:
     return Answer(best, any(exceeds(scores[best], scores[k]) == 0 for k in others), scores)
 
 
-def coefficients(classifier: Classifier, hypothesis: str, k: int | None = None) -> dict[int, Fraction]:
+def coefficients(classifier: Classifier, hypothesis: str, k: int | None = None) -> Coefficients:
     """Return the coefficient of each row in the last weights, or in their mean over all visits."""
     if hypothesis == "last":
         return summed(classifier.updates, k)
-    out: dict[int, Fraction] = {}
+    out: Coefficients = {}
     for update in classifier.updates:
         for row, factor in summed([update], k).items():
             share = Fraction(classifier.visits - update.visits, classifier.visits)
-            out[row] = out.get(row, Fraction(0)) + factor * share
+            out[row] = out.get(row, 0) + factor * share
     return out
 
 
@@ -82,13 +84,13 @@ def _votes(run: list[Classifier], values: Values, row: int, classes: int, direct
         for update, stop in zip(classifier.updates, stops, strict=True):
             for k in range(len(scores)):
                 part = values.score(row, summed([update], k if direct else None))
-                scores[k] = combine([(Fraction(1), scores[k]), (Fraction(1), part)])
+                scores[k] = combine([(1, scores[k]), (1, part)])
             share = Fraction(stop - update.visits, classifier.visits)
             if not direct:
                 totals[j] += share * sign(scores[0])
             elif not decided(scores).tied:
                 totals[decided(scores).label] += share
-    return [{Fraction(0): total} if total else {} for total in totals]
+    return [{0: total} if total else {} for total in totals]
 
 
 def pockets(run: list[Classifier], kernel: Kernel, classes: int, training) -> list[list[Update]]:
@@ -107,9 +109,9 @@ def pockets(run: list[Classifier], kernel: Kernel, classes: int, training) -> li
         for end in classifier.ends:
             candidate = _longest(classifier.updates, started, end, candidate)
             for moment in (candidate, end[0]):
-                kept, mistakes = classifier.updates[:moment], Fraction(0)
+                kept, mistakes = classifier.updates[:moment], 0
                 for row in range(len(y)):
-                    weight = Fraction(1) if steps is None else Fraction(float(steps[row]))
+                    weight = 1 if steps is None else rational(steps[row])
                     if weight and _is_wrong(values, row, kept, y, j, len(run), classes):
                         mistakes += weight
                 if fewest is None or mistakes < fewest:

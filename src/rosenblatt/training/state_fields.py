@@ -1,4 +1,4 @@
-"""What the files of all states say, whatever was learned: counters and history, and checks that a run can leave them."""
+"""What the files of all states say, whatever was learned: counters, history, and checks that a run can leave them."""
 
 from __future__ import annotations
 
@@ -112,9 +112,12 @@ def _check_counters(counters: NDArray[np.void], n_classes: int) -> None:
     require(~np.isnan(counters["lowest"]) & ~np.isnan(counters["lowest_step"]), wrong)
 
 
-def steps_agree(counters: NDArray[np.void], slack: Any) -> NDArray[np.bool_]:
-    """Return whether so many steps can have the sum and the sum of squares that the counters say."""
+def steps_agree(counters: NDArray[np.void], slack: Any, least: float = 0.0) -> NDArray[np.bool_]:
+    """Return whether so many steps can have the sum and the sum of squares that the counters say.
+
+    Each square is taken to be at least ``least``.
+    """
     with np.errstate(all="ignore"):
-        most = np.sqrt(counters["step_square_sum"]) * np.sqrt(counters["updates"]) * slack
-        sound: NDArray[np.bool_] = (counters["updates"] > 0) == (counters["step_square_sum"] > 0)
-        return sound & (counters["step_sum"] <= most)
+        squares = np.maximum(counters["step_square_sum"], least * counters["updates"])
+        sound: NDArray[np.bool_] = (counters["updates"] > 0) == (squares > 0)
+        return sound & (counters["step_sum"] <= np.sqrt(squares) * np.sqrt(counters["updates"]) * slack)

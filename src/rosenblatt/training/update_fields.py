@@ -45,7 +45,7 @@ def check_updates(runs: list[Updates], state: RunState, n_rows: int, n_classes: 
     wrong = f"the {words} are not valid."
     used = np.zeros(n_rows, bool)
     for run, counters in zip(runs, state.counters, strict=True):
-        require(len(run.members) <= counters["updates"], f"there are more {words} than updates.")
+        require(len(run.members) <= counters["updates"], f"there are more {words} than the counters say.")
         require((run.members >= 0) & (run.members < n_rows), wrong)
         require(np.isfinite(run.steps) & ((run.steps > 0) if state.direct else (run.steps != 0)), wrong)
         require(are_counts(run.visits, counters["visits"] - 1), wrong)

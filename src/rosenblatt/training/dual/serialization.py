@@ -108,11 +108,13 @@ def _kernel(fields: StrictFields) -> Kernel:
     largest = sys.float_info.max
     kernel = Kernel(
         name=fields.word("name", KERNELS),
-        degree=fields.whole("degree", 0, MOST_DEGREE),
+        degree=fields.whole("degree"),
         gamma=fields.number("gamma", 0.0, largest),
         coef0=fields.number("coef0", -largest, largest),
     )
     fields.end()
+    degree = kernel.degree if kernel.name == "poly" else 0
+    require(degree <= MOST_DEGREE, f"the degree of a kernel in a file must be at most {MOST_DEGREE:,}, got {degree:,}.")
     return kernel
 
 
@@ -140,7 +142,7 @@ def check_dual_state(state: DualState, n_classes: int) -> None:
     require(np.isfinite(state.norm2), "the squared lengths are out of range.")
     for k, run in enumerate(runs):
         counters, sizes, slack = state.counters[k], np.abs(run.steps), sum_slack(int(state.counters["updates"][k]))
-        require(steps_agree(counters, slack), "the counters are not those of the updates.")
+        require(steps_agree(counters, slack, TINY), "the counters are not those of the updates.")
         with np.errstate(all="ignore"):
             if len(sizes) == counters["updates"]:  # else rows were dropped, and their updates with them
                 sound = counters["step_sum"] <= sizes.sum() * slack

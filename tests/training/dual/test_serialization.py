@@ -18,6 +18,7 @@ from rosenblatt.training.dual.serialization import MOST_DEGREE
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.serialization import check_states, state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
+from rosenblatt.training.updates import Updates
 
 LAYOUTS = {
     "dense": np.asarray,
@@ -362,5 +363,23 @@ def test_a_huge_width_costs_nothing():
     try:
         alike(back(state).supports, state.supports)
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["precomputed", "linear"])
+def test_memory_is_in_proportion_to_the_file(name):
+    n = 50_000
+    state = DualState.zeros(2, n if name == "precomputed" else 1, kernel=Kernel(name), direct=False)
+    state.supports.append(None if name == "precomputed" else np.ones((n, 1), np.float32), range(n))
+    none = np.zeros(n, np.int64)
+    state.updates = [[Updates(np.arange(n), np.ones(n), np.arange(float(n)), none, none)]]
+    state.counters["visits"] = state.counters["updates"] = state.counters["step_sum"] = n
+    state.counters["step_square_sum"] = n
+    header, arrays = state_to_plain(state)
+    tracemalloc.start()
+    try:
+        state_from_plain(header, StrictArrays(arrays), 2, "KernelPerceptron")
+        assert tracemalloc.get_traced_memory()[1] < 8 * sum(array.nbytes for array in arrays.values())
     finally:
         tracemalloc.stop()

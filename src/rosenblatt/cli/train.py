@@ -16,7 +16,7 @@ from rosenblatt.cli.startup import enable_gc
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
-    from rosenblatt.training.model import LinearModel
+    from rosenblatt.training.model import TrainedModel
     from rosenblatt.training.options import RunOptions
 
 LEARNERS = {"averaged": "AveragedPerceptron", "perceptron": "Perceptron", "voted": "VotedPerceptron"}
@@ -121,7 +121,7 @@ def _one_pass(asked: TrainOptions, run: RunOptions) -> RunOptions:
     return replace(run, max_iter=1)
 
 
-def _save(model: LinearModel, out: Path | None, answer: dict[str, Any]) -> OSError | None:
+def _save(model: TrainedModel, out: Path | None, answer: dict[str, Any]) -> OSError | None:
     """Write the model, before anything else can go wrong; return why that failed, for after the report."""
     if out is None:
         return None
@@ -149,7 +149,7 @@ def _check(asked: TrainOptions, test: Sequence[str]) -> None:
 class _Training:
     """A stream, how it is learned from, and the model that came of it."""
 
-    model: LinearModel
+    model: TrainedModel
 
     def __init__(self, stream: Stream, asked: TrainOptions, options: RunOptions, paths: Sequence[str]) -> None:
         self.stream, self.asked, self.options, self.paths = stream, asked, options, paths
@@ -159,7 +159,7 @@ class _Training:
         """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
         from rosenblatt.training.batches import Streamed
         from rosenblatt.training.checkpoint import CheckpointWriter
-        from rosenblatt.training.model import LinearModel, trained_state
+        from rosenblatt.training.model import TrainedModel, trained_state
         from rosenblatt.training.observers import Observer
         from rosenblatt.training.run import TrainingRun
         from rosenblatt.training.run_data import watch_contents
@@ -187,13 +187,13 @@ class _Training:
                 note(f"there is no checkpoint {asked.checkpoint} to go on from, so training starts from the beginning.")
         if resumed is not None:
             source.width = resumed.state.n_features
-        kept: list[LinearModel] = []
+        kept: list[TrainedModel] = []
 
         def keep(run: TrainingRun) -> None:
             if run.last_batch is None and not run.resumed:
                 return  # interrupted before the first row
             state, more = trained_state(run)
-            kept.append(LinearModel(learner, self.options, run.classes, state, more))
+            kept.append(TrainedModel(learner, self.options, run.classes, state, more))
             self.rows = max(self.rows, run.labels.rows, self.stream.rows_read, run.current.rows)
             self.in_pass = run.current.row > 0 or run.current.visited > 0 or not source.rereadable
 
@@ -245,7 +245,7 @@ class _Training:
         }
 
 
-def name_features(model: LinearModel, names: list[str] | None) -> None:
+def name_features(model: TrainedModel, names: list[str] | None) -> None:
     """Tell the model what its features are called, where they have names."""
     import numpy as np
 
@@ -261,7 +261,7 @@ def _opened_test(stream: Stream, test: Sequence[str], options: Mapping[str, Any]
     return rows
 
 
-def _test(model: LinearModel, rows: Stream, test: Sequence[str]) -> dict[str, Any]:
+def _test(model: TrainedModel, rows: Stream, test: Sequence[str]) -> dict[str, Any]:
     with ProgressBar("testing", test) as bar:
         found = score(model, bar.track(rows))
     return {"files": list(test), "rows": found["rows"], "accuracy": found["accuracy"]}
@@ -278,7 +278,7 @@ def _more_seeds(first: float, training: _Training, test: Stream) -> list[float]:
     return found
 
 
-def _report(model: LinearModel, answer: dict[str, Any]) -> None:
+def _report(model: TrainedModel, answer: dict[str, Any]) -> None:
     labels = [as_text(label) for label in answer["classes"]]
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
     skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
@@ -301,7 +301,7 @@ def _report(model: LinearModel, answer: dict[str, Any]) -> None:
         say("The model was not saved: -o MODEL writes it to a file.")
 
 
-def _differ_in_scale(model: LinearModel) -> bool:
+def _differ_in_scale(model: TrainedModel) -> bool:
     """Return whether the range of some feature is more than a hundred times that of another."""
     prepared, ranges = model.preparation or {}, model.state.feature_ranges
     if prepared.get("format") in ("svmlight", "vw") or prepared.get("lists") or ranges is None:

@@ -17,7 +17,7 @@ from rosenblatt.cli.train import LEARNERS, TrainOptions, name_features, run_opti
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
-    from rosenblatt.training.model import LinearModel
+    from rosenblatt.training.model import TrainedModel
     from rosenblatt.training.options import RunOptions
     from rosenblatt.training.report import Report
 
@@ -48,7 +48,7 @@ class Count:
 class OnlineLearner:
     """A model that learns row by row, and counts its mistakes."""
 
-    def __init__(self, learner: str, options: RunOptions, model: LinearModel | None = None) -> None:
+    def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
         self.learner, self.options, self.model, self.count = learner, options, model, Count()
 
     def learn(self, X: Any, y: Any) -> None:
@@ -75,7 +75,7 @@ class OnlineLearner:
         """Learn from rows; return the updates."""
         from rosenblatt.training.batches import make_batch
         from rosenblatt.training.labels import encode_labels
-        from rosenblatt.training.model import LinearModel
+        from rosenblatt.training.model import TrainedModel
         from rosenblatt.training.train import Start, online_run
 
         classes, numbers = encode_labels(y)
@@ -84,7 +84,7 @@ class OnlineLearner:
         run = online_run(batch, self.options, start)
         made = run.visit(batch)
         if self.model is None:
-            self.model = LinearModel(self.learner, self.options, run.classes, run.state)
+            self.model = TrainedModel(self.learner, self.options, run.classes, run.state)
         self.model.state, self.model.classes = run.state, run.classes
         return made
 
@@ -146,15 +146,15 @@ def watch(
         raise KeyboardInterrupt
 
 
-def _started(path: str, target: str | None, learner: str | None, options: dict[str, Any]) -> LinearModel:
+def _started(path: str, target: str | None, learner: str | None, options: dict[str, Any]) -> TrainedModel:
     """Return the model to start from, which says what rows are and what learns."""
     for name, value in (("target", target), ("learner", learner), ("format", options.get("format"))):
         if value is not None:
             raise ValueError(f"--{name} is what it was when {path} was made: leave it out.")
-    from rosenblatt.training.model import LinearModel
+    from rosenblatt.training.model import TrainedModel
 
     model = loaded(path)
-    if not isinstance(model, LinearModel):
+    if not isinstance(model, TrainedModel):
         raise ValueError(f"{path} holds a {model.learner}, which does not learn row by row.")
     return model
 

@@ -9,19 +9,20 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.preparations import check_preparation, is_preparation
-from rosenblatt.estimators.linear import LinearPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
+from rosenblatt.parameters import shorten
 from rosenblatt.persistence.codecs import (
     LEARNERS,
-    from_linear_model,
+    TRAINED,
+    from_trained_model,
     rescaled_from_plain,
     rescaled_to_plain,
-    to_linear_model,
+    to_trained_model,
 )
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import MOST_ROWS
-from rosenblatt.training.model import LinearModel, ModelInfo, read_file, write_file
+from rosenblatt.training.model import ModelInfo, TrainedModel, read_file, write_file
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -58,8 +59,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     check_is_fitted(model)
     _check_attached(getattr(model, "preparation_", None))
-    if isinstance(model, LinearPerceptron):
-        to_linear_model(model).save(path)
+    if type(model).__name__ in TRAINED:
+        to_trained_model(model).save(path)
     elif isinstance(model, RescaledPerceptron):
         write_file(path, *rescaled_to_plain(model), rescaled_from_plain)
 
@@ -99,7 +100,9 @@ def _from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays, max
     _check_attached(info.preparation)
     if info.learner == RescaledPerceptron.__name__:
         return rescaled_from_plain(info, fields, arrays, max_rows)
-    return from_linear_model(LinearModel.from_plain(info, fields, arrays))
+    if info.learner not in TRAINED:
+        raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
+    return from_trained_model(TrainedModel.from_plain(info, fields, arrays))
 
 
 def _check_attached(preparation: object) -> None:

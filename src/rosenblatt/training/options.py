@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -20,7 +21,7 @@ from rosenblatt.parameters import (
     shorten,
 )
 from rosenblatt.storage.json_fields import StrictFields, label_to_json, to_canonical_json
-from rosenblatt.training.dual.kernel import check_kernel
+from rosenblatt.training.dual.kernel import NO_FILE, check_kernel
 
 HYPOTHESES = ("last", "average", "pocket", "vote")
 LEARNERS: dict[str, dict[str, Any]] = {
@@ -183,11 +184,17 @@ def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, A
         value = value.item() if isinstance(value, np.generic) else value
         if name == "random_state" and (isinstance(value, bool) or not isinstance(value, Integral | None)):
             value = seed
+        if name == "kernel" and callable(value):
+            raise ValueError(NO_FILE)
         if name == "class_weight" and isinstance(value, Mapping):
             value = [[label_to_json(label), float(weight)] for label, weight in value.items()]
         to_canonical_json(value, name)
         out[name] = value
     return out
+
+
+_DEVICE = re.compile("[a-z]{1,20}(:[0-9]{1,4})?")
+"""What a file may call a device."""
 
 
 def _valid(name: str, value: Any) -> Any:
@@ -204,6 +211,8 @@ def _valid(name: str, value: Any) -> Any:
         raise ValueError(f"validation_fraction must be a number between 0 and 1, got {shorten(value)}.")
     elif name == "verbose" and type(value) not in (int, bool):
         raise ValueError(f"verbose must be an integer, got {shorten(value)}.")
+    elif name == "device" and value is not None and not (type(value) is str and _DEVICE.fullmatch(value)):
+        raise ValueError(f'device must be a word such as "cuda" or "cuda:1" or None, got {shorten(value)}.')
     return value
 
 

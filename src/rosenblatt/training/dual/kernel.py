@@ -14,6 +14,11 @@ KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 """Kernels that have a name; any function of two matrices is one, too."""
 FUNCTION = "function"
 """What a kernel that the user wrote is called."""
+NO_FILE = (
+    'a model whose kernel is a function cannot be saved, as files hold no code: train with kernel="precomputed" on the '
+    "values of the function, or keep the function in a module and pickle the model."
+)
+"""Why there is no file of such a kernel, and what to do."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.version import __version__
 
 if TYPE_CHECKING:
-    from rosenblatt import data, plots, textbook
+    from rosenblatt import data, plots, reproductions, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
     from rosenblatt.estimators.kernel import KernelPerceptron
@@ -64,7 +64,13 @@ _HOMES = {
     "theory.separation.deciding": ("separation",),
     "theory.verdicts": ("Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"),
 }
-_MODULES = {"data": "data", "plots": "plots", "textbook": "textbook", "vc": "theory.vc"}
+_MODULES = {
+    "data": "data",
+    "plots": "plots",
+    "reproductions": "reproductions",
+    "textbook": "textbook",
+    "vc": "theory.vc",
+}
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted({*_NAMES, *_MODULES} - {"plots"})  # pictures need matplotlib, which may not be there

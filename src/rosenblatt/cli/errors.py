@@ -11,6 +11,7 @@ _OPTIONS = {
     for name in (
         *("format", "target", "drop", "missing", "header", "bits", "ngrams", "names", "weight", "cache"),
         *("on_error", "early_stopping", "shuffle", "checkpoint", "resume", "top", "rtol", "max_seconds"),
+        *("data", "degrees", "device", "epochs", "small"),
     )
 } | {
     "kinds": "--kind",

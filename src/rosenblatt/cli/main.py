@@ -15,6 +15,7 @@ except ImportError:
 from rosenblatt.cli import options as given
 from rosenblatt.cli.inputs import kinds_of, reading_options, seconds, target_of
 from rosenblatt.cli.output import exit_cleanly
+from rosenblatt.cli.several_values import SeveralDegrees
 from rosenblatt.cli.startup import prepare_process, run_and_exit
 
 app = typer.Typer(
@@ -263,6 +264,33 @@ def export(
     from rosenblatt.cli.export import export as run_it
 
     run_it(model, out)
+
+
+@app.command(short_help="Run a paper's experiment; print its table beside ours.", cls=SeveralDegrees)
+@exit_cleanly
+def reproduce(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which paper: freund-schapire-1999.")],
+    degrees: given.Degrees = None,
+    epochs: Annotated[int, typer.Option("--epochs", metavar="N", help="Passes over the rows.")] = 10,
+    data: given.MnistFolder = None,
+    device: given.Device = None,
+    small: Annotated[bool, typer.Option("--small", help="Learn scikit-learn's digits instead, in seconds.")] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for CSV and picture.")] = Path("."),
+    seed: given.Seed = 0,
+) -> None:
+    """Run the experiment of a paper and print its table beside ours; write it as CSV, and as a picture.
+
+    freund-schapire-1999: voted kernel perceptrons on MNIST, which comes from --data, a folder with its four files, or
+    from OpenML where there is a network.
+
+    \b
+    Example:
+      rosenblatt reproduce freund-schapire-1999 --degrees 2 3 --data mnist
+      rosenblatt reproduce freund-schapire-1999 --small
+    """
+    from rosenblatt.cli.reproduce import reproduce as run_it
+
+    run_it(name, degrees, epochs, data, device, small, out, seed)
 
 
 @app.command()

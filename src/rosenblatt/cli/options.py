@@ -135,3 +135,13 @@ MaxSeconds = Annotated[
 Rtol = Annotated[
     float | None, typer.Option("--rtol", metavar="X", help="How far to settle the margin (1e-6; sparse rows: 1e-2).")
 ]
+Degrees = Annotated[
+    list[str] | None,
+    typer.Option("--degrees", metavar="D ...", help="Degrees of the kernel (1 2 3 4), one or several."),
+]
+MnistFolder = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Folder with the four files of MNIST, .gz or not.")
+]
+Device = Annotated[
+    str | None, typer.Option("--device", metavar="NAME", help="Where to compute, such as cuda (needs PyTorch).")
+]

@@ -19,7 +19,7 @@ from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data, lo
 from rosenblatt.persistence.export import export_json
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import read_container
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 CSV = "a,b,c,y\n" + "".join(

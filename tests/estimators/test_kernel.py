@@ -18,7 +18,7 @@ from helpers.naive_features import feature_run
 from helpers.naive_kernel import orders_of, summed
 from helpers.naive_kernel_answers import coefficients
 from rosenblatt import KernelPerceptron, Perceptron
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.observers import UpdateTrace
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

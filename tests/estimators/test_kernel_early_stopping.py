@@ -16,7 +16,7 @@ from helpers.kernel_sets import assert_same_updates, model_for, tied_set, twin_o
 from helpers.naive_kernel_answers import answers
 from rosenblatt import KernelPerceptron
 from rosenblatt.training.batches import held_out
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -10,7 +10,7 @@ from helpers.kernel_sets import KERNELS, kernel_name, model_for, tied_set, twin_
 from helpers.naive_kernel import sign, to_float
 from helpers.naive_kernel_answers import answers
 from rosenblatt import KernelPerceptron
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers.kernel_sets import kernel_name, model_for, tied_set, twin_of
 from helpers.naive_kernel import Values, summed, to_float
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 
 KERNELS = [
     Kernel("linear"),

@@ -19,7 +19,7 @@ from helpers.kernel_sets import (
 from helpers.naive_kernel import Values, against_rest, naive_run, run_one
 from helpers.naive_kernel_answers import answers
 from rosenblatt import KernelPerceptron
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.run import TrainingRun
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

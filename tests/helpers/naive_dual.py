@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.training.dual.kernel import Kernel
 from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.updates import Updates
 
 

@@ -9,7 +9,7 @@ from math import comb, prod
 import numpy as np
 
 from helpers.naive_kernel import Rational, rational, rationals
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 
 
 def products(x: list[Rational], degree: int) -> list[Rational]:

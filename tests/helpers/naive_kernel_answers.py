@@ -18,7 +18,7 @@ from helpers.naive_kernel import (
     sign,
     summed,
 )
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 
 
 class Answer(NamedTuple):

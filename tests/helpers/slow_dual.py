@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.training.dual.kernel import Kernel
 from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.updates import Updates
 
 

@@ -10,8 +10,8 @@ from helpers.idx_files import write_mnist
 from rosenblatt import visiting_order
 from rosenblatt.reproductions.images import Images, images_of
 from rosenblatt.reproductions.protocol import degree_runs, epochs_up_to, scaled, visits_of
-from rosenblatt.training.dual.kernel import Kernel
 from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.kernel import Kernel
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.parameters import shorten
@@ -19,7 +20,9 @@ from rosenblatt.training.labels import Names
 from rosenblatt.training.model import ModelInfo, TrainedModel
 from rosenblatt.training.options import RunOptions, parameter_names, parameters_to_plain
 
-TRAINED: dict[str, type] = {cls.__name__: cls for cls in (Perceptron, AveragedPerceptron, VotedPerceptron)}
+TRAINED: dict[str, type] = {
+    cls.__name__: cls for cls in (Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron)
+}
 """Learners that the engine trains."""
 LEARNERS: dict[str, type] = TRAINED | {"RescaledPerceptron": RescaledPerceptron}
 """What a file may hold. A name in a file is looked up here and nowhere else."""

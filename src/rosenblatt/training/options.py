@@ -21,7 +21,7 @@ from rosenblatt.parameters import (
     shorten,
 )
 from rosenblatt.storage.json_fields import StrictFields, label_to_json, to_canonical_json
-from rosenblatt.training.dual.kernel import NO_FILE, check_kernel
+from rosenblatt.training.kernel import NO_FILE, check_kernel
 
 HYPOTHESES = ("last", "average", "pocket", "vote")
 LEARNERS: dict[str, dict[str, Any]] = {

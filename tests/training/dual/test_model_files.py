@@ -15,8 +15,8 @@ from rosenblatt.persistence.export import export_json, export_onnx
 from rosenblatt.storage.container import read_container
 from rosenblatt.training import model as model_module
 from rosenblatt.training.checkpoint import CheckpointWriter
-from rosenblatt.training.dual.kernel import Kernel
 from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.model import TrainedModel
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.pass_state import PassState

@@ -18,7 +18,7 @@ from helpers.kernel_sets import (
     tied_set,
     twin_of,
 )
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

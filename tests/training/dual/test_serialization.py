@@ -13,9 +13,9 @@ from helpers.examples import small_set
 from helpers.forging import alike
 from helpers.naive_dual import dual_run, kernel_values
 from rosenblatt.storage.array_fields import StrictArrays
-from rosenblatt.training.dual.kernel import KERNELS, Kernel
 from rosenblatt.training.dual.serialization import MOST_DEGREE
 from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.kernel import KERNELS, Kernel
 from rosenblatt.training.serialization import check_states, state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.training.dual.exact_products import Ratios, exact_distances, exact_dots, exact_squared_distances
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 
 _FIRST_BITS = 128
 

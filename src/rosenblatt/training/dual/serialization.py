@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import LARGEST, StrictFields
-from rosenblatt.training.dual.kernel import FUNCTION, KERNELS, NO_FILE, Kernel
 from rosenblatt.training.dual.state import DualPocket, DualState, SupportRows
+from rosenblatt.training.kernel import FUNCTION, KERNELS, NO_FILE, Kernel
 from rosenblatt.training.run_state import new_counters
 from rosenblatt.training.state_fields import (
     COUNTER_TYPES,

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.exact_signs import exact_sign
-from rosenblatt.training.dual.kernel import Kernel
 from rosenblatt.training.dual.state import Floats
 from rosenblatt.training.dual.values import KernelValues
+from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.rows import Matrix, pad_columns
 
 TINY = 1e-290

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 
 from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.training.dual.gamma import scale_gamma
-from rosenblatt.training.dual.kernel import FUNCTION, Kernel
 from rosenblatt.training.dual.state import Computing, DualState
 from rosenblatt.training.dual.table import check_cache_size
+from rosenblatt.training.kernel import FUNCTION, Kernel
 from rosenblatt.training.options import KernelOptions, draw_seed
 from rosenblatt.training.rows import Matrix
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.rows import pad_columns
 from rosenblatt.training.run_state import RunState, new_counters
 from rosenblatt.training.updates import Updates, competing_updates, join_updates, mirrored_updates

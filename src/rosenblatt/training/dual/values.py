@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.arrays import NUMPY, Array, ArrayLibrary
-from rosenblatt.training.dual.kernel import Kernel
+from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.rows import Matrix
 
 Floats = NDArray[np.float64]

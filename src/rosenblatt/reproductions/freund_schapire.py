@@ -15,8 +15,8 @@ from rosenblatt.reproductions.images import images_of
 from rosenblatt.reproductions.memory import free_cache_size
 from rosenblatt.reproductions.protocol import Floats, degree_runs
 from rosenblatt.reproductions.result import Reproduction, reproduction
-from rosenblatt.training.dual.scoring import scores_at
 from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.dual.voting import scores_at
 
 
 def freund_schapire_1999(

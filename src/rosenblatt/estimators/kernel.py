@@ -65,8 +65,8 @@ class KernelPerceptron(EngineLearner):
         The factor of each in each score; m is 1 for two classes, else their number. (Not for votes.)
     last_dual_coef_, average_dual_coef_ : arrays
         Those of the last and the averaged hypothesis, whichever predicts.
-    n_support_ : array of shape (m,)
-        How many rows each score has a factor for, at the last visit.
+    n_support_ : array
+        How many of them are of each class.
     gamma_ : float
         The number in use.
     classes_, n_features_in_, feature_names_in_, n_iter_, n_updates_, converged_, history_, seed_
@@ -188,8 +188,8 @@ class KernelPerceptron(EngineLearner):
 
     @property
     def n_support_(self) -> NDArray[np.int64]:
-        """How many support rows each score has."""
-        return np.count_nonzero(self.last_dual_coef_, axis=1)
+        """How many support rows are of each class."""
+        return np.bincount(self._trained.support_classes(), minlength=len(self.classes_))
 
     @property
     def gamma_(self) -> float:

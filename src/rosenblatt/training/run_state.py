@@ -84,8 +84,11 @@ class RunState:
         """Return a state of the same kind for so many classes, which has learned nothing."""
         raise NotImplementedError
 
-    def _take_classifier(self, target: int, old: Self, source: int, sign: int) -> None:
-        """Take over what ``old``'s classifier ``source`` has learned, or its mirror image for ``sign`` -1."""
+    def _take_classifier(self, target: int, old: Self, source: int, sign: int, places: NDArray[np.int64]) -> None:
+        """Take over what ``old``'s classifier ``source`` has learned, or its mirror image for ``sign`` -1.
+
+        ``places`` are the new numbers of the classes.
+        """
         raise NotImplementedError
 
     def _take_updates_of_all(self, old: Self, places: NDArray[np.int64]) -> None:
@@ -111,7 +114,7 @@ class RunState:
         else:
             moves = [(k, int(place), 1) for k, place in enumerate(places)]
         for source, target, sign in moves:
-            new._take_classifier(target, self, source, sign)
+            new._take_classifier(target, self, source, sign, places)
             if not new.direct:
                 new._take_counters(target, self, source)
         if new.direct:

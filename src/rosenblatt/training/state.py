@@ -141,7 +141,9 @@ class LinearState(RunState):
             new.pocket = Pocket.empty(len(new.w), new.n_features, len(new.counters))
         return new
 
-    def _take_classifier(self, target: int, old: LinearState, source: int, sign: int) -> None:
+    def _take_classifier(
+        self, target: int, old: LinearState, source: int, sign: int, places: NDArray[np.int64]
+    ) -> None:
         for name in ("w", "u", "b", "beta"):
             getattr(self, name)[target] = _mirrored(getattr(old, name)[source], sign)
         if not self.direct and self.log is not None and old.log is not None:

@@ -11,7 +11,8 @@ import numpy as np
 from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
 from rosenblatt.training.checkpoint import Checkpoint
-from rosenblatt.training.dual.start import check_rows
+from rosenblatt.training.dual.start import check_rows, no_scale
+from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
 from rosenblatt.training.observers import Observer
@@ -75,7 +76,10 @@ def _new_run(
         state, best, current = resumed.state, resumed.best, resumed.current
         source.set_classes(resumed.classes)
     elif start is not None:
-        state, known = start.state.snapshot().with_classes(start.classes, source.classes, options.direct)
+        state = start.state.snapshot()
+        if isinstance(state, DualState):
+            state.go_on_with(source.batch.rows.matrix if isinstance(source, InMemory) else None)
+        state, known = state.with_classes(start.classes, source.classes, options.direct)
         if start.best is not None and len(known) == len(start.classes):  # else the best pass knew fewer classes
             best = replace(start.best)
         source.set_classes(known)
@@ -93,9 +97,7 @@ def _first_state(source: InMemory | Streamed, options: RunOptions) -> RunState:
     if isinstance(source, InMemory):
         check_rows(options, source.batch.rows.n, d)
     elif options.kernel == "precomputed":
-        raise ParameterError(
-            Setting("kernel", "precomputed"), " needs all rows at once, which a stream never has: use fit."
-        )
+        raise _not_precomputed("a stream does not have")
     elif source.rereadable and options.needs_data:
         for batch in source.batches():
             d = max(d, batch.rows.d)
@@ -103,16 +105,29 @@ def _first_state(source: InMemory | Streamed, options: RunOptions) -> RunState:
     return new_state(options, len(source.classes), d, matrices)
 
 
+def _not_precomputed(who: str) -> ParameterError:
+    return ParameterError(
+        Setting("kernel", "precomputed"), f" needs values between all rows, which {who}: use fit, or name a kernel."
+    )
+
+
 def online_run(
     batch: Batch, options: RunOptions, start: Start | None, classes: Labels | None = None, threads: int = 1
 ) -> TrainingRun:
     """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
     options = replace(options, early_stopping=False, verbose=0)
+    if isinstance(options, KernelOptions):
+        if options.kernel == "precomputed":
+            raise _not_precomputed("chunks of rows do not have")
+        if options.needs_data and options.gamma == "scale":
+            raise no_scale()
     if start is None:
         known = batch.classes if classes is None else np.union1d(classes, batch.classes)
         state = new_state(options, len(known), batch.rows.d)
     else:
         check_label_types(start.classes, batch.classes)
         given = start.classes if classes is None else np.unique(classes)
+        if isinstance(start.state, DualState):
+            start.state.go_on_with()
         state, known = start.state.with_classes(start.classes, given, options.direct)
     return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads)

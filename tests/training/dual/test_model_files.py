@@ -73,7 +73,7 @@ def test_what_cannot_be_saved_says_so(tmp_path):
         with pytest.raises(ValueError, match="kernel is a function cannot be saved"):
             model.save(tmp_path / "m")
     with pytest.raises(ValueError, match=r'cannot be saved: .*hypothesis="pocket" needs'):
-        trained(hypothesis="pocket").save(tmp_path / "m")
+        trained(hypothesis="pocket", max_support=None).save(tmp_path / "m")
     other = trained()
     other.early_stopping_state = (other.state, BestPass(run(2, direct=True), 0.25, 1))
     with pytest.raises(ValueError, match="state of early stopping is that of another model"):

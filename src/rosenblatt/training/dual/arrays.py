@@ -78,7 +78,7 @@ def open_library(device: str | None, namespace: str | None = None) -> ArrayLibra
     """
     if namespace is not None:
         return ArrayLibrary(importlib.import_module(namespace))
-    if device is None or device == "numpy":
+    if device is None:
         return NUMPY
     try:
         torch = importlib.import_module("torch")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.training.batches import Batch
-from rosenblatt.training.dual.arrays import open_library
 from rosenblatt.training.dual.learner import BlockLearner
+from rosenblatt.training.dual.scoring import library_of
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.rows import check_finite
 from rosenblatt.training.updates import Updates, join_updates
@@ -48,8 +48,10 @@ class DualPassRunner:
                 if len(rows):
                     if first:
                         _measure(state, batch, rows, active, learner)
-                    for chunk, updates in zip(made, learner.visit(rows, active), strict=True):
-                        chunk.append(updates)
+                    with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+                        updates = learner.visit(rows, active)
+                    for chunk, update in zip(made, updates, strict=True):
+                        chunk.append(update)
                 if on_slice(stop) or state.at_limit[active].all():
                     break
         finally:
@@ -60,7 +62,7 @@ class DualPassRunner:
         """Return what learns from this batch, with all it knew if it has learned from it before."""
         known = self._learner
         if known is None or known.state is not state or known.batch.rows is not batch.rows:
-            library = open_library(state.computing.device, state.computing.namespace)
+            library = library_of(state, batch.rows.matrix)
             self._learner = BlockLearner(state, batch, library, None if known is None else known.supports)
         elif known.batch is not batch:
             known.batch = batch

@@ -97,8 +97,7 @@ def tables(state: DualState, X: Matrix, *, whole_rows: bool) -> Iterator[tuple[i
     Without ``whole_rows`` only some of the values are held at a time. With each comes the number of its first row.
     """
     library = library_of(state, X)
-    dtype = "float64" if sp.issparse(X) else state.computing.dtype
-    values = KernelValues(state.kernel, library, dtype)
+    values = KernelValues(state.kernel, library)
     supports = DeviceSupports(values, state)
     supports.update()
     columns = len(state.supports) if whole_rows else 1024

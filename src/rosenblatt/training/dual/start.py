@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.training.dual.arrays import open_library
 from rosenblatt.training.dual.gamma import scale_gamma
 from rosenblatt.training.dual.state import Computing, DualState
 from rosenblatt.training.dual.table import check_cache_size
@@ -29,6 +30,7 @@ def new_dual_state(
 
 def computing(options: KernelOptions) -> Computing:
     """Return how a run computes."""
+    open_library(options.device)  # an error is better now than after some rows
     asked = {"device": options.device, "cache_bytes": int(options.cache_size * 1e6), "max_support": options.max_support}
     return Computing(**(asked | dict(options.overrides)))
 
@@ -37,11 +39,21 @@ def check_rows(options: KernelOptions, n: int, d: int) -> None:
     """Raise a ValueError where n rows of d columns cannot be learned from in this way."""
     if options.kernel == "precomputed" and n != d:
         raise ValueError(
-            f'kernel="precomputed" expects a square matrix of kernel values, one for each two training rows, got '
-            f"{n} x {d}: give kernel values, or name a kernel."
+            'kernel="precomputed" expects a square matrix of kernel values, one for each two training rows, got '
+            f"one of shape {(n, d)}: give kernel values, or name a kernel."
         )
     if options.kernel not in ("precomputed", "linear"):
         check_cache_size(options.cache_size, n)
+
+
+def no_scale() -> ParameterError:
+    """Return the error for a gamma that depends on rows that are not known yet."""
+    return ParameterError(
+        Setting("gamma", "scale"),
+        " depends on all rows, which are not known beforehand here: give ",
+        Setting("gamma"),
+        " as a number.",
+    )
 
 
 def _kernel(options: KernelOptions, d: int, matrices: Callable[[], Iterable[Matrix]] | None) -> Kernel:
@@ -50,12 +62,7 @@ def _kernel(options: KernelOptions, d: int, matrices: Callable[[], Iterable[Matr
         gamma = 1.0
     elif gamma == "scale":
         if matrices is None:
-            raise ParameterError(
-                Setting("gamma", "scale"),
-                " depends on all rows, which are not known beforehand here: give ",
-                Setting("gamma"),
-                " as a number.",
-            )
+            raise no_scale()
         gamma = scale_gamma(matrices(), d)
     elif gamma == "auto":
         gamma = 1.0 / max(1, d)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -153,6 +152,14 @@ class DualState(RunState):
         """Return all updates of classifier ``k``."""
         return join_updates(self.updates[k])
 
+    def support_classes(self) -> Integers:
+        """Return the class number of each support row."""
+        out = np.zeros(len(self.supports), np.int64)
+        for k in range(len(self.counters)):
+            made = self.updates_of(k)
+            out[made.members] = made.trues
+        return out
+
     def coefficients(self, hypothesis: str) -> Floats:
         """Return the factor of each support row in each score, of shape (scores, support rows).
 
@@ -175,6 +182,23 @@ class DualState(RunState):
                 steps = np.where(np.arange(len(steps)) < self.pocket.updates[k], steps, 0.0)
             self.add_steps(out, k, made, steps)
         return out, divisors
+
+    def go_on_with(self, X: Any = None) -> None:
+        """Number the rows that come from here on, so that none of them is taken for a row that was seen before.
+
+        They may be the rows of ``X``: where those are the support rows under their numbers, these stay as they are.
+        """
+        numbers = np.array(self.supports.numbers, np.int64)
+        later = np.flatnonzero(numbers >= self.rows_seen)
+        if not len(later):
+            return
+        wanted = numbers[later] - self.rows_seen
+        same = X is not None and int(wanted.max()) < X.shape[0]
+        if same and self.kernel.name != "precomputed":
+            known, found = self.support_matrix()[later], X[wanted]
+            same = known.shape == found.shape and not (abs(known - found)).sum()
+        if not same:
+            self.rows_seen = int(numbers.max()) + 1
 
     def add_steps(self, out: Floats, k: int, made: Updates, steps: Floats) -> None:
         """Add the ``steps`` of classifier ``k``'s updates to the factors (scores, support rows) that they change."""
@@ -200,14 +224,15 @@ class DualState(RunState):
 
     def _for_classes(self, n_classes: int, direct: bool) -> DualState:
         new = DualState.zeros(n_classes, self.width, kernel=self.kernel, direct=direct)
-        new.supports, new.rows_seen = copy(self.supports), self.rows_seen
+        new.supports, new.rows_seen, new.computing = self.supports, self.rows_seen, self.computing
         if self.pocket is not None:
             new.pocket = DualPocket.empty(len(new.counters))
         return new
 
-    def _take_classifier(self, target: int, old: DualState, source: int, sign: int) -> None:
+    def _take_classifier(self, target: int, old: DualState, source: int, sign: int, places: Integers) -> None:
         if not self.direct:
-            self.updates[target] = mirrored_updates(old.updates[source], sign)
+            mirrored = mirrored_updates(old.updates[source], sign)
+            self.updates[target] = [made._replace(trues=places[made.trues]) for made in mirrored]
             self.norm2[target] = old.norm2[source]
 
     def _take_updates_of_all(self, old: DualState, places: Integers) -> None:

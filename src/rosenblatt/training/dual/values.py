@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.parameters import shorten
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.arrays import NUMPY, Array, ArrayLibrary
 from rosenblatt.training.kernel import Kernel
@@ -111,7 +112,8 @@ class KernelValues:
         if kernel.name == "function" and kernel.function is not None:
             return self._by_function(A.matrix, B.matrix)
         if kernel.name == "laplacian":
-            return xp.exp(-kernel.gamma * self._distances(A.matrix, B.matrix))
+            with np.errstate(over="ignore", invalid="ignore"):
+                return xp.exp(-kernel.gamma * self._distances(A.matrix, B.matrix))
         with np.errstate(over="ignore", invalid="ignore"):
             products = self._products(A.matrix, B.matrix)
             if self.is_distance:
@@ -158,13 +160,19 @@ class KernelValues:
         out = self.library.empty((n, B.shape[0]), self.dtype)
         step = max(1, _DISTANCE_BYTES // max(1, 8 * d * B.shape[0]))
         for start in range(0, n, step):
-            part = A[start : start + step, None, :] - B[None, :, :]
-            out[start : start + step, :] = xp.sum(xp.abs(part), axis=2)
+            stop = min(start + step, n)
+            with np.errstate(over="ignore", invalid="ignore"):
+                part = A[start:stop, None, :] - B[None, :, :]
+                out[start:stop, :] = xp.sum(xp.abs(part), axis=2)
         return out
 
     def _by_function(self, A: Any, B: Any) -> Array:
         name = getattr(self.kernel.function, "__name__", "the function")
-        found = np.asarray(self.kernel.function(A, B), np.float64)  # type: ignore[misc]
+        found = self.kernel.function(A, B)  # type: ignore[misc]
+        try:
+            found = np.asarray(found.toarray() if sp.issparse(found) else found, np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"expected kernel values from {name}, got {shorten(found)}.") from None
         if found.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
                 f"expected kernel values of shape {(A.shape[0], B.shape[0])} from {name}, a line for each row of its "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,12 @@ class BlockLearner:
             self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
         self.supports.update()
         bounds = self._bounds(rows, active, sizes)
-        gram = Gram(len(rows), self.library, lambda some: self.table.among(rows, some))
+        gram = Gram(
+            len(rows),
+            self.library,
+            lambda some: self.table.among(rows, some),
+            lambda place: self._kept_line(rows, place),
+        )
         limit, made = state.counters["limit"], state.counters["updates"]
         room = np.where(limit >= 0, np.maximum(limit - made, 0), np.iinfo(np.int64).max)
         signs = np.where(labels == state.counters["target"][active][:, None], 1.0, -1.0)
@@ -84,6 +90,11 @@ class BlockLearner:
                 self.library, signs, sizes, leads, bounds, gram, room[active], is_mistake, forget
             ).run()
         return self._commit(rows, sizes, labels, active, results, budget)
+
+    def _kept_line(self, rows: Integers, place: int) -> Any:
+        """Return the kernel values between a row of the block and all of them, None if they are not kept."""
+        support = self.state.supports.places.get(self.state.rows_seen + self.batch.first + int(rows[place]))
+        return None if support is None else self.table.kept_line(rows, support)
 
     def _scores(self, rows: Integers, columns: Integers) -> Any:
         """Return the scores of rows before the block, in float64."""

@@ -21,13 +21,32 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _UNREAD_ROUNDS = 8
 """Rounds made on a GPU before their results are read."""
+_MANY = 8
+"""One in so many lines of a block's kernel values make it worth to compute all of them."""
 
 
 class Gram:
-    """Kernel values among the rows of a block: all of them on a GPU, on a CPU only lines that are asked for."""
+    """Kernel values among the rows of a block: all of them on a GPU, on a CPU only lines that are asked for.
 
-    def __init__(self, n: int, library: ArrayLibrary, lines: Callable[[Integers], Array]) -> None:
-        self._library, self._lines = library, lines
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    library : ArrayLibrary
+    lines : callable
+        Computes the lines of some rows.
+    kept_line : callable
+        Returns the line of a row if it is kept already, else None.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        library: ArrayLibrary,
+        lines: Callable[[Integers], Array],
+        kept_line: Callable[[int], Array | None],
+    ) -> None:
+        self._lines, self._kept_line = lines, kept_line
         self._ready = np.zeros(n, bool)
         self.values: Array = None
         if not library.is_numpy:
@@ -35,16 +54,29 @@ class Gram:
             self._ready[:] = True
 
     def prepare(self, needed: Integers, likely: NDArray[np.bool_]) -> None:
-        """Compute the lines ``needed``; if one of them is not there yet, those that are ``likely`` to be too."""
+        """Compute the lines ``needed``; if one of them is not there yet, those that are ``likely`` to be too.
+
+        All of them are computed if that is hardly more work, as the whole is symmetric.
+        """
         if self._ready[needed].all():
             return
-        likely = likely & ~self._ready
-        likely[needed] = ~self._ready[needed]
-        missing = np.flatnonzero(likely)
         if self.values is None:
             self.values = np.empty((len(self._ready), len(self._ready)))
-        self.values[missing] = self._lines(missing)
-        self._ready[missing] = True
+        likely = likely & ~self._ready
+        likely[needed] = ~self._ready[needed]
+        missing = []
+        for row in np.flatnonzero(likely).tolist():
+            line = self._kept_line(row)
+            if line is None:
+                missing.append(row)
+            else:
+                self.values[row] = line
+        if _MANY * len(missing) > len(likely):
+            self.values = np.asarray(self._lines(np.arange(len(likely))), np.float64)
+            likely[:] = True
+        elif missing:
+            self.values[missing] = self._lines(np.array(missing))
+        self._ready |= likely
 
 
 @dataclass

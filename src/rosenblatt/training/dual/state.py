@@ -55,6 +55,17 @@ class SupportRows:
             self.blocks = [np.concatenate(self.blocks)]
         return self.blocks[0]
 
+    def since(self, place: int) -> list[Any]:
+        """Return the rows from a place on, in parts."""
+        parts: list[Any] = []
+        missing = len(self) - place
+        for block in reversed(self.blocks):
+            if missing <= 0:
+                break
+            parts.append(block[max(0, block.shape[0] - missing) :])
+            missing -= block.shape[0]
+        return parts[::-1]
+
     def snapshot(self) -> SupportRows:
         """Return a copy that further rows leave alone."""
         return SupportRows(list(self.blocks), list(self.numbers), dict(self.places))

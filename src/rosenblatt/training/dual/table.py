@@ -36,8 +36,9 @@ class DeviceSupports:
         if total == self.length:
             return
         if self.values.kernel.name != "precomputed":
-            matrix = self.state.support_matrix()
-            self._append(self.values.rows(_float_rows(matrix[self.length :])))
+            for part in self.state.supports.since(self.length):
+                self._append(self.values.rows(_float_rows(part)))
+                self.length += part.shape[0]
         self.length = total
 
     def _append(self, rows: DeviceRows) -> None:
@@ -143,7 +144,11 @@ class KernelTable:
         if lacking.any():
             low = int(have[lacking].min())
             some, rows = (where, block) if lacking.all() else (index[lacking], self._rows(index[lacking]))
-            chunk[some, low:columns] = self.values(rows, self.supports.rows(start + low, start + columns))
+            supports = self.supports.rows(start + low, start + columns)
+            if self.values.library.is_numpy and isinstance(some, slice):
+                self.values.write(rows, supports, chunk[some, low:columns])
+            else:
+                chunk[some, low:columns] = self.values(rows, supports)
             filled[some] = columns
         return chunk[where, :columns] if isinstance(where, slice) else chunk[where][:, :columns]
 
@@ -171,6 +176,13 @@ class KernelTable:
             return self.values.library.put(self.with_numbers(index, index[some]).T)
         block = self.some_rows(index)
         return self.values(block if len(some) == len(index) else self._rows(index[some]), block)
+
+    def kept_line(self, index: Integers, place: int) -> Array | None:
+        """Return the kernel values between rows and the support row at a place, None if they are not all kept."""
+        number, column = divmod(place, self._width)
+        if number >= len(self._chunks) or self._filled[number][index].min() <= column:
+            return None
+        return self._chunks[number][index, column]
 
     def forget(self, supports: DeviceSupports) -> None:
         """Go on with other support rows; no value that was kept is of use for them."""

@@ -126,21 +126,32 @@ class KernelValues:
                 return xp.tanh(products * kernel.gamma + kernel.coef0)
             return self._powers(products)
 
-    def _powers(self, base: Array) -> Array:
-        """Return the polynomial of dot products, which are overwritten; by repeated products, the same everywhere."""
+    def write(self, A: DeviceRows, B: DeviceRows, out: Floats) -> None:
+        """Write the values of the kernel into an array of NumPy, without a copy where that can be."""
+        if self.kernel.polynomial is None or sp.issparse(A.matrix):
+            out[:] = self(A, B)
+            return
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.matmul(A.matrix, B.matrix.T, out=out)
+            self._powers(out)
+
+    def _powers(self, values: Array) -> Array:
+        """Make dot products their polynomial, in place; by repeated products, the same everywhere."""
         gamma, coef0, degree = self.kernel.polynomial or (1.0, 0.0, 1)
         if gamma != 1.0:
-            base *= gamma
+            values *= gamma
         if coef0 != 0.0:
-            base += coef0
+            values += coef0
         if degree == 0:
-            return self.library.xp.ones_like(base)
-        out = base
-        for bit in bin(degree)[3:]:
-            out = out * out
-            if bit == "1":
-                out *= base
-        return out
+            values *= 0.0
+            values += 1.0
+        elif degree > 1:
+            base = values + 0.0 if "1" in bin(degree)[3:] else values
+            for bit in bin(degree)[3:]:
+                values *= values
+                if bit == "1":
+                    values *= base
+        return values
 
     def _products(self, A: Any, B: Any) -> Array:
         if sp.issparse(A) or sp.issparse(B):

@@ -89,10 +89,6 @@ def test_chunks_ask_for_a_number():
     for kernel in ("poly", "rbf", "laplacian", "sigmoid"):
         model = KernelPerceptron(kernel=kernel)
         assert_asks_for_a_number(refusal(lambda model=model: model.partial_fit(X, y)))
-    fitted = KernelPerceptron(max_iter=2, random_state=0).fit(X, y)
-    before = fitted.support_.tolist(), fitted.n_updates_
-    assert_asks_for_a_number(refusal(lambda: fitted.partial_fit(X, y)))
-    assert (fitted.support_.tolist(), fitted.n_updates_) == before
 
 
 def test_blocks_that_can_be_read_only_once_ask_for_a_number():

@@ -40,15 +40,15 @@ def cut(X, y, size, weights=None):
 @competition
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
 def test_any_chunking_is_one_pass(kernel, classes, multi_class, layout):
-    X, y = tied_set("ties", n=40, classes=classes)
+    X, y = tied_set("ties", n=24, classes=classes)
     steps = np.random.default_rng(0).choice([0.0, 0.1, 1.0], len(y))
     twin = twin_of(kernel, X, y, classes, shuffle=False, passes=1, steps=steps, direct=multi_class == "direct")
     whole = model_for(kernel, shuffle=False, max_iter=1, random_state=0, multi_class=multi_class)
     whole.fit(layout(X), y, sample_weight=steps)
     assert_same_run(whole, twin)
-    for cuts in ([], [1, 2, 3], [10, 30], list(range(1, 40))):
+    for cuts in ([], [1, 2, 3], [10, 17], list(range(1, 24))):
         model = model_for(kernel, {"block": 7}, multi_class=multi_class, random_state=0)
-        for start, stop in itertools.pairwise([0, *cuts, 40]):
+        for start, stop in itertools.pairwise([0, *cuts, 24]):
             rows, weights = layout(X[start:stop]), steps[start:stop]
             model.partial_fit(rows, y[start:stop], classes=range(classes), sample_weight=weights)
         for k, classifier in enumerate(twin):

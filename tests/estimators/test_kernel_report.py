@@ -7,8 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from helpers.kernel_sets import kernel_name, model_for, tied_set, twin_of
-from helpers.naive_kernel import Values, summed, to_float
-from rosenblatt.training.kernel import Kernel
+from helpers.naive_kernel import Kernel, Values, summed, to_float
 
 KERNELS = [
     Kernel("linear"),

@@ -150,7 +150,7 @@ def test_whatever_fails_leaves_the_model_alone(warm_start):
 def test_values_that_are_not_square():
     X, y = tied_set("ties", n=24)
     model = KernelPerceptron(kernel="precomputed", max_iter=2, random_state=0)
-    with pytest.raises(ValueError, match=r"square.*\(24, 3\)|\(24, 3\).*square") as error:
+    with pytest.raises(ValueError, match=r"square.*24.*3") as error:
         model.fit(X, y)
     assert_one_sentence(str(error.value))
     assert not hasattr(model, "state_")

@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from helpers.examples import small_set
-from helpers.naive_kernel import Classifier, naive_run, orders_of
+from helpers.naive_kernel import Classifier, Kernel, naive_run, orders_of
 from rosenblatt import KernelPerceptron
-from rosenblatt.training.kernel import Kernel
 
 POLYNOMIALS = [
     Kernel("poly", degree=degree, gamma=gamma, coef0=coef0)

@@ -8,8 +8,7 @@ from math import comb, prod
 
 import numpy as np
 
-from helpers.naive_kernel import Rational, rational, rationals
-from rosenblatt.training.kernel import Kernel
+from helpers.naive_kernel import Kernel, Rational, rational, rationals
 
 
 def products(x: list[Rational], degree: int) -> list[Rational]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from helpers.naive_kernel import (
     Classifier,
     Coefficients,
+    Kernel,
     Number,
     Update,
     Values,
@@ -18,7 +19,6 @@ from helpers.naive_kernel import (
     sign,
     summed,
 )
-from rosenblatt.training.kernel import Kernel
 
 
 class Answer(NamedTuple):

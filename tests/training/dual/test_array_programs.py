@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from helpers.kernel_sets import SOME_KERNELS, assert_same_run, assert_same_updates, kernel_name, model_for, tied_set
 from helpers.kernel_sets import twin_of as twin
-from rosenblatt.training.kernel import Kernel
+from helpers.naive_kernel import Kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

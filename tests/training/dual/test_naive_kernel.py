@@ -12,9 +12,8 @@ import pytest
 from helpers import naive
 from helpers.examples import small_set
 from helpers.naive_features import feature_run
-from helpers.naive_kernel import Update, Values, combine, kernel_value, naive_run, orders_of, sign, to_float
+from helpers.naive_kernel import Kernel, Update, Values, combine, kernel_value, naive_run, orders_of, sign, to_float
 from helpers.naive_kernel_answers import answers
-from rosenblatt.training.kernel import Kernel
 
 
 def integers(seed, n=20, d=3, classes=2):

@@ -25,7 +25,7 @@ from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
 from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.model import EarlyStoppingState, trained_state
 from rosenblatt.training.observers import Callback, Observer
-from rosenblatt.training.options import OPTIONS, RunOptions
+from rosenblatt.training.options import OPTIONS, KernelOptions, RunOptions
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.rows import NotFinite
 from rosenblatt.training.run import TrainingRun
@@ -36,11 +36,9 @@ from rosenblatt.user_warnings import warn_user
 
 
 def _learns_from_chunks(model: EngineLearner) -> bool:
-    if model.hypothesis == "pocket":
-        raise AttributeError(
-            'hypothesis="pocket" compares weights on the whole training set, which partial_fit never sees: '
-            'use fit, or hypothesis="average".'
-        )
+    fault = model._needs_all_rows()
+    if fault:
+        raise AttributeError(fault)
     return True
 
 
@@ -76,7 +74,8 @@ class EngineLearner(TrainedClassifier):
         options = self._options()
         with _unchanged_on_error(self):
             warm = self._is_warm()
-            X, y = validate_pair(self, X, y, reset=not warm, finite=warm or self.early_stopping)
+            finite = warm or options.early_stopping or isinstance(options, KernelOptions)
+            X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
             classes, numbers = encode_labels(y)
             source = InMemory(make_batch(X, numbers, classes, sample_weight, self.class_weight))
             try:
@@ -201,6 +200,15 @@ class EngineLearner(TrainedClassifier):
         kind = OPTIONS[type(self)._learner_name()]
         given = {field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)}
         return kind(**given, **self._more_options()).check()
+
+    def _needs_all_rows(self) -> str:
+        """Return what needs all rows at once, which ``partial_fit`` never has, as a sentence; "" if nothing does."""
+        if self.hypothesis != "pocket":
+            return ""
+        return (
+            'hypothesis="pocket" compares weights on the whole training set, which partial_fit never sees: '
+            'use fit, or hypothesis="average".'
+        )
 
     def _more_options(self) -> dict[str, Any]:
         """Return options that are no parameters."""

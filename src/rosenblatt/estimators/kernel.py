@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rosenblatt.estimators.engine import EngineLearner
 from rosenblatt.training.dual.scoring import kernel_values
 from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.kernel import SCALED
 from rosenblatt.training.rows import Matrix
 
 Floats = NDArray[np.float64]
@@ -136,6 +137,13 @@ class KernelPerceptron(EngineLearner):
     def _more_options(self) -> dict[str, Any]:
         return {"overrides": self._computing}
 
+    def _needs_all_rows(self) -> str:
+        if isinstance(self.gamma, str) and self.gamma == "scale" and self.kernel in SCALED:
+            return (
+                'gamma="scale" depends on all rows, which partial_fit never sees: give gamma as a number, or use fit.'
+            )
+        return super()._needs_all_rows()
+
     def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
         kernel = self.state_.kernel
         name = "function" if callable(self.kernel) else self.kernel
@@ -144,7 +152,7 @@ class KernelPerceptron(EngineLearner):
             given.append(("coef0", kernel.coef0, float(self.coef0)))
         if kernel.name == "poly":
             given.append(("degree", kernel.degree, self.degree))
-        if not isinstance(self.gamma, str) and kernel.name in ("poly", "rbf", "laplacian", "sigmoid"):
+        if not isinstance(self.gamma, str) and kernel.name in SCALED:
             given.append(("gamma", kernel.gamma, float(self.gamma)))
         return [*given, *super()._fixed_parameters()]
 

@@ -44,7 +44,7 @@ class KernelChoice:
         given = self.given
         if learner != "kernel":
             for name in given:
-                raise ParameterError(Setting(name), f" is for --learner kernel, and the learner is {learner}.")
+                raise ParameterError(Setting(name), f" is for --learner kernel, and this is {learner}: leave it out.")
             return given
         from rosenblatt.training.kernel import PARAMETERS
 
@@ -135,9 +135,9 @@ def kernel_space(model: TrainedModel) -> str:
 
 def kernel_facts(model: TrainedModel) -> dict[str, Any]:
     """Return the kernel, the parameters that it uses, and the number of support rows; nothing for other learners."""
-    from rosenblatt.training.dual.state import DualState
+    from rosenblatt.training.options import KernelOptions
 
-    if not isinstance(model.state, DualState):
+    if not isinstance(model.options, KernelOptions):
         return {}
     kernel = model.state.kernel
     return {
@@ -150,11 +150,10 @@ def kernel_facts(model: TrainedModel) -> dict[str, Any]:
 def kernel_line(facts: dict[str, Any]) -> str:
     """Return these facts as a line to read.
 
-    >>> kernel_line({"kernel": {"name": "rbf", "gamma": 0.5}, "hypothesis": "last", "support_rows": 1200})
-    'Kernel: rbf with gamma 0.5; 1,200 support rows, hypothesis last.'
+    >>> kernel_line({"kernel": {"name": "rbf", "gamma": 0.5}, "support_rows": 1200})
+    'Kernel: rbf with gamma 0.5; 1,200 support rows.'
     """
     parameters = dict(facts["kernel"])
     name, count = parameters.pop("name"), facts["support_rows"]
     used = ", ".join(f"{key} {value:.4g}" for key, value in parameters.items())
-    rows = f"{count:,} support row{'' if count == 1 else 's'}"
-    return f"Kernel: {name}{' with ' if used else ''}{used}; {rows}, hypothesis {facts['hypothesis']}."
+    return f"Kernel: {name}{' with ' if used else ''}{used}; {count:,} support row{'' if count == 1 else 's'}."

@@ -146,9 +146,7 @@ CacheSize = Annotated[
 ]
 MaxSupport = Annotated[
     int | None,
-    typer.Option(
-        "--max-support", metavar="N", help="The most support rows of each classifier: then the oldest is forgotten."
-    ),
+    typer.Option("--max-support", metavar="N", help="The most support rows of a classifier; it forgets the oldest."),
 ]
 StartModel = Annotated[
     str | None, typer.Option("--model", "-m", metavar="MODEL", help="Start from this model and go on learning.")

@@ -80,6 +80,9 @@ class ProgressBar:
         class Bar(Observer):
             before = 0.0  # the share of this pass that batches before this one have
 
+            def on_start(self, run: Any) -> None:
+                bar.done = run.current.passes_done
+
             def on_slice(self, run: Any, batch: Any, visited: int) -> None:
                 if bar.is_shown:  # what has been read is that of the whole batch
                     part = visited / max(1, batch.rows.n)

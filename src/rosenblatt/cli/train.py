@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ class TrainOptions:
     """What to train, and how."""
 
     learner: str = "averaged"
-    kernel: KernelChoice = KernelChoice()
+    kernel: KernelChoice = field(default_factory=KernelChoice)
     passes: int | None = None
     shuffle: bool = True
     seed: int = 0

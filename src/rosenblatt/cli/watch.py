@@ -269,7 +269,7 @@ class Reporter:
                 | ({} if bound is None else {"bound": bound})
             )
         else:
-            high = f"{report.margin_high:.4g}"
+            high = f"{report.margin_high:.4g}" if math.isfinite(report.margin_high) else "-"
             line = f"{count.rows:>12,}{count.mistakes:>12,}{count.rate:>12.1%}{report.radius:>14.4g}{high:>17}"
             print(line if bound is None else f"{line}{bound:>12,.0f}")
         sys.stdout.flush()

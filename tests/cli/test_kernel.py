@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from helpers.commands import AND, THREE, XOR, command, written
 from rosenblatt import KernelPerceptron, data
 from rosenblatt.cli.kernel_choice import KERNELS, KernelChoice
 from rosenblatt.training.checkpoint import CheckpointWriter
+from rosenblatt.training.model import TrainedModel
 
 KINDS = ("csv", "svmlight", "npz", "parquet", "vw")
 
@@ -221,6 +223,25 @@ def test_other_commands_take_such_a_model(tmp_path, rings):
         assert "a KernelPerceptron, which has support rows and no weights, so it cannot be exported" in refused.stderr
         assert refused.stderr.count("\n") == 1
         assert not (tmp_path / out).exists()
+
+
+def test_a_model_of_another_device_works_here(tmp_path, rings):
+    path, _ = file_of("svmlight", tmp_path, *rings)
+    assert command("train", path, "-l", "kernel", "-o", tmp_path / "m").exit_code == 0
+    model = TrainedModel.load(tmp_path / "m")
+    model.options = replace(model.options, device="cuda:7")
+    model.save(tmp_path / "far")
+    for words in (
+        ["predict", "{}", path],
+        ["test", "{}", path],
+        ["explain", "{}"],
+        ["explain", "{}", "--row", f"{path}:1"],
+    ):
+        near, far = (command(*[tmp_path / name if word == "{}" else word for word in words]) for name in ("m", "far"))
+        assert far.exit_code == 0, far.stderr
+        assert far.stdout == near.stdout
+    result = command("watch", "--model", tmp_path / "far", "--every", "70", input=_lines(*rings))
+    assert result.exit_code == 0, result.stderr
 
 
 # watch

@@ -14,15 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.inspection.predictions import FEW_ROWS, by_size, extremes, title_by_side, verdict
 from rosenblatt.parameters import check_integer
 from rosenblatt.tables import Table
+from rosenblatt.training.kernel import PARAMETERS
 
 _VOTE_NOTE = "A vote has no coefficients of its own: these are its averaged ones."
-_PARAMETERS = {
-    "poly": ("degree", "gamma", "coef0"),
-    "rbf": ("gamma",),
-    "laplacian": ("gamma",),
-    "sigmoid": ("gamma", "coef0"),
-}
-"""The parameters that each kernel uses."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ def kernel_words(model: Any) -> str:
     if callable(kernel):
         return f"the function {getattr(kernel, '__name__', type(kernel).__name__)}"
     used = []
-    for name in _PARAMETERS.get(kernel, ()):
+    for name in PARAMETERS.get(kernel, ()):
         value = getattr(model, f"{name}_", getattr(model, name))  # gamma_ is the number that "scale" stands for
         used.append(f"{name} {value}" if isinstance(value, str) else f"{name} {float(value):.4g}")
     return f"{kernel} with {', '.join(used)}" if used else str(kernel)

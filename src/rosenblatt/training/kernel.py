@@ -12,8 +12,16 @@ from rosenblatt.parameters import ParameterError, Setting, check_choice, check_i
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 """Kernels that have a name; any function of two matrices is one, too."""
-SCALED = ("poly", "rbf", "laplacian", "sigmoid")
-"""Those that have a ``gamma``."""
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "linear": (),
+    "poly": ("degree", "gamma", "coef0"),
+    "rbf": ("gamma",),
+    "laplacian": ("gamma",),
+    "sigmoid": ("gamma", "coef0"),
+}
+"""The parameters that kernels use; those that are not listed use none."""
+SCALED = tuple(name for name, parameters in PARAMETERS.items() if "gamma" in parameters)
+"""Kernels that have a gamma."""
 FUNCTION = "function"
 """What a kernel that the user wrote is called."""
 NO_FILE = (
@@ -43,6 +51,11 @@ class Kernel:
     gamma: float = 1.0
     coef0: float = 1.0
     function: Callable[[Any, Any], Any] | None = None
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The parameters that it uses."""
+        return {name: getattr(self, name) for name in PARAMETERS.get(self.name, ())}
 
     @property
     def is_exact(self) -> bool:

@@ -73,9 +73,13 @@ class Report:
             out[name] = list(value) if isinstance(value, list) else value
         return out
 
+    @property
+    def _space(self) -> str:
+        """Where margins are measured, in words."""
+        return "with the bias as one more feature" if self.fit_intercept else "through the origin"
+
     def __str__(self) -> str:
-        space = "with the bias as one more feature" if self.fit_intercept else "through the origin"
-        n = self.updates
+        space, n = self._space, self.updates
         lines = [f"{_count(self.passes, 'pass', 'passes')}, {_count(n, 'update', 'updates')}."]
         if self.converged:
             lines += [
@@ -93,6 +97,18 @@ class Report:
         return "\n".join(lines)
 
 
+class KernelReport(Report):
+    """What a kernel perceptron's run proves about its data, in the space of the kernel, where that is one."""
+
+    @property
+    def _space(self) -> str:
+        return "in the kernel's space"
+
+    def __str__(self) -> str:
+        lines = super().__str__().splitlines()
+        return "\n".join(lines if math.isfinite(self.margin_high) else lines[:2])
+
+
 def _whole(bound: float) -> str:
     return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"
 
@@ -107,7 +123,7 @@ def report(state: RunState, classes: np.ndarray) -> Report:
         return _single(state, 0)
     parts = {label: _single(state, k) for k, label in enumerate(classes.tolist())}
     reports = list(parts.values())
-    return Report(
+    return _kind(state)(
         passes=state.passes,
         updates=sum(part.updates for part in reports),
         mistakes_by_pass=[int(np.maximum(counts, 0).sum()) for counts in state.mistakes],
@@ -121,11 +137,15 @@ def report(state: RunState, classes: np.ndarray) -> Report:
     )
 
 
+def _kind(state: RunState) -> type[Report]:
+    return KernelReport if isinstance(state, DualState) else Report
+
+
 def _single(state: RunState, k: int) -> Report:
     """Return the report of classifier ``k``, or of all classes side by side."""
     mistakes = [int(counts[k]) for counts in state.mistakes if counts[k] >= 0]
     low, high, bound = _dual_margins(state, k) if isinstance(state, DualState) else _linear_margins(state, k)
-    return Report(
+    return _kind(state)(
         passes=len(mistakes),
         updates=sum(mistakes),
         mistakes_by_pass=mistakes,

@@ -160,7 +160,8 @@ def predicted_classes(state: DualState, hypothesis: str, rows: RowMatrix) -> tup
     for start, scores, bounds in sums.blocks(rows):
         if not same:  # a division may round two scores to one
             scores, bounds = scores / sums.divisors, bounds / sums.divisors
-            bounds = bounds + 4.0 * HALF_ULP * np.abs(scores)
+            if state.kernel.is_exact:
+                bounds = bounds + 4.0 * HALF_ULP * np.abs(scores)
         top, equal = _best(sums, scores, bounds, rows.matrix, start)
         best[start : start + len(top)], tied[start : start + len(top)] = top, equal
     return best, tied

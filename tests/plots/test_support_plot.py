@@ -97,6 +97,19 @@ def test_equal_coefficients_have_one_circle_in_the_legend():
     assert [label for label, points in drawn(ax).items() if not len(points.get_offsets())] == ["1"]
 
 
+def test_marks_of_many_rows_are_smaller_and_every_circle_is_around_its_mark():
+    before = np.inf
+    for n in (20, 300, 2000):
+        rows, y = make_rings(n, 0.5, random_state=0)
+        ax = plot_support(perceptron("rbf", max_iter=3).fit(rows, y), rows, y, axes())
+        mark = drawn(ax)[f"1 ({(y == 1).sum()})"].get_sizes()[0]
+        _, areas = circles(ax)
+        assert mark < before
+        assert areas.min() >= 2 * mark
+        assert areas.max() > 1.5 * areas.min()
+        before = mark
+
+
 def test_the_boundary_runs_where_the_decision_is_zero():
     model = perceptron("poly", degree=2, max_iter=50).fit(X, Y)
     ax = plot_support(model, X, Y, axes())

@@ -102,7 +102,7 @@ def test_marks_of_many_rows_are_smaller_and_every_circle_is_around_its_mark():
     for n in (20, 300, 2000):
         rows, y = make_rings(n, 0.5, random_state=0)
         ax = plot_support(perceptron("rbf", max_iter=3).fit(rows, y), rows, y, axes())
-        mark = drawn(ax)[f"1 ({(y == 1).sum()})"].get_sizes()[0]
+        mark = drawn(ax)[f"1 ({(y == 1).sum():,})"].get_sizes()[0]
         _, areas = circles(ax)
         assert mark < before
         assert areas.min() >= 2 * mark

@@ -92,7 +92,11 @@ def test_forged_files_are_refused_or_as_sound_as_any(path):
             rows = X @ X.T if getattr(again, "kernel", "") == "precomputed" else X
             assert len(again.predict(rows)) == 30
             if again.hypothesis != "pocket" and again.class_weight != "balanced" and again.classes_.dtype.kind != "U":
-                again.set_params(verbose=0).partial_fit(rows, y)
+                try:
+                    again.set_params(verbose=0).partial_fit(rows, y)
+                except ValueError as refusal:  # a gamma that depends on the data, a device that is not there
+                    assert isinstance(again, KernelPerceptron)
+                    assert str(refusal).endswith(".")  # noqa: PT017
     assert tried >= 1000
     assert loaded < tried / 4
 

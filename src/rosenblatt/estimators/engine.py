@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 
+from rosenblatt.estimators.array_inputs import as_numpy
 from rosenblatt.estimators.prediction import TrainedClassifier
 from rosenblatt.estimators.validation import block_validator, validate_pair, warn_if_sorted
 from rosenblatt.parameters import ParameterError, Setting
@@ -25,7 +26,7 @@ from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
 from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.model import EarlyStoppingState, trained_state
 from rosenblatt.training.observers import Callback, Observer
-from rosenblatt.training.options import OPTIONS, RunOptions
+from rosenblatt.training.options import OPTIONS, KernelOptions, RunOptions
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.rows import NotFinite
 from rosenblatt.training.run import TrainingRun
@@ -36,11 +37,9 @@ from rosenblatt.user_warnings import warn_user
 
 
 def _learns_from_chunks(model: EngineLearner) -> bool:
-    if model.hypothesis == "pocket":
-        raise AttributeError(
-            'hypothesis="pocket" compares weights on the whole training set, which partial_fit never sees: '
-            'use fit, or hypothesis="average".'
-        )
+    fault = model._needs_all_rows()
+    if fault:
+        raise AttributeError(fault)
     return True
 
 
@@ -73,12 +72,13 @@ class EngineLearner(TrainedClassifier):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, observers: Sequence[Observer] = ()) -> Self:
-        options = self._options()
+        options = self._options(X)
         with _unchanged_on_error(self):
             warm = self._is_warm()
-            X, y = validate_pair(self, X, y, reset=not warm, finite=warm or self.early_stopping)
+            finite = warm or options.early_stopping or isinstance(options, KernelOptions)
+            X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
             classes, numbers = encode_labels(y)
-            source = InMemory(make_batch(X, numbers, classes, sample_weight, self.class_weight))
+            source = InMemory(make_batch(X, numbers, classes, as_numpy(sample_weight), self.class_weight))
             try:
                 return self._train(source, options, observers)
             except NotFinite:
@@ -174,7 +174,7 @@ class EngineLearner(TrainedClassifier):
         sample_weight : array of shape (n,), optional
             As for ``fit``.
         """
-        options = self._options()
+        options = self._options(X)
         options.check_for_stream("partial_fit")
         start = None
         if hasattr(self, "state_"):
@@ -183,8 +183,8 @@ class EngineLearner(TrainedClassifier):
         with _unchanged_on_error(self):
             X, y = validate_pair(self, X, y, reset=start is None)
             labels, numbers = encode_labels(y)
-            batch = make_batch(X, numbers, labels, sample_weight, self.class_weight)
-            run = online_run(batch, options, start, classes, effective_n_jobs(self.n_jobs))
+            batch = make_batch(X, numbers, labels, as_numpy(sample_weight), self.class_weight)
+            run = online_run(batch, options, start, as_numpy(classes), effective_n_jobs(self.n_jobs))
         if run.state.note_leading_run(y):
             warn_if_sorted(run.state.leading_run)
             run.state.leading_run = -1
@@ -196,13 +196,22 @@ class EngineLearner(TrainedClassifier):
 
     # the run
 
-    def _options(self) -> RunOptions:
-        """Return the parameters, checked."""
+    def _options(self, X: Any = None) -> RunOptions:
+        """Return the parameters for training on ``X``, checked."""
         kind = OPTIONS[type(self)._learner_name()]
         given = {field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)}
-        return kind(**given, **self._more_options()).check()
+        return kind(**given, **self._more_options(X)).check()
 
-    def _more_options(self) -> dict[str, Any]:
+    def _needs_all_rows(self) -> str:
+        """Return what needs all rows at once, which ``partial_fit`` never has, as a sentence; "" if nothing does."""
+        if self.hypothesis != "pocket":
+            return ""
+        return (
+            'hypothesis="pocket" compares weights on the whole training set, which partial_fit never sees: '
+            'use fit, or hypothesis="average".'
+        )
+
+    def _more_options(self, X: Any) -> dict[str, Any]:
         """Return options that are no parameters."""
         return {}
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.estimators.array_inputs import like_input, tensor_device
 from rosenblatt.estimators.engine import EngineLearner
 from rosenblatt.training.dual.scoring import kernel_values
 from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.rows import Matrix
+from rosenblatt.training.kernel import SCALED
+from rosenblatt.training.rows import Matrix, RowMatrix
+from rosenblatt.training.scoring import decision_scores, predicted_classes
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +53,8 @@ class KernelPerceptron(EngineLearner):
         The most support rows of each classifier, for streams that never end. Where an update makes them one more, the
         row whose first update is the oldest is forgotten with all its updates, as though they had never been made.
     device : str or None
-        Where kernel values are computed: a device of PyTorch such as "cuda" (the extra ``gpu``), or NumPy.
+        Where kernel values are computed: a device of PyTorch such as "cuda" (the extra ``gpu``), by default NumPy, or
+        the device of a tensor that is learned from under scikit-learn's array API dispatch.
     n_jobs : int or None
         Threads for matrix products; None leaves that to the libraries.
     verbose : int
@@ -133,8 +138,31 @@ class KernelPerceptron(EngineLearner):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _more_options(self) -> dict[str, Any]:
-        return {"overrides": self._computing}
+    def _more_options(self, X: Any) -> dict[str, Any]:
+        device = tensor_device(X)
+        where = {"device": device} if self.device is None and device not in (None, "cpu") else {}
+        return {"overrides": where | self._computing}
+
+    def _state_here(self) -> DualState:
+        """Return the state, to be computed with on the device that is asked for now."""
+        if self.device is None or self.device == self.state_.computing.device:
+            return self.state_
+        return replace(self.state_, computing=replace(self.state_.computing, device=self.device))
+
+    def _scores(self, rows: RowMatrix) -> Floats:
+        return decision_scores(self._state_here(), self.hypothesis, rows)
+
+    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        if len(self.classes_) == 1:
+            return super()._decisions(rows)
+        return predicted_classes(self._state_here(), self.hypothesis, rows)
+
+    def _needs_all_rows(self) -> str:
+        if isinstance(self.gamma, str) and self.gamma == "scale" and self.kernel in SCALED:
+            return (
+                'gamma="scale" depends on all rows, which partial_fit never sees: give gamma as a number, or use fit.'
+            )
+        return super()._needs_all_rows()
 
     def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
         kernel = self.state_.kernel
@@ -144,7 +172,7 @@ class KernelPerceptron(EngineLearner):
             given.append(("coef0", kernel.coef0, float(self.coef0)))
         if kernel.name == "poly":
             given.append(("degree", kernel.degree, self.degree))
-        if not isinstance(self.gamma, str) and kernel.name in ("poly", "rbf", "laplacian", "sigmoid"):
+        if not isinstance(self.gamma, str) and kernel.name in SCALED:
             given.append(("gamma", kernel.gamma, float(self.gamma)))
         return [*given, *super()._fixed_parameters()]
 
@@ -198,7 +226,8 @@ class KernelPerceptron(EngineLearner):
 
     def kernel_values(self, X: Any) -> Floats:
         """Return the kernel value of each row of ``X`` with each support row, of shape (n, s)."""
-        return kernel_values(self._trained, self._rows(X))
+        rows = self._rows(X)
+        return like_input(kernel_values(self._state_here(), rows), X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.estimators.array_inputs import like_input
 from rosenblatt.estimators.validation import validate_matrix
 from rosenblatt.training.labels import Labels
 from rosenblatt.training.model import history
@@ -39,7 +40,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Labels:
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
         numbers, _ = self._decisions(self._rows(X))
-        return self.classes_[numbers]
+        return like_input(self.classes_[numbers], X)
 
     def on_boundary(self, X: Any) -> NDArray[np.bool_]:
         """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
@@ -52,7 +53,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         classes are within rounding of each other, ``predict`` compares them exactly and these numbers may not.
         """
         scores = self._scores(self._rows(X))
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return like_input(scores[:, 0] if scores.shape[1] == 1 else scores, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

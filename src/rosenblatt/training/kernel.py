@@ -12,6 +12,8 @@ from rosenblatt.parameters import ParameterError, Setting, check_choice, check_i
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 """Kernels that have a name; any function of two matrices is one, too."""
+SCALED = ("poly", "rbf", "laplacian", "sigmoid")
+"""Those that have a ``gamma``."""
 FUNCTION = "function"
 """What a kernel that the user wrote is called."""
 NO_FILE = (

@@ -21,7 +21,7 @@ from rosenblatt.parameters import (
     shorten,
 )
 from rosenblatt.storage.json_fields import StrictFields, label_to_json, to_canonical_json
-from rosenblatt.training.kernel import NO_FILE, check_kernel
+from rosenblatt.training.kernel import NO_FILE, SCALED, check_kernel
 
 HYPOTHESES = ("last", "average", "pocket", "vote")
 LEARNERS: dict[str, dict[str, Any]] = {
@@ -142,7 +142,7 @@ class KernelOptions(RunOptions):
     @property
     def needs_data(self) -> bool:
         """Whether the kernel depends on the data."""
-        return isinstance(self.gamma, str) and self.kernel in ("poly", "rbf", "laplacian", "sigmoid")
+        return isinstance(self.gamma, str) and isinstance(self.kernel, str) and self.kernel in SCALED
 
     def check(self) -> KernelOptions:
         """Return these options; a ParameterError names the first that is out of its range."""

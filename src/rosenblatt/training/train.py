@@ -11,7 +11,7 @@ import numpy as np
 from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
 from rosenblatt.training.checkpoint import Checkpoint
-from rosenblatt.training.dual.start import check_rows, no_scale
+from rosenblatt.training.dual.start import check_rows
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
@@ -116,11 +116,8 @@ def online_run(
 ) -> TrainingRun:
     """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
     options = replace(options, early_stopping=False, verbose=0)
-    if isinstance(options, KernelOptions):
-        if options.kernel == "precomputed":
-            raise _not_precomputed("chunks of rows do not have")
-        if options.needs_data and options.gamma == "scale":
-            raise no_scale()
+    if isinstance(options, KernelOptions) and options.kernel == "precomputed":
+        raise _not_precomputed("chunks of rows do not have")
     if start is None:
         known = batch.classes if classes is None else np.union1d(classes, batch.classes)
         state = new_state(options, len(known), batch.rows.d)

@@ -101,7 +101,8 @@ def tables(state: DualState, X: Matrix, *, whole_rows: bool) -> Iterator[tuple[i
     supports = DeviceSupports(values, state)
     supports.update()
     columns = len(state.supports) if whole_rows else 1024
-    step = int(min(max(1, BLOCK_BYTES // (8 * max(1, columns))), 65536))
+    room = BLOCK_BYTES * (16 if library.is_remote else 1)
+    step = int(min(max(1, room // (8 * max(1, columns))), 65536))
     for start in range(0, X.shape[0], step):
         yield start, KernelTable(values, X[start : start + step], supports, 0)
 

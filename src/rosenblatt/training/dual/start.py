@@ -46,23 +46,18 @@ def check_rows(options: KernelOptions, n: int, d: int) -> None:
         check_cache_size(options.cache_size, n)
 
 
-def no_scale() -> ParameterError:
-    """Return the error for a gamma that depends on rows that are not known yet."""
-    return ParameterError(
-        Setting("gamma", "scale"),
-        " depends on all rows, which are not known beforehand here: give ",
-        Setting("gamma"),
-        " as a number.",
-    )
-
-
 def _kernel(options: KernelOptions, d: int, matrices: Callable[[], Iterable[Matrix]] | None) -> Kernel:
     gamma = options.gamma
     if callable(options.kernel) or options.kernel in ("linear", "precomputed"):
         gamma = 1.0
     elif gamma == "scale":
         if matrices is None:
-            raise no_scale()
+            raise ParameterError(
+                Setting("gamma", "scale"),
+                " depends on all rows, which are not known beforehand here: give ",
+                Setting("gamma"),
+                " as a number.",
+            )
         gamma = scale_gamma(matrices(), d)
     elif gamma == "auto":
         gamma = 1.0 / max(1, d)

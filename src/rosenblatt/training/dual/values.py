@@ -14,7 +14,7 @@ from rosenblatt.parameters import shorten
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.arrays import NUMPY, Array, ArrayLibrary
 from rosenblatt.training.kernel import Kernel
-from rosenblatt.training.rows import Matrix
+from rosenblatt.training.rows import Matrix, pad_columns
 
 Floats = NDArray[np.float64]
 _UNIT = {"float64": HALF_ULP, "float32": 2.0**-24}
@@ -154,15 +154,16 @@ class KernelValues:
         return values
 
     def _products(self, A: Any, B: Any) -> Array:
-        if sp.issparse(A) or sp.issparse(B):
-            products = A @ B.T
-            return products.toarray() if sp.issparse(products) else np.asarray(products)
+        if sp.issparse(A) and sp.issparse(B):
+            width = max(A.shape[1], B.shape[1])  # columns may come up on the way
+            return (pad_columns(A, width) @ pad_columns(B, width).T).toarray()
         return A @ B.T
 
     def _distances(self, A: Any, B: Any) -> Array:
         """Return the L1 distances; a part of the lines at a time."""
         if sp.issparse(A) or sp.issparse(B):
-            A, B = (M.toarray() if sp.issparse(M) else M for M in (A, B))
+            width = max(A.shape[1], B.shape[1])
+            A, B = (pad_columns(M, width).toarray() if sp.issparse(M) else M for M in (A, B))
         xp, (n, d) = self.library.xp, A.shape
         if self.library.is_numpy and self.dtype == "float64":
             from scipy.spatial.distance import cdist

@@ -15,7 +15,7 @@ from helpers.examples import small_set
 from helpers.forging import compact, forge
 from helpers.mutating import mutated_arrays, mutated_bytes, mutated_plain
 from helpers.naive_dual import dual_run
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data, load, save
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, data, load, save
 from rosenblatt.persistence.export import export_json
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import read_container
@@ -48,6 +48,12 @@ def models() -> list[Parts]:
         VotedPerceptron(**options).fit(X, y > 0),
         Perceptron().partial_fit(X, np.array(["a", "b", "a"])[y]),
         AveragedPerceptron(multi_class="direct", **options).fit(X, y),
+        KernelPerceptron(hypothesis="pocket", degree=2, class_weight={0: 2.0}, **options).fit(X, y),
+        KernelPerceptron("rbf", hypothesis="vote", multi_class="direct", **options).fit(sp.csr_array(X), y),
+        KernelPerceptron("precomputed", warm_start=True, **early, **options).fit(X @ X.T, y),
+        KernelPerceptron("sigmoid", **early, **options).fit(X, y > 0),
+        KernelPerceptron("laplacian", gamma=0.5, max_support=5).partial_fit(X.astype(np.float32), y),
+        KernelPerceptron("linear", multi_class="direct", hypothesis="last", **options).fit(X, y),
     ]
     for kinds in (None, {"c": "text"}):
         stream = data.open(folder / "a.csv", "y", drop=None if kinds else ["c"], kinds=kinds)
@@ -88,7 +94,8 @@ def _model(rng: random.Random, folder: Path) -> str | None:
     load(folder / "again")
     repr(model), str(model.report_)
     try:
-        export_json(model, folder / "m.json")
+        if not isinstance(model, KernelPerceptron):
+            export_json(model, folder / "m.json")
         if getattr(model, "preparation_", None):
             (folder / "b.csv").write_text(CSV)
             rows, _ = data.open(folder / "b.csv", preparation=model.preparation_).read()
@@ -104,8 +111,10 @@ def _model(rng: random.Random, folder: Path) -> str | None:
 def _checkpoint(rng: random.Random, folder: Path) -> str | None:
     X, y = small_set("gauss", n=40, classes=3, seed=7)
     blocks = [(X[:20], y[:20]), (X[20:], y[20:])]
-    learner = rng.choice([Perceptron, AveragedPerceptron, VotedPerceptron])
+    learner: Any = rng.choice([Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron])
     options: dict[str, Any] = {"max_iter": 3, "random_state": 0, "shuffle": False}
+    if learner is KernelPerceptron:
+        options |= {"kernel": rng.choice(["poly", "rbf"]), "max_support": rng.choice([None, 5])}
     path = folder / "run"
     learner(**options).fit_stream(blocks, checkpoint=path, every=0)
     path.write_bytes(_changed(rng, read_container(path)))

@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from helpers.naive_kernel import NaiveKernelPerceptron
-from rosenblatt import data, separability
+from rosenblatt import KernelPerceptron, data, separability
 from rosenblatt.data import make_rings, make_spiral
 
 MAKERS = [
@@ -89,7 +88,8 @@ def test_noise_is_jitter_of_that_deviation():
 def test_rings_are_learned_by_a_polynomial_kernel_of_twice_the_gaps(rings):
     X, y = make_rings(60, random_state=1, rings=rings)
     assert not separability(X, y)
-    model = NaiveKernelPerceptron("poly", degree=2 * (rings - 1), hypothesis="last", max_iter=2000).fit(X, y)
+    degree = 2 * (rings - 1)
+    model = KernelPerceptron("poly", degree, gamma=1.0, hypothesis="last", max_iter=2000, shuffle=False).fit(X, y)
     assert model.converged_
     assert model.score(X, y) == 1
 
@@ -97,7 +97,7 @@ def test_rings_are_learned_by_a_polynomial_kernel_of_twice_the_gaps(rings):
 @pytest.mark.parametrize(("gamma", "make"), [(1.0, make_rings), (4.0, make_spiral)])
 def test_both_are_learned_by_a_gaussian_kernel(gamma, make):
     X, y = make(150, random_state=0)
-    model = NaiveKernelPerceptron("rbf", gamma=gamma, hypothesis="last", max_iter=200).fit(X, y)
+    model = KernelPerceptron("rbf", gamma=gamma, hypothesis="last", max_iter=200, shuffle=False).fit(X, y)
     assert model.converged_
     assert model.score(X, y) == 1
 

@@ -154,3 +154,20 @@ def test_many_rows_are_predicted_in_parts():
         model.set_params(hypothesis=hypothesis)
         parts = np.concatenate([model.predict(tests[i : i + 7]) for i in range(0, 3001, 7)])
         assert model.predict(tests).tolist() == parts.tolist()
+
+
+def test_near_ties_of_values_as_computed_are_decided_as_computed():
+    """Classifiers that stop after different passes have averages over different numbers of visits."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 3)), np.arange(12) % 3
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    model = KernelPerceptron("precomputed", random_state=0, max_iter=20).fit(K, y)
+    first, second, third = model.average_dual_coef_
+    assert model.state_.counters["visits"][0] != model.state_.counters["visits"][1]
+    values, lead = first + second - 2 * third, first - second
+    row = np.zeros((1, 12))
+    row[0, model.support_] = values - lead * (values @ lead) / (lead @ lead)
+    scores = model.decision_function(row)[0]
+    assert abs(scores[0] - scores[1]) <= 1e-14 * scores[0]
+    assert model.predict(row) == [scores.argmax()]
+    assert model.on_boundary(row) == [scores[0] == scores[1]]

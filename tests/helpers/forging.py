@@ -113,6 +113,7 @@ def alike(one, other, where="model"):
         parts = [dict(vars(each)) for each in (one, other)]
         for each, part in zip((one, other), parts, strict=True):
             part["updates"] = [tuple(each.updates_of(k)) for k in range(len(each.updates))]
+            del part["computing"]  # which every run sets anew
         alike(*parts, where)
     elif dataclasses.is_dataclass(one) or hasattr(one, "get_params"):
         assert vars(one).keys() == vars(other).keys(), where

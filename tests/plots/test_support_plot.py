@@ -10,14 +10,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, SVR
 
-from helpers.naive_kernel import NaiveKernelPerceptron, nothing_learned
-from rosenblatt import Perceptron
+from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.data import make_rings, make_spiral, make_xor
 from rosenblatt.plots import plot_support
 from rosenblatt.plots.axes import BLUE, ORANGE
 
 X, Y = make_rings(80, 0.1, random_state=0)
 NAMES = np.where(Y > 0, "inner", "outer")
+
+
+def perceptron(kernel, **options):
+    return KernelPerceptron(kernel, **{"gamma": 1.0, "shuffle": False} | options)
 
 
 def axes():
@@ -44,7 +47,7 @@ def tints(ax):
 
 
 def test_rows_are_drawn_by_class_with_markers_and_colours_of_their_own():
-    model = NaiveKernelPerceptron("poly", degree=2).fit(X, NAMES)
+    model = perceptron("poly", degree=2).fit(X, NAMES)
     ax = axes()
     assert plot_support(model, X, NAMES, ax) is ax
     inner, outer = (drawn(ax)[f"{label} ({(label == NAMES).sum()})"] for label in ("inner", "outer"))
@@ -56,11 +59,12 @@ def test_rows_are_drawn_by_class_with_markers_and_colours_of_their_own():
     ax.figure.canvas.draw()
 
 
-@pytest.mark.parametrize("hypothesis", ["last", "average", "vote"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("hypothesis", ["last", "average", "vote", "pocket"])
 def test_circles_lie_on_support_rows_and_grow_with_their_coefficients(hypothesis):
-    model = NaiveKernelPerceptron("rbf", hypothesis=hypothesis, max_iter=3).fit(X, NAMES)
+    model = perceptron("rbf", hypothesis=hypothesis, max_iter=3).fit(X, NAMES)
     ax = plot_support(model, X, NAMES, axes())
-    expected = np.abs(model.last_dual_coef_ if hypothesis == "last" else model.average_dual_coef_)[0]
+    expected = np.abs(model.average_dual_coef_ if hypothesis == "vote" else model.dual_coef_)[0]
     places, areas = circles(ax)
     np.testing.assert_array_equal(places, X[model.support_][expected > 0])
     slope = np.polyfit(expected[expected > 0], areas, 1) if np.ptp(expected) else (1.0, 0.0)
@@ -73,13 +77,12 @@ def test_circles_lie_on_support_rows_and_grow_with_their_coefficients(hypothesis
 
 
 def test_the_legend_shows_areas_to_their_scale():
-    model = nothing_learned((-1, 1))
-    model.support_, model.support_vectors_ = np.array([0, 1, 2]), X[:3]
-    model.average_dual_coef_ = np.array([[10.0, -5.0, 0.0]])
-    model.decision_function = lambda rows: rows[:, 0]
+    model = perceptron("rbf", gamma=1e3, hypothesis="last")  # so narrow that each row is one mistake
+    model.fit(X[:2], [1, -1], sample_weight=[10, 5])
+    assert model.dual_coef_.tolist() == [[10, -5]]
     ax = plot_support(model, X, Y, axes())
     places, areas = circles(ax)
-    np.testing.assert_array_equal(places, X[:2])  # a coefficient of 0 has no circle
+    np.testing.assert_array_equal(places, X[:2])
     by_label = {label: points.get_sizes()[0] for label, points in drawn(ax).items() if len(points.get_offsets()) == 0}
     assert list(by_label) == ["5", "10"]
     assert list(by_label.values()) == pytest.approx(areas[::-1])
@@ -94,8 +97,21 @@ def test_equal_coefficients_have_one_circle_in_the_legend():
     assert [label for label, points in drawn(ax).items() if not len(points.get_offsets())] == ["1"]
 
 
+def test_marks_of_many_rows_are_smaller_and_every_circle_is_around_its_mark():
+    before = np.inf
+    for n in (20, 300, 2000):
+        rows, y = make_rings(n, 0.5, random_state=0)
+        ax = plot_support(perceptron("rbf", max_iter=3).fit(rows, y), rows, y, axes())
+        mark = drawn(ax)[f"1 ({(y == 1).sum():,})"].get_sizes()[0]
+        _, areas = circles(ax)
+        assert mark < before
+        assert areas.min() >= 2 * mark
+        assert areas.max() > 1.5 * areas.min()
+        before = mark
+
+
 def test_the_boundary_runs_where_the_decision_is_zero():
-    model = NaiveKernelPerceptron("poly", degree=2, max_iter=50).fit(X, Y)
+    model = perceptron("poly", degree=2, max_iter=50).fit(X, Y)
     ax = plot_support(model, X, Y, axes())
     lines = [line for line in ax.collections if not hasattr(line, "get_sizes") and line.get_facecolor().size == 0]
     (line,) = lines
@@ -106,7 +122,7 @@ def test_the_boundary_runs_where_the_decision_is_zero():
 
 
 def test_the_title_names_the_kernel_and_counts():
-    model = NaiveKernelPerceptron("rbf", gamma=0.5, max_iter=1).fit(X, NAMES)
+    model = perceptron("rbf", gamma=0.5, max_iter=1).fit(X, NAMES)
     wrong = int((model.predict(X[:9]) != NAMES[:9]).sum())
     title = plot_support(model, X[:9], NAMES[:9], axes()).get_title()
     assert title == f"Kernel: rbf with gamma 0.5\n{len(model.support_)} support rows; {wrong} of 9 rows wrong"
@@ -114,7 +130,7 @@ def test_the_title_names_the_kernel_and_counts():
 
 def test_several_classes_are_regions_of_what_is_predicted():
     y = np.digitize(np.arctan2(*X.T), [-1, 1])
-    model = NaiveKernelPerceptron("rbf", hypothesis="last").fit(X, y)
+    model = perceptron("rbf", hypothesis="last").fit(X, y)
     ax = plot_support(model, X, y, axes())
     assert len(tints(ax)) == 3
     _, areas = circles(ax)
@@ -138,7 +154,8 @@ def test_ten_classes_look_different_and_eleven_are_refused():
 
 @pytest.mark.parametrize("labels", [Y, NAMES])
 def test_without_support_rows_it_is_drawn_still(labels):
-    ax = plot_support(nothing_learned(np.unique(labels)), X, labels, axes())
+    model = perceptron("poly").partial_fit(X, labels, sample_weight=np.zeros(len(X)))
+    ax = plot_support(model, X, labels, axes())
     assert "0 support rows" in ax.get_title()
     assert ax.get_legend().get_title().get_text() == ""
     ax.figure.canvas.draw()
@@ -172,7 +189,7 @@ def test_frames_name_the_axes(library):
 
 def test_a_pipeline_is_drawn_in_the_plane_of_its_rows():
     frame = pd.DataFrame(X * [1, 100] + 5, columns=["width", "height"])
-    model = make_pipeline(StandardScaler(), PolynomialFeatures(2), NaiveKernelPerceptron("linear")).fit(frame, NAMES)
+    model = make_pipeline(StandardScaler(), PolynomialFeatures(2), perceptron("linear")).fit(frame, NAMES)
     ax = plot_support(model, frame, NAMES, axes())
     places, _ = circles(ax)
     np.testing.assert_array_equal(places, frame.to_numpy()[model[-1].support_])

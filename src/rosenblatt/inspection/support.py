@@ -70,12 +70,13 @@ def kernel_words(model: Any) -> str:
     >>> kernel_words(SVC(kernel="poly", gamma=0.5)), kernel_words(SVC(kernel="linear"))
     ('poly with degree 3, gamma 0.5, coef0 0', 'linear')
     """
-    kernel = getattr(model, "kernel", "not known")
+    trained = getattr(getattr(model, "state_", None), "kernel", None)  # it stays in use if parameters are changed
+    kernel = getattr(model, "kernel", "not known") if trained is None else trained.function or trained.name
     if callable(kernel):
         return f"the function {getattr(kernel, '__name__', type(kernel).__name__)}"
     used = []
     for name in PARAMETERS.get(kernel, ()):
-        value = getattr(model, f"{name}_", getattr(model, name))  # gamma_ is the number that "scale" stands for
+        value = getattr(model if trained is None else trained, name)
         used.append(f"{name} {value}" if isinstance(value, str) else f"{name} {float(value):.4g}")
     return f"{kernel} with {', '.join(used)}" if used else str(kernel)
 

@@ -28,17 +28,19 @@ from rosenblatt.training.model import ModelInfo, TrainedModel, read_file, write_
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a trained model to a file, from which `load` brings it back to predict and to go on training.
 
-    The file is in the safetensors format. It holds the weights of every hypothesis that was kept, classes, feature
-    names, parameters and counters, the report, the state of early stopping, the version of this library, a checksum,
-    and what was attached to the model as ``preparation_`` (a dictionary that says how rows are prepared) and
-    ``fingerprint_`` (what identifies the data), both plain data as JSON has it. It takes the place of ``path`` as a
-    whole: where that fails, on a full disk for instance, an OSError says so and the old file is as it was.
+    The file is in the safetensors format. It holds the weights of every hypothesis that was kept (of a
+    KernelPerceptron, its support rows, which are training data, and every update), classes, feature names, parameters
+    and counters, the report, the state of early stopping, the version of this library, a checksum, and what was
+    attached to the model as ``preparation_`` (a dictionary that says how rows are prepared) and ``fingerprint_`` (what
+    identifies the data), both plain data as JSON has it. It takes the place of ``path`` as a whole: where that fails,
+    on a full disk for instance, an OSError says so and the old file is as it was.
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron, VotedPerceptron or RescaledPerceptron
-        After ``fit`` or ``partial_fit``. Labels must be integers, floats, booleans or words. A
-        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use.
+    model : Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron or RescaledPerceptron
+        After ``fit`` or ``partial_fit``. Labels must be integers, floats, booleans or words. A kernel that is a
+        function cannot be saved, as files hold no code. A ``random_state`` that is neither None nor an integer is
+        saved as ``seed_``, the seed in use.
     path : str or path
         Where to, for instance "model.safetensors".
 

@@ -30,9 +30,10 @@ _GRID = 240  # the plane is asked at so many places each way
 _BORDER = 0.08  # beyond the outermost rows, as a share of their range
 _TINT = 0.22
 _ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
-_SMALLEST, _LARGEST = 30.0, 330.0  # areas of circles around support rows, in square points
-_CROWD = 12_000.0  # of many support rows the largest circles are smaller, down to _CROWDED
-_CROWDED = 110.0
+# areas in square points: of many rows marks are smaller, of many support rows the largest circles, too
+_MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)
+_CIRCLES, _CIRCLE_SIZES = 12_000.0, (130.0, 330.0)
+_AROUND = 2.0  # the smallest circle, in marks
 # Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
 _LOOKS = (
     *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
@@ -75,14 +76,15 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     labels = check_labels(y, len(points), classes)
     support = _support_points(learner, steps, rule, X, points)
     wrong = int((np.asarray(model.predict(X)) != labels).sum())
+    mark = float(np.clip(_MARKS / len(points), *_MARK_SIZES))
     ax = axes_for(ax)
     _draw_regions(ax, model, X, np.concatenate([points, support]), classes)
     for label, (colour, marker) in zip(classes.tolist(), _LOOKS, strict=False):
         own = points[labels == label]
         drawn = own[evenly_chosen(len(own))]
-        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.5, "s": 26, "zorder": 3}
+        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.5, "s": mark, "zorder": 3}
         ax.scatter(*drawn.T, marker=marker, label=f"{label} ({len(own):,})", **look)
-    meaning = _draw_support(ax, rule, support)
+    meaning = _draw_support(ax, rule, support, _AROUND * mark)
     counts = f"{len(rule.rows):,} support row{'' if len(rule.rows) == 1 else 's'}"
     names = feature_labels(learner if steps is None else model, 2)
     ax.set(
@@ -149,20 +151,21 @@ def _draw_regions(ax: Axes, model: Any, X: Any, points: np.ndarray, classes: np.
         ax.set_aspect("equal")
 
 
-def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray) -> str:
+def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: float) -> str:
     """Draw a circle around each support row, add some to the legend, and return what their areas stand for."""
     sizes = np.abs(rule.coefficients).sum(axis=0)
     drawn = sizes > 0
     if not drawn.any():
         return ""
     largest = float(sizes.max())
-    room = min(_LARGEST, max(_CROWDED, _CROWD / int(drawn.sum())))
-    look = {"facecolor": "none", "edgecolor": DARK, "linewidth": 1.1, "zorder": 4}
-    ax.scatter(*support[drawn].T, s=_SMALLEST + (room - _SMALLEST) * sizes[drawn] / largest, **look)
+    room = float(np.clip(_CIRCLES / int(drawn.sum()), *_CIRCLE_SIZES)) - smallest
+    line = 1.1 if room + smallest > _CIRCLE_SIZES[0] else 0.7
+    look = {"facecolor": "none", "edgecolor": DARK, "linewidth": line, "zorder": 4}
+    ax.scatter(*support[drawn].T, s=smallest + room * sizes[drawn] / largest, **look)
     ticks = import_matplotlib("ticker").MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, largest)
     round_sizes = [tick for tick in ticks if 0 < tick <= largest]
     for shown in dict.fromkeys((round_sizes[0], round_sizes[-1]) if sizes[drawn].min() < largest else (largest,)):
-        ax.scatter([], [], s=_SMALLEST + (room - _SMALLEST) * shown / largest, label=f"{shown:.4g}", **look)
+        ax.scatter([], [], s=smallest + room * shown / largest, label=f"{shown:.4g}", **look)
     whose = "averaged coefficient" if rule.averaged else "coefficient"
     return f"circles: support rows, area by |{whose}|" + (
         ", all classes added up" if len(rule.coefficients) > 1 else ""

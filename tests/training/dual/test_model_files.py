@@ -10,29 +10,23 @@ import scipy.sparse as sp
 from helpers.examples import small_set
 from helpers.forging import alike, compact, forge, mutations, other_arrays
 from helpers.naive_dual import dual_run
+from rosenblatt import KernelPerceptron
 from rosenblatt.persistence import codecs
 from rosenblatt.persistence.export import export_json, export_onnx
 from rosenblatt.storage.container import read_container
-from rosenblatt.training import model as model_module
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.model import TrainedModel
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.pass_state import PassState
-from rosenblatt.training.report import Report
 
 LEARNER = "KernelPerceptron"
 
 
 @pytest.fixture(autouse=True)
-def _without_disk_and_margins(monkeypatch):
+def _without_disk(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda file: None)  # the disk is tested elsewhere
-    counts = lambda state: [int(np.maximum(each, 0).sum()) for each in state.mistakes]  # noqa: E731
-    made = lambda state, classes: Report(  # noqa: E731
-        state.passes, sum(counts(state)), counts(state), bool(state.done.all()), state.radius, -np.inf, np.inf, np.inf
-    )
-    monkeypatch.setattr(model_module, "report", made)  # margins are tested elsewhere
 
 
 def run(passes, direct=False, hypothesis="last", layout=np.asarray):
@@ -112,19 +106,11 @@ def test_forged_models_are_refused_or_say_what_the_file_says(tmp_path):
 # estimators
 
 
-class Standing:
-    """A learner with the parameters of a kernel perceptron."""
-
-    def __init__(self, **parameters):
-        vars(self).update(parameters)
-
-
-def test_an_estimator_is_made_of_its_parameters_and_state(monkeypatch):
-    standing = type(LEARNER, (Standing,), {})
-    monkeypatch.setitem(codecs.TRAINED, LEARNER, standing)
+def test_an_estimator_is_made_of_its_parameters_and_state():
     found = trained(early_stopping=True)
     found.early_stopping_state = (run(3), BestPass(run(2), 0.25, 1))
     estimator = codecs.from_trained_model(found)
+    assert type(estimator) is KernelPerceptron
     assert estimator.state_ is found.state
     assert (estimator.n_features_in_, estimator.kernel, estimator.max_support) == (5, "rbf", 100)
     assert not hasattr(estimator, "fit_intercept")
@@ -135,7 +121,7 @@ def test_an_estimator_is_made_of_its_parameters_and_state(monkeypatch):
 def test_a_kernel_perceptron_is_not_exported(tmp_path):
     for export in (export_onnx, export_json):
         with pytest.raises(TypeError, match="has support rows and no weights, so it cannot be exported: use save"):
-            export(SimpleNamespace(state_=run(1)), tmp_path / "m")
+            export(codecs.from_trained_model(trained()), tmp_path / "m")
 
 
 # checkpoints

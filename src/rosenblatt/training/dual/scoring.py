@@ -109,7 +109,8 @@ def tables(state: DualState, X: Matrix, *, whole_rows: bool) -> Iterator[tuple[i
 
 def library_of(state: DualState, X: Matrix) -> ArrayLibrary:
     """Return where kernel values of a matrix are computed: on the device asked for, sparse rows by SciPy."""
-    if sp.issparse(X) or state.kernel.name in ("function", "precomputed"):
+    sparse = sp.issparse(X) or any(sp.issparse(block) for block in state.supports.blocks)
+    if sparse or state.kernel.name in ("function", "precomputed"):
         return open_library(None)
     return open_library(state.computing.device, state.computing.namespace)
 
@@ -141,10 +142,11 @@ def decision_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Float
         return out
     sums = SupportSums(state, hypothesis)
     for start, scores, bounds in sums.blocks(rows):
+        found = scores / sums.divisors
         for i, k in np.argwhere(~(np.abs(scores) > bounds) & (bounds > 0)).tolist():
             sign = sums.sign(k, rows.matrix[[start + i]])
-            scores[i, k] = sign * max(abs(np.nan_to_num(scores[i, k])), 5e-324)
-        out[start : start + len(scores)] = scores / sums.divisors
+            found[i, k] = sign * max(abs(np.nan_to_num(found[i, k])), 5e-324)
+        out[start : start + len(found)] = found
     return out
 
 
@@ -161,7 +163,8 @@ def predicted_classes(state: DualState, hypothesis: str, rows: RowMatrix) -> tup
     for start, scores, bounds in sums.blocks(rows):
         if not same:  # a division may round two scores to one
             scores, bounds = scores / sums.divisors, bounds / sums.divisors
-            bounds = bounds + 4.0 * HALF_ULP * np.abs(scores)
+            if state.kernel.is_exact:
+                bounds = bounds + 4.0 * HALF_ULP * np.abs(scores)
         top, equal = _best(sums, scores, bounds, rows.matrix, start)
         best[start : start + len(top)], tied[start : start + len(top)] = top, equal
     return best, tied

@@ -28,7 +28,7 @@ class DeviceSupports:
         self.length, self.longest, self.whole, self.terms = 0, 0.0, True, 0
         self._parts: list[DeviceRows] = []
         self._joined: DeviceRows | None = None
-        self._room = 0
+        self._stacked, self._room = False, 0
 
     def update(self) -> None:
         """Take in the support rows that the state has and the device does not."""
@@ -44,9 +44,11 @@ class DeviceSupports:
     def _append(self, rows: DeviceRows) -> None:
         self.longest = max(self.longest, float(np.max(rows.lengths, initial=0.0)))
         self.whole, self.terms = self.whole and rows.whole, max(self.terms, rows.terms)
-        self._parts.append(rows)
-        if sp.issparse(rows.matrix) or self.values.kernel.name == "function":
-            self._joined = None
+        self._stacked |= sp.issparse(rows.matrix) or self.values.kernel.name == "function"
+        if self._stacked:
+            if self._joined is not None:
+                self._parts, self._joined = [self._joined[: self.length]], None
+            self._parts.append(rows)
             return
         stop = self.length + len(rows.lengths)
         if self._joined is None or stop > self._room:
@@ -56,7 +58,6 @@ class DeviceSupports:
             self._joined.lengths[self.length : stop] = rows.lengths
             if rows.squares is not None:
                 self._joined.squares[self.length : stop] = rows.squares
-        self._parts = []
 
     def _grow(self, stop: int, like: DeviceRows) -> None:
         """Make room for twice as many rows as there will be."""

@@ -89,6 +89,7 @@ class KernelValues:
         """Return rows for this device."""
         values = X.data if sp.issparse(X) else X
         whole = bool(self.kernel.polynomial) and bool(np.all(values == np.rint(values)))
+        whole = whole and bool(np.all(np.abs(values) <= self.largest_whole))  # in this type, too
         terms = int(np.max(np.diff(X.indptr), initial=0)) if sp.issparse(X) else X.shape[1]
         lengths = row_lengths(X) if self.kernel.is_exact and X.shape[1] else np.zeros(X.shape[0])
         if self.kernel.name in ("function", "precomputed"):
@@ -128,7 +129,7 @@ class KernelValues:
 
     def write(self, A: DeviceRows, B: DeviceRows, out: Floats) -> None:
         """Write the values of the kernel into an array of NumPy, without a copy where that can be."""
-        if self.kernel.polynomial is None or sp.issparse(A.matrix):
+        if self.kernel.polynomial is None or sp.issparse(A.matrix) or sp.issparse(B.matrix):
             out[:] = self(A, B)
             return
         with np.errstate(over="ignore", invalid="ignore"):
@@ -143,8 +144,7 @@ class KernelValues:
         if coef0 != 0.0:
             values += coef0
         if degree == 0:
-            values *= 0.0
-            values += 1.0
+            values[...] = 1.0
         elif degree > 1:
             base = values + 0.0 if "1" in bin(degree)[3:] else values
             for bit in bin(degree)[3:]:

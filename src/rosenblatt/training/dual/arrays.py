@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +67,25 @@ class ArrayLibrary:
         if self.is_numpy:
             return np.cumsum(array, axis=1)
         return self.xp.cumulative_sum(array, axis=1)
+
+    def recorded(self, function: Callable[[], None]) -> Callable[[], None]:
+        """Return what does the same as ``function`` to the same arrays, recorded once if the device can do that.
+
+        The function is called some times on the way, and must not read from the device.
+        """
+        if getattr(self.device, "type", None) != "cuda":
+            return function
+        cuda = importlib.import_module("torch").cuda
+        stream = cuda.Stream()
+        stream.wait_stream(cuda.current_stream())
+        with cuda.stream(stream):
+            for _ in range(3):
+                function()
+        cuda.current_stream().wait_stream(stream)
+        graph = cuda.CUDAGraph()
+        with cuda.graph(graph):
+            function()
+        return graph.replay
 
 
 NUMPY = ArrayLibrary(np)

@@ -43,6 +43,7 @@ class BlockLearner:
         self.primal = PrimalWeights(self.values, state) if polynomial is not None and polynomial[2] == 1 else None
         self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
         """Of shape (support rows, scores)."""
+        self._known_rounds: dict[tuple[int, int], OneVsRestRounds] = {}
 
     # one block
 
@@ -85,10 +86,17 @@ class BlockLearner:
                 coefficients = self._single(signs[k] * sizes, int(active[k]), found, budget, k)
                 return signs[k, place] * self._sign(rows, place, coefficients) <= 0
 
-            results = OneVsRestRounds(
-                self.library, signs, sizes, leads, bounds, gram, room[active], is_mistake, forget
-            ).run()
+            rounds = self._rounds(len(active), len(rows))
+            results = rounds.run(signs, sizes, leads, bounds, gram, room[active], is_mistake, forget)
         return self._commit(rows, sizes, labels, active, results, budget)
+
+    def _rounds(self, k: int, n: int) -> OneVsRestRounds:
+        """Return what makes the rounds of so many classifiers and rows; on a GPU it is worth to keep."""
+        if (k, n) not in self._known_rounds:
+            if len(self._known_rounds) > 8:
+                self._known_rounds.clear()
+            self._known_rounds[k, n] = OneVsRestRounds(self.library, k, n)
+        return self._known_rounds[k, n]
 
     def _kept_line(self, rows: Integers, place: int) -> Any:
         """Return the kernel values between a row of the block and all of them, None if they are not kept."""
@@ -205,7 +213,7 @@ class BlockLearner:
                     state.updates[k].append(made._replace(members=places[made.members]))
                     _add_changes(changes, k, made, state.direct)
                     out[k] = made._replace(members=rows[made.members])
-                self._count(k, result, sizes, diagonal)
+                self._count(k, result, sizes, rows)
             self._take_changes(rows, wanted, places, changes)
             if dropped and budget is not None:
                 budget.compact()
@@ -232,7 +240,7 @@ class BlockLearner:
         signs = np.where(labels[where] == self.state.counters["target"][k], 1.0, -1.0)
         return Updates(where, signs * sizes[where], visits, labels[where], np.zeros(len(where), np.int64))
 
-    def _count(self, k: int, result: BlockResult, sizes: Floats, diagonal: Floats) -> None:
+    def _count(self, k: int, result: BlockResult, sizes: Floats, rows: Integers) -> None:
         """Count the visits and the corrections of a classifier."""
         state, counters = self.state, self.state.counters[k]
         where = np.array([correction.place for correction in result.corrections], np.int64)
@@ -251,11 +259,14 @@ class BlockLearner:
                 float(x) for x in (counters["step_sum"], counters["step_square_sum"], state.norm2[k])
             )
             kesler = 2.0 if state.direct else 1.0
-            for correction in result.corrections:  # one after the other, so that blocks do not change a bit
+            squares_there = self.table.diagonal(rows[where]).tolist()
+            for correction, square in zip(
+                result.corrections, squares_there, strict=True
+            ):  # in order, for the same bits
                 step = float(sizes[correction.place])
                 step_sum += step
                 squares += max(step * step, 1e-300)
-                norm2 += 2.0 * step * min(correction.lead, 0.0) + kesler * step * step * diagonal[correction.place]
+                norm2 += 2.0 * step * min(correction.lead, 0.0) + kesler * step * step * square
             counters["step_sum"], counters["step_square_sum"], state.norm2[k] = step_sum, squares, norm2
             counters["lowest"] = counters["lowest_step"] = 0.0
         else:

@@ -15,6 +15,9 @@ from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.rows import check_finite
 from rosenblatt.training.updates import Updates, join_updates
 
+BLOCK, GPU_BLOCK = 1000, 4096
+"""Rows that are visited together."""
+
 
 class DualPassRunner:
     """Lets classifiers visit batches, as `PassRunner` does; kernel values of a batch are kept while it comes again."""
@@ -41,8 +44,9 @@ class DualPassRunner:
         learner = self._learner_for(state, batch)
         made: list[list[Updates]] = [[] for _ in state.counters]
         try:
-            for start in range(visited, len(order), state.computing.block):
-                stop = min(start + state.computing.block, len(order))
+            block = state.computing.block or (GPU_BLOCK if learner.library.is_remote else BLOCK)
+            for start in range(visited, len(order), block):
+                stop = min(start + block, len(order))
                 rows = order[start:stop].astype(np.int64)
                 rows = rows[batch.steps[rows] > 0] if len(batch.steps) else rows
                 if len(rows):

@@ -111,31 +111,28 @@ def keep_all(k: int, correction: Correction) -> None:
 
 
 class OneVsRestRounds:
-    """The rounds of independent classifiers over one block.
+    """The rounds of ``k`` independent classifiers over blocks of ``n`` rows.
 
-    Parameters
-    ----------
-    signs : array of shape (classifiers, rows)
-        1 where a row belongs to the class, else -1.
-    steps : array of shape (rows,)
-        Step sizes.
-    leads : device array of shape (classifiers, rows)
-        Signs times scores before the block.
-    bounds : array of shape (classifiers, rows)
-        Rounding errors of the leads, at any moment of the block; 0 where they have none.
-    gram : Gram
-    room : array of shape (classifiers,)
-        The most corrections that each classifier may make.
-    is_mistake : callable
-        Settles whether a classifier, with its corrections in the block so far, is wrong on a row.
-    forget : callable
-        Called after each correction of a classifier; returns by how much the scores of the rows change (a line for
-        each score of the classifier) because another row was dropped for it, or None.
+    On a GPU a burst of rounds is recorded once and replayed for every block, since starting so many small operations
+    one by one would take longer than they do.
     """
 
-    def __init__(
+    def __init__(self, library: ArrayLibrary, k: int, n: int) -> None:
+        self.library, self.xp, self.k, self.n = library, library.xp, k, n
+        self._leads, self._bounds, self._signs = (library.put(np.zeros((k, n))) for _ in range(3))
+        self._moves, self._settled = library.put(np.zeros(k * n)), library.put(np.zeros(k, np.int64))
+        self._gram: Array = None
+        self._places, self._lines = library.put(np.arange(n)[None, :]), library.put(np.arange(k) * n)
+        self._none, self._zero = library.put(np.full(1, n)), library.put(np.zeros(1, np.int64))
+        self._no_move = library.put(np.zeros(1))
+        self._replay: Callable[[], None] | None = None
+        if library.is_remote:
+            self._gram = library.put(np.zeros((n, n)))
+            self._records = library.put(np.zeros((_UNREAD_ROUNDS, 3, k)))
+            self._replay = library.recorded(self._burst)
+
+    def run(
         self,
-        library: ArrayLibrary,
         signs: Floats,
         steps: Floats,
         leads: Array,
@@ -144,52 +141,78 @@ class OneVsRestRounds:
         room: Integers,
         is_mistake: Callable[[int, int, list[Correction]], bool],
         forget: Forget = keep_all,
-    ) -> None:
-        self.library, self.xp, self.gram, self.is_mistake, self.forget = library, library.xp, gram, is_mistake, forget
-        k, self.n = signs.shape
-        self.signs, self.steps, self.room, self._host_bounds = signs, steps, room, bounds
-        self.leads, self._bounds = leads, library.put(bounds)
-        self._signs = library.put(signs)
-        self._moves = library.put((signs * steps).ravel())
-        self._places = library.put(np.arange(self.n)[None, :])
-        self._lines = library.put(np.arange(k) * self.n)
-        self._settled = library.put(np.full(k, -1))
-        self._none = library.put(np.full(1, self.n))
-        self._zero, self._zero_move = library.put(np.zeros(1, np.int64)), library.put(np.zeros(1))
-        self.results = [BlockResult() for _ in range(k)]
+    ) -> list[BlockResult]:
+        """Make the rounds of a block and return what each classifier did.
 
-    def run(self) -> list[BlockResult]:
-        """Make the rounds and return what each classifier did."""
-        limited = bool((self.room < self.n).any()) or self.forget is not keep_all
-        unread = _UNREAD_ROUNDS if self.library.is_remote and not limited else 1
-        at_once = self.library.is_numpy
-        for k in np.flatnonzero(self.room == 0):
-            self._settle(int(k), self.n)
+        Parameters
+        ----------
+        signs : array of shape (classifiers, rows)
+            1 where a row belongs to the class, else -1.
+        steps : array of shape (rows,)
+            Step sizes.
+        leads : device array of shape (classifiers, rows)
+            Signs times scores before the block.
+        bounds : array of shape (classifiers, rows)
+            Rounding errors of the leads, at any moment of the block; 0 where they have none.
+        gram : Gram
+        room : array of shape (classifiers,)
+            The most corrections that each classifier may make.
+        is_mistake : callable
+            Settles whether a classifier, with its corrections in the block so far, is wrong on a row.
+        forget : callable
+            Called after each correction of a classifier; returns by how much the scores of the rows change (a line for
+            each score of the classifier) because another row was dropped for it, or None.
+        """
+        library = self.library
+        self.results = [BlockResult() for _ in range(self.k)]
+        self.signs, self.steps, self.bounds, self.room = signs, steps, bounds, room
+        self.gram, self.is_mistake, self.forget = gram, is_mistake, forget
+        self._leads[:, :], self._bounds[:, :], self._signs[:, :] = leads, library.put(bounds), library.put(signs)
+        self._moves[:] = library.put((signs * steps).ravel())
+        self._settled[:] = library.put(np.where(room > 0, -1, self.n))
+        if self._replay is None:
+            self._gram = gram.values
+        else:
+            self._gram[:, :] = gram.values
+        limited = bool((room < self.n).any()) or forget is not keep_all
         while True:
-            records = []
-            for _ in range(unread):
-                first, candidates = self._find()
-                if at_once:
-                    if not (first < self.n).any():
-                        return self._finish()
-                    self.gram.prepare(first[first < self.n], candidates.any(axis=0))
-                records.append(self._correct(first))
-            found = self.library.fetch(self.xp.stack(records)) if len(records) > 1 else [self.library.fetch(records[0])]
-            for firsts, leads, sure in found:
-                self._note(firsts, leads, sure > 0)
-            firsts, leads, sure = found[-1]
-            open_ones = np.flatnonzero(firsts < self.n)
-            if not len(open_ones):
+            records = self._rounds(limited)
+            if records is None:
                 return self._finish()
-            for k in open_ones[sure[open_ones] == 0]:
-                self._decide(int(k), int(firsts[k]), float(leads[k]))
+            for firsts, leads_there, sure in records:
+                for k in np.flatnonzero(sure):
+                    self._enter(int(k), Correction(int(firsts[k]), float(leads_there[k])))
+            firsts, leads_there, sure = records[-1]
+            found = np.flatnonzero(firsts < self.n)
+            if not len(found):
+                return self._finish()
+            for k in found[sure[found] == 0]:
+                self._decide(int(k), int(firsts[k]), float(leads_there[k]))
             if limited:
                 self._stop_at_limits()
+
+    def _rounds(self, limited: bool) -> Floats | None:
+        """Make a round, or several where they need not be read at once; return what they found, None for nothing."""
+        if self._replay is not None and not limited:
+            self._replay()
+            return self.library.fetch(self._records)
+        first, candidates = self._find()
+        if self.library.is_numpy:
+            if not (first < self.n).any():
+                return None
+            self.gram.prepare(first[first < self.n], candidates.any(axis=0))
+            self._gram = self.gram.values
+        return self.library.fetch(self._correct(first))[None]
+
+    def _burst(self) -> None:
+        """Make rounds without a look at what they find."""
+        for number in range(_UNREAD_ROUNDS):
+            self._records[number, :, :] = self._correct(self._find()[0])
 
     def _find(self) -> tuple[Array, Array]:
         """Return for each classifier its first row that may be a mistake, or the number of rows."""
         xp = self.xp
-        candidates = ~(self.leads > self._bounds) & (self._places > self._settled[:, None])
+        candidates = ~(self._leads > self._bounds) & (self._places > self._settled[:, None])
         return xp.min(xp.where(candidates, self._places, self._none), axis=1), candidates
 
     def _correct(self, first: Array) -> Array:
@@ -198,50 +221,42 @@ class OneVsRestRounds:
         found = first < self.n
         place = xp.where(found, first, self._zero)
         flat = place + self._lines
-        lead = xp.take(xp.reshape(self.leads, (-1,)), flat, axis=0)
+        lead = xp.take(xp.reshape(self._leads, (-1,)), flat, axis=0)
         bound = xp.take(xp.reshape(self._bounds, (-1,)), flat, axis=0)
         sure = found & ((lead < -bound) | (bound == 0.0))
-        move = xp.where(sure, xp.take(self._moves, flat, axis=0), self._zero_move)
-        self.leads += self._signs * (xp.take(self.gram.values, place, axis=0) * move[:, None])
-        self._settled = xp.where(sure, first, self._settled)
+        move = xp.where(sure, xp.take(self._moves, flat, axis=0), self._no_move)
+        self._leads += self._signs * (xp.take(self._gram, place, axis=0) * move[:, None])
+        self._settled[:] = xp.where(sure, first, self._settled)
         return xp.stack([library.astype(part, "float64") for part in (first, lead, sure)])
 
-    def _note(self, firsts: Floats, leads: Floats, sure: NDArray[np.bool_]) -> None:
-        for k in np.flatnonzero(sure):
-            self._enter(int(k), Correction(int(firsts[k]), float(leads[k])))
+    def _decide(self, k: int, place: int, lead: float) -> None:
+        """Settle a row in doubt exactly, and correct it if it is a mistake."""
+        if self.is_mistake(k, place, self.results[k].corrections):
+            line = self._gram[place, :] * float(self.signs[k, place] * self.steps[place])
+            self._leads[k, :] += self._signs[k, :] * line
+            self._enter(k, Correction(place, lead))
+        self._settled[k] = place
 
     def _enter(self, k: int, correction: Correction) -> None:
         self.results[k].corrections.append(correction)
         change = self.forget(k, correction)
         if change is not None:
-            self.leads[k, :] += self._signs[k, :] * self.library.put(change[0])
-
-    def _decide(self, k: int, place: int, lead: float) -> None:
-        """Settle a row in doubt exactly, and correct it if it is a mistake."""
-        if self.is_mistake(k, place, self.results[k].corrections):
-            line = self.gram.values[place, :] * float(self.signs[k, place] * self.steps[place])
-            self.leads[k, :] += self._signs[k, :] * line
-            self._enter(k, Correction(place, lead))
-        self._settle(k, place)
-
-    def _settle(self, k: int, place: int) -> None:
-        """Have classifier ``k`` look at the rows after ``place`` only."""
-        self._settled[k] = place
+            self._leads[k, :] += self._signs[k, :] * self.library.put(change[0])
 
     def _stop_at_limits(self) -> None:
         for k, result in enumerate(self.results):
             if len(result.corrections) >= self.room[k]:
-                self._settle(k, self.n)
+                self._settled[k] = self.n
 
     def _finish(self) -> list[BlockResult]:
         """Enter how many rows were visited, and the smallest leads of classifiers that made no correction."""
         clean = [k for k, result in enumerate(self.results) if not result.corrections]
-        leads = self.library.fetch(self.leads) if clean else np.empty(0)
+        leads = self.library.fetch(self._leads) if clean else np.empty(0)
         for k, result in enumerate(self.results):
             full = len(result.corrections) >= self.room[k]
             result.visited = self.n if not full else result.corrections[-1].place + 1 if result.corrections else 0
         for k in clean:
-            lowest = np.maximum(leads[k] - self._host_bounds[k], 1e-300)
+            lowest = np.maximum(leads[k] - self.bounds[k], 1e-300)
             self.results[k].lowest = float(lowest.min())
             self.results[k].lowest_step = float((lowest * self.steps).min())
         return self.results

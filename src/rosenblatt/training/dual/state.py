@@ -86,8 +86,8 @@ class Computing:
     """A device of PyTorch, such as "cuda"; None for NumPy."""
     cache_bytes: int = 1_000_000_000
     """Kernel values of support rows that are kept for later passes."""
-    block: int = 1000
-    """Rows that are visited together."""
+    block: int | None = None
+    """Rows that are visited together; None for what suits the device."""
     dtype: str = "float64"
     """Type of the products; sums are always made in float64."""
     namespace: str | None = None

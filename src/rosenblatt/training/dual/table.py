@@ -110,8 +110,9 @@ class KernelTable:
         """Return the sums of coefficients (support rows, scores) times kernel values for the rows ``index``."""
         library = self.values.library
         total = library.put(np.zeros((len(index), coefficients.shape[1])))
+        factors = library.put(coefficients)
         for start, part in self.parts(index):
-            total += library.astype(part, "float64") @ library.put(coefficients[start : start + part.shape[1]])
+            total += library.astype(part, "float64") @ factors[start : start + part.shape[1], :]
         return total
 
     def parts(self, index: Integers) -> Iterator[tuple[int, Array]]:

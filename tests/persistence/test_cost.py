@@ -102,7 +102,7 @@ def votes(folder, size):
 
 
 def supports(folder, size):
-    return forge_model(*parts(folder, fitted(KernelPerceptron, n=size // 128, kernel="rbf", gamma=1e3)))
+    return forge_model(*parts(folder, fitted(KernelPerceptron, n=100, d=size // 800, kernel="rbf", gamma=1e3)))
 
 
 def long_history(folder, size):

@@ -193,7 +193,6 @@ class BlockLearner:
         """Enter what the classifiers did into the state; an interrupt waits until all of it is there."""
         state, batch = self.state, self.batch
         base = state.rows_seen + batch.first
-        diagonal = self.table.diagonal(rows)
         wanted = np.array(
             sorted({c.place for result in results for c in result.corrections if not c.forgotten}), np.int64
         )

@@ -105,6 +105,7 @@ class KernelTable:
         self._most_chunks = columns // self._width
         self._chunks: list[Array] = []
         self._filled: list[NDArray[np.int32]] = []
+        self._diagonal = np.full(X.shape[0], np.nan)
 
     def scores(self, index: Integers, coefficients: Floats) -> Array:
         """Return the sums of coefficients (support rows, scores) times kernel values for the rows ``index``."""
@@ -205,10 +206,13 @@ class KernelTable:
         return total.sum(keepdims=True) if together else total
 
     def diagonal(self, index: Integers) -> Floats:
-        """Return the kernel value of each of these rows with itself."""
-        if self.values.kernel.name == "precomputed":
-            return np.array([float(self.host[row, row]) for row in index.tolist()])
-        return self.values.diagonal(self.host[index])
+        """Return the kernel value of each of these rows with itself; each is computed once."""
+        missing = index[np.isnan(self._diagonal[index])]
+        if len(missing) and self.values.kernel.name == "precomputed":
+            self._diagonal[missing] = [float(self.host[row, row]) for row in missing.tolist()]
+        elif len(missing):
+            self._diagonal[missing] = self.values.diagonal(self.host[missing])
+        return self._diagonal[index]
 
 
 def check_cache_size(cache_size: float, n: int) -> None:

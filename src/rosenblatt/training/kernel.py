@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer, shorten
@@ -22,6 +22,8 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 """The parameters that kernels use; those that are not listed use none."""
 SCALED = tuple(name for name, parameters in PARAMETERS.items() if "gamma" in parameters)
 """Kernels that have a gamma."""
+MOST_DEGREE = 1000
+"""Powers of dot products beyond this would take long to be decided exactly."""
 FUNCTION = "function"
 """What a kernel that the user wrote is called."""
 NO_FILE = (
@@ -83,7 +85,7 @@ def check_kernel(kernel: Any, degree: Any, gamma: Any, coef0: Any) -> None:
                 Setting("kernel"), f" must be one of {', '.join(KERNELS)} or a function, got {shorten(kernel)}."
             )
         check_choice("kernel", kernel, KERNELS)
-    check_integer("degree", degree, 0)
+    check_integer("degree", degree, 0, most=MOST_DEGREE)
     if isinstance(gamma, str):
         check_choice("gamma", gamma, ("scale", "auto"))
     elif not _is_finite(gamma) or gamma < 0:
@@ -93,6 +95,10 @@ def check_kernel(kernel: Any, degree: Any, gamma: Any, coef0: Any) -> None:
 
 
 def _is_finite(value: Any) -> bool:
+    """Return whether a value is a number that a float can hold."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return isinstance(value, Integral) or math.isfinite(value)
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False

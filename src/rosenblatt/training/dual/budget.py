@@ -48,6 +48,7 @@ class Budget:
         self.most = state.computing.max_support or 1
         self.dropped: list[set[int]] = [set() for _ in active]
         """For each classifier, the places of support rows that it has dropped in this block."""
+        self._has_dropped = False
         numbers = np.array(state.supports.numbers, np.int64)
         held = [numbers[state.updates_of(k).members].tolist() for k in active.tolist()]
         self._held: list[dict[int, list[Correction]]] = [{number: [] for number in part} for part in held]
@@ -58,7 +59,7 @@ class Budget:
         held.setdefault(self.first + int(self.rows[correction.place]), []).append(correction)
         if len(held) <= self.most:
             return None
-        oldest = next(iter(held))
+        oldest, self._has_dropped = next(iter(held)), True
         coefficients = np.zeros(self.state.n_scores)
         for made in held.pop(oldest):
             made.forgotten = True
@@ -91,13 +92,13 @@ class Budget:
         return self.table.with_row(self.rows, row)
 
     def apply(self) -> bool:
-        """Remove the updates that were dropped from the state; return whether there are some."""
+        """Remove the updates that were dropped from the state; return whether a row was dropped in this block."""
         for k, dropped in zip(self.active.tolist(), self.dropped, strict=True):
             if dropped:
                 made = self.state.updates_of(k)
                 kept = ~np.isin(made.members, list(dropped))
                 self.state.updates[k] = [made.some(kept)]
-        return any(self.dropped)
+        return self._has_dropped
 
     def compact(self) -> None:
         """Remove the support rows that no classifier needs any more."""

@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.batches import Batch
 from rosenblatt.training.dual.arrays import ArrayLibrary
+from rosenblatt.training.dual.bounds import SumBounds, are_integers
 from rosenblatt.training.dual.budget import Budget
 from rosenblatt.training.dual.direct_rounds import DirectRounds
 from rosenblatt.training.dual.rounds import BlockResult, Correction, Gram, OneVsRestRounds, keep_all
-from rosenblatt.training.dual.settling import TINY, exact_coefficients, settled_sign
+from rosenblatt.training.dual.settling import exact_coefficients, settled_sign
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable
 from rosenblatt.training.dual.values import Floats, KernelValues
@@ -88,7 +88,7 @@ class BlockLearner:
 
             rounds = self._rounds(len(active), len(rows))
             results = rounds.run(signs, sizes, leads, bounds, gram, room[active], is_mistake, forget)
-        return self._commit(rows, sizes, labels, active, results, budget)
+        return self._commit(rows, sizes, labels, active, results, bounds, budget)
 
     def _rounds(self, k: int, n: int) -> OneVsRestRounds:
         """Return what makes the rounds of so many classifiers and rows; on a GPU it is worth to keep."""
@@ -111,28 +111,11 @@ class BlockLearner:
 
     def _bounds(self, rows: Integers, active: Integers, sizes: Floats) -> Floats:
         """Return what each lead may be off by, at any moment of the block: an array (classifiers, rows)."""
-        state, values = self.state, self.values
-        if not state.kernel.is_exact:
-            return np.zeros((len(active), len(rows)))
-        lengths = self.table.rows.lengths[rows]
-        longest = max(self.supports.longest, float(np.max(lengths)))
-        largest, errors = values.doubt(lengths, longest, max(self.table.rows.terms, self.supports.terms))
-        counters = state.counters[active]
+        counters = self.state.counters[active]
         steps = counters["step_sum"] * 1.001 + float(sizes.sum())
-        if (
-            values.is_whole(self.table.rows)
-            and self.supports.whole
-            and _are_integers(counters["step_sum"])
-            and _are_integers(sizes)
-            and _are_integers(self.coefficients)
-            and float(largest.max()) < values.largest_whole
-            and float(steps.max()) * float(largest.max()) < 2.0**53
-        ):
-            return np.zeros((len(active), len(rows)))
-        terms = len(state.supports) + 2.0 * counters["updates"] + 2.0 * len(rows) + 16.0
-        with np.errstate(over="ignore", invalid="ignore"):
-            bounds = steps[:, None] * (errors + HALF_ULP * terms[:, None] * largest) * 1.1 + TINY
-        return np.where(np.isnan(bounds), np.inf, bounds)
+        whole = all(map(are_integers, (counters["step_sum"], sizes, self.coefficients)))
+        terms = len(self.state.supports) + 2.0 * counters["updates"] + 2.0 * len(rows) + 16.0
+        return SumBounds.of_rows(self.table, rows).of_sums(steps, terms, whole)
 
     # exact decisions
 
@@ -188,6 +171,7 @@ class BlockLearner:
         labels: Integers,
         active: Integers,
         results: list[BlockResult],
+        bounds: Floats,
         budget: Budget | None,
     ) -> list[Updates]:
         """Enter what the classifiers did into the state; an interrupt waits until all of it is there."""
@@ -206,13 +190,13 @@ class BlockLearner:
             places = np.zeros(len(rows), np.int64)
             places[wanted] = [state.supports.places[number] for number in numbers]
             changes = np.zeros((len(rows), state.n_scores))
-            for k, result in zip(active.tolist(), results, strict=True):
+            for k, result, bound in zip(active.tolist(), results, bounds, strict=True):
                 made = self._updates(k, [c for c in result.corrections if not c.forgotten], sizes, labels)
                 if len(made.members):
                     state.updates[k].append(made._replace(members=places[made.members]))
                     _add_changes(changes, k, made, state.direct)
                     out[k] = made._replace(members=rows[made.members])
-                self._count(k, result, sizes, rows)
+                self._count(k, result, sizes, rows, bound)
             self._take_changes(rows, wanted, places, changes)
             if dropped and budget is not None:
                 budget.compact()
@@ -239,7 +223,7 @@ class BlockLearner:
         signs = np.where(labels[where] == self.state.counters["target"][k], 1.0, -1.0)
         return Updates(where, signs * sizes[where], visits, labels[where], np.zeros(len(where), np.int64))
 
-    def _count(self, k: int, result: BlockResult, sizes: Floats, rows: Integers) -> None:
+    def _count(self, k: int, result: BlockResult, sizes: Floats, rows: Integers, bounds: Floats) -> None:
         """Count the visits and the corrections of a classifier."""
         state, counters = self.state, self.state.counters[k]
         where = np.array([correction.place for correction in result.corrections], np.int64)
@@ -263,9 +247,11 @@ class BlockLearner:
                 result.corrections, squares_there, strict=True
             ):  # in order, for the same bits
                 step = float(sizes[correction.place])
+                lead = correction.lead + float(bounds[correction.place])  # at most so much, and never above 0
+                lead = lead if lead < 0.0 else 0.0
                 step_sum += step
                 squares += max(step * step, 1e-300)
-                norm2 += 2.0 * step * min(correction.lead, 0.0) + kesler * step * step * square
+                norm2 += 2.0 * step * lead + kesler * step * step * square
             counters["step_sum"], counters["step_square_sum"], state.norm2[k] = step_sum, squares, norm2
             counters["lowest"] = counters["lowest_step"] = 0.0
         else:
@@ -291,10 +277,6 @@ def _add_changes(changes: Floats, k: int, made: Updates, direct: bool) -> None:
         changes[made.members, made.rivals] -= made.steps
     else:
         changes[made.members, k] += made.steps
-
-
-def _are_integers(values: Floats) -> bool:
-    return bool(np.all(values == np.floor(values)))
 
 
 def _columns(pairs: list[tuple[int, float]]) -> tuple[list[int], list[float]]:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.arrays import ArrayLibrary, open_library
-from rosenblatt.training.dual.settling import TINY, settled_sign
+from rosenblatt.training.dual.bounds import SumBounds, are_integers
+from rosenblatt.training.dual.settling import settled_sign
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable
 from rosenblatt.training.dual.values import Floats, KernelValues
@@ -48,13 +49,15 @@ class SupportSums:
     def blocks(self, rows: RowMatrix) -> Iterator[ScoredRows]:
         """Yield the scores of all rows, some of them at a time."""
         state = self.state
-        factors = np.ascontiguousarray(self.coefficients.T)
+        factors, sizes = np.ascontiguousarray(self.coefficients.T), np.abs(self.coefficients).sum(axis=1)
+        terms = len(state.supports) + 2.0 * np.broadcast_to(state.counters["updates"], state.n_scores) + 16.0
+        whole = are_integers(self.coefficients)
         for start, table in tables(state, rows.matrix, whole_rows=False):
             n = table.host.shape[0]
-            scores = table.values.library.fetch(table.scores(np.arange(n), factors))
-            sums = np.abs(self.coefficients).sum(axis=1)
-            made = np.broadcast_to(state.counters["updates"], state.n_scores).astype(np.float64)
-            yield ScoredRows(start, scores, score_bounds(table, sums, made, self.coefficients))
+            with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+                scores = table.values.library.fetch(table.scores(np.arange(n), factors))
+            bounds = SumBounds.of_rows(table).of_sums(sizes, terms, whole)
+            yield ScoredRows(start, scores, bounds.T)
 
     def sign(self, k: int, x: Matrix, other: int | None = None) -> int:
         """Return the exact sign of score ``k`` of a row, or of its lead over score ``other``."""
@@ -113,26 +116,6 @@ def library_of(state: DualState, X: Matrix) -> ArrayLibrary:
     if sparse or state.kernel.name in ("function", "precomputed"):
         return open_library(None)
     return open_library(state.computing.device, state.computing.namespace)
-
-
-def score_bounds(table: KernelTable, sums: Floats, made: Floats, factors: Floats) -> Floats:
-    """Return what sums of kernel values may be off by, of shape (rows, scores).
-
-    ``sums`` are those of the absolute factors, ``made`` the numbers of updates behind each, ``factors`` all of them.
-    """
-    values, supports = table.values, table.supports
-    n = table.host.shape[0]
-    if not values.kernel.is_exact:
-        return np.zeros((n, len(sums)))
-    largest, errors = values.doubt(table.rows.lengths, supports.longest, max(table.rows.terms, supports.terms))
-    whole = values.is_whole(table.rows) and supports.whole and bool(np.all(factors == np.floor(factors)))
-    most = float(largest.max(initial=0.0))
-    if whole and most < values.largest_whole and float(sums.max(initial=0.0)) * most < 2.0**53:
-        return np.zeros((n, len(sums)))
-    terms = supports.length + 2.0 * made + 16.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        bounds = sums * (errors[:, None] + HALF_ULP * terms * largest[:, None]) * 1.1 + TINY
-    return np.where(np.isnan(bounds), np.inf, bounds)
 
 
 def decision_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Floats:

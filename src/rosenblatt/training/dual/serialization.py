@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import LARGEST, StrictFields
 from rosenblatt.training.dual.state import DualPocket, DualState, SupportRows
-from rosenblatt.training.kernel import FUNCTION, KERNELS, NO_FILE, Kernel
+from rosenblatt.training.kernel import FUNCTION, KERNELS, MOST_DEGREE, NO_FILE, Kernel
 from rosenblatt.training.run_state import new_counters
 from rosenblatt.training.state_fields import (
     COUNTER_TYPES,
@@ -36,8 +36,6 @@ from rosenblatt.training.update_fields import (
     updates_to_plain,
 )
 
-MOST_DEGREE = 1000
-"""A power beyond this costs more than the size of a file can account for, where a sign is settled exactly."""
 _POCKET = {"updates": "i8", "mistakes": "f8", "candidate": "i8"}
 
 

@@ -10,14 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.rounding import HALF_ULP
+from rosenblatt.training.dual.bounds import TINY
 from rosenblatt.training.dual.exact_signs import exact_sign
 from rosenblatt.training.dual.state import Floats
 from rosenblatt.training.dual.values import KernelValues
 from rosenblatt.training.kernel import Kernel
 from rosenblatt.training.rows import Matrix, pad_columns
 
-TINY = 1e-290
-"""Sums below this may have lost numbers to underflow."""
 Coefficients = Mapping[int, Fraction | int]
 """The factor of each row, by its place, exactly."""
 

@@ -126,7 +126,7 @@ class DualState(RunState):
     updates: list[list[Updates]] = field(default_factory=list)
     """For each classifier, its updates in parts; members are places of support rows."""
     norm2: Floats = field(default_factory=lambda: np.empty(0))
-    """The squared length of each classifier's weights in the kernel's space, as summed up on the way."""
+    """At least the squared length of each classifier's weights in the kernel's space, as summed up on the way."""
     rows_seen: int = 0
     """Rows of calls of ``partial_fit``, which number the rows of the next."""
     pocket: DualPocket | None = None

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.rounding import HALF_ULP
+from rosenblatt.training.dual.bounds import SumBounds, are_integers
 from rosenblatt.training.dual.scoring import tables
-from rosenblatt.training.dual.settling import TINY, exact_coefficients, settled_sign
+from rosenblatt.training.dual.settling import exact_coefficients, settled_sign
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.dual.table import KernelTable
 from rosenblatt.training.dual.values import Floats
@@ -99,7 +99,8 @@ def _count(state: DualState, table: KernelTable, ends: Floats, products: Any = N
         counts = np.clip(np.minimum(following, ends[k]) - made.visits[:, None], 0.0, None)
         count = _DirectCount if state.direct else _SingleCount
         target = out if state.direct else out[:, k : k + 1]
-        count(state, table, products, made, counts).add_to(target)
+        with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+            count(state, table, products, made, counts).add_to(target)
     return out
 
 
@@ -114,7 +115,10 @@ class _SingleCount:
         """Add the votes to an array (rows, scores, ends)."""
         xp, library, made = self.library.xp, self.library, self.made
         running: Any = library.put(np.zeros((len(target), 1)))
-        slack, voters = self._slack()
+        if not len(made.members):
+            return
+        bounds, most = self._bounds()
+        slack = library.put(most[:, None])
         for start in range(0, len(made.members), _MOMENTS):
             part = slice(start, start + _MOMENTS)
             moves = xp.take(self.products, library.put(made.members[part]), axis=1)
@@ -123,37 +127,30 @@ class _SingleCount:
             sums += running
             running = xp.take(sums, library.put(np.array([sums.shape[1] - 1])), axis=1)
             signs = xp.sign(sums)
-            if slack is not None:
+            if most.any():
                 doubts = ~(xp.abs(sums) > slack)
                 if bool(xp.any(doubts)):
                     found = np.argwhere(library.fetch(doubts))
-                    signs = library.put(self._settled(library.fetch(signs), library.fetch(sums), found, start, voters))
+                    signs = library.put(self._settled(library.fetch(signs), library.fetch(sums), found, start, bounds))
             target[:, 0, :] += library.fetch(signs @ library.put(self.counts[part]))
 
-    def _slack(self) -> tuple[Any, tuple[Floats, Floats, Floats] | None]:
-        """Return a bound on the rounding error of each row's sums, and what finer ones are made of; None if none."""
-        values, table, made = self.table.values, self.table, self.made
-        sizes = np.cumsum(np.abs(made.steps))
-        if not values.kernel.is_exact or not len(sizes):
-            return None, None
-        supports = table.supports
-        largest, errors = values.doubt(table.rows.lengths, supports.longest, max(table.rows.terms, supports.terms))
-        whole = values.is_whole(table.rows) and supports.whole and bool(np.all(made.steps == np.floor(made.steps)))
-        if whole and float(largest.max()) < values.largest_whole and float(sizes[-1] * largest.max()) < 2.0**53:
-            return None, None
-        with np.errstate(over="ignore", invalid="ignore"):
-            slack = sizes[-1] * (errors + HALF_ULP * (2.0 * len(sizes) + 16.0) * largest) * 1.1 + TINY
-        slack = np.where(np.isnan(slack), np.inf, slack)
-        return self.library.put(slack[:, None]), (sizes, largest, errors)
+    def _bounds(self) -> tuple[SumBounds, Floats]:
+        """Return what the sums of single voters may be off by, and what those of all of them are at each row."""
+        bounds, made = SumBounds.of_rows(self.table), self.made
+        self._sizes = np.cumsum(np.abs(made.steps))
+        terms = np.array([2.0 * len(made.steps) + 18.0])
+        return bounds, bounds.of_sums(self._sizes[-1:], terms, are_integers(made.steps))[0]
 
-    def _settled(self, signs: Floats, sums: Floats, doubts: Integers, start: int, voters: Any) -> Floats:
+    def _bound(self, bounds: SumBounds, row: int, voter: int) -> float:
+        """Return what the sum of one voter may be off by at a row."""
+        return bounds.of_one(row, float(self._sizes[voter]), 2.0 * voter + 18.0)
+
+    def _settled(self, signs: Floats, sums: Floats, doubts: Integers, start: int, bounds: SumBounds) -> Floats:
         """Return the signs with those in doubt settled; most only seemed so by a bound for all voters."""
-        sizes, largest, errors = voters
         signs = signs.copy()
         for i, v in doubts[np.argsort(doubts[:, 1], kind="stable")].tolist():
             at = start + v
-            own = sizes[at] * (errors[i] + HALF_ULP * (2.0 * at + 18.0) * largest[i]) * 1.1 + TINY
-            if not abs(sums[i, v]) > own:
+            if not abs(sums[i, v]) > self._bound(bounds, i, at):
                 members, steps = self.made.members[: at + 1].tolist(), self.made.steps[: at + 1].tolist()
                 factors = exact_coefficients(members, steps)
                 x = self.table.host[[i]]
@@ -169,8 +166,10 @@ class _DirectCount(_SingleCount):
         n, n_classes = len(target), self.state.n_scores
         made, library = self.made, self.library
         running = np.zeros((n_classes, n, 1))
-        slack, voters = self._slack()
-        limits = None if slack is None else 2.0 * library.fetch(slack)
+        if not len(made.members):
+            return
+        bounds, most = self._bounds()
+        limits = 2.0 * most[:, None]
         step = max(1, _MOMENTS // n_classes)
         for start in range(0, len(made.members), step):
             part = slice(start, start + step)
@@ -184,20 +183,19 @@ class _DirectCount(_SingleCount):
             top = np.partition(sums, n_classes - 2, axis=0)
             with np.errstate(invalid="ignore"):
                 lead = top[-1] - top[-2]
-            certain = lead > (0.0 if limits is None else limits)
-            if limits is not None and not certain.all():
-                self._settle_classes(sums, best, certain, start, voters)
+            certain = lead > limits
+            if most.any() and not certain.all():
+                self._settle_classes(sums, best, certain, start, bounds)
             for k in range(n_classes):
                 target[:, k, :] += (certain & (best == k)) @ self.counts[part]
 
     def _settle_classes(
-        self, sums: Floats, best: Integers, certain: NDArray[np.bool_], start: int, voters: Any
+        self, sums: Floats, best: Integers, certain: NDArray[np.bool_], start: int, bounds: SumBounds
     ) -> None:
         """Settle the best class of the pairs (row, voter) that are not certain; a tie is left uncertain."""
-        sizes, largest, errors = voters
         for i, v in np.argwhere(~certain).tolist():
             at = start + v
-            limit = 2.2 * sizes[at] * (errors[i] + HALF_ULP * (2.0 * at + 18.0) * largest[i]) + TINY
+            limit = 2.0 * self._bound(bounds, i, at)
             scores = sums[:, i, v]
             close = np.flatnonzero(~(scores < scores.max() - limit)).tolist()
             winner, tied = close[0], False

@@ -57,9 +57,7 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
     places = [j for j, factor in enumerate(given) if factor]
     if not places:
         return 0
-    ratios = [given[j].as_integer_ratio() for j in places]
-    scale = math.lcm(*(below for _, below in ratios))
-    factors = [above * (scale // below) for above, below in ratios]
+    factors = _as_integers([given[j] for j in places])
     rows = supports if len(places) == supports.shape[0] else supports[places]
     if kernel.polynomial is not None:
         return _sign_of_powers(factors, exact_dots(rows, x), *kernel.polynomial)
@@ -67,12 +65,45 @@ def exact_sign(kernel: Kernel, coefficients: Sequence[int | float | Fraction], s
     return _sign_of_exponentials(factors, distances(rows, x), kernel.gamma)
 
 
+def running_signs(
+    kernel: Kernel, members: Sequence[int], steps: Sequence[float], supports: Any, x: Any, asked: Sequence[int]
+) -> list[int]:
+    """Return the signs of running sums of ``steps[v]`` times K(``supports[members[v]]``, ``x``) after those ``asked``.
+
+    The kernel is a polynomial; ``asked`` are places in ``steps``, in order.
+
+    >>> supports, x = np.array([[2.0], [2.0]]), np.array([3.0])
+    >>> running_signs(Kernel("linear"), [0, 1, 0], [1.0, -1.0, -2.0], supports, x, [0, 1, 2])
+    [1, 0, -1]
+    """
+    powers = _powers(exact_dots(supports, x), *(kernel.polynomial or (1.0, 0.0, 1)))
+    wanted, signs, total = set(asked), [], 0
+    last = asked[-1] + 1
+    for v, (member, factor) in enumerate(zip(members[:last], _as_integers(steps[:last]), strict=True)):
+        total += factor * powers[member]
+        if v in wanted:
+            signs.append(_sign(total))
+    return signs
+
+
+def _as_integers(factors: Sequence[int | float | Fraction]) -> list[int]:
+    """Return numbers times one above 0 that makes all of them integers."""
+    ratios = [factor.as_integer_ratio() for factor in factors]
+    scale = math.lcm(*(below for _, below in ratios))
+    return [above * (scale // below) for above, below in ratios]
+
+
 def _sign_of_powers(factors: list[int], dots: Ratios, gamma: float, coef0: float, degree: int) -> int:
     """Return the sign of the sum of factors times (gamma dot + coef0) ** degree."""
-    (gamma_above, gamma_below), (coef0_above, coef0_below) = gamma.as_integer_ratio(), coef0.as_integer_ratio()
-    slope, offset = gamma_above * coef0_below, coef0_above * gamma_below * dots.below  # of a multiple, above 0
-    powers = ((slope * above + offset) ** degree for above in dots.above)
+    powers = _powers(dots, gamma, coef0, degree)
     return _sign(sum(factor * power for factor, power in zip(factors, powers, strict=True)))
+
+
+def _powers(dots: Ratios, gamma: float, coef0: float, degree: int) -> list[int]:
+    """Return (gamma dot + coef0) ** degree of each dot product, times one number above 0."""
+    (gamma_above, gamma_below), (coef0_above, coef0_below) = gamma.as_integer_ratio(), coef0.as_integer_ratio()
+    slope, offset = gamma_above * coef0_below, coef0_above * gamma_below * dots.below
+    return [(slope * above + offset) ** degree for above in dots.above]
 
 
 def _sign_of_exponentials(factors: list[int], distances: Ratios, gamma: float) -> int:

@@ -13,9 +13,8 @@ from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.bounds import TINY
 from rosenblatt.training.dual.exact_signs import exact_sign
 from rosenblatt.training.dual.state import Floats
-from rosenblatt.training.dual.values import KernelValues
 from rosenblatt.training.kernel import Kernel
-from rosenblatt.training.rows import Matrix, pad_columns
+from rosenblatt.training.rows import Matrix
 
 Coefficients = Mapping[int, Fraction | int]
 """The factor of each row, by its place, exactly."""
@@ -38,22 +37,35 @@ def settled_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: Ma
 
 def _float_sign(kernel: Kernel, factors: Floats, rows: Matrix, x: Matrix) -> int | None:
     """Return the sign if float64 is enough to be certain of it."""
-    values = KernelValues(kernel)
-    if sp.issparse(rows) != sp.issparse(x) or rows.shape[1] != x.shape[1]:
-        width = max(rows.shape[1], x.shape[1])
-        rows, x = (pad_columns(sp.csr_array(part), width) for part in (rows, x))
-    one, many = values.rows(_as_float(x)), values.rows(_as_float(rows))
-    _, errors = values.doubt(many.lengths, float(one.lengths[0]), many.terms)
-    found = values(many, one)[:, 0]
-    sizes = np.abs(factors)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
+        found, errors = _values_and_errors(kernel, rows, x)
         total = float(factors @ found)
+        sizes = np.abs(factors)
         bound = float(sizes @ (errors + HALF_ULP * (len(sizes) + 8.0) * (np.abs(found) + errors))) * 1.1
     return (1 if total > 0 else -1) if abs(total) > bound + TINY else None
 
 
-def _as_float(X: Matrix) -> Matrix:
-    return X.astype(np.float64) if X.dtype != np.float64 else X
+def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats, Floats]:
+    """Return kernel values between rows and ``x``, and bounds on their rounding errors; NaN where there are none."""
+    d = min(rows.shape[1], x.shape[1])
+    row = np.asarray(x[:, :d].toarray() if sp.issparse(x) else x[:, :d], np.float64)[0]
+    some = rows[:, :d].astype(np.float64)
+    terms = min(d, int(np.count_nonzero(row))) + 8.0
+    if kernel.polynomial is not None:
+        gamma, coef0, degree = kernel.polynomial
+        bases, sizes = gamma * (some @ row) + coef0, gamma * (abs(some) @ abs(row)) + abs(coef0)
+        errors = 1.05 * HALF_ULP * degree * terms * sizes**degree
+        safe = (sizes == 0.0) | ((sizes > 1e-200) & (sizes**degree > 1e-250) & (sizes**degree < 1e250))
+        return bases**degree, np.where(safe & (HALF_ULP * degree * terms < 0.05), errors, np.nan)
+    if sp.issparse(some) or rows.shape[1] != x.shape[1]:
+        return np.full(rows.shape[0], np.nan), np.full(rows.shape[0], np.nan)
+    apart = some - row
+    distances = np.einsum("ij,ij->i", apart, apart) if kernel.name == "rbf" else np.abs(apart).sum(axis=1)
+    exponents = kernel.gamma * distances
+    values = np.exp(-exponents)
+    errors = values * (np.expm1(1.05 * HALF_ULP * (d + 8.0) * exponents) + 8.0 * HALF_ULP)
+    errors = np.where(values > 1e-280, errors, 2e-280)
+    return values, np.where((distances == 0.0) | (distances > 1e-280), errors, np.nan)
 
 
 def exact_coefficients(members: Sequence[int], steps: Sequence[float]) -> dict[int, Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.training.dual.bounds import SumBounds, are_integers
+from rosenblatt.training.dual.exact_signs import running_signs
 from rosenblatt.training.dual.scoring import tables
 from rosenblatt.training.dual.settling import exact_coefficients, settled_sign
 from rosenblatt.training.dual.state import DualState
@@ -148,13 +151,19 @@ class _SingleCount:
     def _settled(self, signs: Floats, sums: Floats, doubts: Integers, start: int, bounds: SumBounds) -> Floats:
         """Return the signs with those in doubt settled; most only seemed so by a bound for all voters."""
         signs = signs.copy()
-        for i, v in doubts[np.argsort(doubts[:, 1], kind="stable")].tolist():
-            at = start + v
-            if not abs(sums[i, v]) > self._bound(bounds, i, at):
-                members, steps = self.made.members[: at + 1].tolist(), self.made.steps[: at + 1].tolist()
-                factors = exact_coefficients(members, steps)
-                x = self.table.host[[i]]
-                signs[i, v] = settled_sign(self.state.kernel, factors, self.state.support_matrix(), x)
+        open_ones = [(i, v) for i, v in doubts.tolist() if not abs(sums[i, v]) > self._bound(bounds, i, start + v)]
+        kernel, supports = self.state.kernel, self.state.support_matrix()
+        members, steps = self.made.members.tolist(), self.made.steps.tolist()
+        for i, pairs in groupby(open_ones, key=lambda pair: pair[0]):
+            voters = [start + v for _, v in pairs]
+            x = self.table.host[[i]]
+            if kernel.polynomial is not None:
+                row = x if sp.issparse(x) else x[0]
+                signs[i, np.array(voters) - start] = running_signs(kernel, members, steps, supports, row, voters)
+                continue
+            for at in voters:
+                factors = exact_coefficients(members[: at + 1], steps[: at + 1])
+                signs[i, at - start] = settled_sign(kernel, factors, supports, x)
         return signs
 
 

@@ -164,7 +164,8 @@ class EngineLearner(TrainedClassifier):
         Any chunking of a data set gives the same bits as one pass of ``fit`` with ``shuffle=False``, as long as
         ``classes`` is given at first or at most two occur. A class that turns up later is welcome: from the third on
         it starts from zero at its first row. ``n_iter_`` counts the calls; ``max_updates`` limits the updates of all of
-        them together. Rows are not held out, whatever ``early_stopping`` says.
+        them together. Rows are not held out, whatever ``early_stopping`` says. What needs all rows at once is refused:
+        ``hypothesis="pocket"``, and a kernel's ``gamma="scale"``.
 
         Parameters
         ----------
@@ -328,10 +329,12 @@ def _warn_about_mistakes(run: TrainingRun) -> None:
     history = np.array(state.mistakes)
     mistakes = int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~state.done)))
     limit = "max_updates" if state.at_limit.any() else "max_iter"
+    other = "AveragedPerceptron; if its features differ in scale, scale them"
+    if isinstance(run.options, KernelOptions):
+        other = "another kernel, a higher degree or a larger gamma"
     warn_user(
         f"{mistakes} mistake{'' if mistakes == 1 else 's'} in pass {state.passes}, the last that {limit} "
         f"allows: the data is not separated, as no pass was without a mistake. Raise {limit}; if the data may "
-        'not be separable, use hypothesis="average" or AveragedPerceptron; if its features differ in scale, '
-        "scale them.",
+        f'not be separable, use hypothesis="average" or {other}.',
         ConvergenceWarning,
     )

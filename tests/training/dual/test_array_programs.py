@@ -73,6 +73,6 @@ def test_predictions_in_other_namespaces(kernel, namespace, hypothesis):
 def _other(namespace):
     """Return what a model computes with, and its parameters, for a namespace."""
     if namespace == "torch":
-        pytest.importorskip("torch")
-        return {}, {"device": "cpu"}
+        torch = pytest.importorskip("torch")
+        return {}, {"device": "cuda" if torch.cuda.is_available() else "cpu"}
     return {"namespace": namespace}, {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -20,18 +20,19 @@ from rosenblatt.training.batches import (
 )
 from rosenblatt.training.dual.passes import DualPassRunner
 from rosenblatt.training.dual.pocket import DualPocketKeeper
-from rosenblatt.training.dual.start import computing, new_dual_state
+from rosenblatt.training.dual.start import computing
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.interrupts import interrupts_deferred
 from rosenblatt.training.labels import Labels, LabelSummary
 from rosenblatt.training.observers import History, Observer, PocketKeeper, ProgressLine, VoteRecorder
-from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
+from rosenblatt.training.options import KernelOptions, RunOptions
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.pass_state import PassState
 from rosenblatt.training.passes import PassRunner
-from rosenblatt.training.rows import Matrix, feature_ranges
+from rosenblatt.training.rows import feature_ranges
 from rosenblatt.training.run_state import RunState
+from rosenblatt.training.starts import new_state
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
 
@@ -365,23 +366,3 @@ def _keepers(state: RunState) -> list[Observer]:
     assert isinstance(state, LinearState)
     out: list[Observer] = [VoteRecorder()] if state.log is not None else []
     return [*out, PocketKeeper()] if state.pocket is not None else out
-
-
-def new_state(
-    options: RunOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
-) -> Any:
-    """Return a state that has seen nothing, of the kind that the options are for.
-
-    ``matrices`` gives all rows, for parameters that depend on them.
-    """
-    if isinstance(options, KernelOptions):
-        return new_dual_state(options, n_classes, d, matrices)
-    seed = draw_seed(options.random_state)
-    return LinearState.zeros(
-        n_classes,
-        d,
-        direct=options.direct,
-        fit_intercept=options.fit_intercept,
-        hypothesis=options.hypothesis,
-        seed=seed,
-    )

@@ -8,18 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
 from rosenblatt.training.checkpoint import Checkpoint
-from rosenblatt.training.dual.start import check_rows
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import KernelOptions, RunOptions
 from rosenblatt.training.outcome import Outcome
-from rosenblatt.training.run import TrainingRun, new_state
-from rosenblatt.training.run_state import RunState
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.starts import first_state, new_state, not_precomputed
 
 
 class Start(NamedTuple):
@@ -84,31 +82,9 @@ def _new_run(
             best = replace(start.best)
         source.set_classes(known)
     else:
-        state = _first_state(source, options)
+        state = first_state(source, options)
     warm = start is not None and resumed is None
     return TrainingRun(state, source, options, observers, threads=threads, warm=warm, best=best, resumed=current)
-
-
-def _first_state(source: InMemory | Streamed, options: RunOptions) -> RunState:
-    """Return the state from which a run on a source starts."""
-    d = source.width
-    if not isinstance(options, KernelOptions):
-        return new_state(options, len(source.classes), d)
-    if isinstance(source, InMemory):
-        check_rows(options, source.batch.rows.n, d)
-    elif options.kernel == "precomputed":
-        raise _not_precomputed("a stream does not have")
-    elif source.rereadable and options.needs_data:
-        for batch in source.batches():
-            d = max(d, batch.rows.d)
-    matrices = (lambda: (batch.rows.matrix for batch in source.batches())) if source.rereadable else None
-    return new_state(options, len(source.classes), d, matrices)
-
-
-def _not_precomputed(who: str) -> ParameterError:
-    return ParameterError(
-        Setting("kernel", "precomputed"), f" needs values between all rows, which {who}: use fit, or name a kernel."
-    )
 
 
 def online_run(
@@ -117,7 +93,7 @@ def online_run(
     """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
     options = replace(options, early_stopping=False, verbose=0)
     if isinstance(options, KernelOptions) and options.kernel == "precomputed":
-        raise _not_precomputed("chunks of rows do not have")
+        raise not_precomputed("chunks of rows do not have")
     if start is None:
         known = batch.classes if classes is None else np.union1d(classes, batch.classes)
         state = new_state(options, len(known), batch.rows.d)

@@ -50,6 +50,7 @@ def first_state(source: InMemory | Streamed, options: RunOptions) -> Any:
 
 
 def not_precomputed(who: str) -> ParameterError:
+    """Return the error for a precomputed kernel where values between all rows cannot be had."""
     return ParameterError(
         Setting("kernel", "precomputed"), f" needs values between all rows, which {who}: use fit, or name a kernel."
     )

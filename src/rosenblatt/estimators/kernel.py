@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from rosenblatt.estimators.array_inputs import like_input, tensor_device
 from rosenblatt.estimators.engine import EngineLearner
@@ -56,7 +58,7 @@ class KernelPerceptron(EngineLearner):
         Where kernel values are computed: a device of PyTorch such as "cuda" (the extra ``gpu``), by default NumPy, or
         the device of a tensor that is learned from under scikit-learn's array API dispatch.
     n_jobs : int or None
-        Threads for matrix products; None leaves that to the libraries.
+        Threads for the matrix products of ``fit`` and ``fit_stream``; None leaves that to the libraries.
     verbose : int
         1 shows progress on standard error.
 
@@ -142,6 +144,12 @@ class KernelPerceptron(EngineLearner):
         device = tensor_device(X)
         where = {"device": device} if self.device is None and device not in (None, "cpu") else {}
         return {"overrides": where | self._computing}
+
+    def _train(self, *run: Any) -> Self:
+        if self.n_jobs is None:
+            return super()._train(*run)
+        with threadpool_limits(effective_n_jobs(self.n_jobs)):
+            return super()._train(*run)
 
     def _state_here(self) -> DualState:
         """Return the state, to be computed with on the device that is asked for now."""

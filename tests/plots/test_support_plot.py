@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -110,6 +112,38 @@ def test_marks_of_many_rows_are_smaller_and_every_circle_is_around_its_mark():
         before = mark
 
 
+def test_circles_of_hundreds_of_support_rows_leave_the_marks_to_be_seen():
+    rows, y = make_rings(1500, 0.6, random_state=0)
+    model = perceptron("rbf", gamma=2.0, max_iter=3).fit(rows, y)
+    assert len(model.support_) > 500
+    ax = plot_support(model, rows, y, axes())
+    marks = [points for label, points in drawn(ax).items() if label.endswith(")")]
+    (around,) = [points for points in drawn(ax).values() if points not in marks and len(points.get_offsets())]
+    assert around.get_zorder() < min(points.get_zorder() for points in marks)
+    assert around.get_linewidths()[0] <= 0.5
+    assert around.get_sizes().max() <= 50
+
+
+def within(figure, box):
+    return box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
+
+
+@pytest.mark.parametrize("size", [(15, 6), (12, 4.5), (12, 8)])
+def test_titles_and_legends_of_panels_side_by_side_are_not_cut_off(size):
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(1, 3)
+    three, (spiral, y) = np.digitize(np.arctan2(*X.T), [-1, 1]), make_spiral(100, random_state=0)
+    pictures = [("last", X, Y), ("vote", X, three), ("last", spiral * [1, 1.3], y)]
+    for ax, (hypothesis, rows, labels) in zip(panels, pictures, strict=True):
+        model = KernelPerceptron("rbf", gamma=4.0, hypothesis=hypothesis, shuffle=False)
+        plot_support(model.fit(rows, labels), rows, labels, ax)
+    figure.draw_without_rendering()
+    for texts in ([ax.title for ax in panels], [ax.get_legend() for ax in panels]):
+        boxes = [text.get_window_extent() for text in texts]
+        assert all(within(figure, box) for box in boxes)
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
 def test_the_boundary_runs_where_the_decision_is_zero():
     model = perceptron("poly", degree=2, max_iter=50).fit(X, Y)
     ax = plot_support(model, X, Y, axes())
@@ -125,7 +159,7 @@ def test_the_title_names_the_kernel_and_counts():
     model = perceptron("rbf", gamma=0.5, max_iter=1).fit(X, NAMES)
     wrong = int((model.predict(X[:9]) != NAMES[:9]).sum())
     title = plot_support(model, X[:9], NAMES[:9], axes()).get_title()
-    assert title == f"Kernel: rbf with gamma 0.5\n{len(model.support_)} support rows; {wrong} of 9 rows wrong"
+    assert title == f"rbf with gamma 0.5\n{len(model.support_)} support rows; {wrong} of 9 rows wrong"
 
 
 def test_several_classes_are_regions_of_what_is_predicted():

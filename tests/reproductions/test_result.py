@@ -115,6 +115,34 @@ def test_no_error_at_all_can_be_drawn(tmp_path):
     assert ax.get_yscale() == "linear"
 
 
+def labelled(ax):
+    """Return the labels of the ticks on the axis of errors, those within its limits."""
+    ax.figure.canvas.draw()
+    low, high = ax.get_ylim()
+    return [label.get_text() for label in ax.yaxis.get_ticklabels() if low <= label.get_position()[1] <= high]
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.3, 0.77, 1, 1.3, 2, 4, 9])
+@pytest.mark.parametrize("ratio", [1.02, 1.5, 2, 3.9, 4.1, 10, 49, 51, 1000])
+def test_errors_have_some_plain_ticks_and_the_axis_says_whether_it_is_logarithmic(factor, ratio):
+    moments = [Moment(0.1, factor * ratio, factor, factor, 3, 3), Moment(1, factor, factor, factor, 3, 3)]
+    (ax,) = reproduction("", [DegreeRun(2, moments, 1.0, 1.0)], with_paper=False).plot(Figure().subplots())
+    labels = labelled(ax)
+    assert 3 <= len(labels) <= 16
+    assert len(set(labels)) == len(labels)
+    assert all(float(label) >= 0 and "e" not in label for label in labels)
+    logarithmic = ratio > 4
+    assert ax.get_yscale() == ("log" if logarithmic else "linear")
+    assert ax.get_ylabel() == ("test error (%, logarithmic)" if logarithmic else "test error (%)")
+    assert ax.get_xlabel() == "epoch (logarithmic)"
+
+
+def test_panels_have_one_scale_of_errors(found):
+    first, second = found.plot(Figure().subplots(1, 2))
+    assert first.get_ylim() == second.get_ylim()
+    assert labelled(first) == labelled(second) == ["2", "3", "5", "8", "10"]
+
+
 def test_without_matplotlib_it_says_what_to_install(found, monkeypatch, tmp_path):
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)

@@ -32,8 +32,10 @@ _TINT = 0.22
 _ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
 # areas in square points: of many rows marks are smaller, of many support rows the largest circles, too
 _MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)
-_CIRCLES, _CIRCLE_SIZES = 12_000.0, (130.0, 330.0)
-_AROUND = 2.0  # the smallest circle, in marks
+_CIRCLES, _CIRCLE_SIZES = 12_000.0, (48.0, 330.0)
+_AROUND = 3.0  # the smallest circle, in marks
+_LINES = [48.0, 130.0], [0.5, 1.1]  # the line of circles by the area of the largest
+_BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
 # Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
 _LOOKS = (
     *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
@@ -55,7 +57,8 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         Of two features and up to ten classes. Or a pipeline that ends in one, with the rows it was trained on.
     X, y : rows of two features, and their labels
     ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made.
+        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
+        your own with ``layout="constrained"`` has room for it.
 
     Examples
     --------
@@ -64,7 +67,7 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     >>> X, y = make_xor()
     >>> ax = plot_support(SVC(kernel="poly", degree=2, gamma=1, coef0=1).fit(X, y), X, y)
     >>> print(ax.get_title())
-    Kernel: poly with degree 2, gamma 1, coef0 1
+    poly with degree 2, gamma 1, coef0 1
     4 support rows; 0 of 4 rows wrong
     """
     steps, learner = split_pipeline(model)
@@ -82,20 +85,28 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     for label, (colour, marker) in zip(classes.tolist(), _LOOKS, strict=False):
         own = points[labels == label]
         drawn = own[evenly_chosen(len(own))]
-        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.5, "s": mark, "zorder": 3}
+        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
         ax.scatter(*drawn.T, marker=marker, label=f"{label} ({len(own):,})", **look)
     meaning = _draw_support(ax, rule, support, _AROUND * mark)
     counts = f"{len(rule.rows):,} support row{'' if len(rule.rows) == 1 else 's'}"
     names = feature_labels(learner if steps is None else model, 2)
-    ax.set(
-        title=f"Kernel: {kernel_words(learner)}\n{counts}; {wrong:,} of {len(points):,} rows wrong",
-        xlabel=names[0],
-        ylabel=names[1],
-    )
-    columns = min(6, len(ax.get_legend_handles_labels()[0]))
-    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=columns, title=meaning)
+    title = f"{kernel_words(learner)}\n{counts}; {wrong:,} of {len(points):,} rows wrong"
+    ax.set_title(title, fontsize="medium")
+    ax.set(xlabel=names[0], ylabel=names[1])
+    columns = min(5, len(ax.get_legend_handles_labels()[0]))
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": _BELOW, "ncols": columns}
+    letters = {"fontsize": "small", "title_fontsize": "small", "columnspacing": 1.2}
+    ax.legend(frameon=False, title=meaning, **below, **letters)
     tidy(ax)
+    _lay_out(ax)
     return ax
+
+
+def _lay_out(ax: Axes) -> None:
+    """Lay out a constrained figure once more than drawing it does: at first axes to scale are taken for too tall."""
+    layout = ax.figure.get_layout_engine()
+    if isinstance(layout, import_matplotlib("layout_engine").ConstrainedLayoutEngine):
+        layout.execute(ax.figure.figure)
 
 
 def _points(X: Any, learner: Any) -> np.ndarray:
@@ -152,15 +163,15 @@ def _draw_regions(ax: Axes, model: Any, X: Any, points: np.ndarray, classes: np.
 
 
 def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: float) -> str:
-    """Draw a circle around each support row, add some to the legend, and return what their areas stand for."""
+    """Draw a circle around each support row, below all marks; add some to the legend; return what their areas mean."""
     sizes = np.abs(rule.coefficients).sum(axis=0)
     drawn = sizes > 0
     if not drawn.any():
         return ""
     largest = float(sizes.max())
-    room = float(np.clip(_CIRCLES / int(drawn.sum()), *_CIRCLE_SIZES)) - smallest
-    line = 1.1 if room + smallest > _CIRCLE_SIZES[0] else 0.7
-    look = {"facecolor": "none", "edgecolor": DARK, "linewidth": line, "zorder": 4}
+    area = float(np.clip(_CIRCLES / int(drawn.sum()), *_CIRCLE_SIZES))
+    room = area - smallest
+    look = {"facecolor": "none", "edgecolor": DARK, "linewidth": float(np.interp(area, *_LINES)), "zorder": 2}
     ax.scatter(*support[drawn].T, s=smallest + room * sizes[drawn] / largest, **look)
     ticks = import_matplotlib("ticker").MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, largest)
     round_sizes = [tick for tick in ticks if 0 < tick <= largest]
@@ -168,7 +179,7 @@ def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: fl
         ax.scatter([], [], s=smallest + room * shown / largest, label=f"{shown:.4g}", **look)
     whose = "averaged coefficient" if rule.averaged else "coefficient"
     return f"circles: support rows, area by |{whose}|" + (
-        ", all classes added up" if len(rule.coefficients) > 1 else ""
+        ",\nall classes added up" if len(rule.coefficients) > 1 else ""
     )
 
 

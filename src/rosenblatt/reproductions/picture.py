@@ -18,7 +18,9 @@ _STYLES = {
     "average": {"color": BLUE, "linestyle": "--", "marker": "s"},
     "vote": {"color": DARK, "linestyle": "-", "marker": "o"},
 }
-_TICKS = [tens * digit for tens in (0.1, 1, 10) for digit in (1, 2, 5)] + [100]
+_LOGARITHMIC_FROM = 4.0  # where the largest error is so many times the smallest
+_DECADES = (0.001, 0.01, 0.1, 1, 10, 100)
+_MANY, _FEW, _FEW_FROM = (1, 2, 3, 5, 8), (1, 2, 5), 50.0  # ticks of a decade, fewer from that ratio on
 _MOST_ACROSS = 3
 Rows = Sequence[Mapping[str, Any]]
 
@@ -44,20 +46,29 @@ def draw_figure(by_degree: Mapping[int, Rows], title: str, path: str | os.PathLi
 
 def draw_panels(by_degree: Mapping[int, Rows], where: Axes | Sequence[Axes]) -> list[Axes]:
     """Draw a panel for each degree on axes of its own; return these."""
-    panels = [where] if hasattr(where, "plot") else list(where)
+    panels: list[Axes] = [where] if hasattr(where, "plot") else list(where)
     if len(panels) != len(by_degree):
         raise ParameterError(
             f"a picture of {len(by_degree)} degrees needs so many axes, got {len(panels)}: "
             "leave them out for a new figure."
         )
-    logarithmic = all(row[name] > 0 for rows in by_degree.values() for row in rows for name in _STYLES)
+    errors = [row[name] for rows in by_degree.values() for row in rows for name in _STYLES]
+    ratio = max(errors) / min(errors) if min(errors) > 0 else 1.0  # no error at all has no logarithm
     for ax, (degree, rows) in zip(panels, by_degree.items(), strict=True):
-        _panel(ax, degree, rows, logarithmic)
+        _draw_lines(ax, rows)
+        ax.set(title=f"degree {degree}", xlabel="epoch (logarithmic)", ylabel="test error (%)", xscale="log")
+        _set_ticks(ax.xaxis, [row["epoch"] for row in rows])
+        if ratio >= _LOGARITHMIC_FROM:
+            ax.set(ylabel="test error (%, logarithmic)", yscale="log")
+            _set_ticks(ax.yaxis, [ten * digit for ten in _DECADES for digit in (_MANY if ratio < _FEW_FROM else _FEW)])
+    limits = [limit for ax in panels for limit in ax.get_ylim()]
+    for ax in panels:
+        ax.set_ylim(min(limits), max(limits))
     return panels
 
 
-def _panel(ax: Axes, degree: int, rows: Rows, logarithmic: bool) -> None:
-    ticker = import_matplotlib("ticker")
+def _draw_lines(ax: Axes, rows: Rows) -> None:
+    """Draw errors by epoch, with open marks where the paper has a number."""
     epochs = [row["epoch"] for row in rows]
     for name, style in _STYLES.items():
         ax.plot(epochs, [row[name] for row in rows], label=name, markersize=5, linewidth=1.5, **style)
@@ -66,12 +77,13 @@ def _panel(ax: Axes, degree: int, rows: Rows, logarithmic: bool) -> None:
         if known:
             style = {"color": _STYLES[name]["color"], "marker": _STYLES[name]["marker"], "linestyle": ""}
             ax.plot(*zip(*known, strict=True), label=f"paper: {name}", markersize=11, fillstyle="none", **style)
-    ax.set(title=f"degree {degree}", xlabel="epoch", ylabel="test error (%)", xscale="log")
-    if logarithmic:
-        ax.set_yscale("log")
-    for axis, ticks in [(ax.xaxis, epochs), (ax.yaxis, _TICKS)][: 1 + logarithmic]:
-        axis.set_major_locator(ticker.FixedLocator(ticks))
-        axis.set_minor_locator(ticker.NullLocator())
-        axis.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))
     ax.legend(frameon=False)
     tidy(ax)
+
+
+def _set_ticks(axis: Any, ticks: Sequence[float]) -> None:
+    """Put ticks at these places of a logarithmic axis and no others, with plain numbers."""
+    ticker = import_matplotlib("ticker")
+    axis.set_major_locator(ticker.FixedLocator(ticks))
+    axis.set_minor_locator(ticker.NullLocator())
+    axis.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))

@@ -181,7 +181,7 @@ def test_standard_input_needs_a_gamma(rings):
         (["-l", "kernel", "--gamma", "wide"], "--gamma must be scale, auto or a number from 0 on, got 'wide'."),
         (["-l", "kernel", "--gamma", "-1"], "--gamma must be"),
         (["-l", "kernel", "--gamma", "nan"], "--gamma must be"),
-        (["-l", "kernel", "--degree", "-1"], "--degree must be an integer of at least 0, got -1."),
+        (["-l", "kernel", "--degree", "-1"], "--degree must be an integer from 0 to 1000, got -1."),
         (["-l", "kernel", "--coef0", "inf"], "--coef0 must be a number, got inf."),
         (
             ["-l", "kernel", "--hypothesis", "pocket"],

@@ -26,9 +26,7 @@ WEIGHTS = {
         VotedPerceptron(),
         VotedPerceptron(multi_class="direct"),
         KernelPerceptron(),
-        KernelPerceptron(kernel="rbf", hypothesis="last"),
         KernelPerceptron(hypothesis="vote", multi_class="direct"),
-        KernelPerceptron(hypothesis="pocket"),
     ],
     expected_failed_checks=lambda estimator: WEIGHTS,
 )

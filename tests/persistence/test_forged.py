@@ -90,8 +90,11 @@ def test_forged_files_are_refused_or_as_sound_as_any(path):
             for name, array in arrays_again.items():
                 assert array.tobytes() == some_arrays[name].tobytes()
             rows = X @ X.T if getattr(again, "kernel", "") == "precomputed" else X
+            if hasattr(again, "device"):
+                again.device = None  # one of another machine is refused where it is used
             assert len(again.predict(rows)) == 30
-            if again.hypothesis != "pocket" and again.class_weight != "balanced" and again.classes_.dtype.kind != "U":
+            numbers = again.classes_.dtype.kind != "U"
+            if hasattr(again, "partial_fit") and again.class_weight != "balanced" and numbers:
                 try:
                     again.set_params(verbose=0).partial_fit(rows, y)
                 except ValueError as refusal:  # a gamma that depends on the data, a device that is not there

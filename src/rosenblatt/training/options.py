@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import secrets
 from collections.abc import Mapping
@@ -149,11 +148,7 @@ class KernelOptions(RunOptions):
         """Return these options; a ParameterError names the first that is out of its range."""
         super().check()
         check_kernel(self.kernel, self.degree, self.gamma, self.coef0)
-        if (
-            isinstance(self.cache_size, bool)
-            or not isinstance(self.cache_size, Real)
-            or not 0 < self.cache_size < math.inf
-        ):
+        if isinstance(self.cache_size, bool) or not isinstance(self.cache_size, Real) or not 0 < self.cache_size < 1e15:
             raise ParameterError(
                 Setting("cache_size"), f" must be a number of megabytes above 0, got {shorten(self.cache_size)}."
             )

@@ -16,6 +16,8 @@ from rosenblatt.training.run_state import RunState
 from rosenblatt.training.state import LinearState
 
 _TINY = 1e-290
+LARGEST = 1e300
+"""Squared lengths beyond this, and radii, count as infinite."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ def _single(state: RunState, k: int) -> Report:
         updates=sum(mistakes),
         mistakes_by_pass=mistakes,
         converged=bool(state.done[k]),
-        radius=state.radius,
+        radius=state.radius if state.radius < LARGEST else math.inf,
         margin_low=low,
         margin_high=high if high >= low else math.inf,  # the weights come from other data as well
         bound=bound,
@@ -189,8 +191,13 @@ def _dual_margins(state: DualState, k: int) -> tuple[float, float, float]:
         return low, high, bound
     steps = float(np.abs(state.updates_of(k).steps).sum())
     # the sum that makes the squared length up rounds once for each update, and is off by the errors of the leads
-    drift = 16.0 * HALF_ULP * (float(counters["updates"]) + state.width + 64.0) * float(counters["step_sum"]) ** 2
-    length = math.sqrt(max(0.0, float(state.norm2[k])) + drift * state.radius**2)
+    degree = (state.kernel.polynomial or (1.0, 0.0, 1))[2] + 1
+    drift = 16.0 * HALF_ULP * (float(counters["updates"]) + degree * (state.width + 64.0))
+    reach = float(counters["step_sum"]) * state.radius
+    squared = max(0.0, float(state.norm2[k])) + drift * reach * reach
+    if not _TINY < squared < LARGEST:
+        return (0.0 if state.done[k] else low), high, bound  # squares have left the range of floats
+    length = math.sqrt(squared)
     forgotten = counters["updates"] > sum(len(part.members) for part in state.updates[k])
     if steps > 0:
         high = length / steps * (1.0 + 1e-12)

@@ -25,6 +25,10 @@ class SumBounds:
     """What such a value may be off by."""
     whole: bool
     """Whether these values are integers without rounding errors."""
+    tiny: float
+    """What sums may lose to underflow."""
+    far_exponents: float
+    """What the relative error of exponentials of distances may be, besides ``errors``, where these are large."""
     as_computed: bool
     """Whether signs are those of the numbers as computed, so that there is no doubt."""
 
@@ -39,7 +43,9 @@ class SumBounds:
         largest, errors = values.doubt(lengths, longest, max(table.rows.terms, supports.terms))
         whole = values.is_whole(table.rows) and supports.whole
         whole = whole and float(largest.max(initial=0.0)) < values.largest_whole
-        return cls(largest, errors, whole, not values.kernel.is_exact)
+        gamma = values.kernel.polynomial[0] if values.kernel.polynomial else 1.0
+        far = 745.0 * HALF_ULP * (table.rows.terms + supports.terms + 8.0)  # beyond exp(-745) there are no floats
+        return cls(largest, errors, whole, TINY * max(1.0, gamma), far, not values.kernel.is_exact)
 
     def of_sums(self, sizes: Floats, terms: Floats, whole_factors: bool) -> Floats:
         """Return what sums may be off by, of shape (sums, rows); 0 where they are exact.
@@ -51,12 +57,12 @@ class SumBounds:
         if self.as_computed or (self.whole and whole_factors and most < 2.0**53):
             return np.zeros((len(sizes), len(self.largest)))
         with np.errstate(over="ignore", invalid="ignore"):
-            bounds = sizes[:, None] * (self.errors + HALF_ULP * terms[:, None] * self.largest) * 1.1 + TINY
+            bounds = sizes[:, None] * (self.errors + HALF_ULP * terms[:, None] * self.largest) * 1.1 + self.tiny
         return np.where(np.isnan(bounds), np.inf, bounds)
 
     def of_one(self, row: int, size: float, terms: float) -> float:
         """Return what one sum may be off by at one row."""
-        return size * float(self.errors[row] + HALF_ULP * terms * self.largest[row]) * 1.1 + TINY
+        return size * float(self.errors[row] + HALF_ULP * terms * self.largest[row]) * 1.1 + self.tiny
 
 
 def are_integers(values: Floats) -> bool:

@@ -7,7 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from rosenblatt.training.dual.arrays import Array, ArrayLibrary
-from rosenblatt.training.dual.rounds import BlockResult, Correction, Floats, Forget, Gram, Integers, keep_all
+from rosenblatt.training.dual.rounds import (
+    BlockResult,
+    Correction,
+    Floats,
+    Forget,
+    Gram,
+    Integers,
+    keep_all,
+    least_leads,
+)
 
 
 class DirectRounds:
@@ -79,7 +88,7 @@ class DirectRounds:
             settled = first
         self.result.visited = self.n if len(found) < self.room else found[-1].place + 1 if found else 0
         if not found and self.result.visited:
-            lowest = np.maximum(self.library.fetch(self._leads()) - 2.0 * self.bounds, 1e-300)
+            lowest = least_leads(self.library.fetch(self._leads()), 2.0 * self.bounds)
             self.result.lowest = float(lowest.min())
             self.result.lowest_step = float((lowest * self.steps).min())
         return [self.result]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ class BlockLearner:
         self.primal = PrimalWeights(self.values, state) if polynomial is not None and polynomial[2] == 1 else None
         self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
         """Of shape (support rows, scores)."""
+        self._whole_steps = state.has_whole_steps
         self._known_rounds: dict[tuple[int, int], OneVsRestRounds] = {}
 
     # one block
@@ -113,9 +115,9 @@ class BlockLearner:
         """Return what each lead may be off by, at any moment of the block: an array (classifiers, rows)."""
         counters = self.state.counters[active]
         steps = counters["step_sum"] * 1.001 + float(sizes.sum())
-        whole = all(map(are_integers, (counters["step_sum"], sizes, self.coefficients)))
+        self._whole_steps = self._whole_steps and are_integers(sizes)
         terms = len(self.state.supports) + 2.0 * counters["updates"] + 2.0 * len(rows) + 16.0
-        return SumBounds.of_rows(self.table, rows).of_sums(steps, terms, whole)
+        return SumBounds.of_rows(self.table, rows).of_sums(steps, terms, self._whole_steps)
 
     # exact decisions
 
@@ -252,6 +254,7 @@ class BlockLearner:
                 step_sum += step
                 squares += max(step * step, 1e-300)
                 norm2 += 2.0 * step * lead + kesler * step * step * square
+            norm2 = norm2 if abs(norm2) < sys.float_info.max else sys.float_info.max
             counters["step_sum"], counters["step_square_sum"], state.norm2[k] = step_sum, squares, norm2
             counters["lowest"] = counters["lowest_step"] = 0.0
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -85,4 +86,4 @@ def _measure(
         largest = np.max(steps * steps * squares)
     counters["radius2"][active] = np.maximum(counters["radius2"][active], squares.max())
     counters["max_step_norm2"][active] = np.maximum(counters["max_step_norm2"][active], largest)
-    state.radius = max(state.radius, math.sqrt(max(0.0, float(squares.max()))))
+    state.radius = min(max(state.radius, math.sqrt(max(0.0, float(squares.max())))), sys.float_info.max)

@@ -103,6 +103,13 @@ class BlockResult:
     lowest_step: float = math.inf
 
 
+def least_leads(leads: Floats, bounds: Floats) -> Floats:
+    """Return what leads that are known to be above 0 are at least, given what they may be off by."""
+    with np.errstate(invalid="ignore"):
+        least = leads - bounds
+    return np.where(np.isfinite(leads) & (least > 1e-300), least, 1e-300)
+
+
 Forget = Callable[[int, Correction], Floats | None]
 
 
@@ -256,7 +263,7 @@ class OneVsRestRounds:
             full = len(result.corrections) >= self.room[k]
             result.visited = self.n if not full else result.corrections[-1].place + 1 if result.corrections else 0
         for k in clean:
-            lowest = np.maximum(leads[k] - self.bounds[k], 1e-300)
+            lowest = least_leads(leads[k], self.bounds[k])
             self.results[k].lowest = float(lowest.min())
             self.results[k].lowest_step = float((lowest * self.steps).min())
         return self.results

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.arrays import ArrayLibrary, open_library
-from rosenblatt.training.dual.bounds import SumBounds, are_integers
+from rosenblatt.training.dual.bounds import SumBounds
 from rosenblatt.training.dual.settling import settled_sign
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable
@@ -43,20 +43,20 @@ class SupportSums:
 
     def __init__(self, state: DualState, hypothesis: str) -> None:
         self.state, self.hypothesis = state, hypothesis
-        self.coefficients, self.divisors = state.whole_coefficients(hypothesis)
+        self.coefficients, self.divisors, self.sizes = state.whole_coefficients(hypothesis)
         self._exact: dict[int, dict[int, Any]] = {}
 
     def blocks(self, rows: RowMatrix) -> Iterator[ScoredRows]:
         """Yield the scores of all rows, some of them at a time."""
         state = self.state
-        factors, sizes = np.ascontiguousarray(self.coefficients.T), np.abs(self.coefficients).sum(axis=1)
+        factors = np.ascontiguousarray(self.coefficients.T)
         terms = len(state.supports) + 2.0 * np.broadcast_to(state.counters["updates"], state.n_scores) + 16.0
-        whole = are_integers(self.coefficients)
+        whole = state.has_whole_steps
         for start, table in tables(state, rows.matrix, whole_rows=False):
             n = table.host.shape[0]
             with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
                 scores = table.values.library.fetch(table.scores(np.arange(n), factors))
-            bounds = SumBounds.of_rows(table).of_sums(sizes, terms, whole)
+            bounds = SumBounds.of_rows(table).of_sums(self.sizes, terms, whole)
             yield ScoredRows(start, scores, bounds.T)
 
     def sign(self, k: int, x: Matrix, other: int | None = None) -> int:

@@ -31,7 +31,10 @@ def settled_sign(kernel: Kernel, coefficients: Coefficients, rows: Matrix, x: Ma
         return 0
     factors = [coefficients[place] for place in places]
     some = rows[np.array(places)]
-    sign = _float_sign(kernel, np.array([float(factor) for factor in factors]), some, x)
+    try:
+        sign = _float_sign(kernel, np.array([float(factor) for factor in factors]), some, x)
+    except OverflowError:  # a factor beyond the floats
+        sign = None
     return exact_sign(kernel, factors, some, x if sp.issparse(x) else x[0]) if sign is None else sign
 
 
@@ -53,9 +56,11 @@ def _values_and_errors(kernel: Kernel, rows: Matrix, x: Matrix) -> tuple[Floats,
     terms = min(d, int(np.count_nonzero(row))) + 8.0
     if kernel.polynomial is not None:
         gamma, coef0, degree = kernel.polynomial
-        bases, sizes = gamma * (some @ row) + coef0, gamma * (abs(some) @ abs(row)) + abs(coef0)
+        dots = abs(some) @ abs(row)
+        bases, sizes = gamma * (some @ row) + coef0, gamma * dots + abs(coef0)
         errors = 1.05 * HALF_ULP * degree * terms * sizes**degree
-        safe = (sizes == 0.0) | ((sizes > 1e-200) & (sizes**degree > 1e-250) & (sizes**degree < 1e250))
+        apart = ((some != 0).astype(np.float64) @ (row != 0)) == 0 if not dots.all() else np.zeros(len(dots), bool)
+        safe = (apart | (dots > 1e-280)) & (sizes > 1e-200) & (sizes**degree > 1e-250) & (sizes**degree < 1e250)
         return bases**degree, np.where(safe & (HALF_ULP * degree * terms < 0.05), errors, np.nan)
     if sp.issparse(some) or rows.shape[1] != x.shape[1]:
         return np.full(rows.shape[0], np.nan), np.full(rows.shape[0], np.nan)

@@ -176,12 +176,16 @@ class DualState(RunState):
 
         ``hypothesis`` is "last", "average" or "pocket". The average is the mean over all visits.
         """
-        coefficients, divisors = self.whole_coefficients(hypothesis)
+        coefficients, divisors, _ = self.whole_coefficients(hypothesis)
         return coefficients / divisors[:, None]
 
-    def whole_coefficients(self, hypothesis: str) -> tuple[Floats, Floats]:
-        """Return the factors before a division, which are integers if all steps are, and the divisor of each score."""
+    def whole_coefficients(self, hypothesis: str) -> tuple[Floats, Floats, Floats]:
+        """Return the factors before a division, which are integers if all steps are, and the divisor of each score.
+
+        With them come the sums of the absolute steps behind each score, which its rounding error is in proportion to.
+        """
         out, divisors = np.zeros((self.n_scores, len(self.supports))), np.ones(self.n_scores)
+        sizes = np.zeros((self.n_scores, len(self.supports)))
         for k in range(len(self.counters)):
             made = self.updates_of(k)
             steps = made.steps
@@ -192,7 +196,13 @@ class DualState(RunState):
             elif hypothesis == "pocket" and self.pocket is not None:
                 steps = np.where(np.arange(len(steps)) < self.pocket.updates[k], steps, 0.0)
             self.add_steps(out, k, made, steps)
-        return out, divisors
+            self.add_steps(sizes, k, made, np.abs(steps), rivals_too=True)
+        return out, divisors, sizes.sum(axis=1)
+
+    @property
+    def has_whole_steps(self) -> bool:
+        """Whether all steps are integers."""
+        return all(bool(np.all(made.steps == np.floor(made.steps))) for chunk in self.updates for made in chunk)
 
     def go_on_with(self, X: Any = None) -> None:
         """Number the rows that come from here on, so that none of them is taken for a row that was seen before.
@@ -211,11 +221,14 @@ class DualState(RunState):
         if not same:
             self.rows_seen = int(numbers.max()) + 1
 
-    def add_steps(self, out: Floats, k: int, made: Updates, steps: Floats) -> None:
-        """Add the ``steps`` of classifier ``k``'s updates to the factors (scores, support rows) that they change."""
+    def add_steps(self, out: Floats, k: int, made: Updates, steps: Floats, rivals_too: bool = False) -> None:
+        """Add the ``steps`` of classifier ``k``'s updates to the factors (scores, support rows) that they change.
+
+        Where classes compete they are taken from the rivals, or added to them, too.
+        """
         if self.direct:
             np.add.at(out, (made.trues, made.members), steps)
-            np.add.at(out, (made.rivals, made.members), -steps)
+            np.add.at(out, (made.rivals, made.members), steps if rivals_too else -steps)
         else:
             np.add.at(out[k], made.members, steps)
 

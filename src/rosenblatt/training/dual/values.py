@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from rosenblatt.parameters import shorten
 from rosenblatt.rounding import HALF_ULP
@@ -18,6 +19,8 @@ from rosenblatt.training.rows import Matrix, pad_columns
 
 Floats = NDArray[np.float64]
 _UNIT = {"float64": HALF_ULP, "float32": 2.0**-24}
+_SPARSE_ROWS = 128
+"""Sparse rows whose distances are computed at once, as dense rows of the columns that they have."""
 _DISTANCE_BYTES = 16 * 1024 * 1024
 """Differences of rows that are held at once for distances in the L1 norm."""
 
@@ -162,12 +165,9 @@ class KernelValues:
     def _distances(self, A: Any, B: Any) -> Array:
         """Return the L1 distances; a part of the lines at a time."""
         if sp.issparse(A) or sp.issparse(B):
-            width = max(A.shape[1], B.shape[1])
-            A, B = (pad_columns(M, width).toarray() if sp.issparse(M) else M for M in (A, B))
+            return _sparse_distances(sp.csr_array(A), sp.csr_array(B))
         xp, (n, d) = self.library.xp, A.shape
         if self.library.is_numpy and self.dtype == "float64":
-            from scipy.spatial.distance import cdist
-
             return cdist(A, B, "cityblock")
         out = self.library.empty((n, B.shape[0]), self.dtype)
         step = max(1, _DISTANCE_BYTES // max(1, 8 * d * B.shape[0]))
@@ -182,7 +182,8 @@ class KernelValues:
         name = getattr(self.kernel.function, "__name__", "the function")
         found = self.kernel.function(A, B)  # type: ignore[misc]
         try:
-            found = np.asarray(found.toarray() if sp.issparse(found) else found, np.float64)
+            found = np.asarray(found.toarray() if sp.issparse(found) else found)
+            found = found.astype(np.float64, casting="unsafe" if found.dtype.kind in "biuO" else "same_kind")
         except (TypeError, ValueError):
             raise ValueError(f"expected kernel values from {name}, got {shorten(found)}.") from None
         if found.shape != (A.shape[0], B.shape[0]):
@@ -236,7 +237,8 @@ class KernelValues:
                 bases = (gamma * dots + abs(coef0)) * (1 + 1e-9)
                 sizes = bases ** float(degree)
                 relative = np.full_like(lengths, unit * degree * (terms + 8.0))
-                certain = ((dots == 0.0) | (dots > smallest)) & (sizes > smallest) & (sizes < largest)
+                zero = (lengths == 0.0) | (longest == 0.0)
+                certain = (zero | (dots > smallest)) & (sizes > smallest) & (sizes < largest)
                 certain &= (bases < largest) & (bases > smallest) & (relative < 0.05) & (longest < longest_row)
                 certain &= lengths < longest_row
                 if degree == 0:
@@ -254,3 +256,18 @@ class KernelValues:
     def largest_whole(self) -> float:
         """The largest size of kernel values up to which integers are exact."""
         return 2.0**53 if self.dtype == "float64" else 2.0**24
+
+
+def _sparse_distances(A: sp.csr_array, B: sp.csr_array) -> Floats:
+    """Return the L1 distances between sparse rows; some at a time, by the columns that these have."""
+    out = np.empty((A.shape[0], B.shape[0]))
+    for i in range(0, A.shape[0], _SPARSE_ROWS):
+        for j in range(0, B.shape[0], _SPARSE_ROWS):
+            some, others = A[i : i + _SPARSE_ROWS], B[j : j + _SPARSE_ROWS]
+            columns, places = np.unique(np.concatenate([some.indices, others.indices]), return_inverse=True)
+            dense = []
+            for rows, indices in ((some, places[: some.nnz]), (others, places[some.nnz :])):
+                narrow = sp.csr_array((rows.data, indices, rows.indptr), shape=(rows.shape[0], max(1, len(columns))))
+                dense.append(narrow.toarray())
+            out[i : i + _SPARSE_ROWS, j : j + _SPARSE_ROWS] = cdist(*dense, "cityblock")
+    return out

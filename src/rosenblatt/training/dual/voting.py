@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.bounds import SumBounds, are_integers
 from rosenblatt.training.dual.exact_signs import running_signs
 from rosenblatt.training.dual.scoring import tables
@@ -148,10 +149,24 @@ class _SingleCount:
         """Return what the sum of one voter may be off by at a row."""
         return bounds.of_one(row, float(self._sizes[voter]), 2.0 * voter + 18.0)
 
+    def _left_open(self, sums: Floats, doubts: Integers, start: int, bounds: SumBounds) -> list[tuple[int, int]]:
+        """Return the doubts that bounds for single voters leave open, as pairs of a row and a voter's column."""
+        if self.state.kernel.polynomial is not None:
+            return [(i, v) for i, v in doubts.tolist() if not abs(sums[i, v]) > self._bound(bounds, i, start + v)]
+        left: list[tuple[int, int]] = []
+        steps, voters = np.abs(self.made.steps), np.arange(len(self.made.steps))
+        for i in np.unique(doubts[:, 0]).tolist():  # errors of exponentials are in proportion to these
+            columns = doubts[doubts[:, 0] == i, 1]
+            values = self.library.fetch(self.products[i, :])[self.made.members]
+            relative = float(bounds.errors[i]) + bounds.far_exponents + HALF_ULP * (2.0 * voters + 18.0)
+            limits = np.cumsum(steps * values) * relative * 1.1 + bounds.tiny
+            left += [(i, v) for v in columns.tolist() if not abs(sums[i, v]) > limits[start + v]]
+        return left
+
     def _settled(self, signs: Floats, sums: Floats, doubts: Integers, start: int, bounds: SumBounds) -> Floats:
         """Return the signs with those in doubt settled; most only seemed so by a bound for all voters."""
         signs = signs.copy()
-        open_ones = [(i, v) for i, v in doubts.tolist() if not abs(sums[i, v]) > self._bound(bounds, i, start + v)]
+        open_ones = self._left_open(sums, doubts, start, bounds)
         kernel, supports = self.state.kernel, self.state.support_matrix()
         members, steps = self.made.members.tolist(), self.made.steps.tolist()
         for i, pairs in groupby(open_ones, key=lambda pair: pair[0]):

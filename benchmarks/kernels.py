@@ -29,8 +29,6 @@ from rosenblatt.reproductions.memory import free_cache_size
 ROUNDS = 2
 SUBSET, QUICK_ROWS, QUICK_TEST_ROWS = 10_000, 1000, 500
 EPOCHS = 10
-ROW_EPOCHS = 3
-"""Epochs of the program that goes row by row: ten take it minutes, and the ratio only grows with each."""
 RATIO_LIMITS = {3: 1.1, 2: 1.7}
 """The most that a run with its evaluation may take, in times of a plain program that only trains, by degree."""
 MOST_GIBIBYTES = 12.0
@@ -75,13 +73,13 @@ def _measured(title: str, measure: Callable[[str, bool], list[Figure]], quick: b
 
 def _rows(title: str, quick: bool) -> list[Figure]:
     X, y = _training_rows(QUICK_ROWS if quick else SUBSET)
-    model = _learner(ROW_EPOCHS)
+    model = _learner(EPOCHS)
     _compile()
     answers: list[Learned] = []
     best = _best(
         {
             "ours": lambda: model.fit(X, y),
-            "peer": lambda: answers.append(row_by_row(X, y, 3, ROW_EPOCHS)),
+            "peer": lambda: answers.append(row_by_row(X, y, 3, EPOCHS)),
         }
     )
     ratio = best["peer"] / best["ours"]
@@ -90,7 +88,7 @@ def _rows(title: str, quick: bool) -> list[Figure]:
         f"{ratio:.1f}x ({best['ours']:.3g} s, peer {best['peer']:.3g} s); "
         f"{_counts(model.n_updates_, len(model.support_), same)}"
     )
-    name = f"{title}: {len(y):,} rows, d = 3, {ROW_EPOCHS} epochs (ten take the peer minutes)"
+    name = f"{title}: {len(y):,} rows, d = 3, {EPOCHS} epochs"
     return [Figure(name, words, ">= 10", same and ratio >= 10)]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.kernels.scores import count_votes
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.bounds import SumBounds, are_integers
 from rosenblatt.training.dual.exact_signs import running_signs
@@ -42,8 +43,9 @@ def votes(state: DualState, rows: RowMatrix) -> Floats:
     visits = state.counters["visits"].astype(np.float64)
     out = np.zeros((rows.n, state.n_scores))
     if len(state.supports):
+        room: list[Any] = []
         for start, table in tables(state, rows.matrix, whole_rows=True):
-            counted = _count(state, table, visits[:, None])
+            counted = _count(state, table, visits[:, None], _products(table, room))
             out[start : start + len(counted)] = counted[:, :, 0]
     return out / np.maximum(state.visits, 1.0)
 
@@ -59,10 +61,11 @@ def scores_at(state: DualState, rows: RowMatrix, moments: Any, progress: Any = N
     factors = np.concatenate([_factors_at(state, moment, kind) for kind in ("last", "average") for moment in moments])
     shape = (rows.n, len(moments), state.n_scores)
     last, average, vote = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    room: list[Any] = []
     for start, table in tables(state, rows.matrix, whole_rows=True):
         n = table.host.shape[0]
         part, library = slice(start, start + n), table.values.library
-        products = _products(table)
+        products = _products(table, room)
         sums = library.fetch(products @ library.put(np.ascontiguousarray(factors.T)))
         last[part], average[part] = np.split(sums.reshape(n, 2 * len(moments), -1), 2, axis=1)
         vote[part] = np.swapaxes(_count(state, table, ends, products), 1, 2)
@@ -83,18 +86,27 @@ def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
     return out
 
 
-def _products(table: KernelTable) -> Any:
-    """Return the kernel values between the rows of a table and all support rows, in float64."""
-    library, n = table.values.library, table.host.shape[0]
-    out = library.empty((n, table.supports.length), "float64")
+def _products(table: KernelTable, room: list[Any]) -> Any:
+    """Return the kernel values between the rows of a table and all support rows, in float64.
+
+    They are in the array that ``room`` holds, if that is large enough, as new memory costs time.
+    """
+    library, n, supports = table.values.library, table.host.shape[0], table.supports
+    if not room or room[0].shape[0] < n:
+        room[:] = [library.empty((n, supports.length), "float64")]
+    out = room[0][:n, :]
+    if library.is_numpy and table.values.kernel.name != "precomputed":
+        for start in range(0, supports.length, 1024):
+            stop = min(start + 1024, supports.length)
+            table.values.write(table.rows, supports.rows(start, stop), out[:, start:stop])
+        return out
     for start, part in table.parts(np.arange(n)):
         out[:, start : start + part.shape[1]] = library.astype(part, "float64")
     return out
 
 
-def _count(state: DualState, table: KernelTable, ends: Floats, products: Any = None) -> Floats:
+def _count(state: DualState, table: KernelTable, ends: Floats, products: Any) -> Floats:
     """Return the votes (rows, scores, ends) of a table's rows, where each run ends after so many visits."""
-    products = _products(table) if products is None else products
     n = table.host.shape[0]
     out = np.zeros((n, state.n_scores, ends.shape[1]))
     for k in range(len(state.counters)):
@@ -108,6 +120,13 @@ def _count(state: DualState, table: KernelTable, ends: Floats, products: Any = N
     return out
 
 
+def _by_row(doubts: Integers) -> Iterator[tuple[int, Integers]]:
+    """Yield the rows of pairs of a row and a voter, each with its voters in order."""
+    doubts = doubts[np.lexsort((doubts[:, 1], doubts[:, 0]))]
+    rows, starts = np.unique(doubts[:, 0], return_index=True)
+    yield from zip(rows.tolist(), np.split(doubts[:, 1], starts[1:]), strict=len(rows) > 0)
+
+
 class _SingleCount:
     """Counts the votes of one classifier's moments."""
 
@@ -117,26 +136,46 @@ class _SingleCount:
 
     def add_to(self, target: Floats) -> None:
         """Add the votes to an array (rows, scores, ends)."""
-        xp, library, made = self.library.xp, self.library, self.made
-        running: Any = library.put(np.zeros((len(target), 1)))
-        if not len(made.members):
+        if not len(self.made.members):
             return
         bounds, most = self._bounds()
+        if self.library.is_numpy and self.counts.shape[1] == 1:
+            self._add_compiled(target[:, 0, 0], bounds, most)
+            return
+        xp, library, made = self.library.xp, self.library, self.made
+        running: Any = library.put(np.zeros((len(target), 1)))
         slack = library.put(most[:, None])
         for start in range(0, len(made.members), _MOMENTS):
             part = slice(start, start + _MOMENTS)
-            moves = xp.take(self.products, library.put(made.members[part]), axis=1)
-            moves *= library.put(made.steps[part][None, :])
-            sums = library.running_sums(moves)
+            sums = xp.take(self.products, library.put(made.members[part]), axis=1)
+            sums *= library.put(made.steps[part][None, :])
+            sums = library.running_sums(sums)
             sums += running
             running = xp.take(sums, library.put(np.array([sums.shape[1] - 1])), axis=1)
             signs = xp.sign(sums)
             if most.any():
                 doubts = ~(xp.abs(sums) > slack)
                 if bool(xp.any(doubts)):
-                    found = np.argwhere(library.fetch(doubts))
-                    signs = library.put(self._settled(library.fetch(signs), library.fetch(sums), found, start, bounds))
+                    settled = library.fetch(signs).copy()
+                    for i, columns in _by_row(np.argwhere(library.fetch(doubts))):
+                        settled[i, columns] = self._settled(i, start + columns, bounds)
+                    signs = library.put(settled)
             target[:, 0, :] += library.fetch(signs @ library.put(self.counts[part]))
+
+    def _add_compiled(self, target: Floats, bounds: SumBounds, most: Floats) -> None:
+        """Add the votes of one end, by a compiled loop over the moments of each row."""
+        made, counts = self.made, np.ascontiguousarray(self.counts[:, 0])
+        ones, room = np.ones(len(made.steps)), len(target) if most.any() else 0
+        while True:
+            doubts, votes = np.empty((room, 2), np.int64), np.zeros(len(target))
+            shared = (made.steps, counts, ones, most, 0.0)
+            found = count_votes(self.products, made.members, *shared, votes, doubts)
+            if not most.any() or found <= room:
+                break
+            room = found
+        for i, voters in _by_row(doubts[: min(found, room)]):
+            votes[i] += self._settled(i, voters, bounds) @ counts[voters]
+        target += votes
 
     def _bounds(self) -> tuple[SumBounds, Floats]:
         """Return what the sums of single voters may be off by, and what those of all of them are at each row."""
@@ -149,37 +188,33 @@ class _SingleCount:
         """Return what the sum of one voter may be off by at a row."""
         return bounds.of_one(row, float(self._sizes[voter]), 2.0 * voter + 18.0)
 
-    def _left_open(self, sums: Floats, doubts: Integers, start: int, bounds: SumBounds) -> list[tuple[int, int]]:
-        """Return the doubts that bounds for single voters leave open, as pairs of a row and a voter's column."""
-        if self.state.kernel.polynomial is not None:
-            return [(i, v) for i, v in doubts.tolist() if not abs(sums[i, v]) > self._bound(bounds, i, start + v)]
-        left: list[tuple[int, int]] = []
-        steps, voters = np.abs(self.made.steps), np.arange(len(self.made.steps))
-        for i in np.unique(doubts[:, 0]).tolist():  # errors of exponentials are in proportion to these
-            columns = doubts[doubts[:, 0] == i, 1]
-            values = self.library.fetch(self.products[i, :])[self.made.members]
-            relative = float(bounds.errors[i]) + bounds.far_exponents + HALF_ULP * (2.0 * voters + 18.0)
-            limits = np.cumsum(steps * values) * relative * 1.1 + bounds.tiny
-            left += [(i, v) for v in columns.tolist() if not abs(sums[i, v]) > limits[start + v]]
-        return left
-
-    def _settled(self, signs: Floats, sums: Floats, doubts: Integers, start: int, bounds: SumBounds) -> Floats:
-        """Return the signs with those in doubt settled; most only seemed so by a bound for all voters."""
-        signs = signs.copy()
-        open_ones = self._left_open(sums, doubts, start, bounds)
-        kernel, supports = self.state.kernel, self.state.support_matrix()
-        members, steps = self.made.members.tolist(), self.made.steps.tolist()
-        for i, pairs in groupby(open_ones, key=lambda pair: pair[0]):
-            voters = [start + v for _, v in pairs]
-            x = self.table.host[[i]]
-            if kernel.polynomial is not None:
-                row = x if sp.issparse(x) else x[0]
-                signs[i, np.array(voters) - start] = running_signs(kernel, members, steps, supports, row, voters)
-                continue
-            for at in voters:
-                factors = exact_coefficients(members[: at + 1], steps[: at + 1])
-                signs[i, at - start] = settled_sign(kernel, factors, supports, x)
+    def _settled(self, row: int, voters: Integers, bounds: SumBounds) -> Floats:
+        """Return the signs of some voters at a row; most are certain by bounds of their own."""
+        kernel, made, last = self.state.kernel, self.made, int(voters.max()) + 1
+        values = self.library.fetch(self.products[row, :])[made.members[:last]]
+        sums = np.cumsum(made.steps[:last] * values)[voters]
+        sizes = np.cumsum(np.abs(made.steps[:last] * values))[voters]
+        signs = np.sign(sums)
+        left = np.flatnonzero(~(np.abs(sums) > self._limits(row, voters, sizes, bounds)))
+        if not len(left):
+            return signs
+        supports, x = self.state.support_matrix(), self.table.host[[row]]
+        members, steps, asked = made.members.tolist(), made.steps.tolist(), voters[left].tolist()
+        if kernel.polynomial is not None:
+            signs[left] = running_signs(kernel, members, steps, supports, x if sp.issparse(x) else x[0], asked)
+            return signs
+        for place, at in zip(left.tolist(), asked, strict=True):
+            factors = exact_coefficients(members[: at + 1], steps[: at + 1])
+            signs[place] = settled_sign(kernel, factors, supports, x)
         return signs
+
+    def _limits(self, row: int, voters: Integers, sizes: Floats, bounds: SumBounds) -> Floats:
+        """Return what the sums of some voters may be off by at a row; ``sizes`` are those of their absolute terms."""
+        if self.state.kernel.polynomial is not None:
+            return np.array([self._bound(bounds, row, voter) for voter in voters.tolist()])
+        # errors of exponentials are in proportion to these
+        relative = float(bounds.errors[row]) + bounds.far_exponents + HALF_ULP * (2.0 * voters + 18.0)
+        return sizes * relative * 1.1 + bounds.tiny
 
 
 class _DirectCount(_SingleCount):

@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 PYTEST := $(BIN)/python -m pytest -q
 
-.PHONY: demo test test-fast test-matrix attack lint hooks bench clean
+.PHONY: demo test test-fast test-gpu test-matrix attack lint hooks bench clean
 
 demo: $(READY)
 	$(BIN)/python -m rosenblatt.cli.demo
@@ -17,6 +17,11 @@ test: lint
 
 test-fast: lint
 	$(PYTEST) -n 2 -m "not slow"
+
+# PyTorch is too large for everyone's tests; on a machine with a GPU these run there too
+test-gpu: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,gpu]'
+	SCIPY_ARRAY_API=1 $(PYTEST) -n 2 tests/training/dual/test_array_programs.py tests/estimators/test_tensors.py
 
 test-matrix:
 	.ci/matrix $(MATRIX)

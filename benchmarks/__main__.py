@@ -12,7 +12,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import figures, history, measure, programs, theory, verdicts
+from benchmarks import figures, history, kernels, measure, programs, theory, verdicts
 from benchmarks.against import checkout, compare_checkouts, start
 from benchmarks.sides import PASSES, compare
 from benchmarks.workloads import ROOT, workloads
@@ -30,6 +30,10 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "verdicts": verdicts.verdicts,
     "learners": verdicts.learners,
     "peers": verdicts.peers,
+    "kernels-rows": kernels.rows,
+    "kernels-svc": kernels.svc,
+    "kernels-mnist": kernels.whole,
+    "kernels-vote": kernels.vote,
     "programs": programs.programs,
 }
 COLUMNS = [

@@ -8,7 +8,15 @@ from attack import ATTACKS, campaign
 from attack.campaign import finding_line, run_trials
 from helpers.planted_faults import NAME, trial_of
 
-TRIALS = {"kills": 6, "interrupts": 25, "forged_certificates": 40, "same_bits": 150, "full_disk": 30, "power_loss": 30}
+TRIALS = {
+    "kills": 6,
+    "interrupts": 25,
+    "forged_certificates": 40,
+    "same_bits": 150,
+    "same_counts": 100,
+    "full_disk": 30,
+    "power_loss": 30,
+}
 
 
 @pytest.mark.slow

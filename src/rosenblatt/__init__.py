@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.version import __version__
 
 if TYPE_CHECKING:
-    from rosenblatt import data, plots, textbook
+    from rosenblatt import data, plots, reproductions, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+    from rosenblatt.estimators.kernel import KernelPerceptron
     from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
     from rosenblatt.estimators.rescaled import RescaledPerceptron
     from rosenblatt.features.combinations import Combinations, n_combinations
@@ -44,6 +45,7 @@ _HOMES = {
     "inspection.explain": ("contributions", "explain"),
     "persistence.export": ("export_json", "export_onnx"),
     "inspection.geometry": ("boundary", "distance", "unit_weights"),
+    "estimators.kernel": ("KernelPerceptron",),
     "estimators.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
     "estimators.rescaled": ("RescaledPerceptron",),
     "persistence.files": ("load", "save"),
@@ -62,7 +64,13 @@ _HOMES = {
     "theory.separation.deciding": ("separation",),
     "theory.verdicts": ("Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"),
 }
-_MODULES = {"data": "data", "plots": "plots", "textbook": "textbook", "vc": "theory.vc"}
+_MODULES = {
+    "data": "data",
+    "plots": "plots",
+    "reproductions": "reproductions",
+    "textbook": "textbook",
+    "vc": "theory.vc",
+}
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted({*_NAMES, *_MODULES} - {"plots"})  # pictures need matplotlib, which may not be there

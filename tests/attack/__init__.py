@@ -2,6 +2,7 @@
 
 ATTACKS = (
     "same_bits",
+    "same_counts",
     "kills",
     "interrupts",
     "forged_files",

@@ -1,4 +1,4 @@
-"""Models, checkpoints and caches that were changed, with their checksums made right."""
+"""Models, states of kernel perceptrons, checkpoints and caches that were changed, with checksums made right."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ import scipy.sparse as sp
 from helpers.examples import small_set
 from helpers.forging import compact, forge
 from helpers.mutating import mutated_arrays, mutated_bytes, mutated_plain
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data, load, save
+from helpers.naive_dual import dual_run
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, data, load, save
 from rosenblatt.persistence.export import export_json
+from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import read_container
+from rosenblatt.training.kernel import Kernel
+from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 CSV = "a,b,c,y\n" + "".join(
     f"{i % 7},{'red' if i % 3 else 'blue'},{'some few words' * (i % 2)},{i % 2}\n" for i in range(40)
@@ -27,7 +31,7 @@ Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
 def attack(rng: random.Random) -> str | None:
     """Change a file and use it: it is refused in a sentence, or works."""
     folder = Path(tempfile.mkdtemp())
-    return rng.choice([_model, _model, _checkpoint, _cache])(rng, folder)
+    return rng.choice([_model, _model, _checkpoint, _cache, _kernel_state])(rng, folder)
 
 
 @functools.cache
@@ -44,6 +48,12 @@ def models() -> list[Parts]:
         VotedPerceptron(**options).fit(X, y > 0),
         Perceptron().partial_fit(X, np.array(["a", "b", "a"])[y]),
         AveragedPerceptron(multi_class="direct", **options).fit(X, y),
+        KernelPerceptron(hypothesis="pocket", degree=2, class_weight={0: 2.0}, **options).fit(X, y),
+        KernelPerceptron("rbf", hypothesis="vote", multi_class="direct", **options).fit(sp.csr_array(X), y),
+        KernelPerceptron("precomputed", warm_start=True, **early, **options).fit(X @ X.T, y),
+        KernelPerceptron("sigmoid", **early, **options).fit(X, y > 0),
+        KernelPerceptron("laplacian", gamma=0.5, max_support=5).partial_fit(X.astype(np.float32), y),
+        KernelPerceptron("linear", multi_class="direct", hypothesis="last", **options).fit(X, y),
     ]
     for kinds in (None, {"c": "text"}):
         stream = data.open(folder / "a.csv", "y", drop=None if kinds else ["c"], kinds=kinds)
@@ -56,13 +66,18 @@ def models() -> list[Parts]:
     return parts
 
 
-def _changed(rng: random.Random, parts: Parts) -> bytes:
+def _changed_parts(rng: random.Random, parts: Parts) -> Parts:
     header, arrays = parts
     for _ in range(rng.choice([1, 1, 2])):
         if rng.random() < 0.6:
             header = mutated_plain(rng, header)
         else:
             arrays = mutated_arrays(rng, arrays)
+    return header, arrays
+
+
+def _changed(rng: random.Random, parts: Parts) -> bytes:
+    header, arrays = _changed_parts(rng, parts)
     whole = forge(compact(header), arrays)
     return mutated_bytes(rng, whole) if rng.random() < 0.1 else whole
 
@@ -79,7 +94,8 @@ def _model(rng: random.Random, folder: Path) -> str | None:
     load(folder / "again")
     repr(model), str(model.report_)
     try:
-        export_json(model, folder / "m.json")
+        if not isinstance(model, KernelPerceptron):
+            export_json(model, folder / "m.json")
         if getattr(model, "preparation_", None):
             (folder / "b.csv").write_text(CSV)
             rows, _ = data.open(folder / "b.csv", preparation=model.preparation_).read()
@@ -95,8 +111,10 @@ def _model(rng: random.Random, folder: Path) -> str | None:
 def _checkpoint(rng: random.Random, folder: Path) -> str | None:
     X, y = small_set("gauss", n=40, classes=3, seed=7)
     blocks = [(X[:20], y[:20]), (X[20:], y[20:])]
-    learner = rng.choice([Perceptron, AveragedPerceptron, VotedPerceptron])
+    learner: Any = rng.choice([Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron])
     options: dict[str, Any] = {"max_iter": 3, "random_state": 0, "shuffle": False}
+    if learner is KernelPerceptron:
+        options |= {"kernel": rng.choice(["poly", "rbf"]), "max_support": rng.choice([None, 5])}
     path = folder / "run"
     learner(**options).fit_stream(blocks, checkpoint=path, every=0)
     path.write_bytes(_changed(rng, read_container(path)))
@@ -105,6 +123,35 @@ def _checkpoint(rng: random.Random, folder: Path) -> str | None:
     except ValueError as refusal:
         return _fault_of(refusal, path)
     return None
+
+
+@functools.cache
+def kernel_states() -> list[Parts]:
+    """Return header and arrays of small states of kernel perceptrons, of three classes each."""
+    X, y = small_set("integers", n=20, classes=3, seed=5)
+    steps = np.arange(20) % 3 / 2
+    made = [dual_run(X, y, Kernel(name), 3) for name in ("linear", "sigmoid")]
+    made.append(dual_run(sp.csr_array(X), y, Kernel("rbf", gamma=0.5), 3, hypothesis="pocket", steps=steps))
+    made.append(dual_run(X.astype(np.float32), y, Kernel(), 3, direct=True))
+    made.append(dual_run(X @ X.T, y, Kernel("precomputed"), 3))
+    return [state_to_plain(state) for state in made]
+
+
+def _kernel_state(rng: random.Random, folder: Path) -> str | None:
+    """A state is refused, or says just what it was read from, and has a coefficient for each score and row."""
+    header, arrays = _changed_parts(rng, rng.choice(kernel_states()))
+    source = StrictArrays(arrays)
+    try:
+        state = state_from_plain(header, source, 3, "KernelPerceptron")
+        source.end()
+    except ValueError as refusal:
+        text = str(refusal)
+        return None if text.endswith(".") and len(text) < 1500 and "\n" not in text else f"no sentence: {text[:2000]!r}"
+    again, kept = state_to_plain(state)
+    if again != header or any(not np.array_equal(kept[name], array, equal_nan=True) for name, array in arrays.items()):
+        return "a state is not what its file says"
+    shapes = {state.coefficients(hypothesis).shape for hypothesis in ("last", "average", "pocket")}
+    return None if shapes == {(3, len(state.supports))} else f"coefficients of shapes {shapes}"
 
 
 def _cache(rng: random.Random, folder: Path) -> str | None:

@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from rosenblatt import AveragedPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron, separability
+from rosenblatt import (
+    AveragedPerceptron,
+    KernelPerceptron,
+    Perceptron,
+    RescaledPerceptron,
+    VotedPerceptron,
+    separability,
+)
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.1, 1e308, -1e308, 5e-324, 2.0**53, np.nan, np.inf)
 TYPES = (float, np.float32, np.float16, int, np.int8, np.uint64, bool, complex, object, "U5", "M8[s]", np.longdouble)
@@ -18,10 +25,16 @@ TYPES = (float, np.float32, np.float16, int, np.int8, np.uint64, bool, complex, 
 
 def attack(rng: random.Random) -> str | None:
     """Call some methods with odd arguments."""
-    learner = rng.choice([Perceptron, AveragedPerceptron, VotedPerceptron, RescaledPerceptron])
+    learner: Any = rng.choice(
+        [Perceptron, AveragedPerceptron, VotedPerceptron, RescaledPerceptron, KernelPerceptron, KernelPerceptron]
+    )
     model: Any = learner()
     if learner is not RescaledPerceptron:
         model.set_params(max_iter=rng.randrange(1, 4), multi_class=rng.choice(["ovr", "direct"]), random_state=0)
+    if learner is KernelPerceptron:
+        kernels = ["poly", "rbf", "laplacian", "linear", "sigmoid", "precomputed"]
+        model.set_params(kernel=rng.choice(kernels), gamma=rng.choice(["scale", "auto", 0.5, 1e308, 0.0]))
+        model.set_params(hypothesis=rng.choice(["last", "average", "vote"]), max_support=rng.choice([None, 2]))
     n, d = rng.randrange(8), rng.randrange(5)
     try:
         for _ in range(rng.randrange(1, 4)):
@@ -40,7 +53,7 @@ def attack(rng: random.Random) -> str | None:
             labels = model.predict(_matrix(rng, rng.randrange(1, 4), d))
             if not set(labels.tolist()) <= set(model.classes_.tolist()):
                 return f"predicted {labels.tolist()} of the classes {model.classes_.tolist()}"
-            if not np.isfinite(getattr(model, "last_coef_", 0.0)).all():
+            if not np.isfinite(getattr(model, "last_coef_", getattr(model, "last_dual_coef_", 0.0))).all():
                 return "weights that are not finite"
     except (ValueError, TypeError, AttributeError) as refusal:  # scikit-learn's checks raise these
         if isinstance(refusal, TypeError | AttributeError) and "rosenblatt" in _last_file(refusal):

@@ -36,7 +36,7 @@ def attack(rng: random.Random) -> str | None:
     steps = np.array([rng.choice([0.0, 0.1, 1.0, 2.5, 1e-170]) for _ in range(n)]) if rng.random() < 0.4 else None
     if steps is not None and len(set(labels[steps > 0])) < classes:
         return None  # nothing to learn from
-    way = rng.choice([_from_memory, _from_memory, _from_blocks, *([_from_file] if steps is None else [])])
+    way = rng.choice([from_memory, from_memory, from_blocks, *([from_file] if steps is None else [])])
     model = way(rng, Perceptron(**options), X, labels, steps)
 
     def order(passed: int) -> Any:
@@ -93,11 +93,13 @@ def cuts(rng: random.Random, n: int) -> list[int]:
     return sorted({0, n, *(rng.randrange(n + 1) for _ in range(rng.randrange(5)))})
 
 
-def _from_memory(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarray, steps: Any) -> Any:
+def from_memory(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarray, steps: Any) -> Any:
+    """Return a model after ``fit``."""
     return model.fit(layout(rng, X), labels, sample_weight=steps)
 
 
-def _from_blocks(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarray, steps: Any) -> Any:
+def from_blocks(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarray, steps: Any) -> Any:
+    """Return a model after ``fit_stream`` on blocks of any size."""
     places = cuts(rng, len(X))
     as_layout = rng.choice([sp.csr_array, np.asarray])
     weights = np.ones(len(X)) if steps is None else steps
@@ -105,7 +107,8 @@ def _from_blocks(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarr
     return model.fit_stream(blocks, classes=rng.choice([None, np.unique(labels)]))
 
 
-def _from_file(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarray, steps: None) -> Any:
+def from_file(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarray, steps: None) -> Any:
+    """Return a model after ``fit_stream`` on a file."""
     folder = Path(tempfile.mkdtemp())
     if rng.random() < 0.5:
         file = folder / "a.csv"

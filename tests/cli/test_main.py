@@ -6,7 +6,7 @@ import pytest
 import rosenblatt
 from helpers.commands import AND, command, written
 
-NAMES = ["train", "predict", "test", "explain", "separate", "check", "watch", "export", "demo", "bench"]
+NAMES = ["train", "predict", "test", "explain", "separate", "check", "watch", "export", "reproduce", "demo", "bench"]
 
 
 def test_help_names_every_command():

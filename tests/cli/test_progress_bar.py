@@ -1,7 +1,9 @@
 import io
 import re
 import sys
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from helpers.commands import THREE, command, written
@@ -96,3 +98,26 @@ def test_live_mistakes_reach_the_bar(tmp_path, monkeypatch, words):
     if words[0] == "train":
         first = [mistakes for done, _, mistakes in told if done == 0]
         assert first[-1] > 0  # within the first pass, not only after it
+
+
+def test_it_moves_within_a_batch_and_begins_in_the_pass_of_a_resumed_run(monkeypatch):
+    _terminal(monkeypatch)
+    current = SimpleNamespace(passes_done=2, active=[0], row=0)
+    counters, source = {"mistakes": np.array([5])}, SimpleNamespace(share=lambda batch, visited: batch.read)
+    run = SimpleNamespace(current=current, source=source, state=SimpleNamespace(counters=counters, passes=3))
+    half, rest = (SimpleNamespace(rows=SimpleNamespace(n=100), first=k * 100, read=(k + 1) / 2) for k in (0, 1))
+    bar = ProgressBar("pass", passes=4)
+    observer, shown = bar.observer(), []
+    observer.on_start(run)
+    for batch in (half, rest):
+        for visited in (50, 100):
+            observer.on_slice(run, batch, visited)
+            shown.append((bar.done, bar.share, bar.rows, bar.mistakes))
+        current.row += 100
+        observer.on_batch(run, batch)
+        assert (bar.share, bar.rows) == (batch.read, current.row)
+    assert shown == [(2, 0.25, 50, 5), (2, 0.5, 100, 5), (2, 0.75, 150, 5), (2, 1.0, 200, 5)]
+    observer.on_pass(run, [0])
+    observer.on_slice(run, half, 50)
+    assert (bar.done, bar.share) == (3, 0.25)
+    bar.__exit__()

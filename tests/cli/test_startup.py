@@ -36,7 +36,7 @@ def heavy(*words):
 
 def test_training_and_predicting_do_without_scikit_learn(tmp_path):
     path, model = written(tmp_path, "rows.svm", THREE), tmp_path / "m"
-    for learner in ("averaged", "perceptron", "voted"):
+    for learner in ("averaged", "perceptron", "voted", "kernel"):
         assert not heavy("train", path, "-l", learner, "-o", model)
     for what in ("predict", "test"):
         assert not heavy(what, model, path)

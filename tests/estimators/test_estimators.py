@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
 
 # A weight scales a step, while repeating a row is two visits: scikit-learn's own Perceptron fails these as well.
 WEIGHTS = {
@@ -25,6 +25,8 @@ WEIGHTS = {
         AveragedPerceptron(),
         VotedPerceptron(),
         VotedPerceptron(multi_class="direct"),
+        KernelPerceptron(),
+        KernelPerceptron(hypothesis="vote", multi_class="direct"),
     ],
     expected_failed_checks=lambda estimator: WEIGHTS,
 )

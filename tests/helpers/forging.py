@@ -9,6 +9,7 @@ import json
 
 import numpy as np
 
+from rosenblatt.training.dual.state import DualState, SupportRows
 from rosenblatt.training.updates import UpdateLog
 
 TYPES = {"float64": "F64", "float32": "F32", "int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
@@ -73,12 +74,14 @@ def other_arrays(arrays, rng):
         for value in extremes if array.size else []:
             for place in {0, array.size - 1, int(rng.integers(array.size))}:
                 changed = array.copy()
-                changed.reshape(-1)[place] = value
+                with np.errstate(over="ignore"):  # as float32 it is infinite
+                with np.errstate(over="ignore"):  # in float32 it is infinite
+                    changed.reshape(-1)[place] = value
                 yield {**arrays, name: changed}
 
 
 def alike(one, other, where="model"):
-    """Assert that two objects are the same to the last bit, however deep; voters however they are cut into blocks."""
+    """Assert that two objects are the same to the last bit, however deep; updates however they are cut into parts."""
     one, other = (value.item() if isinstance(value, np.generic) else value for value in (one, other))
     assert type(one) is type(other), where
     if isinstance(one, np.ndarray):
@@ -102,6 +105,18 @@ def alike(one, other, where="model"):
                 moved = [each[voter.members] for each, voter in zip(rows, voters, strict=True)]
                 alike(*moved, f"{where}.rows of {k}")
                 alike(voters[0][1:], voters[1][1:], f"{where}.updates({k})")
+    elif isinstance(one, SupportRows):
+        alike([one.numbers, one.places], [other.numbers, other.places], f"{where}.numbers")
+        assert bool(one.blocks) == bool(other.blocks), where
+        if one.blocks:
+            width = max(block.shape[1] for block in one.blocks + other.blocks)
+            alike(_parts(one.matrix(width)), _parts(other.matrix(width)), f"{where}.matrix")
+    elif isinstance(one, DualState):
+        parts = [dict(vars(each)) for each in (one, other)]
+        for each, part in zip((one, other), parts, strict=True):
+            part["updates"] = [tuple(each.updates_of(k)) for k in range(len(each.updates))]
+            del part["computing"]  # which every run sets anew
+        alike(*parts, where)
     elif dataclasses.is_dataclass(one) or hasattr(one, "get_params"):
         assert vars(one).keys() == vars(other).keys(), where
         for name, value in vars(one).items():
@@ -116,3 +131,10 @@ def alike(one, other, where="model"):
             alike(value, other[key], f"{where}[{key!r}]")
     else:
         assert one == other, where
+
+
+def _parts(rows):
+    """Return the arrays that make up a dense or CSR matrix."""
+    if isinstance(rows, np.ndarray):
+        return [rows]
+    return [rows.data, *(part.astype(np.int64) for part in (rows.indices, rows.indptr)), rows.shape]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.forging import compact, forge
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, save
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, save
 from rosenblatt.blocks import Block
 from rosenblatt.data.cache.row_file import RowFileWriter
 from rosenblatt.storage.container import read_container
@@ -101,6 +101,10 @@ def votes(folder, size):
     return forge_model(*parts(folder, fitted(VotedPerceptron, n=size // 64)))
 
 
+def supports(folder, size):
+    return forge_model(*parts(folder, fitted(KernelPerceptron, n=100, d=size // 800, kernel="rbf", gamma=1e3)))
+
+
 def long_history(folder, size):
     """Return a model that claims to have made a million passes, twice: it has a best one."""
     header, arrays = parts(folder, fitted(Perceptron, early_stopping=True, validation_fraction=0.4))
@@ -165,7 +169,7 @@ def rows(folder, size):
 
 
 FILES = {
-    "model": (dense_model, votes, long_history, deep_header, wide_labels, many_arrays),
+    "model": (dense_model, votes, supports, long_history, deep_header, wide_labels, many_arrays),
     "checkpoint": (checkpoint,),
     "certificate": (long_integers, short_integers),
     "verdicts": (nothing_but_lists,),

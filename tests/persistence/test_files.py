@@ -3,6 +3,7 @@
 import copy
 import itertools
 import os
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from helpers.examples import small_set
 from helpers.forging import alike, compact, forge
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.persistence.files import load, save
 from rosenblatt.storage.container import read_container
@@ -47,26 +48,54 @@ OPTIONS = [
 CLASSES = [(2, "ovr"), (3, "ovr"), (3, "direct")]
 
 
+def learned(model):
+    """Return the weights, or the support rows and their updates: of a kernel perceptron's run, the promise is these."""
+    state = model.state_
+    if not isinstance(model, KernelPerceptron):
+        return state
+    updates = [tuple(state.updates_of(k)) for k in range(len(state.updates))]
+    pocket = None if state.pocket is None else state.pocket.updates
+    return [state.supports, updates, pocket, state.mistakes, state.done, state.passes, model.seed_]
+
+
+KERNELS = [
+    {"kernel": "poly", "degree": 2},
+    {"kernel": "rbf", "layout": sp.csr_array},
+    {"kernel": "laplacian", "layout": np.float32},
+    {"kernel": "precomputed"},
+]
+
+
+@pytest.mark.parametrize("kernel", [None, *KERNELS], ids=lambda kernel: kernel and kernel["kernel"])
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize(("classes", "multi_class"), CLASSES)
-def test_a_loaded_model_goes_on_as_if_nothing_had_been(path, options, classes, multi_class):
+def test_a_loaded_model_goes_on_as_if_nothing_had_been(path, kernel, options, classes, multi_class):
     X, y = examples(classes)
     options = {**options, "random_state": 3, "multi_class": multi_class, "warm_start": True}
-    whole = Perceptron(max_iter=7, **options).fit(X, y)
-    model = Perceptron(max_iter=1, **options)
+    learner = Perceptron
+    if kernel is not None:
+        options |= kernel
+        X = X @ X.T if options["kernel"] == "precomputed" else options.pop("layout", np.asarray)(X)
+        learner = KernelPerceptron
+    whole = learner(max_iter=7, **options).fit(X, y)
+    model = learner(max_iter=1, **options)
     for _ in range(7):
         model.fit(X, y)
         again = through(model, path)
         alike(again, model)
         model = again
-    alike(model.set_params(max_iter=7), whole)
+    if kernel is None:
+        alike(model.set_params(max_iter=7), whole)
+        assert str(model.report_) == str(whole.report_)
+    alike(learned(model), learned(whole))
     assert model.predict(X).tolist() == whole.predict(X).tolist()
     assert model.decision_function(X).tobytes() == whole.decision_function(X).tobytes()
-    assert str(model.report_) == str(whole.report_)
     assert model.history_.tolist() == whole.history_.tolist()
 
 
-@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, VotedPerceptron])
+@pytest.mark.parametrize(
+    "learner", [Perceptron, AveragedPerceptron, VotedPerceptron, partial(KernelPerceptron, gamma=0.5)]
+)
 @pytest.mark.parametrize(("classes", "multi_class"), CLASSES)
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
 def test_a_stream_goes_on_after_each_chunk(path, learner, classes, multi_class, layout):
@@ -84,7 +113,8 @@ def test_a_stream_goes_on_after_each_chunk(path, learner, classes, multi_class, 
 
 def test_new_classes_are_welcome_after_loading(path):
     X, y = examples(4)
-    for model in (Perceptron(), VotedPerceptron(), Perceptron("vote", multi_class="direct")):
+    kernel = KernelPerceptron("rbf", gamma=0.5)
+    for model in (Perceptron(), VotedPerceptron(), Perceptron("vote", multi_class="direct"), kernel):
         model.set_params(random_state=0)
         straight = clone(model).partial_fit(X[y < 2], y[y < 2])
         stored = through(straight, path)
@@ -149,6 +179,22 @@ def test_saving_is_only_looking(path):
     alike(load(path), before)
 
 
+def test_a_model_with_a_budget_goes_on_within_it(path):
+    X, y = examples(3)
+    straight = KernelPerceptron("rbf", gamma=1.0, max_support=4, random_state=0)
+    stored = clone(straight)
+    for start in range(0, 80, 20):
+        rows, labels = X[start : start + 20], y[start : start + 20]
+        straight.partial_fit(rows, labels, classes=[0, 1, 2])
+        stored = through(stored.partial_fit(rows, labels, classes=[0, 1, 2]), path)
+        alike(stored, straight)
+    assert max(np.count_nonzero(stored.last_dual_coef_, axis=1)) == 4
+    save(stored, path)
+    first = path.read_bytes()
+    save(load(path), path)
+    assert path.read_bytes() == first
+
+
 def test_what_cannot_be_saved_says_so(path):
     X, y = examples()
     model = Perceptron(max_iter=2).fit(X, y)
@@ -173,6 +219,8 @@ def test_what_cannot_be_saved_says_so(path):
         save(copy.deepcopy(model).set_params(max_iter=0), path)
     with pytest.raises(ValueError, match=r"cannot be saved: .*hypothesis=\"vote\" needs"):
         save(copy.deepcopy(model).set_params(hypothesis="vote"), path)
+    with pytest.raises(ValueError, match="kernel is a function cannot be saved"):
+        save(KernelPerceptron(lambda A, B: A @ B.T, max_iter=2).fit(X, y), path)
     broken = copy.deepcopy(model)
     broken.state_.w[0, 0] = np.inf
     with pytest.raises(ValueError, match="cannot be saved: some weights are not finite"):

@@ -14,7 +14,8 @@ from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.observers import Callback, Observer, UpdateTrace
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.outcome import Outcome
-from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.starts import new_state
 from rosenblatt.training.train import train
 
 

@@ -16,7 +16,8 @@ def test_the_options_are_those_of_the_estimator(learner):
     estimator = getattr(rosenblatt, learner)()
     options = RunOptions.for_learner(learner)
     assert list(estimator.get_params()) == parameter_names(learner)
-    for name in inspect.signature(RunOptions).parameters:
+    more = {"KernelPerceptron": {"fit_intercept", "overrides"}}.get(learner, set())
+    for name in set(inspect.signature(type(options)).parameters) - more:
         assert getattr(options, name) == getattr(estimator, name)
 
 
@@ -41,6 +42,39 @@ def test_what_a_file_may_not_say(name, value):
     plain = RunOptions().to_plain("Perceptron", seed=0) | {name: value}
     with pytest.raises(ValueError, match=name):
         RunOptions.from_plain(StrictFields(plain, "this"), "Perceptron")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("kernel", value) for value in ("function", "cubic", None, 1, True, ["rbf"])]
+    + [("degree", value) for value in (-1, 2.0, None, True, "3", 2**62)]
+    + [("gamma", value) for value in ("wide", -1.0, None, True, [])]
+    + [("coef0", value) for value in ("1", None, False, 2**62)]
+    + [("cache_size", value) for value in (0, -1.0, None, "all", True)]
+    + [("max_support", value) for value in (0, -1, 1.5, "2", True)]
+    + [("device", value) for value in ("", "CUDA", "cuda:", "../gpu", "a" * 30, 0, ["cuda"], "cuda:1\n")],
+)
+def test_what_a_file_may_not_say_of_a_kernel(name, value):
+    plain = RunOptions.for_learner("KernelPerceptron").to_plain("KernelPerceptron", seed=0) | {name: value}
+    with pytest.raises(ValueError, match=name):
+        RunOptions.from_plain(StrictFields(plain, "this"), "KernelPerceptron")
+
+
+def test_options_of_a_kernel_come_back_as_given():
+    for given in (
+        {"gamma": "auto", "device": "cuda:1"},
+        {"gamma": 2, "coef0": -0.5, "cache_size": 7, "max_support": 3},
+    ):
+        options = RunOptions.for_learner("KernelPerceptron", kernel="rbf", **given)
+        plain = json.loads(json.dumps(options.to_plain("KernelPerceptron", seed=1)))
+        assert RunOptions.from_plain(StrictFields(plain, "this"), "KernelPerceptron") == options
+        assert "fit_intercept" not in plain
+
+
+def test_a_function_is_not_stored():
+    options = RunOptions.for_learner("KernelPerceptron", kernel=np.dot)
+    with pytest.raises(ValueError, match=r'kernel is a function cannot be saved.*kernel="precomputed".*pickle'):
+        options.to_plain("KernelPerceptron", seed=0)
 
 
 def test_seeds():

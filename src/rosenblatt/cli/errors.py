@@ -11,6 +11,8 @@ _OPTIONS = {
     for name in (
         *("format", "target", "drop", "missing", "header", "bits", "ngrams", "names", "weight", "cache"),
         *("on_error", "early_stopping", "shuffle", "checkpoint", "resume", "top", "rtol", "max_seconds"),
+        *("data", "degrees", "device", "epochs", "small"),
+        *("kernel", "degree", "gamma", "coef0", "hypothesis", "cache_size", "max_support"),
     )
 } | {
     "kinds": "--kind",

@@ -12,7 +12,7 @@ from rosenblatt.cli.predict import model_and_rows
 
 
 def explain(path: str, top: int, row: str | None, options: Mapping[str, Any], as_json: bool) -> None:
-    """Print the largest and smallest weights, or why one row is predicted as it is."""
+    """Print the largest and smallest weights, of features or of support rows, or why one row is predicted as it is."""
     import rosenblatt
 
     if row is None:
@@ -31,7 +31,7 @@ def explain(path: str, top: int, row: str | None, options: Mapping[str, Any], as
 
 def _not_zero(table: Any) -> Any:
     """Return the table without the weights that are 0, which fill it up where fewer than were asked for are not."""
-    rows = [row for row in table if row["weight"]]
+    rows = [row for row in table if row.get("weight", row.get("coefficient"))]
     if not rows or len(rows) == len(table):
         return table
     notes = (*table.notes, "The others are 0.")
@@ -39,11 +39,12 @@ def _not_zero(table: Any) -> Any:
 
 
 def _names(model: Any) -> list[str] | None:
-    """Return names for features that the model has none for: their numbers in the files."""
+    """Return names for features that the model has none for: their numbers in the files; None for support rows."""
     from rosenblatt.data.preparations import is_preparation
+    from rosenblatt.inspection.support import is_kernel_model
 
     preparation = getattr(model, "preparation_", {})
-    if not is_preparation(preparation) or hasattr(model, "feature_names_in_"):
+    if not is_preparation(preparation) or hasattr(model, "feature_names_in_") or is_kernel_model(model):
         return None
     if preparation["format"] != "svmlight":
         return [f"#{i}" for i in range(model.n_features_in_)]

@@ -17,5 +17,10 @@ def export(path: str, out: Path) -> None:
         raise ValueError(f"the file to write must end in .onnx or .json, got {str(out)!r}.")
     check_out(out, [path])
     model = rosenblatt.load(path)
+    if isinstance(model, rosenblatt.KernelPerceptron):
+        raise ValueError(
+            f"{path} holds a KernelPerceptron, which has support rows and no weights, so it cannot be exported: "
+            "rosenblatt predict, or rosenblatt.load in Python, takes the file as it is."
+        )
     getattr(rosenblatt, writers[out.suffix.lower()])(model, out)
     say(f"{type(model).__name__} with {model.n_features_in_:,} features written to {out}.")

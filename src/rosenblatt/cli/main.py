@@ -15,6 +15,7 @@ except ImportError:
 from rosenblatt.cli import options as given
 from rosenblatt.cli.inputs import kinds_of, reading_options, seconds, target_of
 from rosenblatt.cli.output import exit_cleanly
+from rosenblatt.cli.several_values import SeveralDegrees
 from rosenblatt.cli.startup import prepare_process, run_and_exit
 
 app = typer.Typer(
@@ -44,6 +45,14 @@ def train(
     data: given.Files,
     target: given.Target = None,
     learner: given.Learner = "averaged",
+    kernel: given.KernelName = None,
+    degree: given.KernelDegree = None,
+    gamma: given.Gamma = None,
+    coef0: given.Coef0 = None,
+    hypothesis: given.Hypothesis = None,
+    cache_size: given.CacheSize = None,
+    max_support: given.MaxSupport = None,
+    device: given.Device = None,
     passes: given.Passes = None,
     shuffle: given.Shuffle = True,
     seed: given.Seed = 0,
@@ -76,11 +85,15 @@ def train(
     \b
     Example:
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
+      rosenblatt train rings.csv -t label --learner kernel --kernel rbf
     """
+    from rosenblatt.cli.kernel_choice import KernelChoice
     from rosenblatt.cli.train import TrainOptions
     from rosenblatt.cli.train import train as run_it
 
-    run = TrainOptions(learner, passes, shuffle, seed, seeds, early_stopping, checkpoint, seconds(every), resume, cache)
+    choice = KernelChoice(kernel, degree, gamma, coef0, hypothesis, cache_size, max_support, device)
+    order = passes, shuffle, seed, seeds
+    run = TrainOptions(learner, choice, *order, early_stopping, checkpoint, seconds(every), resume, cache)
     options = reading_options(format, on_error, drop, missing, header, features, max_line)
     options |= {"bits": bits, "ngrams": ngrams, "kinds": kinds_of(kind), "weight": target_of(weight)}
     run_it(data, target, run, test or [], out, options, names, as_json)
@@ -220,6 +233,13 @@ def check(
 def watch(
     target: given.Target = None,
     learner: given.OnlineLearner = None,
+    kernel: given.KernelName = None,
+    degree: given.KernelDegree = None,
+    gamma: given.OnlineGamma = None,
+    coef0: given.Coef0 = None,
+    hypothesis: given.Hypothesis = None,
+    max_support: given.MaxSupport = None,
+    device: given.Device = None,
     model: given.StartModel = None,
     every: Annotated[int, typer.Option("--every", metavar="N", help="Print a line after every N rows.")] = 1000,
     margin: given.Margin = None,
@@ -242,10 +262,12 @@ def watch(
       tail -f clicks.svm | rosenblatt watch --every 1000 -o clicks.model
       tail -f clicks.svm | rosenblatt watch --model clicks.model -o clicks.model
     """
+    from rosenblatt.cli.kernel_choice import KernelChoice
     from rosenblatt.cli.watch import watch as run_it
 
+    choice = KernelChoice(kernel, degree, gamma, coef0, hypothesis, None, max_support, device)
     options = reading_options(format, on_error, None, None, None, features, max_line)
-    run_it(target, learner, model, every, margin, out, options, as_json)
+    run_it(target, learner, choice, model, every, margin, out, options, as_json)
 
 
 @app.command(short_help="Write a model as ONNX, or as JSON for people.")
@@ -263,6 +285,33 @@ def export(
     from rosenblatt.cli.export import export as run_it
 
     run_it(model, out)
+
+
+@app.command(short_help="Run a paper's experiment; print its table beside ours.", cls=SeveralDegrees)
+@exit_cleanly
+def reproduce(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which paper: freund-schapire-1999.")],
+    degrees: given.Degrees = None,
+    epochs: Annotated[int, typer.Option("--epochs", metavar="N", help="Passes over the rows.")] = 10,
+    data: given.MnistFolder = None,
+    device: given.Device = None,
+    small: Annotated[bool, typer.Option("--small", help="Learn scikit-learn's digits instead, in seconds.")] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for CSV and picture.")] = Path("."),
+    seed: given.Seed = 0,
+) -> None:
+    """Run the experiment of a paper and print its table beside ours; write it as CSV, and as a picture.
+
+    freund-schapire-1999: voted kernel perceptrons on MNIST, which comes from --data, a folder with its four files, or
+    from OpenML where there is a network.
+
+    \b
+    Example:
+      rosenblatt reproduce freund-schapire-1999 --degrees 2 3 --data mnist
+      rosenblatt reproduce freund-schapire-1999 --small
+    """
+    from rosenblatt.cli.reproduce import reproduce as run_it
+
+    run_it(name, degrees, epochs, data, device, small, out, seed)
 
 
 @app.command()

@@ -93,7 +93,7 @@ ModelOut = Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", h
 CertificateOut = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="CERT", help="Where to write the certificate.")
 ]
-Learner = Annotated[str, typer.Option("--learner", "-l", metavar="NAME", help="averaged, perceptron or voted.")]
+Learner = Annotated[str, typer.Option("--learner", "-l", metavar="NAME", help="averaged, perceptron, voted or kernel.")]
 Names = Annotated[bool, typer.Option("--names", help="Keep the words that are hashed, for explain (slower).")]
 
 Passes = Annotated[
@@ -117,7 +117,36 @@ Cache = Annotated[
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on from --checkpoint if it is there.")]
 OnlineLearner = Annotated[
-    str | None, typer.Option("--learner", "-l", metavar="NAME", help="perceptron (if left out), averaged or voted.")
+    str | None,
+    typer.Option("--learner", "-l", metavar="NAME", help="perceptron (if left out), averaged, voted or kernel."),
+]
+KernelName = Annotated[
+    str | None,
+    typer.Option(
+        "--kernel", metavar="NAME", help="For --learner kernel: poly (if left out), rbf, laplacian, linear or sigmoid."
+    ),
+]
+KernelDegree = Annotated[int | None, typer.Option("--degree", metavar="N", help="The degree of poly (3).")]
+Gamma = Annotated[
+    str | None,
+    typer.Option("--gamma", metavar="G", help="Gamma of the kernel: a number, auto or scale (if left out)."),
+]
+OnlineGamma = Annotated[str | None, typer.Option("--gamma", metavar="G", help="Gamma of the kernel, a number.")]
+Coef0 = Annotated[float | None, typer.Option("--coef0", metavar="C", help="The constant of poly and sigmoid (1).")]
+Hypothesis = Annotated[
+    str | None,
+    typer.Option(
+        "--hypothesis",
+        metavar="NAME",
+        help="What a kernel perceptron predicts by: average (if left out), last or vote.",
+    ),
+]
+CacheSize = Annotated[
+    float | None, typer.Option("--cache-size", metavar="MB", help="Megabytes for kernel values that are kept (1000).")
+]
+MaxSupport = Annotated[
+    int | None,
+    typer.Option("--max-support", metavar="N", help="The most support rows of a classifier; it forgets the oldest."),
 ]
 StartModel = Annotated[
     str | None, typer.Option("--model", "-m", metavar="MODEL", help="Start from this model and go on learning.")
@@ -134,4 +163,14 @@ MaxSeconds = Annotated[
 ]
 Rtol = Annotated[
     float | None, typer.Option("--rtol", metavar="X", help="How far to settle the margin (1e-6; sparse rows: 1e-2).")
+]
+Degrees = Annotated[
+    list[str] | None,
+    typer.Option("--degrees", metavar="D ...", help="Degrees of the kernel (1 2 3 4), one or several."),
+]
+MnistFolder = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Folder with the four files of MNIST, .gz or not.")
+]
+Device = Annotated[
+    str | None, typer.Option("--device", metavar="NAME", help="Where to compute, such as cuda (needs PyTorch).")
 ]

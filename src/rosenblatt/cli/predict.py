@@ -30,12 +30,12 @@ def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any
 def loaded(path: str) -> Predictor:
     """Return the model of a file, which has to say how rows are prepared."""
     from rosenblatt.data.preparations import check_preparation
-    from rosenblatt.training.model import LinearModel, ModelInfo, read_file
+    from rosenblatt.training.model import ModelInfo, TrainedModel, read_file
     from rosenblatt.training.options import LEARNERS
 
     def read(info: ModelInfo, fields: Any, arrays: Any) -> Predictor:
         if info.learner in LEARNERS:
-            return LinearModel.from_plain(info, fields, arrays)
+            return TrainedModel.from_plain(info, fields, arrays)
         from rosenblatt.persistence.codecs import rescaled_from_plain
         from rosenblatt.theory.certificates import MOST_ROWS
 

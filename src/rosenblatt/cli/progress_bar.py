@@ -30,8 +30,8 @@ class ProgressBar:
     def __init__(self, label: str, paths: Sequence[str] = (), passes: int = 1, shown: bool = True) -> None:
         self.label, self.passes = label, passes
         self.done, self.share, self.rows, self.mistakes = 0, 0.0, 0, -1
-        self._shown = shown and sys.stderr.isatty()
-        self._size = _size(paths) if self._shown else 0
+        self.is_shown = shown and sys.stderr.isatty()
+        self._size = _size(paths) if self.is_shown else 0
         self._start = self._pass_start = time.monotonic()
         self._progress: Any = None
 
@@ -78,11 +78,25 @@ class ProgressBar:
         bar = self
 
         class Bar(Observer):
+            before = 0.0  # the share of this pass that batches before this one have
+
+            def on_start(self, run: Any) -> None:
+                bar.done = run.current.passes_done
+
+            def on_slice(self, run: Any, batch: Any, visited: int) -> None:
+                if bar.is_shown:  # what has been read is that of the whole batch
+                    part = visited / max(1, batch.rows.n)
+                    share = self.before + (run.source.share(batch, visited) - self.before) * part
+                    bar.set_rows(share, batch.first + visited)
+                    bar.set_mistakes(int(run.state.counters["mistakes"][run.current.active].sum()))
+
             def on_batch(self, run: Any, batch: Any) -> None:
-                bar.set_rows(run.source.share(batch, batch.rows.n), run.current.row)
+                self.before = run.source.share(batch, batch.rows.n)
+                bar.set_rows(self.before, run.current.row)
                 bar.set_mistakes(int(run.state.counters["mistakes"][run.current.active].sum()))
 
             def on_pass(self, run: Any, active: Any) -> None:
+                self.before = 0.0
                 bar.end_pass(run.state.passes, int(run.state.counters["mistakes"][active].sum()))
 
         return Bar()
@@ -99,7 +113,7 @@ class ProgressBar:
         return "  ".join(parts)
 
     def _draw(self) -> None:
-        if not self._shown or (self._progress is None and time.monotonic() - self._start < _LONG):
+        if not self.is_shown or (self._progress is None and time.monotonic() - self._start < _LONG):
             return
         number = min(self.done + 1, self.passes)
         words = f"{self.label} {number}/{self.passes}" if self.passes > 1 else self.label

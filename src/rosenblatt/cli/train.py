@@ -5,22 +5,28 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.inputs import check_out, opened, score
-from rosenblatt.cli.output import as_text, bars, emit, note, on_terminal, say
+from rosenblatt.cli.kernel_choice import KernelChoice, check_read_once, kernel_facts, needs_data
+from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.startup import enable_gc
+from rosenblatt.cli.train_report import print_report
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
-    from rosenblatt.training.model import LinearModel
+    from rosenblatt.training.model import TrainedModel
     from rosenblatt.training.options import RunOptions
 
-LEARNERS = {"averaged": "AveragedPerceptron", "perceptron": "Perceptron", "voted": "VotedPerceptron"}
-_RANGE_RATIO = 100.0
+LEARNERS = {
+    "averaged": "AveragedPerceptron",
+    "perceptron": "Perceptron",
+    "voted": "VotedPerceptron",
+    "kernel": "KernelPerceptron",
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ class TrainOptions:
     """What to train, and how."""
 
     learner: str = "averaged"
+    kernel: KernelChoice = field(default_factory=KernelChoice)
     passes: int | None = None
     shuffle: bool = True
     seed: int = 0
@@ -56,6 +63,7 @@ def run_options(asked: TrainOptions) -> RunOptions:
         random_state=asked.seed,
         early_stopping=asked.early_stopping,
         **passes,
+        **asked.kernel.parameters(asked.learner),
     ).check()
 
 
@@ -82,7 +90,8 @@ def train(
             places[place] = what
     run = run_options(asked)
     started = time.perf_counter()
-    many = asked.passes is None or asked.passes * asked.seeds > 2  # for one more pass, writing costs as much as parsing
+    readings = 10 if asked.passes is None else (asked.passes + 2 * needs_data(run)) * asked.seeds
+    many = readings > 2  # for one more pass, writing costs as much as parsing
     stream = opened(paths, target, {**options, "names": names or None, "cache": asked.cache or many or None})
     if test:
         _opened_test(stream, test, options)  # to complain at once; how many features there are is not known yet
@@ -103,7 +112,7 @@ def train(
     if as_json:
         emit(answer)
     else:
-        _report(model, answer)
+        print_report(model, answer)
     if fault is not None:
         raise fault
     if interrupted:
@@ -116,12 +125,13 @@ def _one_pass(asked: TrainOptions, run: RunOptions) -> RunOptions:
         raise ValueError(
             "What can be read only once, such as standard input, allows one pass: save it to a file for more."
         )
+    check_read_once(run)
     if asked.passes is None:
         note("what can be read only once allows one pass: save it to a file for more.")
     return replace(run, max_iter=1)
 
 
-def _save(model: LinearModel, out: Path | None, answer: dict[str, Any]) -> OSError | None:
+def _save(model: TrainedModel, out: Path | None, answer: dict[str, Any]) -> OSError | None:
     """Write the model, before anything else can go wrong; return why that failed, for after the report."""
     if out is None:
         return None
@@ -149,7 +159,7 @@ def _check(asked: TrainOptions, test: Sequence[str]) -> None:
 class _Training:
     """A stream, how it is learned from, and the model that came of it."""
 
-    model: LinearModel
+    model: TrainedModel
 
     def __init__(self, stream: Stream, asked: TrainOptions, options: RunOptions, paths: Sequence[str]) -> None:
         self.stream, self.asked, self.options, self.paths = stream, asked, options, paths
@@ -159,7 +169,7 @@ class _Training:
         """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
         from rosenblatt.training.batches import Streamed
         from rosenblatt.training.checkpoint import CheckpointWriter
-        from rosenblatt.training.model import LinearModel, trained_state
+        from rosenblatt.training.model import TrainedModel, trained_state
         from rosenblatt.training.observers import Observer
         from rosenblatt.training.run import TrainingRun
         from rosenblatt.training.run_data import watch_contents
@@ -187,13 +197,13 @@ class _Training:
                 note(f"there is no checkpoint {asked.checkpoint} to go on from, so training starts from the beginning.")
         if resumed is not None:
             source.width = resumed.state.n_features
-        kept: list[LinearModel] = []
+        kept: list[TrainedModel] = []
 
         def keep(run: TrainingRun) -> None:
             if run.last_batch is None and not run.resumed:
                 return  # interrupted before the first row
             state, more = trained_state(run)
-            kept.append(LinearModel(learner, self.options, run.classes, state, more))
+            kept.append(TrainedModel(learner, self.options, run.classes, state, more))
             self.rows = max(self.rows, run.labels.rows, self.stream.rows_read, run.current.rows)
             self.in_pass = run.current.row > 0 or run.current.visited > 0 or not source.rereadable
 
@@ -233,6 +243,7 @@ class _Training:
             "skipped": self.stream.skipped.rows,
             "features": model.state.n_features,
             "classes": model.classes.tolist(),
+            **kernel_facts(model),
             "passes": report.passes,
             "updates": report.updates,
             "mistakes_by_pass": list(report.mistakes_by_pass),
@@ -245,7 +256,7 @@ class _Training:
         }
 
 
-def name_features(model: LinearModel, names: list[str] | None) -> None:
+def name_features(model: TrainedModel, names: list[str] | None) -> None:
     """Tell the model what its features are called, where they have names."""
     import numpy as np
 
@@ -261,7 +272,7 @@ def _opened_test(stream: Stream, test: Sequence[str], options: Mapping[str, Any]
     return rows
 
 
-def _test(model: LinearModel, rows: Stream, test: Sequence[str]) -> dict[str, Any]:
+def _test(model: TrainedModel, rows: Stream, test: Sequence[str]) -> dict[str, Any]:
     with ProgressBar("testing", test) as bar:
         found = score(model, bar.track(rows))
     return {"files": list(test), "rows": found["rows"], "accuracy": found["accuracy"]}
@@ -276,48 +287,3 @@ def _more_seeds(first: float, training: _Training, test: Stream) -> list[float]:
             raise KeyboardInterrupt
         found.append(score(again.model, test)["accuracy"])
     return found
-
-
-def _report(model: LinearModel, answer: dict[str, Any]) -> None:
-    labels = [as_text(label) for label in answer["classes"]]
-    shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
-    skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
-    say(
-        f"{answer['learner']}: {answer['rows']:,} rows{skipped}, {answer['features']:,} features, "
-        f"classes {shown}; {answer['seconds']:.2f} s."
-    )
-    say(str(model.report))
-    bars(answer["mistakes_by_pass"], "Mistakes by pass")
-    if answer["last_pass_cut"]:
-        note("the last pass was cut short: its mistakes are those in the rows that it reached.")
-    tested = answer.get("test")
-    if tested:
-        _accuracy(tested)
-    if _differ_in_scale(model):
-        note("the features range over values of very different sizes, and the largest drown the others: scale them.")
-    if "model" in answer:
-        say(f"Model written to {answer['model']}.")
-    elif on_terminal():
-        say("The model was not saved: -o MODEL writes it to a file.")
-
-
-def _differ_in_scale(model: LinearModel) -> bool:
-    """Return whether the range of some feature is more than a hundred times that of another."""
-    prepared, ranges = model.preparation or {}, model.state.feature_ranges
-    if prepared.get("format") in ("svmlight", "vw") or prepared.get("lists") or ranges is None:
-        return False  # rare words range over less, and that is as it should be
-    positive = ranges[ranges > 0]
-    return len(positive) > 0 and bool(positive.max() > _RANGE_RATIO * positive.min())
-
-
-def _accuracy(tested: dict[str, Any]) -> None:
-    rows = f"on {tested['rows']:,} rows of {', '.join(tested['files'])}"
-    say(f"Accuracy {tested['accuracy']:.2%} {rows}.")
-    several = tested.get("by_seed")
-    if several:
-        import statistics
-
-        say(
-            f"Over {len(several)} seeds: mean {statistics.mean(several):.2%}, spread {statistics.stdev(several):.2%} "
-            f"(standard deviation), from {min(several):.2%} to {max(several):.2%}."
-        )

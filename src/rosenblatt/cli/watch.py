@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.inputs import check_out, opened
+from rosenblatt.cli.kernel_choice import KernelChoice, check_bounded, check_read_once, kernel_space, online_options
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
 from rosenblatt.cli.startup import enable_gc
@@ -17,7 +18,7 @@ from rosenblatt.cli.train import LEARNERS, TrainOptions, name_features, run_opti
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
-    from rosenblatt.training.model import LinearModel
+    from rosenblatt.training.model import TrainedModel
     from rosenblatt.training.options import RunOptions
     from rosenblatt.training.report import Report
 
@@ -48,7 +49,7 @@ class Count:
 class OnlineLearner:
     """A model that learns row by row, and counts its mistakes."""
 
-    def __init__(self, learner: str, options: RunOptions, model: LinearModel | None = None) -> None:
+    def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
         self.learner, self.options, self.model, self.count = learner, options, model, Count()
 
     def learn(self, X: Any, y: Any) -> None:
@@ -75,7 +76,7 @@ class OnlineLearner:
         """Learn from rows; return the updates."""
         from rosenblatt.training.batches import make_batch
         from rosenblatt.training.labels import encode_labels
-        from rosenblatt.training.model import LinearModel
+        from rosenblatt.training.model import TrainedModel
         from rosenblatt.training.train import Start, online_run
 
         classes, numbers = encode_labels(y)
@@ -84,7 +85,7 @@ class OnlineLearner:
         run = online_run(batch, self.options, start)
         made = run.visit(batch)
         if self.model is None:
-            self.model = LinearModel(self.learner, self.options, run.classes, run.state)
+            self.model = TrainedModel(self.learner, self.options, run.classes, run.state)
         self.model.state, self.model.classes = run.state, run.classes
         return made
 
@@ -92,6 +93,7 @@ class OnlineLearner:
 def watch(
     target: str | None,
     learner: str | None,
+    choice: KernelChoice,
     path: str | None,
     every: int,
     margin: float | None,
@@ -106,11 +108,15 @@ def watch(
         raise ValueError(f"--margin must be above 0, got {margin:g}.")
     check_out(out, [])
     if path is None:
-        asked = TrainOptions(learner or "perceptron")
-        online = OnlineLearner(LEARNERS[asked.learner], run_options(asked))
+        asked = TrainOptions(learner or "perceptron", choice)
+        run = run_options(asked)
+        check_read_once(run)
+        online = OnlineLearner(LEARNERS[asked.learner], run)
     else:
-        model = _started(path, target, learner, options)
+        model = _started(path, target, learner, choice, options)
         online = OnlineLearner(model.learner, model.options, model)
+    if margin is not None:
+        check_bounded(online.options)
     known = None if online.model is None else online.model.preparation
     reporter = Reporter(online, margin, as_json)
     interrupted, reported, stream = False, -1, None
@@ -146,16 +152,20 @@ def watch(
         raise KeyboardInterrupt
 
 
-def _started(path: str, target: str | None, learner: str | None, options: dict[str, Any]) -> LinearModel:
+def _started(
+    path: str, target: str | None, learner: str | None, choice: KernelChoice, options: dict[str, Any]
+) -> TrainedModel:
     """Return the model to start from, which says what rows are and what learns."""
-    for name, value in (("target", target), ("learner", learner), ("format", options.get("format"))):
+    fixed = {"target": target, "learner": learner, "format": options.get("format"), **choice.given, "device": None}
+    for name, value in fixed.items():
         if value is not None:
-            raise ValueError(f"--{name} is what it was when {path} was made: leave it out.")
-    from rosenblatt.training.model import LinearModel
+            raise ValueError(f"--{name.replace('_', '-')} is what it was when {path} was made: leave it out.")
+    from rosenblatt.training.model import TrainedModel
 
     model = loaded(path)
-    if not isinstance(model, LinearModel):
+    if not isinstance(model, TrainedModel):
         raise ValueError(f"{path} holds a {model.learner}, which does not learn row by row.")
+    model.options = online_options(model, choice.device)
     return model
 
 
@@ -236,7 +246,7 @@ class Reporter:
         if model is not None and len(model.classes) == 2 and updates > self.bound:
             note(
                 f"{updates:,} updates are more than a margin of {self.margin:g} allows ({self.bound:,.0f}): "
-                "no hyperplane separates these rows by that much."
+                f"no hyperplane{kernel_space(model)} separates these rows by that much."
             )
 
     def print_line(self) -> None:
@@ -259,7 +269,7 @@ class Reporter:
                 | ({} if bound is None else {"bound": bound})
             )
         else:
-            high = f"{report.margin_high:.4g}"
+            high = f"{report.margin_high:.4g}" if math.isfinite(report.margin_high) else "-"
             line = f"{count.rows:>12,}{count.mistakes:>12,}{count.rate:>12.1%}{report.radius:>14.4g}{high:>17}"
             print(line if bound is None else f"{line}{bound:>12,.0f}")
         sys.stdout.flush()

@@ -5,15 +5,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt.blocks import Block, DataError
+    from rosenblatt.data.curves import make_rings, make_spiral
     from rosenblatt.data.generators import make_circle, make_separable, make_sorted, make_xor
     from rosenblatt.data.open_files import Stream, open
 
-__all__ = ["Block", "DataError", "Stream", "make_circle", "make_separable", "make_sorted", "make_xor", "open"]
+__all__ = [
+    "Block",
+    "DataError",
+    "Stream",
+    "make_circle",
+    "make_rings",
+    "make_separable",
+    "make_sorted",
+    "make_spiral",
+    "make_xor",
+    "open",
+]
+_HOMES = {
+    "blocks": ("Block", "DataError"),
+    "data.curves": ("make_rings", "make_spiral"),
+    "data.generators": ("make_circle", "make_separable", "make_sorted", "make_xor"),
+    "data.open_files": ("Stream", "open"),
+}
+_NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _NAMES:
         raise AttributeError(f"module 'rosenblatt.data' has no attribute {name!r}")
-    home = {"Block": "blocks", "DataError": "blocks", "Stream": "data.open_files", "open": "data.open_files"}
-    globals()[name] = found = getattr(import_module(f"rosenblatt.{home.get(name, 'data.generators')}"), name)
+    globals()[name] = found = getattr(import_module(f"rosenblatt.{_NAMES[name]}"), name)
     return found

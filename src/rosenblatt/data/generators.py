@@ -80,8 +80,8 @@ def make_separable(
             f"margin must be 1 when n = 1, got {margin}: one unit vector is at distance 1 from the plane "
             "across it; use n >= 2."
         )
-    rng = _generator(random_state)
-    y = _labels(n, rng)
+    rng = random_generator(random_state)
+    y = random_signs(n, rng)
     X, u = _plant(y, d, margin, rng)
     return (X, y, u) if return_separator else (X, y)
 
@@ -106,7 +106,7 @@ def make_sorted(
     if n % 2:
         raise ValueError(f"n must be even, got {n}: half the rows are positive and half negative; use {n + 1}.")
     y = np.repeat(np.array([1, -1], dtype=np.int64), n // 2)
-    X, _ = _plant(y, d, _margin(margin, d), _generator(random_state))
+    X, _ = _plant(y, d, _margin(margin, d), random_generator(random_state))
     return X, y
 
 
@@ -125,10 +125,8 @@ def make_xor(n: int = 4, noise: float = 0.0, random_state: RandomState = None) -
     >>> y.tolist()
     [-1, 1, 1, -1]
     """
-    n, noise = check_integer("n", n, 4), _real("noise", noise)
-    if noise < 0:
-        raise ValueError(f"noise must be at least 0, got {noise}: it is a standard deviation.")
-    rng = _generator(random_state)
+    n, noise = check_integer("n", n, 4), check_noise(noise)
+    rng = random_generator(random_state)
     corner = np.arange(n) % 4
     X: Floats = np.column_stack([corner // 2, corner % 2]).astype(np.float64) * 2 - 1
     y = np.where(X[:, 0] != X[:, 1], 1, -1).astype(np.int64)
@@ -158,7 +156,12 @@ def make_circle(
     >>> bool(distance[y == 1].max() <= 1.75 and distance[y == -1].min() >= 2.25)
     True
     """
-    n, d, radius, gap = check_integer("n", n, 1), check_integer("d", d, 1), _real("radius", radius), _real("gap", gap)
+    n, d, radius, gap = (
+        check_integer("n", n, 1),
+        check_integer("d", d, 1),
+        check_real("radius", radius),
+        check_real("gap", gap),
+    )
     if not 1e-100 <= radius <= 1e100:
         raise ValueError(f"radius must be above 0 (from 1e-100 to 1e100), got {radius}: give the sphere's radius.")
     c = np.zeros(d) if center is None else np.asarray(center, dtype=np.float64)
@@ -171,8 +174,8 @@ def make_circle(
             f"gap must be at least 0 and below the radius {radius}, got {gap} (center {c.tolist()}): "
             "the positives need room inside; make the gap smaller, or bring the center nearer to the origin."
         )
-    rng = _generator(random_state)
-    y = _labels(n, rng)
+    rng = random_generator(random_state)
+    y = random_signs(n, rng)
     share = rng.random(n)
     inside = (radius - gap - clearance) * share ** (1.0 / d)
     outside = radius + gap + clearance + radius * share
@@ -234,7 +237,7 @@ def _norms(X: Floats) -> Floats:
     return np.asarray(np.sqrt((X * X).sum(axis=1)))
 
 
-def _labels(n: int, rng: np.random.Generator) -> Labels:
+def random_signs(n: int, rng: np.random.Generator) -> Labels:
     """Return n random signs; from n = 2 on, both occur."""
     y = 2 * rng.integers(0, 2, size=n, dtype=np.int64) - 1
     if n >= 2:
@@ -243,14 +246,23 @@ def _labels(n: int, rng: np.random.Generator) -> Labels:
     return y
 
 
-def _real(name: str, value: object) -> float:
+def check_real(name: str, value: object) -> float:
+    """Return ``value`` as a float; a ParameterError where it is no finite number."""
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ParameterError(Setting(name), f" must be a finite number, got {shorten(value)}.")
     return float(value)
 
 
+def check_noise(value: object) -> float:
+    """Return ``value`` as a standard deviation; a ValueError where it is negative."""
+    noise = check_real("noise", value)
+    if noise < 0:
+        raise ValueError(f"noise must be at least 0, got {noise}: it is a standard deviation.")
+    return noise
+
+
 def _margin(value: object, d: int) -> float:
-    margin = _real("margin", value)
+    margin = check_real("margin", value)
     if not 1e-100 <= margin <= 1:
         raise ValueError(
             f"margin must be between 1e-100 and 1, got {margin}: the rows have norm 1, so no plane is "
@@ -261,7 +273,8 @@ def _margin(value: object, d: int) -> float:
     return margin
 
 
-def _generator(random_state: RandomState) -> np.random.Generator:
+def random_generator(random_state: RandomState) -> np.random.Generator:
+    """Return the source of randomness that ``random_state`` stands for."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
     if isinstance(random_state, np.random.Generator):

@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.estimators.array_inputs import like_input
 from rosenblatt.estimators.validation import validate_matrix
 from rosenblatt.training.labels import Labels
 from rosenblatt.training.model import history
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import RowMatrix, as_rows
 from rosenblatt.training.scoring import decision_scores, predicted_classes, weights
-from rosenblatt.training.state import LinearState
 
 Floats = NDArray[np.float64]
 
 
-class ExactLinearClassifier(ClassifierMixin, BaseEstimator):
+class ExactClassifier(ClassifierMixin, BaseEstimator):
     """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are."""
 
     classes_: Labels
@@ -40,7 +40,7 @@ class ExactLinearClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Labels:
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
         numbers, _ = self._decisions(self._rows(X))
-        return self.classes_[numbers]
+        return like_input(self.classes_[numbers], X)
 
     def on_boundary(self, X: Any) -> NDArray[np.bool_]:
         """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
@@ -53,7 +53,7 @@ class ExactLinearClassifier(ClassifierMixin, BaseEstimator):
         classes are within rounding of each other, ``predict`` compares them exactly and these numbers may not.
         """
         scores = self._scores(self._rows(X))
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return like_input(scores[:, 0] if scores.shape[1] == 1 else scores, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -61,17 +61,17 @@ class ExactLinearClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class TrainedPerceptron(ExactLinearClassifier):
-    """A classifier whose knowledge is the state of a training run: predictions, weights, history, report."""
+class TrainedClassifier(ExactClassifier):
+    """A classifier whose knowledge is the state of a training run: predictions, history, report."""
 
     hypothesis: str
-    state_: LinearState
+    state_: Any
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "state_")
 
     @property
-    def _trained(self) -> LinearState:
+    def _trained(self) -> Any:
         """The state, or scikit-learn's error if there is none yet."""
         check_is_fitted(self)
         return self.state_
@@ -83,6 +83,43 @@ class TrainedPerceptron(ExactLinearClassifier):
         if len(self.classes_) == 1:
             return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
         return predicted_classes(self.state_, self.hypothesis, rows)
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes made in all; each call of ``partial_fit`` counts as one."""
+        return self._trained.passes
+
+    @property
+    def n_updates_(self) -> int:
+        """Updates made in all, over all classifiers."""
+        return int(self.history_["mistakes"].sum())
+
+    @property
+    def seed_(self) -> int:
+        """What the visiting orders are drawn from."""
+        return self._trained.seed
+
+    @property
+    def converged_(self) -> bool:
+        """Whether each classifier made a whole pass without a mistake."""
+        return bool(self._trained.done.all())
+
+    @property
+    def history_(self) -> NDArray[np.void]:
+        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one."""
+        return history(self._trained)
+
+    @property
+    def report_(self) -> Report:
+        """What the run proves about the data: see `Report`."""
+        return report(self._trained, self.classes_)
+
+
+class LinearWeights:
+    """The weights of a trained linear learner, by hypothesis."""
+
+    hypothesis: str
+    _trained: Any
 
     @property
     def coef_(self) -> Floats:
@@ -126,33 +163,3 @@ class TrainedPerceptron(ExactLinearClassifier):
         except ValueError as not_kept:
             raise AttributeError(str(not_kept)) from not_kept
         return w.copy(), b.copy()
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes made in all; each call of ``partial_fit`` counts as one."""
-        return self._trained.passes
-
-    @property
-    def n_updates_(self) -> int:
-        """Updates made in all, over all classifiers."""
-        return int(self.history_["mistakes"].sum())
-
-    @property
-    def seed_(self) -> int:
-        """What the visiting orders are drawn from."""
-        return self._trained.seed
-
-    @property
-    def converged_(self) -> bool:
-        """Whether each classifier made a whole pass without a mistake."""
-        return bool(self._trained.done.all())
-
-    @property
-    def history_(self) -> NDArray[np.void]:
-        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one."""
-        return history(self._trained)
-
-    @property
-    def report_(self) -> Report:
-        """What the run proves about the data: see `Report`."""
-        return report(self._trained, self.classes_)

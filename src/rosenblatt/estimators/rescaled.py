@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.estimators.prediction import ExactLinearClassifier
+from rosenblatt.estimators.prediction import ExactClassifier
 from rosenblatt.estimators.validation import validate_pair
 from rosenblatt.parameters import check_boolean
 from rosenblatt.theory.claims import margin_of, most_margin
@@ -31,7 +31,7 @@ from rosenblatt.user_warnings import warn_user
 Verdict = Any  # Separable, Inseparable, Undecided or MarginBracket
 
 
-class RescaledPerceptron(ExactLinearClassifier):
+class RescaledPerceptron(ExactClassifier):
     """The perceptron that hardly minds how small the margin is, and that ends in a verdict.
 
     A perceptron takes up to (R / margin)^2 updates. This one is stopped after m^2 / 4 of them (m weights), stretches

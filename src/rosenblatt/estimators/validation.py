@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from rosenblatt.blocks import Block
+from rosenblatt.estimators.array_inputs import as_numpy
 from rosenblatt.training.rows import Matrix, check_sparse
 from rosenblatt.user_warnings import warn_user
 
@@ -20,12 +21,14 @@ _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "
 
 def validate_matrix(model: Any, X: Any, *, reset: bool) -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of float32 or float64; a copy only where its layout asks for one."""
+    X = as_numpy(X)
     _check_structure(X)
     return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
 
 
 def validate_pair(model: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> tuple[Matrix, NDArray[Any]]:
     """Return ``X`` as ``validate_matrix`` does, and the labels; unless ``finite``, NaN in ``X`` is looked for later."""
+    X, y = as_numpy(X), as_numpy(y)
     _check_structure(X)
     X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
     if y.dtype.kind not in "biuUS":  # integers and words are classes; asking would sort them

@@ -1,4 +1,7 @@
-"""The features with the largest weights, and the contributions to one prediction (CIML 4.4)."""
+"""The features with the largest weights, and the contributions to one prediction (CIML 4.4).
+
+A kernel perceptron has no weights of features: `support` explains it by its support rows.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,20 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
-from rosenblatt.parameters import check_integer, shorten
+from rosenblatt.inspection.predictions import (
+    FEW_ROWS,
+    by_size,
+    extremes,
+    one_row,
+    split_pipeline,
+    title_by_side,
+    verdict,
+)
+from rosenblatt.inspection.support import contributions_by_support, explain_support, is_kernel_model
+from rosenblatt.parameters import check_integer
 from rosenblatt.tables import Table
 
 _SPREAD_RATIO = 100.0  # where features' ranges differ by more, a weight says more about its unit than about its feature
-_FEW_ROWS = 20  # a table of contributions up to this long shows features that contribute nothing, too
 _VOTE_NOTE = "A vote has no weights of its own: these are its averaged ones."
 
 
@@ -30,13 +42,16 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     how much features matter only where these range over similar values; where they do not, a warning and a
     note say so.
 
+    A kernel perceptron has no weights of features but coefficients of its support rows, the training rows that it
+    was wrong about: those with the largest and the smallest are shown, by their number in the training data.
+
     Parameters
     ----------
-    model : fitted linear estimator, or a pipeline that ends in one
+    model : fitted linear estimator, KernelPerceptron, or a pipeline that ends in one
         It has ``coef_`` and ``intercept_``. For a vote the averaged weights are shown.
     feature_names : sequence of str, optional
         A name for each weight. Otherwise ``model.feature_names_in_``, what the earlier steps of a pipeline
-        call their output, or x0, x1, ...
+        call their output, or x0, x1, ... Not for a KernelPerceptron.
     top : int
         How many of the largest and how many of the smallest. If that covers all features, each is shown once.
 
@@ -52,7 +67,9 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     bad          -1
     Bias: 0
     """
-    steps, learner = _split(model)
+    steps, learner = split_pipeline(model)
+    if is_kernel_model(learner):
+        return explain_support(learner, feature_names, top)
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     check_integer("top", top, 1)
@@ -70,10 +87,7 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     if warning:
         notes.append(warning)
         warnings.warn(warning, UserWarning, stacklevel=2)
-    title = "Weights: above 0 they speak for the class, below 0 against it" if several else "Weights"
-    if len(rule.classes) == 2:
-        title = f"Weights: above 0 they speak for {rule.classes[1]!r}, below 0 for {rule.classes[0]!r}"
-    return Table(columns, title, notes)
+    return Table(columns, title_by_side("Weights", rule.classes, several), notes)
 
 
 def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None, top: int | None = None) -> Table:
@@ -81,7 +95,8 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
 
     A contribution is weight times value. They are sorted by size and add up to the activation, whose sign is
     the answer; with more than two classes, to the score of the class predicted. Where there are more than
-    twenty rows, features that contribute nothing are left out.
+    twenty rows, features that contribute nothing are left out. For a `KernelPerceptron` it is what each support row
+    adds: its coefficient times the kernel value of it and ``x``.
 
     Parameters
     ----------
@@ -91,7 +106,7 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
         Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row; or,
         for a pipeline that starts from text, one string.
     top : int, optional
-        How many features to show; the others are added up in one line.
+        How many features, or support rows, to show; the others are added up in one line.
 
     Examples
     --------
@@ -106,12 +121,14 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     film         1       0             0
     (bias)       1       0             0
     """
-    steps, learner = _split(model)
+    steps, learner = split_pipeline(model)
+    if is_kernel_model(learner):
+        return contributions_by_support(learner, one_row(x, steps), feature_names, top)
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     if top is not None:
         check_integer("top", top, 1)
-    row = _one_row(x, steps)
+    row = one_row(x, steps)
     answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
     matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
     value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
@@ -121,12 +138,10 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
         parts = w * value
     if not np.isfinite(parts).all():
         raise ValueError("weight times value goes beyond the range of floats: scale the features.")
-    order = np.argsort(-np.abs(parts), kind="stable")
     notes = [_VOTE_NOTE] * rule.averaged
-    if sp.issparse(matrix) or len(parts) + 1 > _FEW_ROWS:
-        order = order[parts[order] != 0]
-        zero = len(parts) - len(order)
-        notes += [f"{zero:,} of {len(parts):,} features contribute nothing and are left out."] * (zero > 0)
+    order = by_size(parts, drop_zeros=sp.issparse(matrix) or len(parts) + 1 > FEW_ROWS)
+    zero = len(parts) - len(order)
+    notes += [f"{zero:,} of {len(parts):,} features contribute nothing and are left out."] * (zero > 0)
     others = order[len(order) if top is None else top :]
     shown = order[: len(order) - len(others)]
     lines: list[tuple[Any, ...]] = [(names[i], value[i], w[i], parts[i]) for i in shown]
@@ -134,17 +149,9 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
         lines.append((f"({len(others):,} more)", None, None, math.fsum(parts[others])))
     lines.append(("(bias)", 1.0, b, b))
     columns = dict(zip(("feature", "value", "weight", "contribution"), zip(*lines, strict=True), strict=True))
-    return Table(columns, _verdict(learner, row, rule, answer, k, math.fsum([*parts, b])), notes)
-
-
-def extremes(w: np.ndarray, top: int) -> np.ndarray:
-    """Return the places of the ``top`` largest and the ``top`` smallest weights, from largest to smallest.
-
-    >>> extremes(np.array([0.0, 3.0, -1.0, 2.0]), 1)
-    array([1, 2])
-    """
-    order = np.argsort(-w, kind="stable")
-    return order if len(w) <= 2 * top else np.concatenate([order[:top], order[-top:]])
+    averaged = "weights" if rule.averaged else ""
+    total = math.fsum([*parts, b])
+    return Table(columns, verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged), notes)
 
 
 def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, steps: Any = None) -> list[str]:
@@ -162,31 +169,6 @@ def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, ste
         with contextlib.suppress(AttributeError, ValueError):  # some step has no names
             found = steps.get_feature_names_out()
     return [f"x{i}" for i in range(d)] if found is None or len(found) != d else [str(name) for name in found]
-
-
-def _split(model: Any) -> tuple[Any, Any]:
-    """Return the steps before the learner, None where there are none, and the learner."""
-    model = getattr(model, "best_estimator_", model)  # a search over parameters
-    if not (hasattr(model, "steps") and hasattr(model, "named_steps")):  # a pipeline, without importing it
-        return None, model
-    return (model[:-1] if len(model) > 1 else None), model[-1]
-
-
-def _verdict(learner: Any, row: Any, rule: LinearRule, answer: Any, k: int, total: float) -> str:
-    """Return the title: the class predicted and the activation, or that the row lies on the boundary."""
-    if not hasattr(learner, "classes_"):
-        return f"Predicted {total:.4g}"
-    if not rule.averaged and hasattr(learner, "decision_function"):
-        # its sign is exact, where a sum of rounded products may fall on the wrong side of zero
-        total = float(np.ravel(learner.decision_function(row))[k])
-    tied = bool(learner.on_boundary(row)[0]) if hasattr(learner, "on_boundary") else total == 0
-    what = "activation" if len(rule.w) == 1 else "score of this class"
-    whose = " of the averaged weights" if rule.averaged else ""
-    if tied:
-        opening = f"On the boundary, where the label is undefined (predict answers {answer!r})"
-    else:
-        opening = f"Predicted {answer!r}"
-    return f"{opening}: the {what}{whose} is {total + 0.0:.4g}"
 
 
 def _bias_note(rule: LinearRule) -> str:
@@ -209,23 +191,3 @@ def _scale_warning(learner: Any, names: list[str]) -> str:
         f"{names[narrow]!r} over {spread[narrow]:.4g}: scale the features first, "
         "for instance with sklearn.preprocessing.StandardScaler."
     )
-
-
-def _one_row(x: Any, steps: Any) -> Any:
-    """Return ``x`` as a matrix or frame of one row, sent through the steps of a pipeline."""
-    if isinstance(x, str) or (isinstance(x, list | tuple) and len(x) == 1 and isinstance(x[0], str)):
-        row = np.array([x] if isinstance(x, str) else x, dtype=object)  # a text, for a pipeline that starts with words
-    elif hasattr(x, "iloc") and x.ndim == 1:  # a row of a pandas frame keeps its names
-        row = x.to_frame().T
-    elif sp.issparse(x):
-        row = x.reshape(1, -1).tocsr() if x.ndim == 1 else x
-    elif hasattr(x, "columns"):
-        row = x
-    else:
-        row = np.asarray(x)
-        row = row.reshape(1, -1) if row.ndim == 1 else row
-    if len(row.shape) == 0:
-        raise ValueError(f"expected one row of numbers, got {shorten(x)}: give a list or an array.")
-    if row.shape[0] != 1:
-        raise ValueError(f"expected one row, got {row.shape[0]}: pick one, for instance X[0] or X.iloc[[0]].")
-    return row if steps is None else steps.transform(row)

@@ -13,9 +13,9 @@ from rosenblatt.kernels.compiler import plain
 
 LIMBS = 142
 """Length of a total: an int64 array that the caller brings, since making one takes long to compile."""
+UNIT = 2272
+"""The last bit of a total stands for 2**-UNIT; the smallest product is 2**-2148."""
 
-
-_UNIT = 2272  # the last bit stands for 2**-_UNIT; the smallest product is 2**-2148
 _LARGEST, _SMALLEST = 1.7976931348623157e308, 5e-324
 _TWO_53 = 2.0**53
 _LOW_32 = 0xFFFFFFFF
@@ -29,7 +29,7 @@ def add_product(total, v, x):
     x_part, x_place = math.frexp(x)
     a, b = abs(int(v_part * _TWO_53)), abs(int(x_part * _TWO_53))  # |v| = a * 2**(v_place - 53)
     sign = 1 if (v > 0.0) == (x > 0.0) else -1
-    place = v_place + x_place - 106 + _UNIT
+    place = v_place + x_place - 106 + UNIT
     part = (a & _LOW_27) * (b & _LOW_27)
     middle = (a & _LOW_27) * (b >> 27) + (a >> 27) * (b & _LOW_27)
     for _ in range(3):  # three parts, each below 2**55 and 27 bits above the one before
@@ -67,7 +67,7 @@ def rounded(total):
     for k in range(top + 1):
         value = value * 2.0**-32 + total[k]
         total[k] = 0
-    place = 32 * top - _UNIT
+    place = 32 * top - UNIT
     if place > 992:  # beyond the largest float
         return sign * _LARGEST
     value = math.ldexp(value, place)

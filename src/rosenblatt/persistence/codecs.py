@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields as fields_of
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.estimators.linear import LinearPerceptron
+from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.parameters import shorten
@@ -18,23 +17,25 @@ from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 from rosenblatt.training.labels import Names
-from rosenblatt.training.model import LinearModel, ModelInfo
+from rosenblatt.training.model import ModelInfo, TrainedModel
 from rosenblatt.training.options import RunOptions, parameter_names, parameters_to_plain
 
-LINEAR: dict[str, type[LinearPerceptron]] = {
-    cls.__name__: cls for cls in (Perceptron, AveragedPerceptron, VotedPerceptron)
+TRAINED: dict[str, type] = {
+    cls.__name__: cls for cls in (Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron)
 }
-LEARNERS: dict[str, type] = LINEAR | {"RescaledPerceptron": RescaledPerceptron}
+"""Learners that the engine trains."""
+LEARNERS: dict[str, type] = TRAINED | {"RescaledPerceptron": RescaledPerceptron}
 """What a file may hold. A name in a file is looked up here and nowhere else."""
 _COUNTS = ("seed_", "n_iter_", "n_updates_", "n_rescalings_")
 _VERDICTS = (Separable, Inseparable, Undecided, MarginBracket)
 
 
-def to_linear_model(model: LinearPerceptron) -> LinearModel:
-    """Return a linear learner as plain data."""
-    return LinearModel(
-        learner=type(model).__name__,
-        options=RunOptions(**{field.name: getattr(model, field.name) for field in fields_of(RunOptions)}),
+def to_trained_model(model: Any) -> TrainedModel:
+    """Return a learner of the engine as plain data."""
+    learner = type(model).__name__
+    return TrainedModel(
+        learner=learner,
+        options=RunOptions.for_learner(learner, **{name: getattr(model, name) for name in parameter_names(learner)}),
         classes=model.classes_,
         state=model.state_,
         early_stopping_state=model._early_stopping_state,
@@ -44,16 +45,16 @@ def to_linear_model(model: LinearPerceptron) -> LinearModel:
     )
 
 
-def from_linear_model(found: LinearModel) -> LinearPerceptron:
+def from_trained_model(found: TrainedModel) -> Any:
     """Return the learner that a model describes."""
     parameters = {name: getattr(found.options, name) for name in parameter_names(found.learner)}
-    model = LINEAR[found.learner](**parameters)
+    model: Any = TRAINED[found.learner](**parameters)
     model.state_, model.classes_, model._early_stopping_state = found.state, found.classes, found.early_stopping_state
     _attach(model, found.state.n_features, found.feature_names, found)
     return model
 
 
-def _attach(model: Any, n_features: int, names: Names | None, info: ModelInfo | LinearModel) -> None:
+def _attach(model: Any, n_features: int, names: Names | None, info: ModelInfo | TrainedModel) -> None:
     """Give a model what every file says besides what was learned."""
     model.n_features_in_ = n_features
     for name, value in (

@@ -17,6 +17,7 @@ from rosenblatt.persistence.codecs import LEARNERS
 from rosenblatt.persistence.exact_onnx import Graph, decide
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import label_to_json
+from rosenblatt.training.dual.state import DualState
 from rosenblatt.version import __version__
 
 _LARGEST_GRAPH = 2_000_000_000  # protobuf ends at 2 GiB
@@ -141,7 +142,12 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def check_exportable(model: Any) -> None:
-    """Raise a TypeError or scikit-learn's error unless ``model`` is a trained learner of this library."""
+    """Raise a TypeError or scikit-learn's error unless ``model`` is a trained learner of this library with weights."""
+    if isinstance(getattr(model, "state_", None), DualState):
+        raise TypeError(
+            "a kernel perceptron has support rows and no weights, so it cannot be exported: use save, or train "
+            "Perceptron(fit_intercept=False), which learns what the linear kernel does."
+        )
     if not isinstance(model, tuple(LEARNERS.values())):
         raise TypeError(
             f"only {', '.join(LEARNERS)} can be exported, got {type(model).__name__}: "

@@ -9,35 +9,38 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.preparations import check_preparation, is_preparation
-from rosenblatt.estimators.linear import LinearPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
+from rosenblatt.parameters import shorten
 from rosenblatt.persistence.codecs import (
     LEARNERS,
-    from_linear_model,
+    TRAINED,
+    from_trained_model,
     rescaled_from_plain,
     rescaled_to_plain,
-    to_linear_model,
+    to_trained_model,
 )
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import MOST_ROWS
-from rosenblatt.training.model import LinearModel, ModelInfo, read_file, write_file
+from rosenblatt.training.model import ModelInfo, TrainedModel, read_file, write_file
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a trained model to a file, from which `load` brings it back to predict and to go on training.
 
-    The file is in the safetensors format. It holds the weights of every hypothesis that was kept, classes, feature
-    names, parameters and counters, the report, the state of early stopping, the version of this library, a checksum,
-    and what was attached to the model as ``preparation_`` (a dictionary that says how rows are prepared) and
-    ``fingerprint_`` (what identifies the data), both plain data as JSON has it. It takes the place of ``path`` as a
-    whole: where that fails, on a full disk for instance, an OSError says so and the old file is as it was.
+    The file is in the safetensors format. It holds the weights of every hypothesis that was kept (of a
+    KernelPerceptron, its support rows, which are training data, and every update), classes, feature names, parameters
+    and counters, the report, the state of early stopping, the version of this library, a checksum, and what was
+    attached to the model as ``preparation_`` (a dictionary that says how rows are prepared) and ``fingerprint_`` (what
+    identifies the data), both plain data as JSON has it. It takes the place of ``path`` as a whole: where that fails,
+    on a full disk for instance, an OSError says so and the old file is as it was.
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron, VotedPerceptron or RescaledPerceptron
-        After ``fit`` or ``partial_fit``. Labels must be integers, floats, booleans or words. A
-        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use.
+    model : Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron or RescaledPerceptron
+        After ``fit`` or ``partial_fit``. Labels must be integers, floats, booleans or words. A kernel that is a
+        function cannot be saved, as files hold no code. A ``random_state`` that is neither None nor an integer is
+        saved as ``seed_``, the seed in use.
     path : str or path
         Where to, for instance "model.safetensors".
 
@@ -58,8 +61,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         )
     check_is_fitted(model)
     _check_attached(getattr(model, "preparation_", None))
-    if isinstance(model, LinearPerceptron):
-        to_linear_model(model).save(path)
+    if type(model).__name__ in TRAINED:
+        to_trained_model(model).save(path)
     elif isinstance(model, RescaledPerceptron):
         write_file(path, *rescaled_to_plain(model), rescaled_from_plain)
 
@@ -99,7 +102,9 @@ def _from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays, max
     _check_attached(info.preparation)
     if info.learner == RescaledPerceptron.__name__:
         return rescaled_from_plain(info, fields, arrays, max_rows)
-    return from_linear_model(LinearModel.from_plain(info, fields, arrays))
+    if info.learner not in TRAINED:
+        raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
+    return from_trained_model(TrainedModel.from_plain(info, fields, arrays))
 
 
 def _check_attached(preparation: object) -> None:

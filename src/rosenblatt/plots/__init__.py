@@ -4,6 +4,7 @@ Each function draws on the matplotlib Axes ``ax``, or on those of a new figure w
 """
 
 from rosenblatt.plots.proof import plot_cosine, plot_proof
+from rosenblatt.plots.support import plot_support
 from rosenblatt.plots.training import plot_history, plot_projection, plot_weights
 
-__all__ = ["plot_cosine", "plot_history", "plot_projection", "plot_proof", "plot_weights"]
+__all__ = ["plot_cosine", "plot_history", "plot_projection", "plot_proof", "plot_support", "plot_weights"]

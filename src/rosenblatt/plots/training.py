@@ -11,14 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.explain import extremes, feature_labels
+from rosenblatt.inspection.explain import feature_labels
 from rosenblatt.inspection.geometry import distance, linear_rule
+from rosenblatt.inspection.predictions import extremes
 from rosenblatt.parameters import check_integer
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, import_matplotlib, tidy, whole_ticks
+from rosenblatt.plots.axes import (
+    BLUE,
+    DARK,
+    DOTS_UP_TO,
+    ORANGE,
+    Axes,
+    axes_for,
+    check_labels,
+    evenly_chosen,
+    import_matplotlib,
+    tidy,
+    whole_ticks,
+)
 
 _MINUS = "\N{MINUS SIGN}"
 _SIGNS_UP_TO = 150  # an image of up to so many weights carries their signs as letters too
-_MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
 
 
 def plot_history(model: Any, ax: Axes | None = None) -> Axes:
@@ -93,12 +105,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     'signed distance to the boundary, (w.x + b) / |w|'
     """
     places = distance(model, X)
-    labels = np.asarray(y)
-    if labels.shape != places.shape:
-        raise ValueError(f"expected one label for each of the {len(places)} rows, got shape {labels.shape}.")
-    unknown = np.setdiff1d(labels, model.classes_)
-    if len(unknown):
-        raise ValueError(f"expected labels that the model was trained with, got {unknown.tolist()[0]!r}.")
+    labels = check_labels(y, len(places), model.classes_)
     ax = axes_for(ax)
     bins = _bins_with_an_edge_at_zero(places)
     styles = ((ORANGE, "////", "^"), (BLUE, None, "o"))
@@ -109,7 +116,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         share = np.full(len(own), 100 / max(1, len(own)))  # so that a small class shows beside a large one
         look = {"facecolor": (colour, 0.3), "edgecolor": colour, "hatch": hatch, "linewidth": 1.5}
         ax.hist(own, _around(bins, own), weights=share, histtype="stepfilled", **look)
-        marks = own[np.unique(np.linspace(0, len(own) - 1, _MARKS_UP_TO).astype(int))] if len(own) else own
+        marks = own[evenly_chosen(len(own))]
         below = np.full(len(marks), (-0.06 - 0.07 * k) * tallest)
         ax.plot(marks, below, marker, color=colour, alpha=0.4, markersize=5, label=f"{label} ({len(own):,})")
         words, side = (f"answer {label} \u2190  ", "right") if k == 0 else (f"  \u2192 answer {label}", "left")

@@ -26,12 +26,11 @@ from rosenblatt.training.options import RunOptions
 from rosenblatt.training.pass_state import PassState
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.run_data import Contents, Records, RunData, records_from_plain
-from rosenblatt.training.serialization import check_state, check_states, state_from_plain, state_to_plain
-from rosenblatt.training.state import LinearState
+from rosenblatt.training.serialization import State, check_state, check_states, state_from_plain, state_to_plain
 from rosenblatt.user_warnings import warn_user
 
 VERSION = 2
-_FREE = ("verbose", "n_jobs")  # parameters that may differ when a run goes on
+_FREE = ("verbose", "n_jobs", "cache_size", "device")  # parameters that may differ when a run goes on
 _PASS_ARRAYS = {"active": "i8", "was_done": "b1", "visits": "f8"}
 _PASS_COUNTERS = {"mistakes": "i8", "lowest": "f8", "lowest_step": "f8", "changed": "f8"}
 """What the pass in progress has counted, under the names that files have for it."""
@@ -40,7 +39,7 @@ _PASS_COUNTERS = {"mistakes": "i8", "lowest": "f8", "lowest_step": "f8", "change
 class Checkpoint(NamedTuple):
     """What a run that died goes on from."""
 
-    state: LinearState
+    state: State
     classes: Labels
     names: Names | None
     current: PassState
@@ -70,6 +69,7 @@ class CheckpointWriter(Observer):
         if os.path.isfile(path) and os.path.getsize(path) and not is_container(path):
             other = f" must be a checkpoint or a new file, got {os.fspath(path)}, another kind of file"
             raise ParameterError(Setting("checkpoint"), f"{other}: delete it, or name another.")
+        options.to_plain(learner, 0)  # what no file can hold is refused before the run
         self.path, self.every, self.learner, self.options = path, every, learner, options
         self.data, self.feature_names = RunData(blocks, contents), feature_names
         self.written, self.has_written, self.has_failed = time.monotonic(), False, False
@@ -193,7 +193,8 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
     if type(run) is not dict:
         raise ValueError("it does not say of which run it is.")
     classes = labels_from_plain(fields.take("classes"))
-    state = state_from_plain(fields.take("state"), arrays, len(classes))
+    about = len(classes), run.get("learner")
+    state = state_from_plain(fields.take("state"), arrays, *about)
     names = fields.optional("feature_names", lambda name: fields.words(name, state.n_features))
     current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))
     files = None
@@ -225,7 +226,7 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
     found = fields.take("best")
     if found is not None:
         more = StrictFields(found, "the header: 'best'")
-        best.state = state_from_plain(more.take("state"), arrays.under("best."), len(classes))
+        best.state = state_from_plain(more.take("state"), arrays.under("best."), *about)
         best.error, best.passes_since = more.number("error", 0.0, 1.0), more.whole("passes_since")
         more.end()
     check_states([state, best.state] if best.state is not None else [state], classes.tolist())

@@ -13,8 +13,8 @@ from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.training.batches import Batch, BatchSource, held_out
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.rows import RowMatrix, as_rows
+from rosenblatt.training.run_state import RunState
 from rosenblatt.training.scoring import predicted_classes
-from rosenblatt.training.state import LinearState
 
 if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class BestPass:
     """The best pass so far, and how many passes have not been better since."""
 
-    state: LinearState | None = None
+    state: RunState | None = None
     error: float = np.inf
     passes_since: int = 0
 
@@ -74,7 +74,7 @@ class ValidationSet:
             self.add(batch, self.mask(batch))
         self.complete()
 
-    def error(self, state: LinearState, hypothesis: str) -> float:
+    def error(self, state: RunState, hypothesis: str) -> float:
         """Return the share of these rows that the hypothesis gets wrong."""
         predicted, _ = predicted_classes(state, hypothesis, self.rows)
         return float(np.average(predicted != self.labels, weights=self.weights))

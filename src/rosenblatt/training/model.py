@@ -21,7 +21,7 @@ from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.scoring import decision_scores, predicted_classes, stored_hypothesis
-from rosenblatt.training.serialization import check_states, state_from_plain, state_to_plain
+from rosenblatt.training.serialization import State, check_states, state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
 from rosenblatt.version import __version__
 
@@ -29,7 +29,7 @@ FORMAT = 1
 """Version of what a model file says; one more for every change that an older `load` would not understand."""
 
 Model = TypeVar("Model")
-EarlyStoppingState = tuple[LinearState, BestPass]
+EarlyStoppingState = tuple[State, BestPass]
 """Where a run with early stopping stands, to go on: its last state, and its best pass."""
 
 
@@ -55,13 +55,13 @@ class ModelInfo:
 
 
 @dataclass
-class LinearModel:
-    """A trained linear learner."""
+class TrainedModel:
+    """A learner that the engine has trained."""
 
     learner: str
     options: RunOptions
     classes: Labels
-    state: LinearState
+    state: State
     early_stopping_state: EarlyStoppingState | None = None
     feature_names: Names | None = None
     preparation: dict[str, Any] | None = None
@@ -94,15 +94,15 @@ class LinearModel:
         return report(self.state, self.classes)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file, from which `load` and `LinearModel.load` bring it back."""
+        """Write the model to a file, from which `load` and `TrainedModel.load` bring it back."""
         parameters = self.options.to_plain(self.learner, self.state.seed)
         names = None if self.feature_names is None else [str(name) for name in self.feature_names]
         info = ModelInfo(self.learner, parameters, self.classes, names, self.preparation, self.fingerprint)
-        write_file(path, info, *self._to_plain(), LinearModel.from_plain)
+        write_file(path, info, *self._to_plain(), TrainedModel.from_plain)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> LinearModel:
-        """Return the model of a file; a ValueError where the file is not valid, or holds no linear learner."""
+    def load(cls, path: str | os.PathLike[str]) -> TrainedModel:
+        """Return the model of a file; a ValueError where the file is not valid, or holds another learner."""
         return read_file(path, cls.from_plain)
 
     def _to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -118,13 +118,13 @@ class LinearModel:
         return out, arrays
 
     @classmethod
-    def from_plain(cls, info: ModelInfo, fields: StrictFields, arrays: StrictArrays) -> LinearModel:
+    def from_plain(cls, info: ModelInfo, fields: StrictFields, arrays: StrictArrays) -> TrainedModel:
         """Return the model that a file describes, or raise a ValueError."""
         if info.learner not in LEARNERS:
             raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
         options = RunOptions.from_plain(StrictFields(info.parameters, "the header: 'parameters'"), info.learner)
-        n_classes = len(info.classes)
-        state = state_from_plain(fields.take("state"), arrays, n_classes)
+        about = len(info.classes), info.learner
+        state = state_from_plain(fields.take("state"), arrays, *about)
         model = cls(info.learner, options, info.classes, state, None, info.names(state.n_features))
         model.preparation, model.fingerprint = info.preparation, info.fingerprint
         states = [state]
@@ -132,7 +132,7 @@ class LinearModel:
         if resume is not None:
             more = StrictFields(resume, "the header: 'resume'")
             last, best = (
-                state_from_plain(more.take(part), arrays.under(part + "."), n_classes) for part in ("last", "best")
+                state_from_plain(more.take(part), arrays.under(part + "."), *about) for part in ("last", "best")
             )
             model.early_stopping_state = (
                 last,
@@ -141,21 +141,22 @@ class LinearModel:
             more.end()
             states += [last, best]
         check_states(states, info.classes.tolist())
-        if options.hypothesis in ("pocket", "vote"):
-            stored_hypothesis(state, options.hypothesis)
+        if options.hypothesis in (("pocket", "vote") if isinstance(state, LinearState) else ("pocket",)):
+            stored_hypothesis(state, options.hypothesis)  # a kernel perceptron can always vote
         if not _same_report(fields.take("report"), model.report.to_plain()):
             raise ValueError("its report is not that of its counters.")
         return model
 
 
-def trained_state(run: TrainingRun) -> tuple[LinearState, EarlyStoppingState | None]:
+def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
     """Return the state to predict with, that of the best pass where rows were held out, and what to go on from."""
     state, more = run.state, None
     best = None if run.early_stopping is None else run.early_stopping.best
     if best is not None and best.state is not None:
         more = (state, best)
         state = best.state.snapshot()
-        state.set_layout("C")
+        if isinstance(state, LinearState):
+            state.set_layout("C")
         state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
         state.validation_error = list(run.state.validation_error)
     if state.feature_ranges is None:
@@ -163,7 +164,7 @@ def trained_state(run: TrainingRun) -> tuple[LinearState, EarlyStoppingState | N
     return state, more
 
 
-def history(state: LinearState) -> NDArray[np.void]:
+def history(state: State) -> NDArray[np.void]:
     """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one."""
     mistakes = [int(np.maximum(counts, 0).sum()) for counts in state.mistakes]
     if not state.validation_error:

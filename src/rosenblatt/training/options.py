@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from numbers import Integral
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -20,19 +21,21 @@ from rosenblatt.parameters import (
     shorten,
 )
 from rosenblatt.storage.json_fields import StrictFields, label_to_json, to_canonical_json
+from rosenblatt.training.kernel import NO_FILE, SCALED, check_kernel
 
 HYPOTHESES = ("last", "average", "pocket", "vote")
 LEARNERS: dict[str, dict[str, Any]] = {
     "Perceptron": {"hypothesis": "last", "max_iter": 100},
     "AveragedPerceptron": {"hypothesis": "average", "max_iter": 10},
     "VotedPerceptron": {"hypothesis": "vote", "max_iter": 10},
+    "KernelPerceptron": {"hypothesis": "average", "max_iter": 10},
 }
-"""What each linear learner sets; ``hypothesis`` is a parameter of the first only."""
+"""What each learner that the engine trains sets."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The parameters of a linear learner, under the names that they have in its constructor."""
+    """The parameters of a learner, under the names that they have in its constructor."""
 
     hypothesis: str = "last"
     max_iter: int = 100
@@ -49,10 +52,10 @@ class RunOptions:
     n_jobs: int | None = None
     verbose: int = 0
 
-    @classmethod
-    def for_learner(cls, learner: str, **changed: Any) -> RunOptions:
+    @staticmethod
+    def for_learner(learner: str, **changed: Any) -> RunOptions:
         """Return the options of a learner, with its defaults for those that are not given."""
-        return cls(**(LEARNERS[learner] | changed))
+        return OPTIONS[learner](**(LEARNERS[learner] | changed))
 
     @property
     def direct(self) -> bool:
@@ -113,18 +116,65 @@ class RunOptions:
         """Return the parameters of a learner as data that JSON holds; a source of randomness becomes ``seed``."""
         return parameters_to_plain({name: getattr(self, name) for name in parameter_names(learner)}, seed)
 
-    @classmethod
-    def from_plain(cls, fields: StrictFields, learner: str) -> RunOptions:
+    @staticmethod
+    def from_plain(fields: StrictFields, learner: str) -> RunOptions:
         """Return the options that ``to_plain`` wrote, or raise a ValueError."""
         given = {name: _valid(name, fields.take(name)) for name in parameter_names(learner)}
         fields.end()
-        return cls.for_learner(learner, **given).check()
+        return RunOptions.for_learner(learner, **given).check()
+
+
+@dataclass(frozen=True)
+class KernelOptions(RunOptions):
+    """The parameters of a kernel perceptron; ``fit_intercept`` is none of them."""
+
+    fit_intercept: bool = False
+    kernel: Any = "poly"
+    degree: int = 3
+    gamma: float | str = "scale"
+    coef0: float = 1.0
+    cache_size: float = 1000.0
+    max_support: int | None = None
+    device: str | None = None
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `Computing` that are set otherwise; no parameter of a learner."""
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether the kernel depends on the data."""
+        return isinstance(self.gamma, str) and isinstance(self.kernel, str) and self.kernel in SCALED
+
+    def check(self) -> KernelOptions:
+        """Return these options; a ParameterError names the first that is out of its range."""
+        super().check()
+        check_kernel(self.kernel, self.degree, self.gamma, self.coef0)
+        if isinstance(self.cache_size, bool) or not isinstance(self.cache_size, Real) or not 0 < self.cache_size < 1e15:
+            raise ParameterError(
+                Setting("cache_size"), f" must be a number of megabytes above 0, got {shorten(self.cache_size)}."
+            )
+        if self.max_support is not None:
+            check_integer("max_support", self.max_support, 1, or_none=True)
+            if self.hypothesis == "pocket":
+                raise ParameterError(
+                    Setting("max_support"),
+                    " forgets rows that the pocket may need: leave it out, or use ",
+                    Setting("hypothesis", "average"),
+                    ".",
+                )
+        if not isinstance(self.device, str | None):
+            raise ParameterError(Setting("device"), f' must be a word such as "cuda" or None, got {self.device!r}.')
+        return self
+
+
+OPTIONS: dict[str, type[RunOptions]] = dict.fromkeys(LEARNERS, RunOptions) | {"KernelPerceptron": KernelOptions}
+"""The class of each learner's options."""
 
 
 def parameter_names(learner: str) -> list[str]:
     """Return the names of a learner's parameters, in the order in which model files have them."""
-    names = sorted(field.name for field in fields(RunOptions))
-    return [name for name in names if name != "hypothesis" or learner == "Perceptron"]
+    names = sorted(field.name for field in fields(OPTIONS[learner]))
+    fixed = {"Perceptron": (), "KernelPerceptron": ("fit_intercept", "overrides")}.get(learner, ("hypothesis",))
+    return [name for name in names if name not in fixed]
 
 
 def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -134,11 +184,17 @@ def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, A
         value = value.item() if isinstance(value, np.generic) else value
         if name == "random_state" and (isinstance(value, bool) or not isinstance(value, Integral | None)):
             value = seed
+        if name == "kernel" and callable(value):
+            raise ValueError(NO_FILE)
         if name == "class_weight" and isinstance(value, Mapping):
             value = [[label_to_json(label), float(weight)] for label, weight in value.items()]
         to_canonical_json(value, name)
         out[name] = value
     return out
+
+
+_DEVICE = re.compile("[a-z]{1,20}(:[0-9]{1,4})?")
+"""What a file may call a device."""
 
 
 def _valid(name: str, value: Any) -> Any:
@@ -155,6 +211,8 @@ def _valid(name: str, value: Any) -> Any:
         raise ValueError(f"validation_fraction must be a number between 0 and 1, got {shorten(value)}.")
     elif name == "verbose" and type(value) not in (int, bool):
         raise ValueError(f"verbose must be an integer, got {shorten(value)}.")
+    elif name == "device" and value is not None and not (type(value) is str and _DEVICE.fullmatch(value)):
+        raise ValueError(f'device must be a word such as "cuda" or "cuda:1" or None, got {shorten(value)}.')
     return value
 
 

@@ -14,7 +14,7 @@ from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.kernels.passes import Candidate, Examples, Log, Visits, Weights, direct_pass, one_vs_rest_pass
 from rosenblatt.training.batches import Batch
 from rosenblatt.training.interrupts import interrupts_deferred
-from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, RowMatrix
+from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, RowMatrix, check_finite
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
 
@@ -24,10 +24,6 @@ SPARSE_BLOCK = 8
 
 FEWEST_VALUES = 4
 """Stored numbers for each column that make it worth to copy sparse classifiers' weights for a second thread."""
-
-
-class NotFinite(ValueError):
-    """A row that was visited holds NaN or infinity."""
 
 
 class PassRunner:
@@ -70,7 +66,7 @@ class PassRunner:
                 visits = Visits(order, start, stop, rows.ahead if shuffled else 0, 0, first)
                 self._visit_slice(state, batch, visits, groups)
                 if first and not np.isfinite(state.counters["radius2"]).all():
-                    _check_finite(batch)
+                    check_finite(batch.rows.matrix)  # squares may overflow where all numbers are finite
                 if on_slice(stop) or state.at_limit[active].all():
                     break
         finally:
@@ -177,14 +173,6 @@ def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
         visits = log.visits[k, :made].copy() if made else np.empty(0)
         out.append(Updates(members, steps, visits, classes, rivals))
     return out
-
-
-def _check_finite(batch: Batch) -> None:
-    """Raise NotFinite if a number of the batch is not finite; squares may overflow where all numbers are."""
-    matrix = batch.rows.matrix
-    values = matrix if isinstance(matrix, np.ndarray) else matrix.data
-    if not np.isfinite(values).all():
-        raise NotFinite("X holds NaN or infinity, expected finite numbers: replace or leave out such rows.")
 
 
 def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> None:

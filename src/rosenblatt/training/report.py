@@ -11,9 +11,13 @@ import numpy as np
 
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.storage.json_fields import label_to_json
+from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.run_state import RunState
 from rosenblatt.training.state import LinearState
 
 _TINY = 1e-290
+LARGEST = 1e300
+"""Squared lengths beyond this, and radii, count as infinite."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,13 @@ class Report:
             out[name] = list(value) if isinstance(value, list) else value
         return out
 
+    @property
+    def _space(self) -> str:
+        """Where margins are measured, in words."""
+        return "with the bias as one more feature" if self.fit_intercept else "through the origin"
+
     def __str__(self) -> str:
-        space = "with the bias as one more feature" if self.fit_intercept else "through the origin"
-        n = self.updates
+        space, n = self._space, self.updates
         lines = [f"{_count(self.passes, 'pass', 'passes')}, {_count(n, 'update', 'updates')}."]
         if self.converged:
             lines += [
@@ -91,6 +99,18 @@ class Report:
         return "\n".join(lines)
 
 
+class KernelReport(Report):
+    """What a kernel perceptron's run proves about its data, in the space of the kernel, where that is one."""
+
+    @property
+    def _space(self) -> str:
+        return "in the kernel's space"
+
+    def __str__(self) -> str:
+        lines = super().__str__().splitlines()
+        return "\n".join(lines if math.isfinite(self.margin_high) else lines[:2])
+
+
 def _whole(bound: float) -> str:
     return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"
 
@@ -99,13 +119,13 @@ def _count(n: int, one: str, many: str) -> str:
     return f"{n:,} {one if n == 1 else many}"
 
 
-def report(state: LinearState, classes: np.ndarray) -> Report:
+def report(state: RunState, classes: np.ndarray) -> Report:
     """Return the report of a run; of each class too where there are more than two."""
     if len(state.counters) == 1:
-        return _single(state, 0, state.w.ravel(), state.b)
-    parts = {label: _single(state, k, state.w[k], state.b[k : k + 1]) for k, label in enumerate(classes.tolist())}
+        return _single(state, 0)
+    parts = {label: _single(state, k) for k, label in enumerate(classes.tolist())}
     reports = list(parts.values())
-    return Report(
+    return _kind(state)(
         passes=state.passes,
         updates=sum(part.updates for part in reports),
         mistakes_by_pass=[int(np.maximum(counts, 0).sum()) for counts in state.mistakes],
@@ -119,40 +139,81 @@ def report(state: LinearState, classes: np.ndarray) -> Report:
     )
 
 
-def _single(state: LinearState, k: int, w: np.ndarray, b: np.ndarray) -> Report:
+def _kind(state: RunState) -> type[Report]:
+    return KernelReport if isinstance(state, DualState) else Report
+
+
+def _single(state: RunState, k: int) -> Report:
     """Return the report of classifier ``k``, or of all classes side by side."""
-    counters = state.counters[k]
     mistakes = [int(counts[k]) for counts in state.mistakes if counts[k] >= 0]
-    kesler = 2.0 if state.direct else 1.0  # an update moves two classes
-    radius, steps = state.radius, math.sqrt(float(counters["step_square_sum"]))
-    slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP
-    length = math.hypot(_length(w), _length(b)) * slack
-    converged = bool(state.done[k])
-    low, bound, high = -math.inf, math.inf, math.inf
-    if counters["step_sum"] > 0:
-        drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
-        high = (length + drift) / float(counters["step_sum"]) * slack
-    if converged and counters["lowest"] > _TINY and counters["lowest_step"] > _TINY:
-        # an activation above its rounding bound keeps half of its size; most keep all but the bound
-        rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * radius * steps
-        proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
-        low = proved * float(counters["lowest"]) / length
-        low_step = proved * float(counters["lowest_step"]) / length
-        max_step_norm2 = float(counters["max_step_norm2"])
-        bound = kesler * max_step_norm2 / low_step / low_step if math.isfinite(max_step_norm2) else math.inf
-    elif converged:
-        low = 0.0  # positive, but too small to be distinguished from zero
-    return Report(
+    low, high, bound = _dual_margins(state, k) if isinstance(state, DualState) else _linear_margins(state, k)
+    return _kind(state)(
         passes=len(mistakes),
         updates=sum(mistakes),
         mistakes_by_pass=mistakes,
-        converged=converged,
-        radius=state.radius,
+        converged=bool(state.done[k]),
+        radius=state.radius if state.radius < LARGEST else math.inf,
         margin_low=low,
         margin_high=high if high >= low else math.inf,  # the weights come from other data as well
         bound=bound,
         fit_intercept=state.fit_intercept,
     )
+
+
+def _linear_margins(state: RunState, k: int) -> tuple[float, float, float]:
+    """Return what a linear run proves: the least and the largest margin, and the bound on updates."""
+    assert isinstance(state, LinearState)
+    w, b = (state.w.ravel(), state.b) if len(state.counters) == 1 else (state.w[k], state.b[k : k + 1])
+    counters = state.counters[k]
+    kesler = 2.0 if state.direct else 1.0  # an update moves two classes
+    radius, steps = state.radius, math.sqrt(float(counters["step_square_sum"]))
+    slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP
+    length = math.hypot(_length(w), _length(b)) * slack
+    low, bound, high = -math.inf, math.inf, math.inf
+    if counters["step_sum"] > 0:
+        drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
+        high = (length + drift) / float(counters["step_sum"]) * slack
+    if state.done[k] and counters["lowest"] > _TINY and counters["lowest_step"] > _TINY:
+        # an activation above its rounding bound keeps half of its size; most keep all but the bound
+        rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * radius * steps
+        proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
+        low, bound = _attained(counters, length, kesler, proved)
+    elif state.done[k]:
+        low = 0.0  # positive, but too small to be distinguished from zero
+    return low, high, bound
+
+
+def _dual_margins(state: DualState, k: int) -> tuple[float, float, float]:
+    """Return what a kernel perceptron's run proves in the kernel's space; nothing where that is none."""
+    counters, kesler = state.counters[k], 2.0 if state.direct else 1.0
+    low, bound, high = -math.inf, math.inf, math.inf
+    if not state.kernel.has_space:
+        return low, high, bound
+    steps = float(np.abs(state.updates_of(k).steps).sum())
+    # the sum that makes the squared length up rounds once for each update, and is off by the errors of the leads
+    degree = (state.kernel.polynomial or (1.0, 0.0, 1))[2] + 1
+    drift = 16.0 * HALF_ULP * (float(counters["updates"]) + degree * (state.width + 64.0))
+    reach = float(counters["step_sum"]) * state.radius
+    squared = max(0.0, float(state.norm2[k])) + drift * reach * reach
+    if not _TINY < squared < LARGEST:
+        return (0.0 if state.done[k] else low), high, bound  # squares have left the range of floats
+    length = math.sqrt(squared)
+    forgotten = counters["updates"] > sum(len(part.members) for part in state.updates[k])
+    if steps > 0:
+        high = length / steps * (1.0 + 1e-12)
+    if state.done[k] and counters["lowest"] > _TINY and counters["lowest_step"] > _TINY and length > 0:
+        low, bound = _attained(counters, length, kesler, 1.0 - 1e-12)
+    elif state.done[k]:
+        low = 0.0
+    return low, high, math.inf if forgotten else bound  # the theorem is about runs that forget nothing
+
+
+def _attained(counters: np.void, length: float, kesler: float, proved: float) -> tuple[float, float]:
+    """Return the margin that weights of this length attain, by the share ``proved``, and Novikoff's bound."""
+    low = proved * float(counters["lowest"]) / length
+    low_step = proved * float(counters["lowest_step"]) / length
+    max_step_norm2 = float(counters["max_step_norm2"])
+    return low, kesler * max_step_norm2 / low_step / low_step if math.isfinite(max_step_norm2) else math.inf
 
 
 def _length(v: np.ndarray) -> float:

@@ -77,6 +77,16 @@ def as_rows(X: Matrix) -> RowMatrix:
     return RowMatrix(X, parts, n, d, int(np.max(np.diff(X.indptr), initial=0)))
 
 
+class NotFinite(ValueError):
+    """A row that was visited holds NaN or infinity."""
+
+
+def check_finite(X: Matrix) -> None:
+    """Raise NotFinite if a number of a matrix is not finite."""
+    if not np.isfinite(X if isinstance(X, np.ndarray) else X.data).all():
+        raise NotFinite("X holds NaN or infinity, expected finite numbers: replace or leave out such rows.")
+
+
 def check_sparse(X: Matrix) -> None:
     """Raise a ValueError where an index or a pointer of a CSR or CSC matrix lies outside; SciPy would crash on it."""
     lines, width = X.shape if X.format == "csr" else X.shape[::-1]

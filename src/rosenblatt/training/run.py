@@ -18,15 +18,21 @@ from rosenblatt.training.batches import (
     arrivals,
     window_order,
 )
+from rosenblatt.training.dual.passes import DualPassRunner
+from rosenblatt.training.dual.pocket import DualPocketKeeper
+from rosenblatt.training.dual.start import computing
+from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.interrupts import interrupts_deferred
 from rosenblatt.training.labels import Labels, LabelSummary
 from rosenblatt.training.observers import History, Observer, PocketKeeper, ProgressLine, VoteRecorder
-from rosenblatt.training.options import RunOptions, draw_seed
+from rosenblatt.training.options import KernelOptions, RunOptions
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.pass_state import PassState
 from rosenblatt.training.passes import PassRunner
 from rosenblatt.training.rows import feature_ranges
+from rosenblatt.training.run_state import RunState
+from rosenblatt.training.starts import new_state
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
 
@@ -36,7 +42,7 @@ class TrainingRun:
 
     Parameters
     ----------
-    state : LinearState
+    state : RunState
         What is trained, in place; ``run.state`` is another one where a class turned up on the way.
     source : BatchSource
         What is learned from. Its classes are those of the state.
@@ -61,7 +67,7 @@ class TrainingRun:
 
     def __init__(
         self,
-        state: LinearState,
+        state: RunState,
         source: BatchSource,
         options: RunOptions,
         observers: Sequence[Observer] = (),
@@ -72,7 +78,8 @@ class TrainingRun:
         resumed: PassState | None = None,
         classes: Labels | None = None,
     ) -> None:
-        self.state, self.source, self.options, self.warm = state, source, options, warm
+        self.source, self.options, self.warm = source, options, warm
+        self.state: Any = state  # of the kind that the options are for
         self.classes = source.classes if classes is None else classes
         self.current = PassState() if resumed is None else resumed
         self.resumed = resumed is not None
@@ -80,7 +87,9 @@ class TrainingRun:
         self.is_resumable = False
         """Whether the rest of the pass in progress depends on nothing but the state and ``current``."""
         self.labels = LabelSummary()
-        self._runner = PassRunner(threads)
+        self._runner: Any = PassRunner(threads)
+        if isinstance(options, KernelOptions) and isinstance(state, DualState):
+            self._runner, state.computing = DualPassRunner(), computing(options)
         self._read_all = True
         self._given_order = np.empty(0, np.uint32)
         self._interrupts: Sequence[Any] = ()
@@ -92,8 +101,7 @@ class TrainingRun:
             self.early_stopping = EarlyStopping(validation, options.hypothesis, options.n_iter_no_change, best)
         own: list[Observer | None] = [
             History(),
-            VoteRecorder() if state.log is not None else None,
-            PocketKeeper() if state.pocket is not None else None,
+            *_keepers(state),
             self.early_stopping,
             ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
         ]
@@ -144,9 +152,14 @@ class TrainingRun:
         self.in_pass = False
         if not idle.all():
             current.passes_done += 1
-            state.check_finite()
+            self._check_weights()
             self._notify("on_pass", active[~idle])
         current.active = self._unfinished()
+
+    def _check_weights(self) -> None:
+        """Raise a ValueError if weights have outgrown the floats; the counts of a kernel perceptron never do."""
+        if isinstance(self.state, LinearState):
+            self.state.check_finite()
 
     def _unfinished(self) -> NDArray[np.int64]:
         return np.flatnonzero(~(self.state.done | self.state.at_limit))
@@ -162,7 +175,8 @@ class TrainingRun:
     def _end(self, outcome: Outcome) -> None:
         self._notify("on_end", outcome)
         self.in_pass = False
-        self.state.set_layout("C")
+        if isinstance(self.state, LinearState):
+            self.state.set_layout("C")
 
     def _notify(self, event: str, *details: Any) -> None:
         for observer in self.observers:
@@ -272,9 +286,11 @@ class TrainingRun:
             raise
         self.in_pass = False
         self.state.done[:] = False
+        if isinstance(self.state, DualState):
+            self.state.rows_seen += batch.rows.n
         self._notify("on_pass", self.current.active)
         self._notify("on_end", Outcome.MAX_PASSES)
-        self.state.check_finite()
+        self._check_weights()
         return int(self.state.counters["mistakes"].sum())
 
     def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
@@ -300,7 +316,10 @@ class TrainingRun:
     def _set_classes(self, classes: Labels) -> None:
         """Begin with all classes of the first batch, of which only the first block was known."""
         limit = self.state.counters["limit"].max()
-        self.state = new_state(replace(self.options, random_state=self.state.seed), len(classes), self.state.n_features)
+        options = replace(self.options, random_state=self.state.seed)
+        self.state = new_state(options, len(classes), self.state.n_features)
+        if isinstance(self.options, KernelOptions) and isinstance(self.state, DualState):
+            self.state.computing = computing(self.options)
         self.state.counters["limit"] = limit
         self.classes, self.current.active = classes, np.arange(len(self.state.counters))
         self._begin_pass()
@@ -340,14 +359,10 @@ class TrainingRun:
         )
 
 
-def new_state(options: RunOptions, n_classes: int, d: int) -> LinearState:
-    """Return a state that has seen nothing, as the options ask for."""
-    seed = draw_seed(options.random_state)
-    return LinearState.zeros(
-        n_classes,
-        d,
-        direct=options.direct,
-        fit_intercept=options.fit_intercept,
-        hypothesis=options.hypothesis,
-        seed=seed,
-    )
+def _keepers(state: RunState) -> list[Observer]:
+    """Return what keeps the hypotheses that a state is asked to keep besides the last and the average."""
+    if isinstance(state, DualState):
+        return [DualPocketKeeper()] if state.pocket is not None else []
+    assert isinstance(state, LinearState)
+    out: list[Observer] = [VoteRecorder()] if state.log is not None else []
+    return [*out, PocketKeeper()] if state.pocket is not None else out

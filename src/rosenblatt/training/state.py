@@ -1,19 +1,17 @@
-"""The state of a run: weights, counters and history, all that it has learned and all it needs to go on."""
+"""The state of a linear learner's run: weights, counters and history, all that it needs to go on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
-from dataclasses import dataclass, field
-from typing import Literal, cast
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.passes import COUNTERS
-from rosenblatt.training.labels import Labels, check_label_types
-from rosenblatt.training.updates import UpdateLog
+from rosenblatt.training.run_state import RunState, new_counters
+from rosenblatt.training.updates import UpdateLog, competing_updates, mirrored_updates
 
 Floats = NDArray[np.float64]
 
@@ -35,13 +33,9 @@ class Pocket:
         return cls(np.zeros((k, d)), np.zeros(k), worst, np.zeros((k, d)), np.zeros(k))
 
 
-@dataclass
-class LinearState:
-    """The weights and counters of a run.
-
-    Two classes are one classifier that answers yes to the second; more classes are a classifier each. With
-    ``direct`` the classes compete in one update and have one record of counters.
-    """
+@dataclass(kw_only=True)
+class LinearState(RunState):
+    """The weights and counters of a run."""
 
     w: Floats
     """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.multiclass`)."""
@@ -49,24 +43,7 @@ class LinearState:
     b: Floats
     beta: Floats
     """With ``u`` what Algorithm 7 of CIML caches for the average."""
-    counters: NDArray[np.void]
-    """A record of type ``COUNTERS`` for each classifier, or one for all where classes compete directly."""
-    direct: bool
-    fit_intercept: bool
-    done: NDArray[np.bool_]
-    """Whether each classifier (or the one for all) has made a whole pass without a mistake."""
-    seed: int = 0
-    radius: float = 0.0
-    """Length of the longest example seen, the bias coordinate included."""
-    leading_run: int = 0
-    """How many rows at the start of a stream had one label, as long as no other has come; -1 after a warning."""
-    leading_label: object = None
-    feature_ranges: Floats | None = None
-    """Range of each feature over a sample of the rows."""
-    passes: int = 0
-    mistakes: list[NDArray[np.int64]] = field(default_factory=list)
-    """For each pass, the mistakes of each classifier; -1 where a classifier took no part."""
-    validation_error: list[float] = field(default_factory=list)
+    fit_intercept: bool = True
     pocket: Pocket | None = None
     log: UpdateLog | None = None
     """Every update, where votes are wanted."""
@@ -77,11 +54,6 @@ class LinearState:
     ) -> LinearState:
         """Return a state that has seen nothing, for ``n_classes`` classes and ``d`` features."""
         k = n_classes if n_classes > 2 else 1
-        direct = direct and n_classes > 2
-        judged = 1 if direct else k
-        counters = np.zeros(judged, COUNTERS)
-        counters["target"] = np.arange(judged) if n_classes != 2 else 1
-        counters["limit"] = -1
         with _memory_for(k, d):
             w, u = np.zeros((k, d)), np.zeros((k, d))
         state = cls(
@@ -89,16 +61,14 @@ class LinearState:
             u=u,
             b=np.zeros(k),
             beta=np.zeros(k),
-            counters=counters,
-            direct=direct,
             fit_intercept=bool(fit_intercept),
-            done=np.zeros(judged, bool),
             seed=seed,
+            **new_counters(n_classes, direct),
         )
         if hypothesis == "pocket":
-            state.pocket = Pocket.empty(k, d, judged)
+            state.pocket = Pocket.empty(k, d, len(state.counters))
         if hypothesis == "vote":
-            state.log = UpdateLog.empty(judged, n_classes if direct else 0)
+            state.log = UpdateLog.empty(len(state.counters), n_classes if state.direct else 0)
         return state
 
     @property
@@ -107,15 +77,9 @@ class LinearState:
         return self.w.shape[1]
 
     @property
-    def visits(self) -> Floats:
-        """Visits that each weight vector's average covers."""
-        return cast(Floats, np.broadcast_to(self.counters["visits"], len(self.w)))
-
-    @property
-    def at_limit(self) -> NDArray[np.bool_]:
-        """Whether each classifier has made as many updates as it may."""
-        limit = self.counters["limit"]
-        return (limit >= 0) & (self.counters["updates"] >= limit)
+    def n_scores(self) -> int:
+        """Number of weight vectors."""
+        return len(self.w)
 
     def average(self) -> tuple[Floats, Floats]:
         """Return the mean of the weights after each visit, and of the biases.
@@ -160,81 +124,34 @@ class LinearState:
 
     def snapshot(self) -> LinearState:
         """Return a copy that further training leaves alone."""
-        other = copy(self)
-        for name in ("w", "u", "b", "beta", "counters", "done"):
+        other = super().snapshot()
+        for name in ("w", "u", "b", "beta"):
             setattr(other, name, getattr(self, name).copy(order="K"))
-        other.mistakes, other.validation_error = list(self.mistakes), list(self.validation_error)
         if self.pocket is not None:
             other.pocket = Pocket(**{name: array.copy(order="K") for name, array in vars(self.pocket).items()})
         if self.log is not None:
             other.log = self.log.snapshot()
         return other
 
-    def with_class(self, places: NDArray[np.int64], direct: bool) -> LinearState:
-        """Return this state with one more class, which starts from zero.
-
-        ``places`` gives the number that each class known so far has from now on. Two classes share one classifier,
-        since the first's is the mirror image of the second's; from the third on each has its own.
-        """
-        n_classes = len(places) + 1
-        new = LinearState.zeros(
-            n_classes, self.n_features, direct=direct, fit_intercept=self.fit_intercept, seed=self.seed
-        )
-        new.radius, new.passes, new.feature_ranges = self.radius, self.passes, self.feature_ranges
-        new.leading_run, new.leading_label = self.leading_run, self.leading_label
-        new.validation_error = list(self.validation_error)
-        new.mistakes = [np.full(len(new.counters), -1) for _ in self.mistakes]
+    def _for_classes(self, n_classes: int, direct: bool) -> LinearState:
+        new = LinearState.zeros(n_classes, self.n_features, direct=direct, fit_intercept=self.fit_intercept)
         if self.log is not None:
             new.log = self.log.with_classifiers(len(new.counters), n_classes if new.direct else 0)
-        if n_classes == 2:
-            moves = [(0, 0, 1 if places[0] == 1 else -1)]
-        elif n_classes == 3:
-            moves = [(0, int(places[0]), -1), (0, int(places[1]), 1)]
-        else:
-            moves = [(k, int(place), 1) for k, place in enumerate(places)]
-        for source, target, sign in moves:
-            for name in ("w", "u", "b", "beta"):
-                getattr(new, name)[target] = _mirrored(getattr(self, name)[source], sign)
-            if not new.direct:
-                new._continue(target, self, source, sign)
-        if new.direct:
-            new.counters[0], new.mistakes = self.counters[0], list(self.mistakes)
-            new.counters["target"] = 0
-            if new.log is not None and self.log is not None:
-                new.log.chunks[0] = self.log.competing(places)
         if self.pocket is not None:
             new.pocket = Pocket.empty(len(new.w), new.n_features, len(new.counters))
         return new
 
-    def with_classes(self, known: Labels, labels: Labels, direct: bool) -> tuple[LinearState, Labels]:
-        """Return a state that knows the classes ``labels`` besides those ``known``, and all classes, sorted."""
-        check_label_types(known, labels)
-        state = self
-        for label in np.setdiff1d(labels, known):
-            classes = np.union1d(known, [label])
-            state = state.with_class(np.searchsorted(classes, known), direct)
-            known = classes
-        return state, known
+    def _take_classifier(
+        self, target: int, old: LinearState, source: int, sign: int, places: NDArray[np.int64]
+    ) -> None:
+        for name in ("w", "u", "b", "beta"):
+            getattr(self, name)[target] = _mirrored(getattr(old, name)[source], sign)
+        if not self.direct and self.log is not None and old.log is not None:
+            self.log.chunks[target] = mirrored_updates(old.log.stored(source), sign)
 
-    def note_leading_run(self, y: Labels) -> bool:
-        """Count the rows at the start of a stream that have one label; return whether they are so many as to warn."""
-        seen = int(self.visits.max())
-        if self.leading_run != seen or (seen and self.leading_label != y[0]):
-            return False  # another label has come already
-        differs = y != y[0]
-        self.leading_run += int(np.argmax(differs)) if differs.any() else len(y)
-        self.leading_label = y[0]
-        return self.leading_run >= max(100, len(y) // 10)
-
-    def _continue(self, target: int, old: LinearState, source: int, sign: int) -> None:
-        """Take over the counters, history and updates of ``old``'s classifier ``source`` for ``target``."""
-        number = self.counters["target"][target]
-        self.counters[target] = old.counters[source]
-        self.counters["target"][target] = number
-        for now, then in zip(self.mistakes, old.mistakes, strict=True):
-            now[target] = then[source]
+    def _take_updates_of_all(self, old: LinearState, places: NDArray[np.int64]) -> None:
         if self.log is not None and old.log is not None:
-            self.log.chunks[target] = old.log.mirrored(source, sign)
+            self.log.chunks[0] = competing_updates(old.log.stored(0), places, bool(old.log.n_classes))
 
 
 @contextmanager

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
 from rosenblatt.training.checkpoint import Checkpoint
+from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.options import RunOptions
+from rosenblatt.training.options import KernelOptions, RunOptions
 from rosenblatt.training.outcome import Outcome
-from rosenblatt.training.run import TrainingRun, new_state
-from rosenblatt.training.state import LinearState
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.starts import first_state, new_state, not_precomputed
 
 
 class Start(NamedTuple):
     """What a run goes on from: the state, its classes, and early stopping's best pass."""
 
-    state: LinearState
+    state: Any
     classes: Labels
     best: BestPass | None = None
 
@@ -73,12 +74,15 @@ def _new_run(
         state, best, current = resumed.state, resumed.best, resumed.current
         source.set_classes(resumed.classes)
     elif start is not None:
-        state, known = start.state.snapshot().with_classes(start.classes, source.classes, options.direct)
+        state = start.state.snapshot()
+        if isinstance(state, DualState):
+            state.go_on_with(source.batch.rows.matrix if isinstance(source, InMemory) else None)
+        state, known = state.with_classes(start.classes, source.classes, options.direct)
         if start.best is not None and len(known) == len(start.classes):  # else the best pass knew fewer classes
             best = replace(start.best)
         source.set_classes(known)
     else:
-        state = new_state(options, len(source.classes), source.width)
+        state = first_state(source, options)
     warm = start is not None and resumed is None
     return TrainingRun(state, source, options, observers, threads=threads, warm=warm, best=best, resumed=current)
 
@@ -88,11 +92,15 @@ def online_run(
 ) -> TrainingRun:
     """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
     options = replace(options, early_stopping=False, verbose=0)
+    if isinstance(options, KernelOptions) and options.kernel == "precomputed":
+        raise not_precomputed("chunks of rows do not have")
     if start is None:
         known = batch.classes if classes is None else np.union1d(classes, batch.classes)
         state = new_state(options, len(known), batch.rows.d)
     else:
         check_label_types(start.classes, batch.classes)
         given = start.classes if classes is None else np.unique(classes)
+        if isinstance(start.state, DualState):
+            start.state.go_on_with()
         state, known = start.state.with_classes(start.classes, given, options.direct)
     return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads)

@@ -34,12 +34,36 @@ class Updates(NamedTuple):
         """Return how many of all ``visits`` the weights made by each update survived."""
         return np.diff(self.visits, append=visits)
 
+    def some(self, which: NDArray[np.bool_]) -> Updates:
+        """Return the updates for which ``which`` is true."""
+        return Updates(*(part[which] for part in self))  # type: ignore[arg-type]
+
 
 def join_updates(chunks: list[Updates]) -> Updates:
     """Return the updates of all ``chunks`` as one."""
     none, nothing = np.empty(0, np.int64), np.empty(0)
     start = Updates(none, nothing, nothing, none, none)
     return Updates(*(np.concatenate(parts) for parts in zip(start, *chunks, strict=True)))
+
+
+def mirrored_updates(chunks: list[Updates], sign: int) -> list[Updates]:
+    """Return updates as they are, or those of the mirror image for ``sign`` -1."""
+    return [update._replace(steps=sign * update.steps) for update in chunks]
+
+
+def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> list[Updates]:
+    """Return updates as those of competing classes, now numbered by ``places``; ``direct`` if they competed before."""
+    if direct:
+        return [u._replace(trues=places[u.trues], rivals=places[u.rivals]) for u in chunks]
+    # one classifier for two classes: it moved the second class by its steps, the first one the other way
+    return [
+        u._replace(
+            steps=np.abs(u.steps),
+            trues=np.where(u.steps > 0, places[1], places[0]),
+            rivals=np.where(u.steps > 0, places[0], places[1]),
+        )
+        for u in chunks
+    ]
 
 
 @dataclass
@@ -113,22 +137,7 @@ class UpdateLog:
         self.store()
         return join_updates(self.chunks[k])
 
-    def mirrored(self, k: int, sign: int) -> list[Updates]:
-        """Return the updates of classifier ``k``, or those of its mirror image for ``sign`` -1."""
+    def stored(self, k: int) -> list[Updates]:
+        """Return the updates of classifier ``k`` in the parts in which they came."""
         self.store()
-        return [update._replace(steps=sign * update.steps) for update in self.chunks[k]]
-
-    def competing(self, places: Integers) -> list[Updates]:
-        """Return the updates as those of directly competing classes, now numbered by ``places``."""
-        self.store()
-        if self.n_classes:
-            return [u._replace(trues=places[u.trues], rivals=places[u.rivals]) for u in self.chunks[0]]
-        # one classifier for two classes: it moved the second class by its steps, the first one the other way
-        return [
-            u._replace(
-                steps=np.abs(u.steps),
-                trues=np.where(u.steps > 0, places[1], places[0]),
-                rivals=np.where(u.steps > 0, places[0], places[1]),
-            )
-            for u in self.chunks[0]
-        ]
+        return self.chunks[k]

@@ -23,7 +23,8 @@ from rosenblatt.theory.words import bound_text, counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.starts import new_state
 
 _PRINTED = ("k", "row", "y·a", "rise", "|z|²", "w*·w", "k·γ", "|w|²", "k·R²", "cosine", "√k·γ/R", "α", "α₀−k·R²")
 _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compared in floats: scale the features."

@@ -21,7 +21,8 @@ from rosenblatt.theory.mistakes.budget import Budget
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import Callback
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.starts import new_state
 
 PASSES = 30
 SWEEPS = 10

@@ -35,7 +35,8 @@ from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.outcome import Outcome
-from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.starts import new_state
 
 STRETCH = 10.0
 WORST_CONDITION = 1e12

@@ -1,0 +1,299 @@
+"""What a kernel perceptron learns from a block of rows: scores before it, the rounds, and what they change."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.training.batches import Batch
+from rosenblatt.training.dual.arrays import ArrayLibrary
+from rosenblatt.training.dual.bounds import SumBounds, are_integers
+from rosenblatt.training.dual.budget import Budget
+from rosenblatt.training.dual.direct_rounds import DirectRounds
+from rosenblatt.training.dual.rounds import BlockResult, Correction, Gram, OneVsRestRounds, keep_all
+from rosenblatt.training.dual.settling import exact_coefficients, settled_sign
+from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.dual.table import DeviceSupports, KernelTable
+from rosenblatt.training.dual.values import Floats, KernelValues
+from rosenblatt.training.dual.weights import PrimalWeights
+from rosenblatt.training.interrupts import interrupts_deferred
+from rosenblatt.training.rows import Matrix, pad_columns
+from rosenblatt.training.updates import Updates
+
+Integers = NDArray[np.int64]
+
+
+class BlockLearner:
+    """Lets the classifiers of a state learn from the rows of a batch, a block at a time."""
+
+    def __init__(self, state: DualState, batch: Batch, library: ArrayLibrary, supports: DeviceSupports | None) -> None:
+        computing = state.computing
+        sparse = sp.issparse(batch.rows.matrix)
+        dtype = "float64" if sparse or state.kernel.name in ("function", "precomputed") else computing.dtype
+        self.state, self.batch, self.library = state, batch, library
+        self.values = KernelValues(state.kernel, library, dtype)
+        reusable = supports is not None and supports.state is state and supports.values.dtype == dtype
+        self.supports = supports if reusable and supports is not None else DeviceSupports(self.values, state)
+        self.table = KernelTable(self.values, batch.rows.matrix, self.supports, computing.cache_bytes)
+        polynomial = state.kernel.polynomial
+        self.primal = PrimalWeights(self.values, state) if polynomial is not None and polynomial[2] == 1 else None
+        self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
+        """Of shape (support rows, scores)."""
+        self._whole_steps = state.has_whole_steps
+        self._known_rounds: dict[tuple[int, int], OneVsRestRounds] = {}
+
+    # one block
+
+    def visit(self, rows: Integers, active: Integers) -> list[Updates]:
+        """Visit rows of the batch in order, none of step 0; return the updates of each classifier, by batch rows."""
+        state, steps = self.state, self.batch.steps
+        sizes = steps[rows] if len(steps) else np.ones(len(rows))
+        labels = self.batch.labels[rows].astype(np.int64)
+        if len(self.coefficients) < len(state.supports):  # others have learned in between
+            self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
+        self.supports.update()
+        bounds = self._bounds(rows, active, sizes)
+        gram = Gram(
+            len(rows),
+            self.library,
+            lambda some: self.table.among(rows, some),
+            lambda place: self._kept_line(rows, place),
+        )
+        limit, made = state.counters["limit"], state.counters["updates"]
+        room = np.where(limit >= 0, np.maximum(limit - made, 0), np.iinfo(np.int64).max)
+        signs = np.where(labels == state.counters["target"][active][:, None], 1.0, -1.0)
+        budget = None
+        if state.computing.max_support is not None:
+            moves = sizes[None, :] if state.direct else signs * sizes
+            budget = Budget(state, self.table, rows, state.rows_seen + self.batch.first, active, moves)
+        forget = keep_all if budget is None else budget.forget
+        if state.direct:
+            scores = self._scores(rows, np.arange(state.n_scores)).T
+
+            def compare(one: int, other: int, place: int, found: list[Correction]) -> int:
+                return self._sign(rows, place, self._competing(sizes, one, other, found, budget))
+
+            results = DirectRounds(
+                self.library, labels, sizes, scores, bounds[0], gram, int(room[0]), compare, forget
+            ).run()
+        else:
+            leads = self.library.put(signs) * self._scores(rows, active).T
+
+            def is_mistake(k: int, place: int, found: list[Correction]) -> bool:
+                coefficients = self._single(signs[k] * sizes, int(active[k]), found, budget, k)
+                return signs[k, place] * self._sign(rows, place, coefficients) <= 0
+
+            rounds = self._rounds(len(active), len(rows))
+            results = rounds.run(signs, sizes, leads, bounds, gram, room[active], is_mistake, forget)
+        return self._commit(rows, sizes, labels, active, results, bounds, budget)
+
+    def _rounds(self, k: int, n: int) -> OneVsRestRounds:
+        """Return what makes the rounds of so many classifiers and rows; on a GPU it is worth to keep."""
+        if (k, n) not in self._known_rounds:
+            if len(self._known_rounds) > 8:
+                self._known_rounds.clear()
+            self._known_rounds[k, n] = OneVsRestRounds(self.library, k, n)
+        return self._known_rounds[k, n]
+
+    def _kept_line(self, rows: Integers, place: int) -> Any:
+        """Return the kernel values between a row of the block and all of them, None if they are not kept."""
+        support = self.state.supports.places.get(self.state.rows_seen + self.batch.first + int(rows[place]))
+        return None if support is None else self.table.kept_line(rows, support)
+
+    def _scores(self, rows: Integers, columns: Integers) -> Any:
+        """Return the scores of rows before the block, in float64."""
+        if self.primal is not None:
+            return self.primal.scores(self.table, rows, columns)
+        return self.table.scores(rows, self.coefficients[:, columns])
+
+    def _bounds(self, rows: Integers, active: Integers, sizes: Floats) -> Floats:
+        """Return what each lead may be off by, at any moment of the block: an array (classifiers, rows)."""
+        counters = self.state.counters[active]
+        steps = counters["step_sum"] * 1.001 + float(sizes.sum())
+        self._whole_steps = self._whole_steps and are_integers(sizes)
+        terms = len(self.state.supports) + 2.0 * counters["updates"] + 2.0 * len(rows) + 16.0
+        return SumBounds.of_rows(self.table, rows).of_sums(steps, terms, self._whole_steps)
+
+    # exact decisions
+
+    def _sign(self, rows: Integers, place: int, coefficients: dict[int, Any]) -> int:
+        """Return the exact sign of a sum at a row of the block; coefficients are by place, block rows from -1 down."""
+        matrix, old = self.batch.rows.matrix, [key for key in coefficients if key >= 0]
+        new = [key for key in coefficients if key < 0]
+        parts: list[Matrix] = []
+        if old:
+            parts.append(self.state.support_matrix()[np.array(old)])
+        if new:
+            parts.append(matrix[rows[[-1 - key for key in new]]])
+        if not parts:
+            return 0
+        stacked = _stack(parts)
+        in_order = dict(enumerate(coefficients[key] for key in (*old, *new)))
+        return settled_sign(self.state.kernel, in_order, stacked, matrix[[int(rows[place])]])
+
+    def _single(
+        self, moves: Floats, k: int, found: list[Correction], budget: Budget | None, line: int
+    ) -> dict[int, Any]:
+        """Return the exact coefficients of one classifier, its corrections in the block included."""
+        made = self.state.updates_of(k)
+        dropped = set() if budget is None else budget.dropped[line]
+        members = [(m, s) for m, s in zip(made.members.tolist(), made.steps.tolist(), strict=True) if m not in dropped]
+        new = [(-1 - c.place, float(moves[c.place])) for c in found if not c.forgotten]
+        return exact_coefficients(*_columns(members + new))
+
+    def _competing(
+        self, sizes: Floats, one: int, other: int, found: list[Correction], budget: Budget | None
+    ) -> dict[int, Any]:
+        """Return the exact coefficients of the lead of a class over another."""
+        made = self.state.updates_of(0)
+        dropped = set() if budget is None else budget.dropped[0]
+        entries = zip(
+            made.members.tolist(), made.steps.tolist(), made.trues.tolist(), made.rivals.tolist(), strict=True
+        )
+        all_of_them = [entry for entry in entries if entry[0] not in dropped]
+        all_of_them += [(-1 - c.place, float(sizes[c.place]), c.true, c.rival) for c in found if not c.forgotten]
+        moves = []
+        for member, step, true, rival in all_of_them:
+            sign = (true == one) - (true == other) - (rival == one) + (rival == other)
+            if sign:
+                moves.append((member, sign * step))
+        return exact_coefficients(*_columns(moves))
+
+    # what a block changes
+
+    def _commit(
+        self,
+        rows: Integers,
+        sizes: Floats,
+        labels: Integers,
+        active: Integers,
+        results: list[BlockResult],
+        bounds: Floats,
+        budget: Budget | None,
+    ) -> list[Updates]:
+        """Enter what the classifiers did into the state; an interrupt waits until all of it is there."""
+        state, batch = self.state, self.batch
+        base = state.rows_seen + batch.first
+        wanted = np.array(
+            sorted({c.place for result in results for c in result.corrections if not c.forgotten}), np.int64
+        )
+        numbers = (base + rows[wanted]).tolist()
+        is_new = np.array([number not in state.supports.places for number in numbers], bool)
+        out = [Updates(*_nothing()) for _ in state.counters]
+        with interrupts_deferred():
+            dropped = budget is not None and budget.apply()
+            matrix = None if state.kernel.name == "precomputed" else batch.rows.matrix[rows[wanted[is_new]]]
+            state.supports.append(matrix, (base + rows[wanted[is_new]]).tolist())
+            places = np.zeros(len(rows), np.int64)
+            places[wanted] = [state.supports.places[number] for number in numbers]
+            changes = np.zeros((len(rows), state.n_scores))
+            for k, result, bound in zip(active.tolist(), results, bounds, strict=True):
+                made = self._updates(k, [c for c in result.corrections if not c.forgotten], sizes, labels)
+                if len(made.members):
+                    state.updates[k].append(made._replace(members=places[made.members]))
+                    _add_changes(changes, k, made, state.direct)
+                    out[k] = made._replace(members=rows[made.members])
+                self._count(k, result, sizes, rows, bound)
+            self._take_changes(rows, wanted, places, changes)
+            if dropped and budget is not None:
+                budget.compact()
+                self._start_again()
+        return out
+
+    def _start_again(self) -> None:
+        """Take support rows and coefficients from the state, after some have been dropped."""
+        state = self.state
+        self.supports = DeviceSupports(self.values, state)
+        self.supports.update()
+        self.table.forget(self.supports)
+        self.coefficients = np.ascontiguousarray(state.coefficients("last").T)
+        self.primal = None if self.primal is None else PrimalWeights(self.values, state)
+        state.norm2[:] = self.table.lengths_squared(self.coefficients, state.direct)
+
+    def _updates(self, k: int, made: Sequence[Correction], sizes: Floats, labels: Integers) -> Updates:
+        """Return corrections as updates; members are places in the block."""
+        where = np.array([correction.place for correction in made], np.int64)
+        visits = float(self.state.counters["visits"][k]) + where.astype(np.float64)
+        if self.state.direct:
+            trues, rivals = (np.array([getattr(c, name) for c in made], np.int64) for name in ("true", "rival"))
+            return Updates(where, sizes[where], visits, trues, rivals)
+        signs = np.where(labels[where] == self.state.counters["target"][k], 1.0, -1.0)
+        return Updates(where, signs * sizes[where], visits, labels[where], np.zeros(len(where), np.int64))
+
+    def _count(self, k: int, result: BlockResult, sizes: Floats, rows: Integers, bounds: Floats) -> None:
+        """Count the visits and the corrections of a classifier."""
+        state, counters = self.state, self.state.counters[k]
+        where = np.array([correction.place for correction in result.corrections], np.int64)
+        if len(where):
+            visits = counters["visits"] + where
+            survived = visits - np.concatenate([[counters["last_change"]], visits[:-1] + 1.0])
+            longest = int(np.argmax(survived))
+            if survived[longest] > counters["longest"]:
+                counters["longest"] = survived[longest]
+                if state.pocket is not None:
+                    state.pocket.candidate[k] = counters["updates"] + longest
+            counters["last_change"] = visits[-1] + 1.0
+            counters["mistakes"] += len(where)
+            counters["updates"] += len(where)
+            step_sum, squares, norm2 = (
+                float(x) for x in (counters["step_sum"], counters["step_square_sum"], state.norm2[k])
+            )
+            kesler = 2.0 if state.direct else 1.0
+            squares_there = self.table.diagonal(rows[where]).tolist()
+            for correction, square in zip(
+                result.corrections, squares_there, strict=True
+            ):  # in order, for the same bits
+                step = float(sizes[correction.place])
+                lead = correction.lead + float(bounds[correction.place])  # at most so much, and never above 0
+                lead = lead if lead < 0.0 else 0.0
+                step_sum += step
+                squares += max(step * step, 1e-300)
+                norm2 += 2.0 * step * lead + kesler * step * step * square
+            norm2 = norm2 if abs(norm2) < sys.float_info.max else sys.float_info.max
+            counters["step_sum"], counters["step_square_sum"], state.norm2[k] = step_sum, squares, norm2
+            counters["lowest"] = counters["lowest_step"] = 0.0
+        else:
+            counters["lowest"] = min(float(counters["lowest"]), result.lowest)
+            counters["lowest_step"] = min(float(counters["lowest_step"]), result.lowest_step)
+        counters["visits"] += result.visited
+
+    def _take_changes(self, rows: Integers, wanted: Integers, places: Integers, changes: Floats) -> None:
+        """Bring the sums of steps up to date."""
+        more = len(self.state.supports) - len(self.coefficients)
+        if more:
+            self.coefficients = np.concatenate([self.coefficients, np.zeros((more, self.state.n_scores))])
+        if len(wanted):
+            self.coefficients[places[wanted]] += changes[wanted]
+            if self.primal is not None:
+                self.primal.add(self.table, rows[wanted], changes[wanted])
+
+
+def _add_changes(changes: Floats, k: int, made: Updates, direct: bool) -> None:
+    """Add the steps of updates, one a row at most, to the scores that they change."""
+    if direct:
+        changes[made.members, made.trues] += made.steps
+        changes[made.members, made.rivals] -= made.steps
+    else:
+        changes[made.members, k] += made.steps
+
+
+def _columns(pairs: list[tuple[int, float]]) -> tuple[list[int], list[float]]:
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+def _nothing() -> tuple[Any, ...]:
+    none, nothing = np.empty(0, np.int64), np.empty(0)
+    return none, nothing, nothing, none, none
+
+
+def _stack(parts: list[Matrix]) -> Matrix:
+    """Return matrices on top of each other; CSR if one of them is."""
+    if any(sp.issparse(part) for part in parts):
+        width = max(part.shape[1] for part in parts)
+        return sp.vstack([pad_columns(sp.csr_array(part), width) for part in parts], format="csr")
+    return np.concatenate(parts)

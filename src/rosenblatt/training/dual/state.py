@@ -1,0 +1,264 @@
+"""The state of a kernel perceptron's run: rows it made mistakes on, and the updates made on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.training.kernel import Kernel
+from rosenblatt.training.rows import pad_columns
+from rosenblatt.training.run_state import RunState, new_counters
+from rosenblatt.training.updates import Updates, competing_updates, join_updates, mirrored_updates
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass
+class SupportRows:
+    """Rows that updates were made on, in the order of their first update; what is appended is never changed.
+
+    For a precomputed kernel only their numbers are kept.
+    """
+
+    blocks: list[Any] = field(default_factory=list)
+    """Parts of the matrix of these rows, dense or CSR."""
+    numbers: list[int] = field(default_factory=list)
+    """The number of each row in its source."""
+    places: dict[int, int] = field(default_factory=dict, repr=False)
+    """The place of each number in ``numbers``."""
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def append(self, rows: Any, numbers: Sequence[int]) -> None:
+        """Append rows, None for a precomputed kernel, with their numbers, which are new."""
+        if len(numbers):
+            if rows is not None:
+                self.blocks.append(rows)
+            self.places.update(zip(numbers, range(len(self), len(self) + len(numbers)), strict=True))
+            self.numbers.extend(numbers)
+
+    def matrix(self, d: int) -> Any:
+        """Return all rows as one matrix of ``d`` columns, dense or CSR; float32 if all of them are."""
+        if not self.blocks:
+            return np.empty((0, d))
+        if any(sp.issparse(block) for block in self.blocks):
+            blocks = [pad_columns(sp.csr_array(block), d) for block in self.blocks]
+            self.blocks = [sp.vstack(blocks, format="csr")] if len(blocks) > 1 else blocks
+        elif len(self.blocks) > 1:
+            self.blocks = [np.concatenate(self.blocks)]
+        return self.blocks[0]
+
+    def since(self, place: int) -> list[Any]:
+        """Return the rows from a place on, in parts."""
+        parts: list[Any] = []
+        missing = len(self) - place
+        for block in reversed(self.blocks):
+            if missing <= 0:
+                break
+            parts.append(block[max(0, block.shape[0] - missing) :])
+            missing -= block.shape[0]
+        return parts[::-1]
+
+    def snapshot(self) -> SupportRows:
+        """Return a copy that further rows leave alone."""
+        return SupportRows(list(self.blocks), list(self.numbers), dict(self.places))
+
+    def kept(self, keep: NDArray[np.bool_], d: int) -> SupportRows:
+        """Return the rows for which ``keep`` is true."""
+        out = SupportRows()
+        rows = self.matrix(d)[np.flatnonzero(keep)] if self.blocks else None
+        out.append(rows, [number for number, wanted in zip(self.numbers, keep.tolist(), strict=True) if wanted])
+        return out
+
+
+@dataclass(frozen=True)
+class Computing:
+    """Where kernel values are computed, in what pieces, and how many of them are kept."""
+
+    device: str | None = None
+    """A device of PyTorch, such as "cuda"; None for NumPy."""
+    cache_bytes: int = 1_000_000_000
+    """Kernel values of support rows that are kept for later passes."""
+    block: int | None = None
+    """Rows that are visited together; None for what suits the device."""
+    dtype: str = "float64"
+    """Type of the products; sums are always made in float64."""
+    namespace: str | None = None
+    """A module that follows the array API standard, in place of NumPy."""
+    max_support: int | None = None
+    """The most support rows of each classifier; None for any number."""
+
+
+@dataclass
+class DualPocket:
+    """The moment of the run with the fewest training mistakes, as so many updates of each classifier."""
+
+    updates: Integers
+    mistakes: Floats
+    candidate: Integers
+    """What survived the most visits of the pass in progress."""
+
+    @classmethod
+    def empty(cls, judged: int) -> DualPocket:
+        """Return a pocket without updates."""
+        return cls(np.zeros(judged, np.int64), np.full(judged, np.inf), np.zeros(judged, np.int64))
+
+
+@dataclass(kw_only=True)
+class DualState(RunState):
+    """The updates of a run and their rows: the counts that it has learned, at every moment.
+
+    The score of a row x after some updates is the sum over them of step times kernel value of their row and x.
+    """
+
+    kernel: Kernel
+    n_classes: int
+    width: int
+    """Columns of the rows."""
+    supports: SupportRows = field(default_factory=SupportRows)
+    updates: list[list[Updates]] = field(default_factory=list)
+    """For each classifier, its updates in parts; members are places of support rows."""
+    norm2: Floats = field(default_factory=lambda: np.empty(0))
+    """At least the squared length of each classifier's weights in the kernel's space, as summed up on the way."""
+    rows_seen: int = 0
+    """Rows of calls of ``partial_fit``, which number the rows of the next."""
+    pocket: DualPocket | None = None
+    computing: Computing = field(default_factory=Computing)
+    """Where and how sums are made; it has no influence on what is learned, but for the limit of support rows."""
+
+    @classmethod
+    def zeros(
+        cls, n_classes: int, d: int, *, kernel: Kernel, direct: bool, hypothesis: str = "last", seed: int = 0
+    ) -> DualState:
+        """Return a state that has seen nothing, for ``n_classes`` classes and ``d`` features."""
+        state = cls(kernel=kernel, n_classes=n_classes, width=d, seed=seed, **new_counters(n_classes, direct))
+        judged = len(state.counters)
+        state.updates, state.norm2 = [[] for _ in range(judged)], np.zeros(judged)
+        if hypothesis == "pocket":
+            state.pocket = DualPocket.empty(judged)
+        return state
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the rows."""
+        return self.width
+
+    @property
+    def n_scores(self) -> int:
+        """Scores of a row: one for two classes, else one for each class."""
+        return self.n_classes if self.n_classes > 2 else 1
+
+    def support_matrix(self) -> Any:
+        """Return the support rows as one matrix, dense or CSR."""
+        return self.supports.matrix(self.width)
+
+    def updates_of(self, k: int) -> Updates:
+        """Return all updates of classifier ``k``."""
+        return join_updates(self.updates[k])
+
+    def support_classes(self) -> Integers:
+        """Return the class number of each support row."""
+        out = np.zeros(len(self.supports), np.int64)
+        for k in range(len(self.counters)):
+            made = self.updates_of(k)
+            out[made.members] = made.trues
+        return out
+
+    def coefficients(self, hypothesis: str) -> Floats:
+        """Return the factor of each support row in each score, of shape (scores, support rows).
+
+        ``hypothesis`` is "last", "average" or "pocket". The average is the mean over all visits.
+        """
+        coefficients, divisors, _ = self.whole_coefficients(hypothesis)
+        return coefficients / divisors[:, None]
+
+    def whole_coefficients(self, hypothesis: str) -> tuple[Floats, Floats, Floats]:
+        """Return the factors before a division, which are integers if all steps are, and the divisor of each score.
+
+        With them come the sums of the absolute steps behind each score, which its rounding error is in proportion to.
+        """
+        out, divisors = np.zeros((self.n_scores, len(self.supports))), np.ones(self.n_scores)
+        sizes = np.zeros((self.n_scores, len(self.supports)))
+        for k in range(len(self.counters)):
+            made = self.updates_of(k)
+            steps = made.steps
+            if hypothesis == "average":
+                visits = max(float(self.counters["visits"][k]), 1.0)
+                divisors[slice(None) if self.direct else k] = visits
+                steps = steps * (visits - made.visits)
+            elif hypothesis == "pocket" and self.pocket is not None:
+                steps = np.where(np.arange(len(steps)) < self.pocket.updates[k], steps, 0.0)
+            self.add_steps(out, k, made, steps)
+            self.add_steps(sizes, k, made, np.abs(steps), rivals_too=True)
+        return out, divisors, sizes.sum(axis=1)
+
+    @property
+    def has_whole_steps(self) -> bool:
+        """Whether all steps are integers."""
+        return all(bool(np.all(made.steps == np.floor(made.steps))) for chunk in self.updates for made in chunk)
+
+    def go_on_with(self, X: Any = None) -> None:
+        """Number the rows that come from here on, so that none of them is taken for a row that was seen before.
+
+        They may be the rows of ``X``: where those are the support rows under their numbers, these stay as they are.
+        """
+        numbers = np.array(self.supports.numbers, np.int64)
+        later = np.flatnonzero(numbers >= self.rows_seen)
+        if not len(later):
+            return
+        wanted = numbers[later] - self.rows_seen
+        same = X is not None and int(wanted.max()) < X.shape[0]
+        if same and self.kernel.name != "precomputed":
+            known, found = self.support_matrix()[later], X[wanted]
+            same = known.shape == found.shape and not (abs(known - found)).sum()
+        if not same:
+            self.rows_seen = int(numbers.max()) + 1
+
+    def add_steps(self, out: Floats, k: int, made: Updates, steps: Floats, rivals_too: bool = False) -> None:
+        """Add the ``steps`` of classifier ``k``'s updates to the factors (scores, support rows) that they change.
+
+        Where classes compete they are taken from the rivals, or added to them, too.
+        """
+        if self.direct:
+            np.add.at(out, (made.trues, made.members), steps)
+            np.add.at(out, (made.rivals, made.members), steps if rivals_too else -steps)
+        else:
+            np.add.at(out[k], made.members, steps)
+
+    def widen(self, d: int) -> None:
+        """Add features up to ``d``, which are 0 in all rows so far."""
+        if d > self.width:
+            self.width, self.feature_ranges = d, None
+
+    def snapshot(self) -> DualState:
+        """Return a copy that further training leaves alone (the arrays of updates themselves never change)."""
+        other = super().snapshot()
+        other.supports, other.updates = self.supports.snapshot(), [list(chunk) for chunk in self.updates]
+        other.norm2 = self.norm2.copy()
+        if self.pocket is not None:
+            other.pocket = DualPocket(**{name: array.copy() for name, array in vars(self.pocket).items()})
+        return other
+
+    def _for_classes(self, n_classes: int, direct: bool) -> DualState:
+        new = DualState.zeros(n_classes, self.width, kernel=self.kernel, direct=direct)
+        new.supports, new.rows_seen, new.computing = self.supports, self.rows_seen, self.computing
+        if self.pocket is not None:
+            new.pocket = DualPocket.empty(len(new.counters))
+        return new
+
+    def _take_classifier(self, target: int, old: DualState, source: int, sign: int, places: Integers) -> None:
+        if not self.direct:
+            mirrored = mirrored_updates(old.updates[source], sign)
+            self.updates[target] = [made._replace(trues=places[made.trues]) for made in mirrored]
+            self.norm2[target] = old.norm2[source]
+
+    def _take_updates_of_all(self, old: DualState, places: Integers) -> None:
+        self.updates[0] = competing_updates(old.updates[0], places, old.direct)
+        self.norm2[0] = old.norm2[0] if old.direct else 2.0 * old.norm2[0]

@@ -1,0 +1,237 @@
+"""Support rows on a device, and kernel values between them and the rows that are visited, kept for later passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.training.dual.arrays import Array
+from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.dual.values import DeviceRows, Floats, KernelValues
+from rosenblatt.training.rows import Matrix, pad_columns
+
+Integers = NDArray[np.int64]
+_WIDTH = 1024
+"""Support rows whose kernel values are kept in one array."""
+
+
+class DeviceSupports:
+    """The support rows of a state on a device; rows that come in are copied there once."""
+
+    def __init__(self, values: KernelValues, state: DualState) -> None:
+        self.values, self.state = values, state
+        self.length, self.longest, self.whole, self.terms = 0, 0.0, True, 0
+        self._parts: list[DeviceRows] = []
+        self._joined: DeviceRows | None = None
+        self._stacked, self._room = False, 0
+
+    def update(self) -> None:
+        """Take in the support rows that the state has and the device does not."""
+        total = len(self.state.supports)
+        if total == self.length:
+            return
+        if self.values.kernel.name != "precomputed":
+            for part in self.state.supports.since(self.length):
+                self._append(self.values.rows(_float_rows(part)))
+                self.length += part.shape[0]
+        self.length = total
+
+    def _append(self, rows: DeviceRows) -> None:
+        self.longest = max(self.longest, float(np.max(rows.lengths, initial=0.0)))
+        self.whole, self.terms = self.whole and rows.whole, max(self.terms, rows.terms)
+        self._stacked |= sp.issparse(rows.matrix) or self.values.kernel.name == "function"
+        if self._stacked:
+            if self._joined is not None:
+                self._parts, self._joined = [self._joined[: self.length]], None
+            self._parts.append(rows)
+            return
+        stop = self.length + len(rows.lengths)
+        if self._joined is None or stop > self._room:
+            self._grow(stop, rows)
+        if self._joined is not None:
+            self._joined.matrix[self.length : stop, :] = rows.matrix
+            self._joined.lengths[self.length : stop] = rows.lengths
+            if rows.squares is not None:
+                self._joined.squares[self.length : stop] = rows.squares
+
+    def _grow(self, stop: int, like: DeviceRows) -> None:
+        """Make room for twice as many rows as there will be."""
+        library, dtype, old, self._room = self.values.library, self.values.dtype, self._joined, max(64, 2 * stop)
+        matrix = library.empty((self._room, like.matrix.shape[1]), dtype)
+        squares = None if like.squares is None else library.empty((self._room,), dtype)
+        lengths = np.zeros(self._room)
+        if old is not None:
+            matrix[: self.length, :], lengths[: self.length] = old.matrix[: self.length, :], old.lengths[: self.length]
+            if squares is not None:
+                squares[: self.length] = old.squares[: self.length]
+        self._joined = DeviceRows(matrix, squares, lengths, False, 0)
+
+    def rows(self, start: int, stop: int) -> DeviceRows:
+        """Return the support rows from place ``start`` to ``stop``."""
+        if self._joined is None:
+            matrices = [part.matrix for part in self._parts]
+            width = max(matrix.shape[1] for matrix in matrices)
+            if any(sp.issparse(matrix) for matrix in matrices):
+                stacked: Any = sp.vstack(
+                    [pad_columns(sp.csr_array(matrix), width) for matrix in matrices], format="csr"
+                )
+            else:
+                stacked = np.concatenate(matrices)
+            squares = None if self._parts[0].squares is None else np.concatenate([p.squares for p in self._parts])
+            lengths = np.concatenate([part.lengths for part in self._parts])
+            self._joined = DeviceRows(stacked, squares, lengths, False, 0)
+            self._parts = [self._joined]
+        return self._joined[start:stop]
+
+
+class KernelTable:
+    """Kernel values between the rows of one matrix and the support rows.
+
+    As many as ``limit`` bytes hold are kept, those of the oldest support rows; the others are computed whenever they
+    are needed. Values that are kept lie in arrays of at most ``_WIDTH`` columns, filled as they are asked for.
+    """
+
+    def __init__(self, values: KernelValues, X: Matrix, supports: DeviceSupports, limit: float) -> None:
+        self.values, self.supports, self.host = values, supports, X
+        self.rows = values.rows(_float_rows(X))
+        item = 8 if values.dtype == "float64" else 4
+        columns = int(limit // max(1, item * X.shape[0])) if values.library.scatters else 0
+        self._width = max(1, min(_WIDTH, columns)) if columns else _WIDTH
+        self._most_chunks = columns // self._width
+        self._chunks: list[Array] = []
+        self._filled: list[NDArray[np.int32]] = []
+        self._diagonal = np.full(X.shape[0], np.nan)
+
+    def scores(self, index: Integers, coefficients: Floats) -> Array:
+        """Return the sums of coefficients (support rows, scores) times kernel values for the rows ``index``."""
+        library = self.values.library
+        total = library.put(np.zeros((len(index), coefficients.shape[1])))
+        factors = library.put(coefficients)
+        for start, part in self.parts(index):
+            total += library.astype(part, "float64") @ factors[start : start + part.shape[1], :]
+        return total
+
+    def parts(self, index: Integers) -> Iterator[tuple[int, Array]]:
+        """Yield the kernel values between the rows ``index`` and the support rows, some of these at a time.
+
+        With them comes the place of the first of these.
+        """
+        where, n = _as_slice(index), self.supports.length
+        if self.values.kernel.name == "precomputed":
+            numbers = np.array(self.supports.state.supports.numbers, np.int64)
+            yield 0, self.values.library.put(self.with_numbers(where, numbers))
+            return
+        block = self._rows(where)
+        for number, start in enumerate(range(0, n, self._width)):
+            stop = min(start + self._width, n)
+            if number < self._most_chunks:
+                yield start, self._kept(number, where, index, block, stop - start)
+            else:
+                yield start, self.values(block, self.supports.rows(start, stop))
+
+    def _kept(self, number: int, where: Any, index: Integers, block: DeviceRows, columns: int) -> Array:
+        """Return the first ``columns`` values of an array that is kept, after those that are missing are filled in."""
+        start = number * self._width
+        if len(self._chunks) == number:
+            n = self.host.shape[0]
+            self._chunks.append(self.values.library.empty((n, self._width), self.values.dtype))
+            self._filled.append(np.zeros(n, np.int32))
+        chunk, filled = self._chunks[number], self._filled[number]
+        have = filled[where]
+        lacking = have < columns
+        if lacking.any():
+            low = int(have[lacking].min())
+            some, rows = (where, block) if lacking.all() else (index[lacking], self._rows(index[lacking]))
+            supports = self.supports.rows(start + low, start + columns)
+            if self.values.library.is_numpy and isinstance(some, slice):
+                self.values.write(rows, supports, chunk[some, low:columns])
+            else:
+                chunk[some, low:columns] = self.values(rows, supports)
+            filled[some] = columns
+        return chunk[where, :columns] if isinstance(where, slice) else chunk[where][:, :columns]
+
+    def some_rows(self, index: Integers) -> DeviceRows:
+        """Return the rows with these numbers."""
+        return self._rows(_as_slice(index))
+
+    def _rows(self, where: Any) -> DeviceRows:
+        """Return some rows of the matrix, by a slice or by their numbers."""
+        return self.rows[where] if isinstance(where, slice) else self.rows.take(self.values.library, where)
+
+    def with_numbers(self, where: Any, numbers: Integers) -> Floats:
+        """Return the values of a precomputed kernel between rows and the training rows ``numbers``."""
+        part = self.host[where]
+        return np.asarray(part.toarray() if sp.issparse(part) else part, np.float64)[:, numbers]
+
+    def with_row(self, index: Integers, row: Matrix) -> Floats:
+        """Return the kernel values between rows and another one, a matrix of one row."""
+        found = self.values(self.some_rows(index), self.values.rows(_float_rows(row)))
+        return self.values.library.fetch(found)[:, 0].astype(np.float64)
+
+    def among(self, index: Integers, some: Integers) -> Array:
+        """Return the kernel values between the rows ``index[some]`` (lines) and the rows ``index`` (columns)."""
+        if self.values.kernel.name == "precomputed":
+            return self.values.library.put(self.with_numbers(index, index[some]).T)
+        block = self.some_rows(index)
+        return self.values(block if len(some) == len(index) else self._rows(index[some]), block)
+
+    def kept_line(self, index: Integers, place: int) -> Array | None:
+        """Return the kernel values between rows and the support row at a place, None if they are not all kept."""
+        number, column = divmod(place, self._width)
+        if number >= len(self._chunks) or self._filled[number][index].min() <= column:
+            return None
+        return self._chunks[number][index, column]
+
+    def forget(self, supports: DeviceSupports) -> None:
+        """Go on with other support rows; no value that was kept is of use for them."""
+        self.supports, self._chunks, self._filled = supports, [], []
+
+    def lengths_squared(self, coefficients: Floats, together: bool) -> Floats:
+        """Return the squared length of each classifier's weights in the kernel's space, or of all ``together``."""
+        n, library = self.supports.length, self.values.library
+        total = np.zeros(coefficients.shape[1])
+        numbers = np.array(self.supports.state.supports.numbers, np.int64)
+        for start in range(0, n, _WIDTH):
+            part = slice(start, min(start + _WIDTH, n))
+            if self.values.kernel.name == "precomputed":
+                found = self.with_numbers(numbers[part], numbers)
+            else:
+                found = library.fetch(self.values(self.supports.rows(part.start, part.stop), self.supports.rows(0, n)))
+            total += np.einsum("ik,ik->k", coefficients[part], found.astype(np.float64) @ coefficients)
+        return total.sum(keepdims=True) if together else total
+
+    def diagonal(self, index: Integers) -> Floats:
+        """Return the kernel value of each of these rows with itself; each is computed once."""
+        missing = index[np.isnan(self._diagonal[index])]
+        if len(missing) and self.values.kernel.name == "precomputed":
+            self._diagonal[missing] = [float(self.host[row, row]) for row in missing.tolist()]
+        elif len(missing):
+            self._diagonal[missing] = self.values.diagonal(self.host[missing])
+        return self._diagonal[index]
+
+
+def check_cache_size(cache_size: float, n: int) -> None:
+    """Raise a ParameterError where a cache does not hold one row of kernel values, a number for each of n rows."""
+    if cache_size * 1e6 < 8 * n:
+        raise ParameterError(
+            Setting("cache_size", cache_size),
+            f" megabytes are too few for one row of kernel values, which takes {8 * n:,} bytes for {n:,} rows: "
+            f"give at least {8 * n / 1e6:.6g}.",
+        )
+
+
+def _float_rows(X: Matrix) -> Matrix:
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def _as_slice(index: Integers) -> Any:
+    """Return row numbers as a slice where they follow each other, which saves a copy."""
+    start, n = int(index[0]), len(index)
+    if int(index[-1]) - start == n - 1 and bool(np.all(np.diff(index) == 1)):
+        return slice(start, start + n)
+    return index

@@ -1,0 +1,273 @@
+"""Votes of all moments of a kernel perceptron's run, counted by running sums over its updates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.kernels.scores import count_votes
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.training.dual.bounds import SumBounds, are_integers
+from rosenblatt.training.dual.exact_signs import running_signs
+from rosenblatt.training.dual.scoring import tables
+from rosenblatt.training.dual.settling import exact_coefficients, settled_sign
+from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.dual.table import KernelTable
+from rosenblatt.training.dual.values import Floats
+from rosenblatt.training.rows import RowMatrix
+from rosenblatt.training.updates import Updates
+
+Integers = NDArray[np.int64]
+_MOMENTS = 2048
+"""Voters whose running sums are made at once."""
+
+
+class Scores(NamedTuple):
+    """The scores of rows by each hypothesis, arrays of shape (rows, scores)."""
+
+    last: Floats
+    average: Floats
+    vote: Floats
+    """Votes for less votes against, or for each class where classes compete, as a share of all visits."""
+
+
+def votes(state: DualState, rows: RowMatrix) -> Floats:
+    """Return each row's votes as shares of all visits, for each classifier from -1 to 1 (or class from 0 to 1).
+
+    A voter whose score is exactly zero, or the same for its two best classes, abstains.
+    """
+    visits = state.counters["visits"].astype(np.float64)
+    out = np.zeros((rows.n, state.n_scores))
+    if len(state.supports):
+        room: list[Any] = []
+        for start, table in tables(state, rows.matrix, whole_rows=True):
+            counted = _count(state, table, visits[:, None], _products(table, room))
+            out[start : start + len(counted)] = counted[:, :, 0]
+    return out / np.maximum(state.visits, 1.0)
+
+
+def scores_at(state: DualState, rows: RowMatrix, moments: Any, progress: Any = None) -> list[Scores]:
+    """Return the scores of rows as if the run had ended after so many visits, for each of the ``moments``.
+
+    A classifier that stopped before, after a pass without mistakes, counts as going on without any. ``progress`` is
+    called with the share of rows that are done.
+    """
+    moments = np.asarray(moments, np.float64)
+    ends = np.broadcast_to(moments, (len(state.counters), len(moments)))
+    factors = np.concatenate([_factors_at(state, moment, kind) for kind in ("last", "average") for moment in moments])
+    shape = (rows.n, len(moments), state.n_scores)
+    last, average, vote = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    room: list[Any] = []
+    for start, table in tables(state, rows.matrix, whole_rows=True):
+        n = table.host.shape[0]
+        part, library = slice(start, start + n), table.values.library
+        products = _products(table, room)
+        sums = library.fetch(products @ library.put(np.ascontiguousarray(factors.T)))
+        last[part], average[part] = np.split(sums.reshape(n, 2 * len(moments), -1), 2, axis=1)
+        vote[part] = np.swapaxes(_count(state, table, ends, products), 1, 2)
+        if progress is not None:
+            progress((start + n) / rows.n)
+    vote /= np.maximum(moments, 1.0)[:, None]
+    return [Scores(last[:, m], average[:, m], vote[:, m]) for m in range(len(moments))]
+
+
+def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
+    """Return the factors (scores, support rows) of the last or the mean weights after so many visits."""
+    out = np.zeros((state.n_scores, len(state.supports)))
+    for k in range(len(state.counters)):
+        made = state.updates_of(k)
+        left = np.maximum(moment - made.visits, 0.0)
+        steps = made.steps * (left > 0) if kind == "last" else made.steps * left / max(moment, 1.0)
+        state.add_steps(out, k, made, steps)
+    return out
+
+
+def _products(table: KernelTable, room: list[Any]) -> Any:
+    """Return the kernel values between the rows of a table and all support rows, in float64.
+
+    They are in the array that ``room`` holds, if that is large enough, as new memory costs time.
+    """
+    library, n, supports = table.values.library, table.host.shape[0], table.supports
+    if not room or room[0].shape[0] < n:
+        room[:] = [library.empty((n, supports.length), "float64")]
+    out = room[0][:n, :]
+    if library.is_numpy and table.values.kernel.name != "precomputed":
+        for start in range(0, supports.length, 1024):
+            stop = min(start + 1024, supports.length)
+            table.values.write(table.rows, supports.rows(start, stop), out[:, start:stop])
+        return out
+    for start, part in table.parts(np.arange(n)):
+        out[:, start : start + part.shape[1]] = library.astype(part, "float64")
+    return out
+
+
+def _count(state: DualState, table: KernelTable, ends: Floats, products: Any) -> Floats:
+    """Return the votes (rows, scores, ends) of a table's rows, where each run ends after so many visits."""
+    n = table.host.shape[0]
+    out = np.zeros((n, state.n_scores, ends.shape[1]))
+    for k in range(len(state.counters)):
+        made = state.updates_of(k)
+        following = np.append(made.visits[1:], np.inf)[:, None]
+        counts = np.clip(np.minimum(following, ends[k]) - made.visits[:, None], 0.0, None)
+        count = _DirectCount if state.direct else _SingleCount
+        target = out if state.direct else out[:, k : k + 1]
+        with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+            count(state, table, products, made, counts).add_to(target)
+    return out
+
+
+def _by_row(doubts: Integers) -> Iterator[tuple[int, Integers]]:
+    """Yield the rows of pairs of a row and a voter, each with its voters in order."""
+    doubts = doubts[np.lexsort((doubts[:, 1], doubts[:, 0]))]
+    rows, starts = np.unique(doubts[:, 0], return_index=True)
+    yield from zip(rows.tolist(), np.split(doubts[:, 1], starts[1:]), strict=len(rows) > 0)
+
+
+class _SingleCount:
+    """Counts the votes of one classifier's moments."""
+
+    def __init__(self, state: DualState, table: KernelTable, products: Any, made: Updates, counts: Floats) -> None:
+        self.state, self.table, self.products, self.made, self.counts = state, table, products, made, counts
+        self.library = table.values.library
+
+    def add_to(self, target: Floats) -> None:
+        """Add the votes to an array (rows, scores, ends)."""
+        if not len(self.made.members):
+            return
+        bounds, most = self._bounds()
+        if self.library.is_numpy and self.counts.shape[1] == 1:
+            self._add_compiled(target[:, 0, 0], bounds, most)
+            return
+        xp, library, made = self.library.xp, self.library, self.made
+        running: Any = library.put(np.zeros((len(target), 1)))
+        slack = library.put(most[:, None])
+        for start in range(0, len(made.members), _MOMENTS):
+            part = slice(start, start + _MOMENTS)
+            sums = xp.take(self.products, library.put(made.members[part]), axis=1)
+            sums *= library.put(made.steps[part][None, :])
+            sums = library.running_sums(sums)
+            sums += running
+            running = xp.take(sums, library.put(np.array([sums.shape[1] - 1])), axis=1)
+            signs = xp.sign(sums)
+            if most.any():
+                doubts = ~(xp.abs(sums) > slack)
+                if bool(xp.any(doubts)):
+                    settled = library.fetch(signs).copy()
+                    for i, columns in _by_row(np.argwhere(library.fetch(doubts))):
+                        settled[i, columns] = self._settled(i, start + columns, bounds)
+                    signs = library.put(settled)
+            target[:, 0, :] += library.fetch(signs @ library.put(self.counts[part]))
+
+    def _add_compiled(self, target: Floats, bounds: SumBounds, most: Floats) -> None:
+        """Add the votes of one end, by a compiled loop over the moments of each row."""
+        made, counts = self.made, np.ascontiguousarray(self.counts[:, 0])
+        ones, room = np.ones(len(made.steps)), len(target) if most.any() else 0
+        while True:
+            doubts, votes = np.empty((room, 2), np.int64), np.zeros(len(target))
+            shared = (made.steps, counts, ones, most, 0.0)
+            found = count_votes(self.products, made.members, *shared, votes, doubts)
+            if not most.any() or found <= room:
+                break
+            room = found
+        for i, voters in _by_row(doubts[: min(found, room)]):
+            votes[i] += self._settled(i, voters, bounds) @ counts[voters]
+        target += votes
+
+    def _bounds(self) -> tuple[SumBounds, Floats]:
+        """Return what the sums of single voters may be off by, and what those of all of them are at each row."""
+        bounds, made = SumBounds.of_rows(self.table), self.made
+        self._sizes = np.cumsum(np.abs(made.steps))
+        terms = np.array([2.0 * len(made.steps) + 18.0])
+        return bounds, bounds.of_sums(self._sizes[-1:], terms, are_integers(made.steps))[0]
+
+    def _bound(self, bounds: SumBounds, row: int, voter: int) -> float:
+        """Return what the sum of one voter may be off by at a row."""
+        return bounds.of_one(row, float(self._sizes[voter]), 2.0 * voter + 18.0)
+
+    def _settled(self, row: int, voters: Integers, bounds: SumBounds) -> Floats:
+        """Return the signs of some voters at a row; most are certain by bounds of their own."""
+        kernel, made, last = self.state.kernel, self.made, int(voters.max()) + 1
+        values = self.library.fetch(self.products[row, :])[made.members[:last]]
+        sums = np.cumsum(made.steps[:last] * values)[voters]
+        sizes = np.cumsum(np.abs(made.steps[:last] * values))[voters]
+        signs = np.sign(sums)
+        left = np.flatnonzero(~(np.abs(sums) > self._limits(row, voters, sizes, bounds)))
+        if not len(left):
+            return signs
+        supports, x = self.state.support_matrix(), self.table.host[[row]]
+        members, steps, asked = made.members.tolist(), made.steps.tolist(), voters[left].tolist()
+        if kernel.polynomial is not None:
+            signs[left] = running_signs(kernel, members, steps, supports, x if sp.issparse(x) else x[0], asked)
+            return signs
+        for place, at in zip(left.tolist(), asked, strict=True):
+            factors = exact_coefficients(members[: at + 1], steps[: at + 1])
+            signs[place] = settled_sign(kernel, factors, supports, x)
+        return signs
+
+    def _limits(self, row: int, voters: Integers, sizes: Floats, bounds: SumBounds) -> Floats:
+        """Return what the sums of some voters may be off by at a row; ``sizes`` are those of their absolute terms."""
+        if self.state.kernel.polynomial is not None:
+            return np.array([self._bound(bounds, row, voter) for voter in voters.tolist()])
+        # errors of exponentials are in proportion to these
+        relative = float(bounds.errors[row]) + bounds.far_exponents + HALF_ULP * (2.0 * voters + 18.0)
+        return sizes * relative * 1.1 + bounds.tiny
+
+
+class _DirectCount(_SingleCount):
+    """Counts the votes of moments at which all classes have scores: each is for the class of the largest."""
+
+    def add_to(self, target: Floats) -> None:
+        """Add the votes to an array (rows, classes, ends)."""
+        n, n_classes = len(target), self.state.n_scores
+        made, library = self.made, self.library
+        running = np.zeros((n_classes, n, 1))
+        if not len(made.members):
+            return
+        bounds, most = self._bounds()
+        limits = 2.0 * most[:, None]
+        step = max(1, _MOMENTS // n_classes)
+        for start in range(0, len(made.members), step):
+            part = slice(start, start + step)
+            found = library.fetch(library.xp.take(self.products, library.put(made.members[part]), axis=1))
+            sums = np.empty((n_classes, *found.shape))
+            for k in range(n_classes):
+                moves = made.steps[part] * ((made.trues[part] == k) * 1.0 - (made.rivals[part] == k))
+                sums[k] = np.cumsum(found * moves, axis=1) + running[k]
+            running = sums[:, :, -1:]
+            best = sums.argmax(axis=0)
+            top = np.partition(sums, n_classes - 2, axis=0)
+            with np.errstate(invalid="ignore"):
+                lead = top[-1] - top[-2]
+            certain = lead > limits
+            if most.any() and not certain.all():
+                self._settle_classes(sums, best, certain, start, bounds)
+            for k in range(n_classes):
+                target[:, k, :] += (certain & (best == k)) @ self.counts[part]
+
+    def _settle_classes(
+        self, sums: Floats, best: Integers, certain: NDArray[np.bool_], start: int, bounds: SumBounds
+    ) -> None:
+        """Settle the best class of the pairs (row, voter) that are not certain; a tie is left uncertain."""
+        for i, v in np.argwhere(~certain).tolist():
+            at = start + v
+            limit = 2.0 * self._bound(bounds, i, at)
+            scores = sums[:, i, v]
+            close = np.flatnonzero(~(scores < scores.max() - limit)).tolist()
+            winner, tied = close[0], False
+            for k in close[1:]:
+                lead = self._lead(k, winner, at, i)
+                winner, tied = (k, False) if lead > 0 else (winner, tied or lead == 0)
+            best[i, v], certain[i, v] = winner, not tied
+
+    def _lead(self, one: int, other: int, at: int, row: int) -> int:
+        """Return the exact sign of the lead of a class over another after update ``at``."""
+        made = self.made
+        trues, rivals = made.trues[: at + 1], made.rivals[: at + 1]
+        signs = (trues == one) * 1 - (trues == other) - (rivals == one) + (rivals == other)
+        moved = np.flatnonzero(signs)
+        factors = exact_coefficients(made.members[moved].tolist(), (signs[moved] * made.steps[moved]).tolist())
+        return settled_sign(self.state.kernel, factors, self.state.support_matrix(), self.table.host[[row]])

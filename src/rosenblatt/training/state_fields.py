@@ -1,0 +1,123 @@
+"""What the files of all states say, whatever was learned: counters, history, and checks that a run can leave them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.kernels.passes import COUNTERS
+from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.json_fields import LARGEST, StrictFields, label_to_json
+from rosenblatt.training.run_state import RunState
+
+TINY = 1e-280
+"""Smaller squares are not accurate."""
+COUNTER_TYPES = {name: COUNTERS[name].str[1:] for name in COUNTERS.names or ()}
+_IN_FILES = {"step_square_sum": "energy", "max_step_norm2": "reach2"}
+"""Names that files have for counters, where they differ."""
+
+
+def require(sound: Any, fault: str) -> None:
+    """Raise a ValueError with the sentence ``fault`` unless everything is ``sound``."""
+    if not np.all(sound):
+        raise ValueError(fault)
+
+
+def are_counts(values: NDArray[Any], most: Any = LARGEST) -> NDArray[np.bool_]:
+    """Return whether each is an integer from 0 to ``most``."""
+    return (values >= 0) & (values <= np.minimum(most, LARGEST)) & (values == np.floor(values))
+
+
+def counter_array(name: str) -> str:
+    """Return the name of the array that holds a counter."""
+    return f"tally.{_IN_FILES.get(name, name)}"
+
+
+def counters_from_plain(arrays: StrictArrays, records: int) -> NDArray[np.void]:
+    """Return so many records of counters."""
+    counters = np.zeros(records, COUNTERS)
+    for name, kind in COUNTER_TYPES.items():
+        counters[name] = arrays.take(counter_array(name), kind, (records,))
+    return counters
+
+
+def run_to_plain(state: RunState) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what is known of a run besides its counters and what it has learned."""
+    label = state.leading_label
+    header = {
+        "seed": int(state.seed),
+        "radius": float(state.radius),
+        "passes": int(state.passes),
+        "lead": int(state.leading_run),
+        "lead_label": None if label is None else label_to_json(label),
+        "spread": state.feature_ranges is not None,
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "done": state.done,
+        "mistakes": np.array(state.mistakes, np.int64).reshape(len(state.mistakes), len(state.counters)),
+        "validation_error": np.array(state.validation_error, np.float64),
+    }
+    if state.feature_ranges is not None:
+        arrays["spread"] = state.feature_ranges
+    return header, arrays
+
+
+def run_from_plain(fields: StrictFields, arrays: StrictArrays, records: int, d: int) -> dict[str, Any]:
+    """Return the fields of a state that ``run_to_plain`` wrote, for so many records of counters and features."""
+    passes = fields.whole("passes")
+    return {
+        "done": arrays.take("done", "b1", (records,)),
+        "seed": fields.whole("seed", most=2**4096),
+        "radius": fields.number("radius", 0.0, sys.float_info.max),
+        "leading_run": fields.whole("lead", -1),
+        "leading_label": fields.take("lead_label"),
+        "feature_ranges": arrays.take("spread", "f8", (d,)) if fields.flag("spread") else None,
+        "passes": passes,
+        "mistakes": list(arrays.take("mistakes", "i8", (passes, records))),
+        "validation_error": arrays.take("validation_error", "f8", (None,)).tolist(),
+    }
+
+
+def check_run(state: RunState, n_classes: int) -> None:
+    """Raise a ValueError unless counters and history are such as a run may leave behind."""
+    _check_counters(state.counters, n_classes)
+    counters, ranges, label = state.counters, state.feature_ranges, state.leading_label
+    require(state.n_features > 0, "there are no features.")
+    require(not state.direct or n_classes > 2, "classes compete directly only where there are more than two.")
+    require(label is None or label_to_json(label) == label, "the first label of the stream is no label.")
+    require(ranges is None or ranges >= 0, "the ranges of the features are out of range.")
+    errors = np.array(state.validation_error)
+    require((errors >= 0) & (errors <= 1), "a validation error is out of range.")
+    require(len(errors) <= state.passes, "there are more validation errors than passes.")
+    history = np.array(state.mistakes, np.int64)
+    require((history >= -1) & (history <= LARGEST), "the mistakes by pass are out of range.")
+    clean = (counters["mistakes"] == 0) & (counters["lowest"] > 0)
+    require(~state.done | clean, "the counters are out of range.")
+
+
+def _check_counters(counters: NDArray[np.void], n_classes: int) -> None:
+    """Raise a ValueError where a counter is out of its range."""
+    require(counters["target"] == (np.arange(len(counters)) if n_classes != 2 else 1), "a class has a wrong number.")
+    wrong = "the counters are out of range."
+    require(are_counts(counters["visits"]), wrong)
+    for name in ("updates", "mistakes", "last_change", "longest"):
+        require(are_counts(counters[name], counters["visits"]), wrong)
+    require(counters["mistakes"] <= counters["updates"], wrong)
+    require(counters["limit"] >= -1, wrong)
+    for name in ("step_sum", "step_square_sum", "radius2", "max_step_norm2"):
+        require(counters[name] >= 0, wrong)
+    require(~np.isnan(counters["lowest"]) & ~np.isnan(counters["lowest_step"]), wrong)
+
+
+def steps_agree(counters: NDArray[np.void], slack: Any, least: float = 0.0) -> NDArray[np.bool_]:
+    """Return whether so many steps can have the sum and the sum of squares that the counters say.
+
+    Each square is taken to be at least ``least``.
+    """
+    with np.errstate(all="ignore"):
+        squares = np.maximum(counters["step_square_sum"], least * counters["updates"])
+        sound: NDArray[np.bool_] = (counters["updates"] > 0) == (squares > 0)
+        return sound & (counters["step_sum"] <= np.sqrt(squares) * np.sqrt(counters["updates"]) * slack)

@@ -1,0 +1,248 @@
+"""fit, fit_stream, warm_start and partial_fit of a kernel perceptron agree, in any chunking."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from helpers.dying_runs import Blocks, Crash
+from helpers.kernel_sets import (
+    SOME_KERNELS,
+    assert_same_run,
+    assert_same_updates,
+    kernel_name,
+    model_for,
+    tied_set,
+    twin_of,
+)
+from helpers.naive_kernel import Kernel, Values, against_rest, naive_run, run_one
+from helpers.naive_kernel_answers import answers
+from rosenblatt import KernelPerceptron
+from rosenblatt.training.run import TrainingRun
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+some_kernels = pytest.mark.parametrize("kernel", SOME_KERNELS, ids=kernel_name)
+competition = pytest.mark.parametrize(("classes", "multi_class"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
+POLY = Kernel("poly", 2, 0.5, 1.0)
+
+
+def cut(X, y, size, weights=None):
+    parts = [slice(i, i + size) for i in range(0, len(y), size)]
+    return [(X[p], y[p]) if weights is None else (X[p], y[p], weights[p]) for p in parts]
+
+
+# chunks
+
+
+@some_kernels
+@competition
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_any_chunking_is_one_pass(kernel, classes, multi_class, layout):
+    X, y = tied_set("ties", n=24, classes=classes)
+    steps = np.random.default_rng(0).choice([0.0, 0.1, 1.0], len(y))
+    twin = twin_of(kernel, X, y, classes, shuffle=False, passes=1, steps=steps, direct=multi_class == "direct")
+    whole = model_for(kernel, shuffle=False, max_iter=1, random_state=0, multi_class=multi_class)
+    whole.fit(layout(X), y, sample_weight=steps)
+    assert_same_run(whole, twin)
+    for cuts in ([], [1, 2, 3], [10, 17], list(range(1, 24))):
+        model = model_for(kernel, {"block": 7}, multi_class=multi_class, random_state=0)
+        for start, stop in itertools.pairwise([0, *cuts, 24]):
+            rows, weights = layout(X[start:stop]), steps[start:stop]
+            model.partial_fit(rows, y[start:stop], classes=range(classes), sample_weight=weights)
+        for k, classifier in enumerate(twin):
+            made = model.state_.updates_of(k)
+            assert model.support_[made.members].tolist() == [update.row for update in classifier.updates]
+            assert made.visits.tolist() == [update.visits for update in classifier.updates]
+        assert model.n_updates_ == whole.n_updates_
+        assert not model.converged_
+        for hypothesis in ("last", "average", "vote"):
+            model.set_params(hypothesis=hypothesis)
+            whole.set_params(hypothesis=hypothesis)
+            assert model.predict(X).tolist() == whole.predict(X).tolist()
+
+
+@pytest.mark.parametrize("cuts", [[20], [10, 20, 35], list(range(1, 45))])
+def test_a_class_that_comes_late_starts_at_its_first_row(cuts):
+    X, y = tied_set("ties", n=45)
+    y = np.array(["b", "d"])[y]
+    late = {25: "a", 30: "c"}
+    for row, label in late.items():
+        y[row::5] = label
+    model = model_for(POLY, {"block": 7})
+    for start, stop in itertools.pairwise([0, *cuts, 45]):
+        model.partial_fit(X[start:stop], y[start:stop])
+    assert model.classes_.tolist() == ["a", "b", "c", "d"]
+    starts = {label: row for row, label in late.items()}
+    for k, label in enumerate(model.classes_.tolist()):
+        signs = np.where(y == label, 1, -1).tolist()
+        first = starts.get(label, 0)
+        twin = run_one(against_rest(Values(POLY, X), signs), 1, orders=lambda p, first=first: range(first, 45))
+        made = model.state_.updates_of(k)
+        assert model.support_[made.members].tolist() == [update.row for update in twin.updates]
+        assert made.steps.tolist() == [update.step for update in twin.updates]
+        assert made.visits.tolist() == [update.visits for update in twin.updates]
+
+
+def test_a_late_class_competes_directly():
+    X, y = tied_set("ties", n=45)
+    y = y + 1
+    y[25::4] = 0
+    models = []
+    for cuts in ([20], [20, 26, 27], list(range(2, 45))):
+        model = model_for(POLY, multi_class="direct", random_state=0)
+        for start, stop in itertools.pairwise([0, *cuts, 45]):
+            model.partial_fit(X[start:stop], y[start:stop])
+        models.append(model)
+    for other in models[1:]:
+        assert model.classes_.tolist() == [0, 1, 2]
+        for ours, theirs in zip(models[0].state_.updates_of(0), other.state_.updates_of(0), strict=True):
+            assert ours.tolist() == theirs.tolist()
+        assert other.predict(X).tolist() == models[0].predict(X).tolist()
+
+
+def test_one_class_is_enough_for_a_stream():
+    model = KernelPerceptron(gamma=1.0).partial_fit([[1.0], [2.0]], ["only", "only"])
+    assert model.predict([[5.0], [-5.0]]).tolist() == ["only", "only"]
+    model.partial_fit([[-3.0]], ["other"])
+    assert model.classes_.tolist() == ["only", "other"]
+
+
+def test_the_same_rows_again_are_other_rows_of_the_stream():
+    X, y = tied_set("ties", n=20)
+    model = model_for(POLY, {"block": 7})
+    model.partial_fit(X, y).partial_fit(X, y)
+    (twin,) = naive_run(np.concatenate([X, X]), np.concatenate([y, y]), POLY, 2, 1, orders=lambda p: range(40))
+    made = model.state_.updates_of(0)
+    assert model.support_[made.members].tolist() == [update.row for update in twin.updates]
+    assert model.n_iter_ == 2
+
+
+@competition
+@pytest.mark.parametrize("max_support", [1, 6])
+def test_a_budget_for_a_stream_that_never_ends(classes, multi_class, max_support):
+    X, y = tied_set("ties", n=60, classes=classes)
+    direct = multi_class == "direct"
+    twin = twin_of(POLY, X, y, classes, shuffle=False, passes=1, max_support=max_support, direct=direct)
+    for size in (1, 7, 60):
+        model = model_for(POLY, {"block": 5}, max_support=max_support, multi_class=multi_class)
+        for rows, labels in cut(X, y, size):
+            model.partial_fit(rows, labels, classes=range(classes))
+        for k, classifier in enumerate(twin):
+            made = model.state_.updates_of(k)
+            assert model.support_[made.members].tolist() == [update.row for update in classifier.updates]
+        assert len(model.support_) <= max_support * len(twin)
+        expected = answers(twin, "average", POLY, classes, (X, y, None), X)
+        assert model.predict(X).tolist() == [answer.label for answer in expected]
+
+
+# going on
+
+
+@pytest.mark.parametrize("hypothesis", ["last", "average", "vote", "pocket"])
+@pytest.mark.parametrize("shuffle", [True, False, "once"])
+@competition
+def test_k_fits_of_one_pass_are_one_fit_of_k(hypothesis, shuffle, classes, multi_class):
+    X, y = tied_set("ties", n=30, classes=classes)
+    options = {"hypothesis": hypothesis, "shuffle": shuffle, "random_state": 3, "multi_class": multi_class}
+    whole = model_for(POLY, max_iter=5, **options).fit(X, y)
+    model = model_for(POLY, {"block": 7}, max_iter=1, warm_start=True, **options)
+    for _ in range(5):
+        model.fit(X, y)
+    assert_same_updates(model, whole)
+    assert model.n_iter_ == whole.n_iter_
+    assert model.predict(X).tolist() == whole.predict(X).tolist()
+
+
+def test_going_on_after_convergence_changes_nothing():
+    X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), [0, 0, 1, 1]
+    model = model_for(POLY, hypothesis="last", max_iter=500, shuffle=False, warm_start=True).fit(X, y)
+    assert model.converged_
+    before = model.n_iter_, model.n_updates_, model.state_.counters["visits"].tolist()
+    model.fit(X, y)
+    assert (model.n_iter_, model.n_updates_, model.state_.counters["visits"].tolist()) == before
+
+
+def test_going_on_with_other_rows():
+    X, y = tied_set("ties", n=40)
+    model = model_for(POLY, {"block": 7}, max_iter=1, warm_start=True, shuffle=False)
+    model.fit(X[:20], y[:20]).fit(X[20:], y[20:])
+    (twin,) = twin_of(POLY, X, y, 2, shuffle=False, passes=1)
+    made = model.state_.updates_of(0)
+    assert model.support_vectors_[made.members].tolist() == [X[update.row].tolist() for update in twin.updates]
+    assert made.visits.tolist() == [update.visits for update in twin.updates]
+    for hypothesis in ("last", "average", "vote"):
+        expected = answers([twin], hypothesis, POLY, 2, (X, y, None), X)
+        assert model.set_params(hypothesis=hypothesis).predict(X).tolist() == [answer.label for answer in expected]
+
+
+@pytest.mark.parametrize(("name", "value"), [("kernel", "rbf"), ("degree", 4), ("gamma", 2.0), ("coef0", 0.0)])
+def test_the_kernel_may_not_change_on_the_way(name, value):
+    X, y = tied_set("ties")
+    model = model_for(POLY, max_iter=1, warm_start=True).fit(X, y).set_params(**{name: value})
+    for go_on in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match=f"{name} has changed since"):
+            go_on(X, y)
+
+
+# blocks
+
+
+@some_kernels
+@competition
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_any_cut_is_fit(kernel, classes, multi_class, shuffle):
+    X, y = tied_set("ties", n=24, classes=classes)
+    weights = np.random.default_rng(0).choice([0.5, 0.1, 1.0], len(y))
+    options = {"max_iter": 3, "shuffle": shuffle, "random_state": 1, "multi_class": multi_class}
+    in_memory = model_for(kernel, **options).fit(X, y, sample_weight=weights)
+    for size, layout in ((1, np.asarray), (7, sp.csr_array), (13, lambda X: X.astype(np.float32)), (100, np.asarray)):
+        model = model_for(kernel, {"block": 5}, **options).fit_stream(cut(layout(X), y, size, weights))
+        assert_same_updates(model, in_memory)
+        assert model.predict(X).tolist() == in_memory.predict(X).tolist()
+
+
+def test_a_generator_is_read_once():
+    X, y = tied_set("ties", n=40)
+    model = model_for(POLY, max_iter=1, shuffle=False).fit_stream(block for block in cut(X, y, 7))
+    assert_same_updates(model, model_for(POLY, max_iter=1, shuffle=False).fit(X, y))
+    with pytest.raises(ValueError, match="can be read only once, which max_iter=10 is too much for"):
+        model_for(POLY).fit_stream(block for block in cut(X, y, 7))
+
+
+def test_columns_may_come_up_late():
+    X, y = tied_set("ties", n=30, d=5)
+    X = np.where(np.arange(5) < np.arange(2, 32)[:, None], X, 0.0)
+    blocks = [(sp.csr_array(X[i : i + 2, : min(5, i + 3)]), y[i : i + 2]) for i in range(0, 30, 2)]
+    in_memory = model_for(POLY, max_iter=3, shuffle=False).fit(X, y)
+    model = model_for(POLY, max_iter=3, shuffle=False).fit_stream(blocks)
+    assert_same_updates(model, in_memory)
+    assert model.support_vectors_.shape == (len(model.support_), 5)
+
+
+@pytest.mark.parametrize("hypothesis", ["last", "average", "vote"])
+@pytest.mark.parametrize(
+    "options", [{"shuffle": False}, {}, {"early_stopping": True, "n_iter_no_change": 2}, {"multi_class": "direct"}]
+)
+def test_a_run_that_dies_goes_on_with_the_same_updates(hypothesis, options, tmp_path, monkeypatch):
+    monkeypatch.setattr(TrainingRun, "window", 64)
+    rng = np.random.default_rng(0)
+    X, y = Blocks(1).data
+    rows = X[:180], y[:180] % 3
+    kernel = Kernel("poly", 2, 0.01, 1.0)
+    options = {"max_iter": 3, "random_state": 1, "hypothesis": hypothesis, **options}
+    whole = model_for(kernel, **options).fit_stream(Blocks(60, data=rows))
+    crashes = 0
+    while True:
+        blocks = Blocks(int(rng.choice([20, 60])), int(rng.integers(4, 16)), rows)
+        model = model_for(kernel, **options)
+        try:
+            model.fit_stream(blocks, checkpoint=tmp_path / "run", every=0, resume=True)
+            break
+        except Crash:
+            crashes += 1
+            assert crashes < 60
+    assert crashes
+    assert_same_updates(model, whole)
+    assert model.predict(X).tolist() == whole.predict(X).tolist()

@@ -1,0 +1,250 @@
+"""Signs of kernel sums in real numbers: against fractions, 200 digits, and sums whose sign is known."""
+
+from collections import defaultdict
+from decimal import Context, Decimal
+from fractions import Fraction
+from math import comb, nextafter
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.training.dual.exact_signs import exact_sign
+from rosenblatt.training.kernel import Kernel
+
+DIGITS = Context(prec=200)
+EXPONENTIAL = ("rbf", "laplacian")
+near_ties = st.sampled_from([0.0, 0.0, 1.0, -1.0, 0.5, 0.1, -0.3, 2.0**-30, 1e-9, 3.0])
+anything = st.floats(allow_nan=False, allow_infinity=False)
+counts = st.integers(-3, 3)
+factors = st.one_of(counts, st.floats(-10, 10), st.fractions(-3, 3, max_denominator=9))
+
+
+def sign(value):
+    return (value > 0) - (value < 0)
+
+
+def fractions(row):
+    return [Fraction(float(value)) for value in row]
+
+
+def polynomial_values(kernel, supports, x):
+    gamma, coef0, degree = kernel.polynomial
+    for row in supports:
+        dot = sum((a * b for a, b in zip(fractions(row), fractions(x), strict=True)), Fraction(0))
+        yield (Fraction(gamma) * dot + Fraction(coef0)) ** degree
+
+
+def polynomial_twin(kernel, coefficients, supports, x):
+    values = polynomial_values(kernel, supports, x)
+    return sign(sum(Fraction(factor) * value for factor, value in zip(coefficients, values, strict=True)))
+
+
+def exponential_twin(kernel, coefficients, supports, x):
+    """Return the sign by 200 digits; None where they do not tell."""
+    power = 2 if kernel.name == "rbf" else 1
+    collected = defaultdict(Fraction)
+    for factor, row in zip(coefficients, supports, strict=True):
+        distance = sum(abs(a - b) ** power for a, b in zip(fractions(row), fractions(x), strict=True))
+        collected[Fraction(kernel.gamma) * distance] += Fraction(factor)
+    terms = [(t, factor) for t, factor in collected.items() if factor]
+    if not terms:
+        return 0
+    least = min(terms)[0]
+    values = [DIGITS.multiply(decimal(factor), DIGITS.exp(-decimal(t - least))) for t, factor in terms]
+    total, size = Decimal(0), sum(map(abs, values))
+    for value in values:
+        total = DIGITS.add(total, value)
+    return sign(total) if abs(total) > size * Decimal("1e-150") else None
+
+
+def decimal(value):
+    return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def rows_of(elements, most=6):
+    return st.integers(1, 3).flatmap(
+        lambda d: st.lists(st.lists(elements, min_size=d, max_size=d), min_size=2, max_size=most)
+    )
+
+
+def with_factors(rows, numbers):
+    return st.lists(numbers, min_size=len(rows) - 1, max_size=len(rows) - 1).map(
+        lambda some: (some, np.array(rows[1:]), np.array(rows[0]))
+    )
+
+
+def sums(elements, numbers):
+    return rows_of(elements).flatmap(lambda rows: with_factors(rows, numbers))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(sums(near_ties, counts), sums(anything, factors)),
+    st.sampled_from([1.0, 0.1, 0.0, 1e300, 5e-324]),
+    st.sampled_from([0.0, 1.0, -0.3, 5e-324, -1e300]),
+    st.integers(0, 5),
+)
+def test_polynomials_are_those_of_fractions(case, gamma, coef0, degree):
+    for kernel in (Kernel("poly", degree, gamma, coef0), Kernel("linear")):
+        assert exact_sign(kernel, *case) == polynomial_twin(kernel, *case)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Kernel("linear"), Kernel(gamma=0.1), Kernel("poly", 2, 3, -0.3), Kernel("poly", 5, 1 / 3, 1e-9)]
+)
+def test_polynomials_that_cancel_exactly_or_nearly(kernel):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        supports, x = rng.normal(size=(2, 3)), rng.normal(size=3)
+        first, second = polynomial_values(kernel, supports, x)
+        assert exact_sign(kernel, [second, -first], supports, x) == 0
+        off = Fraction(1, 10**60)
+        assert exact_sign(kernel, [second * (1 + off), -first], supports, x) == sign(first * second)
+        assert exact_sign(kernel, [second * (1 - off), -first], supports, x) == -sign(first * second)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(sums(near_ties, counts), sums(st.floats(-30, 30), factors)),
+    st.sampled_from([1.0, 0.1, 0.0, 3, 1e-9]),
+    st.sampled_from(EXPONENTIAL),
+)
+def test_exponentials_are_those_of_200_digits(case, gamma, name):
+    kernel = Kernel(name, gamma=gamma)
+    expected = exponential_twin(kernel, *case)
+    got = exact_sign(kernel, *case)
+    assert got == expected or (expected is None and got != 0)
+
+
+@settings(max_examples=100, deadline=None)
+@given(sums(st.one_of(near_ties, anything), counts), st.integers(0, 2), st.integers(0, 2))
+def test_dense_and_csr_rows_of_any_width_give_the_same(case, more, still_more):
+    coefficients, supports, x = case
+    sparse, row = sp.csr_array(supports), sp.csr_matrix(x[None])
+    n, d = supports.shape
+    wide = sp.csr_array((sparse.data, sparse.indices, sparse.indptr), shape=(n, d + more))
+    wide_row = sp.csr_array(sp.csr_array(np.concatenate([x, np.zeros(still_more)])[None]))
+    short_row = sp.csr_array(np.trim_zeros(np.append(x, 0.0), "b")[None])
+    unsorted = sp.csr_array((row.data[::-1], row.indices[::-1], row.indptr), shape=row.shape)
+    for kernel in (Kernel("linear"), Kernel(), Kernel("rbf", gamma=0.1), Kernel("laplacian", gamma=0.1)):
+        expected = exact_sign(kernel, coefficients, supports, x)
+        for matrix in (supports, np.asfortranarray(supports), sparse, wide):
+            for one in (x, row, wide_row, short_row, unsorted):
+                assert exact_sign(kernel, np.array(coefficients), matrix, one) == expected
+
+
+@pytest.mark.parametrize("name", EXPONENTIAL)
+def test_columns_that_only_one_of_the_two_has_count(name):
+    supports = np.array([[1.0, 2.0], [1.0, 0.0]])
+    for matrix in (supports, sp.csr_array(supports)):
+        for row in (np.array([1.0]), sp.csr_array([[1.0]])):
+            assert exact_sign(Kernel(name), [1, -1], matrix, row) == -1
+            assert exact_sign(Kernel(), [1, -1], matrix, row) == 0
+
+
+def test_float32_is_taken_exactly():
+    supports, x = np.array([[0.1], [0.1]]), np.array([1.0])
+    supports[1] = np.float32(0.1)  # larger than 0.1
+    assert exact_sign(Kernel("linear"), [1, -1], supports, x) == -1
+    assert exact_sign(Kernel("linear"), [1], supports[1:].astype(np.float32), np.array([1], np.float32)) == 1
+    assert exact_sign(Kernel("rbf"), [1, -1], supports.astype(np.float32), x) == 0
+    assert exact_sign(Kernel("laplacian"), [1, -1], np.array([[0.1], [0.3]], np.float32), np.array([0.2])) != 0
+
+
+def test_zero_to_the_power_of_zero_is_one():
+    assert exact_sign(Kernel("poly", 0, 1.0, 0.0), [1, -2], np.zeros((2, 1)), np.zeros(1)) == -1
+    assert exact_sign(Kernel("poly", 1, 1.0, 0.0), [1, -2], np.zeros((2, 1)), np.zeros(1)) == 0
+
+
+@pytest.mark.parametrize("name", ["linear", "poly", *EXPONENTIAL])
+def test_no_terms_are_zero(name):
+    assert exact_sign(Kernel(name), [], np.empty((0, 2)), np.ones(2)) == 0
+    assert exact_sign(Kernel(name), [0, 0.0], np.ones((2, 2)), np.ones(2)) == 0
+    assert exact_sign(Kernel(name), [0, 2], sp.csr_array(np.ones((2, 2))), np.ones(2)) == 1
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "precomputed", "function"])
+def test_kernels_that_are_not_exact_are_refused(name):
+    with pytest.raises(ValueError, match=f"must be linear, poly, rbf or laplacian to be exact, got {name}"):
+        exact_sign(Kernel(name), [1], np.ones((1, 1)), np.ones(1))
+
+
+@pytest.mark.parametrize("name", EXPONENTIAL)
+@pytest.mark.parametrize("scale", [1.0, 2.0**-500, 2.0**500, 2.0**-1074])
+def test_mirrored_points_and_duplicates_cancel(name, scale):
+    x = np.array([3.0, -5.0, 7.0]) * scale
+    step = np.array([1.0, 2.0, -4.0]) * scale
+    supports = np.array([x + step, x - step, x + step[[1, 0, 2]], x, x])
+    for gamma in (0.1, 1e-300, 1e300, 5e-324):
+        kernel = Kernel(name, gamma=gamma)
+        assert exact_sign(kernel, [2, -1, -1, 0.5, Fraction(-1, 2)], supports, x) == 0
+        assert exact_sign(kernel, [2, -1, -1, Fraction(1, 3), -0.3333333333333333], supports, x) == 1
+        moved = supports.copy()
+        moved[1, 0] = nextafter(moved[1, 0], moved[0, 0])  # nearer to x by the least there is
+        assert exact_sign(kernel, [2, -1, -1, 0, 0], moved, x) == -1
+
+
+@pytest.mark.parametrize(
+    ("name", "tiny"), [("rbf", 1e-20), ("laplacian", 1e-40), ("rbf", 5e-324), ("laplacian", 5e-324)]
+)
+def test_nearly_equal_exponents(name, tiny):
+    supports = np.array([[1.0, tiny], [1.0, 0.0]])
+    for x in (np.zeros(2), np.array([0.25, 0.0])):
+        assert exact_sign(Kernel(name, gamma=0.1), [1, -1], supports, x) == -1
+        assert exact_sign(Kernel(name, gamma=0.1), [-0.1, 0.1], supports, x) == 1
+        assert exact_sign(Kernel(name, gamma=0.1), [1, -1 + 2**-53], supports, x) == 1
+
+
+@pytest.mark.parametrize(("order", "step", "gamma"), [(2, 1e-150, 0.1), (9, 1e-30, 1.0), (3, 5e-324, 5e-324)])
+def test_differences_of_high_order(order, step, gamma):
+    """The sum of (-1)^k C(n, k) exp(-k t) is (1 - exp(-t))^n."""
+    supports = np.arange(order + 1)[:, None] * step
+    coefficients = [(-1) ** k * comb(order, k) for k in range(order + 1)]
+    if all(Fraction(row[0]) == k * Fraction(step) for k, row in enumerate(supports)):
+        assert exact_sign(Kernel("laplacian", gamma=gamma), coefficients, supports, np.zeros(1)) == 1
+    steps = np.tri(order + 1, order, -1) * step  # step k has k coordinates that are not 0
+    for name in EXPONENTIAL:
+        assert exact_sign(Kernel(name, gamma=gamma), coefficients, steps, np.zeros(order)) == 1
+        assert exact_sign(Kernel(name, gamma=gamma), [-c for c in coefficients], steps, np.zeros(order)) == -1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.floats(0, 200), st.integers(1, 150), st.sampled_from(EXPONENTIAL))
+def test_a_fraction_that_is_near_to_a_power_of_e_is_told_from_it(t, digits, name):
+    power = Fraction(DIGITS.exp(decimal(Fraction(t))))  # to 200 digits
+    assume(t == 0 or t > 1e-40)
+    off = Fraction(1, 10**digits)
+    supports = np.array([[1.0], [0.0]]) if t else np.zeros((2, 1))
+    for error in (off, -off):
+        factor = power * (1 + error)
+        assert exact_sign(Kernel(name, gamma=t), [factor, -1], supports, np.zeros(1)) == sign(error)
+
+
+@pytest.mark.parametrize("name", EXPONENTIAL)
+def test_terms_too_small_for_any_precision_are_bounded(name):
+    x = np.zeros(1)
+    supports = np.array([[1e300], [0.0], [-1.7e308], [1e-300]])
+    assert exact_sign(Kernel(name), [1e308, -5e-324, 1e308, 0], supports, x) == -1
+    assert exact_sign(Kernel(name, gamma=1e300), [-1e308, 5e-324, 0, 0], supports, x) == 1
+    assert exact_sign(Kernel(name), [1, 0, 0, 0], supports, x) == 1, "all terms are tiny: the largest one decides"
+    assert exact_sign(Kernel(name), [1, 0, -(10**300), 0], supports, x) == 1
+    beyond = np.array([[1e300], [nextafter(1e300, 2e300)]])
+    assert exact_sign(Kernel(name), [1, -1e308], beyond, x) == 1
+    assert exact_sign(Kernel(name, gamma=5e-324), [1, -1e308], beyond, x) == (1 if name == "rbf" else -1)
+
+
+def test_many_supports_agree_with_the_twin():
+    rng = np.random.default_rng(0)
+    supports = rng.integers(0, 256, size=(60, 20)) / 255 * (rng.random((60, 20)) < 0.4)
+    x = supports[0] + 0.5 * supports[1]
+    coefficients = rng.integers(-4, 5, size=60).tolist()
+    for kernel in (Kernel("linear"), Kernel(gamma=0.05), Kernel("poly", 7, 1 / 3, -0.1)):
+        assert exact_sign(kernel, coefficients, sp.csr_array(supports), x) == polynomial_twin(
+            kernel, coefficients, supports, x
+        )
+    for name in EXPONENTIAL:
+        kernel = Kernel(name, gamma=0.05)
+        assert exact_sign(kernel, coefficients, supports, x) == exponential_twin(kernel, coefficients, supports, x)

@@ -74,7 +74,6 @@ def other_arrays(arrays, rng):
         for value in extremes if array.size else []:
             for place in {0, array.size - 1, int(rng.integers(array.size))}:
                 changed = array.copy()
-                with np.errstate(over="ignore"):  # as float32 it is infinite
                 with np.errstate(over="ignore"):  # in float32 it is infinite
                     changed.reshape(-1)[place] = value
                 yield {**arrays, name: changed}

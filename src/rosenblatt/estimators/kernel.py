@@ -89,7 +89,7 @@ class KernelPerceptron(EngineLearner):
     >>> model.converged_, model.predict(X).tolist()
     (True, ['same', 'same', 'differ', 'differ'])
     >>> model.support_, model.dual_coef_.shape
-    (array([0, 2, 1, 3]), (1, 4))
+    (array([0, 2, 3, 1]), (1, 4))
     """
 
     state_: DualState

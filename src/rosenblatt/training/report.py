@@ -17,7 +17,7 @@ from rosenblatt.training.state import LinearState
 
 _TINY = 1e-290
 LARGEST = 1e300
-"""Squared lengths beyond this, and radii, count as infinite."""
+"""Squared lengths in a kernel's space beyond this, and radii, count as infinite."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def _single(state: RunState, k: int) -> Report:
         updates=sum(mistakes),
         mistakes_by_pass=mistakes,
         converged=bool(state.done[k]),
-        radius=state.radius if state.radius < LARGEST else math.inf,
+        radius=math.inf if isinstance(state, DualState) and state.radius >= LARGEST else state.radius,
         margin_low=low,
         margin_high=high if high >= low else math.inf,  # the weights come from other data as well
         bound=bound,

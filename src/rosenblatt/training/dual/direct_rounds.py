@@ -107,13 +107,13 @@ class DirectRounds:
         best = max(scores[k] for k in others)
         # with NaN or infinity the limit is infinite, and all of them are compared
         close = [k for k in others if not (scores[k] < best - limit)]
-        rival = close[0] if limit > 0 else next(k for k in others if scores[k] == best)
+        rival = close[0] if limit > 0 else next((k for k in others if scores[k] == best), others[0])
         for k in close[1:] if limit > 0 else []:
             if self.compare(k, rival, place, found) > 0:
                 rival = k
         lead = float(scores[true] - scores[rival])
         if limit == 0 or lead < -limit:
-            wrong = lead <= 0
+            wrong = not (lead > 0)  # numbers as computed may be NaN
         else:
             wrong = not (lead > limit) and self.compare(true, rival, place, found) <= 0
         return Correction(place, lead, true, rival) if wrong else None

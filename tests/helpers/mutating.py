@@ -74,7 +74,7 @@ def mutated_plain(rng: random.Random, data: Any) -> Any:
         return rng.choice(STRANGE)
     if choice == 0:
         del parent[place]
-    elif choice == 1 and isinstance(node, int | float) and not isinstance(node, bool):
+    elif choice == 1 and isinstance(node, int | float) and not isinstance(node, bool) and abs(node) < 1e308:
         parent[place] = rng.choice([node + 1, -node, node * 2, node - 1, float(node), str(node)])
     elif choice == 2 and isinstance(parent, list):
         parent.insert(place, copy.deepcopy(node))

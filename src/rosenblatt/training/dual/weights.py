@@ -21,7 +21,7 @@ class PrimalWeights:
 
     def __init__(self, values: KernelValues, state: DualState) -> None:
         self.gamma, self.coef0, _ = values.kernel.polynomial or (1.0, 0.0, 1)
-        self._library, self._width = values.library, state.width
+        self._library = values.library
         coefficients = state.coefficients("last")
         supports = state.support_matrix()
         weights = np.zeros((state.width, state.n_scores))

@@ -70,7 +70,7 @@ def make_learner(state: LabState) -> Any:
         "max_updates": state.updates,
     }
     if state.learner == "kernel":
-        kernel = {"kernel": state.kernel, "gamma": state.gamma}
+        kernel: dict[str, Any] = {"kernel": state.kernel, "gamma": state.gamma}
         if state.kernel == "poly":
             kernel |= {"degree": state.degree, "coef0": state.coef0}
         return KernelPerceptron(hypothesis="last", **kernel, **common)
@@ -157,8 +157,8 @@ def _restart(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
             scan = 0
         w = step.w
     weights, bias = (w[1:], w[0]) if state.bias else (w, 0.0)
-    places = (np.array(places, dtype=np.int64) for places in (visits, updates))
-    return Run(X, y, *places, [], scan == len(D), np.array(weights, dtype=np.float64), float(bias))
+    places, mistakes = np.array(visits, dtype=np.int64), np.array(updates, dtype=np.int64)
+    return Run(X, y, places, mistakes, [], scan == len(D), np.array(weights, dtype=np.float64), float(bias))
 
 
 def _weights(model: Any, X: Floats) -> tuple[Floats, float]:

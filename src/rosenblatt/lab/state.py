@@ -241,11 +241,11 @@ def _point(value: object) -> tuple[float, float, int, bool]:
 
 
 def _view(name: str, value: object) -> tuple[float, float, float]:
-    if len(_items(name, value, 3)) != 3:
+    numbers = _items(name, value, 3)
+    if len(numbers) != 3:
         raise _wrong(name, "the middle and half the width of a square", value)
-    x, y, half = value  # type: ignore[misc]
-    middle = _number(name, x, -LARGEST, LARGEST), _number(name, y, -LARGEST, LARGEST)
-    return (*middle, _number(name, half, 1e-6, 4 * LARGEST))
+    middle = _number(name, numbers[0], -LARGEST, LARGEST), _number(name, numbers[1], -LARGEST, LARGEST)
+    return (*middle, _number(name, numbers[2], 1e-6, 4 * LARGEST))
 
 
 def _name(name: str, value: object) -> str:

@@ -1,0 +1,52 @@
+/** The page: asks for the state to open with, makes the app, and puts its parts together. */
+
+import { App } from "./app.js";
+import { createControls } from "./controls.js";
+import { createHelp } from "./help.js";
+import { createKeys } from "./keys.js";
+import { createLessons } from "./lessons.js";
+import { createPanels } from "./panels.js";
+import { createPlane } from "./plane.js";
+import { ask, recording } from "./questions.js";
+import { createShare } from "./share.js";
+import { DEFAULTS, fromFragment } from "./state.js";
+import { stillness, watchColors } from "./theme.js";
+import { createTransport } from "./transport.js";
+
+/** @param {string} id */
+const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+const app = new App();
+const plane = createPlane(part("plane"), app);
+const share = createShare(app, plane);
+const help = createHelp();
+const lessons = createLessons(part("lesson"), app);
+const controls = createControls(part("controls"), app, { share, help, lessons });
+for (const view of [
+  plane,
+  controls,
+  lessons,
+  share,
+  createTransport(part("transport"), part("sentence"), app),
+  createPanels(part("panels"), part("lower"), app),
+]) {
+  app.addView(view);
+}
+createKeys(app, { help });
+watchColors(() => app.refresh());
+addEventListener("resize", () => app.refresh());
+
+/** For scripts and tests: the app as it is. */
+Object.assign(window, { lab: app });
+
+try {
+  const start = await ask("start", {});
+  const given = recording ? recording.state : fromFragment(location.hash.slice(1));
+  controls.setPresets(start.presets);
+  app.open({ ...DEFAULTS, ...start.state, ...given });
+  document.addEventListener("lab-run", () => {
+    if (!given && !stillness()) app.play();
+  }, { once: true });
+} catch (fault) {
+  app.notice(fault instanceof Error ? fault.message : String(fault));
+}

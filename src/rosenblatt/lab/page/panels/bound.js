@@ -1,0 +1,2 @@
+/** @type {import("../types.d.ts").Panel} */
+export const bound = { id: "bound", title: "Bound", create: () => ({ update() {} }) };

@@ -1,0 +1,2 @@
+/** @type {import("../types.d.ts").Panel} */
+export const vc = { id: "vc", title: "VC", create: () => ({ update() {} }) };

@@ -1,0 +1,35 @@
+/** Questions to the server; a recording answers those that were asked when it was made. */
+
+/** @typedef {Record<string, any>} Answer */
+
+const STOPPED = "The lab has stopped: start it again with `rosenblatt lab`, and open the new address.";
+
+/** The recording in the page, or null where there is a server. @type {{state: any, answers: Record<string, Answer>} | null} */
+export const recording = (() => {
+  const element = document.getElementById("recording");
+  return element ? JSON.parse(element.textContent ?? "null") : null;
+})();
+
+/**
+ * Return the answer to a question; an Error says in one sentence why there is none.
+ * @param {string} question
+ * @param {unknown} body
+ * @returns {Promise<any>}
+ */
+export async function ask(question, body) {
+  if (recording) {
+    const answer = recording.answers[question];
+    if (answer) return answer;
+    throw new Error("This page is a recording: to change anything, run `rosenblatt lab`.");
+  }
+  let response;
+  try {
+    const headers = { "Content-Type": "application/json" };
+    response = await fetch(question, { method: "POST", headers, body: JSON.stringify(body) });
+  } catch {
+    throw new Error(STOPPED);
+  }
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.error ?? STOPPED);
+  return answer;
+}

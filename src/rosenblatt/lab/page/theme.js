@@ -1,0 +1,36 @@
+/** The colours of the page, read from its style sheet, for what is drawn. */
+
+const NAMES = ["ink", "quiet", "faint", "surface", "accent", "positive", "negative", "positive-tint", "negative-tint"];
+
+/** @type {Record<string, string> | null} */
+let read = null;
+
+/**
+ * Return the colours by name: ink, quiet, faint, surface, accent, positive, negative, positive-tint, negative-tint.
+ * @returns {Record<string, string>}
+ */
+export function colors() {
+  if (!read) {
+    const style = getComputedStyle(document.documentElement);
+    read = Object.fromEntries(NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  }
+  return read;
+}
+
+/**
+ * Call a function whenever the colours change.
+ * @param {() => void} changed
+ */
+export function watchColors(changed) {
+  const again = () => {
+    read = null;
+    changed();
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  new MutationObserver(again).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+}
+
+/** Return whether motion is to be left out. */
+export function stillness() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}

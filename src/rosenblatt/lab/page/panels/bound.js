@@ -28,7 +28,7 @@ function create(root, app) {
   const why = make("p", { id: "bound-why" });
   const canvas = pictureCanvas();
   const links = make("p", { className: "chain", id: "bound-chain" });
-  const words = make("p");
+  const words = make("dl", { className: "figures" });
   /** @param {string} text @param {() => void} press */
   const button = (text, press) => {
     const made = make("button", { type: "button", "aria-pressed": "false" }, text);
@@ -62,7 +62,7 @@ function create(root, app) {
       setText(why, run.theory.bound.why);
       why.hidden = !why.textContent;
       showChain(links, chain(squeeze, moment.k));
-      setText(words, wordsOf(run, replay.bias, squeeze));
+      showWords(words, wordsOf(run, replay.bias, squeeze));
       setText(note, angles ? COSINE_NOTE : noteOf(squeeze));
       angle.hidden = !squeeze.cosine;
       far.hidden = limit === null || limit >= 1e6 || angles;
@@ -98,17 +98,27 @@ function noteOf({ gamma, along }) {
   return `${first}, and at most R² to ‖w‖². The room between closes at k = R²/γ²: no more mistakes fit.`;
 }
 
-/** @param {Run} run @param {boolean} bias @param {Squeeze} squeeze */
-function wordsOf(run, bias, { R, gamma, longest, along }) {
-  if (run.kind === "kernel") {
-    const margin = gamma === null ? "" : `; γ = ${number(gamma)}, a margin that the run reached there`;
-    return `In the kernel's space: R = ${number(R)}, the longest √K(x, x)${margin}.`;
-  }
+/**
+ * Return where R and γ come from.
+ * @param {Run} run @param {boolean} bias @param {Squeeze} squeeze @returns {[string, string][]}
+ */
+function wordsOf(run, bias, { R, gamma, longest }) {
+  const kernel = run.kind === "kernel";
   const seen = [...run.names.map((name) => FEATURE_NAMES[name] ?? name), ...(bias ? ["1"] : [])].join(", ");
-  const point = `point ${run.rows[longest] + 1}`;
-  const radius = `R = ${number(R)}, the length of the longest point as the learner sees it, (${seen}): ${point}.`;
-  if (gamma === null || !along) return radius;
-  return `${radius} γ = ${number(gamma)}, the widest margin in that space, in the direction u${bias ? "; w counts b as its last weight" : ""}.`;
+  const far = `the longest point as the learner sees it, (${seen}): point ${run.rows[longest] + 1}`;
+  const wide = `the widest margin in that space, reached by u, which has length 1${bias ? "; w counts b as its last weight" : ""}`;
+  /** @type {[string, string][]} */
+  const out = [[`R = ${number(R)}`, kernel ? "the longest point in the kernel's space: the largest √K(x, x)" : far]];
+  if (gamma !== null) out.push([`γ = ${number(gamma)}`, kernel ? "a margin in that space, which the run has reached" : wide]);
+  return out;
+}
+
+/** @param {HTMLElement} root @param {[string, string][]} rows */
+function showWords(root, rows) {
+  const text = rows.flat().join();
+  if (root.dataset.text === text) return;
+  root.dataset.text = text;
+  root.replaceChildren(...rows.flatMap(([term, meaning]) => [make("dt", {}, term), make("dd", {}, meaning)]));
 }
 
 /** @param {HTMLElement} root @param {{name: string, value: number}[]} links */

@@ -55,7 +55,7 @@ export class Chart {
       picture.text(room.left - 6, this.y(value) + 4, write(value), { anchor: "right" });
     }
     picture.line(room.left, room.bottom, room.right, room.bottom, { stroke: quiet });
-    const wide = Math.max(2, Math.floor((room.right - room.left) / 72));
+    const wide = Math.max(3, Math.floor((room.right - room.left) / 56));
     for (const value of ticks(this.across[0], this.across[1], wide)) {
       if (whole && !Number.isInteger(value)) continue;
       picture.line(this.x(value), room.bottom, this.x(value), room.bottom + 4, { stroke: quiet });

@@ -1,2 +1,182 @@
+/** The weight space: each training point allows a half-plane, and w walks towards what all of them allow. */
+
+import { make, setText } from "../dom.js";
+import { clip, corners, lineInBox, ticks } from "../geometry.js";
+import { colors } from "../theme.js";
+import { FEATURE_NAMES, className, counted, exact, number } from "../words.js";
+import { pictureCanvas, show, watcher } from "./chart.js";
+import { constraints, solutions, viewOf, weightList, weightNames } from "./cone.js";
+
+/** @typedef {import("../types.d.ts").Moment} Moment */
+/** @typedef {import("../types.d.ts").Weights} Weights */
+/** @typedef {import("../replay.js").Replay} Replay */
+/** @typedef {import("../picture.js").Picture} Picture */
+/** @typedef {import("./cone.js").HalfPlane} HalfPlane */
+/** @typedef {[number, number]} XY */
+
+/** With more points than this, their half-planes are shaded as one. */
+const LAYERS = 80;
+/** So many support points are listed. */
+const LISTED = 10;
+
 /** @type {import("../types.d.ts").Panel} */
-export const weights = { id: "weights", title: "Weights", create: () => ({ update() {} }) };
+export const weights = { id: "weights", title: "Weights", create };
+
+/** @param {HTMLElement} root @param {import("../app.js").App} _app @returns {import("../types.d.ts").View} */
+function create(root, _app) {
+  const changed = watcher();
+  const headline = make("p", { className: "headline", id: "weights-headline" });
+  const canvas = pictureCanvas();
+  const note = make("p", { className: "note" });
+  const lists = make("div", { className: "lists" });
+  root.append(headline, canvas, note, lists);
+
+  return {
+    update({ replay, run, moment, waiting }) {
+      if (!changed(root, [replay, moment?.t, waiting])) return;
+      lists.hidden = note.hidden = !replay;
+      canvas.hidden = !replay || run?.kind === "kernel" || weightNames(replay).length < 2;
+      if (!replay || !run || !moment) return setText(headline, waiting || "No run yet.");
+      if (run.kind === "kernel") return showSupport(replay, moment, { headline, note, lists });
+      showNumbers(lists, replay, moment);
+      const names = weightNames(replay);
+      setText(headline, `After ${counted(moment.k, "update")}, ${sliceOf(names, weightList(replay, moment))}`);
+      if (canvas.hidden) return setText(note, "With one weight there is no picture: the sign of w decides.");
+      const { width, height } = canvas.getBoundingClientRect();
+      const plan = planOf(replay, moment, width, height);
+      setText(note, noteOf(plan.cone.length > 0, names.length));
+      const label = `The weight space: w at ${number(plan.now[0])}, ${number(plan.now[1])} after ${counted(moment.k, "update")}.`;
+      show(canvas, label, (picture) => draw(picture, replay, moment, plan));
+    },
+  };
+}
+
+/** @param {string} name */
+function weightName(name) {
+  return name === "b" ? "b" : `w for ${FEATURE_NAMES[name] ?? name}`;
+}
+
+/** @param {string[]} names @param {number[]} list */
+function sliceOf(names, list) {
+  if (names.length === 2) return "all of the weight space";
+  const at = names.slice(2).map((name, i) => `${weightName(name)} = ${number(list[i + 2])}`);
+  return `the slice at ${at.join(", ")}`;
+}
+
+/** @param {boolean} some @param {number} count */
+function noteOf(some, count) {
+  const line = "Each point is a line; on its shaded side, w has that point wrong.";
+  if (!some) return `${line} No w in sight has every point right${count > 2 ? " on this slice" : ""}.`;
+  return count === 2
+    ? `${line} What stays light is a cone: there, w has every point right.`
+    : `${line} What stays light has every point right. The slice moves with the other weights.`;
+}
+
+/**
+ * Return what is drawn, in weights and in pixels.
+ * @param {Replay} replay @param {Moment} moment @param {number} width @param {number} height
+ */
+function planOf(replay, moment, width, height) {
+  /** @param {Weights} one @returns {XY} */
+  const pair = (one) => /** @type {XY} */ (weightList(replay, one).slice(0, 2));
+  const { middle, half } = viewOf(replay.weights.map(pair));
+  const scale = height / (2 * half);
+  const wide = width / (2 * scale);
+  /** @type {[number, number, number, number]} */
+  const box = [middle[0] - wide, middle[1] - half, middle[0] + wide, middle[1] + half];
+  /** @param {XY} point @returns {XY} */
+  const pixel = ([x, y]) => [(x - box[0]) * scale, (box[3] - y) * scale];
+  const allowed = constraints(replay, moment);
+  const walk = replay.weights.slice(0, moment.k + 1).map(pair);
+  return { box, pixel, allowed, cone: solutions(allowed, box), walk, now: walk[moment.k] };
+}
+
+/** @param {Picture} picture @param {Replay} replay @param {Moment} moment @param {ReturnType<typeof planOf>} plan */
+function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now }) {
+  const { ink, quiet, faint, accent, surface, positive, negative } = colors();
+  const frame = corners(box);
+  picture.path(frame.map(pixel), { fill: faint, alpha: 0.55 }, true);
+  if (allowed.length <= LAYERS) {
+    const alpha = Math.min(0.12, 1.6 / allowed.length);
+    for (const [u1, u2, c] of allowed) picture.path(clip(frame, -u1, -u2, -c).map(pixel), { fill: quiet, alpha: alpha / 2 }, true);
+  }
+  picture.path(cone.map(pixel), { fill: surface }, true);
+  const faded = allowed.length > LAYERS ? 0.15 : 0.35;
+  for (const line of allowed) drawLine(picture, line, box, pixel, { stroke: quiet, width: 1, alpha: faded });
+  drawAxes(picture, replay, box, pixel);
+  if (moment.place >= 0) {
+    drawLine(picture, allowed[moment.place], box, pixel, { stroke: moment.sign > 0 ? positive : negative, width: 2.5 });
+  }
+  const path = walk.map(pixel);
+  picture.path(path, { stroke: ink, width: 1, alpha: 0.6 });
+  if (path.length < 200) for (const [x, y] of path) picture.circle(x, y, 2, { fill: ink });
+  const [from, to] = [pixel([0, 0]), pixel(now)];
+  picture.arrow(from[0], from[1], to[0], to[1], { stroke: accent, width: 2 });
+  if (path.length > 1) picture.path(path.slice(-2), { stroke: ink, width: 3 });
+  picture.circle(to[0], to[1], 4, { fill: accent, stroke: surface, width: 1 });
+}
+
+/** @param {Picture} picture @param {HalfPlane} line @param {[number, number, number, number]} box @param {(point: XY) => XY} pixel @param {import("../types.d.ts").Look} look */
+function drawLine(picture, [u1, u2, c], box, pixel, look) {
+  const ends = lineInBox(u1, u2, c, box);
+  if (ends) picture.path(ends.map(pixel), look);
+}
+
+/** @param {Picture} picture @param {Replay} replay @param {[number, number, number, number]} box @param {(point: XY) => XY} pixel */
+function drawAxes(picture, replay, box, pixel) {
+  const { quiet, ink } = colors();
+  const { width, height } = picture;
+  const [x, y] = pixel([0, 0]);
+  picture.line(0, y, width, y, { stroke: quiet });
+  picture.line(x, 0, x, height, { stroke: quiet });
+  const [first, second] = weightNames(replay);
+  picture.text(width - 8, y - 8, weightName(first), { anchor: "right", fill: ink });
+  picture.text(x + 8, 16, weightName(second), { fill: ink });
+  const below = y > height - 24 ? y - 6 : y + 16;
+  for (const value of ticks(box[0], box[2], Math.max(3, width / 96))) {
+    const [at] = pixel([value, 0]);
+    if (value && at > 16 && at < width - 16) picture.text(at, below, number(value), { anchor: "center" });
+  }
+  for (const value of ticks(box[1], box[3], 5)) {
+    const [, at] = pixel([0, value]);
+    if (value && at > 32 && at < height - 8) picture.text(x - 6, at + 4, number(value), { anchor: "right" });
+  }
+}
+
+/** List the weights to the last digit. @param {HTMLElement} root @param {Replay} replay @param {Moment} moment */
+function showNumbers(root, replay, moment) {
+  const pocket = replay.pocket(moment.t);
+  root.replaceChildren(
+    numbers("Now", "weights", replay, moment),
+    numbers("Average so far", "weights-average", replay, moment.average),
+    ...(pocket ? [numbers("Pocket", "weights-pocket", replay, pocket)] : []),
+  );
+}
+
+/** @param {string} title @param {string} id @param {Replay} replay @param {Weights} values */
+function numbers(title, id, replay, { w, b }) {
+  const rows = replay.run.names.map((name, j) => [FEATURE_NAMES[name] ?? name, `${id}-w-${name}`, w[j]]);
+  rows.push(["b", `${id}-b`, b]);
+  const list = rows.flatMap(([name, place, value]) => [
+    make("dt", {}, name === "b" ? "b" : make("span", {}, "w", make("sub", {}, String(name)))),
+    make("dd", { id: place }, exact(Number(value))),
+  ]);
+  return make("div", {}, make("h2", {}, title), make("dl", { className: "figures" }, ...list));
+}
+
+/** List the points that count most in a kernel's sum. @param {Replay} replay @param {Moment} moment @param {{headline: Element, note: Element, lists: Element}} parts */
+function showSupport(replay, moment, { headline, note, lists }) {
+  const { rows, signs } = replay.run;
+  const counts = replay.counts(moment.k);
+  const places = counts.map((_, place) => place).filter((place) => counts[place]);
+  places.sort((i, j) => counts[j] - counts[i] || i - j);
+  setText(headline, `${counted(places.length, "support point")} after ${counted(moment.k, "update")}`);
+  const more = places.length > LISTED ? ` The ${LISTED} that count most are listed.` : "";
+  setText(note, `The activation at x is the sum of count · y · K(point, x): w itself is never written down.${more}`);
+  const head = ["point", "class", "count"].map((title) => make("th", { scope: "col" }, title));
+  const lines = places.slice(0, LISTED).map((place) =>
+    make("tr", {}, ...[String(rows[place] + 1), className(signs[place]), String(counts[place])].map((text) => make("td", {}, text))),
+  );
+  const table = make("table", { className: "support" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines));
+  lists.replaceChildren(...(lines.length ? [table] : []));
+}

@@ -29,6 +29,7 @@ function create(root, _app) {
   const canvas = pictureCanvas();
   const note = make("p", { className: "note" });
   const lists = make("div", { className: "lists" });
+  const numbers = numberLists(lists);
   root.append(headline, canvas, note, lists);
 
   return {
@@ -38,7 +39,7 @@ function create(root, _app) {
       canvas.hidden = !replay || run?.kind === "kernel" || weightNames(replay).length < 2;
       if (!replay || !run || !moment) return setText(headline, waiting || "No run yet.");
       if (run.kind === "kernel") return showSupport(replay, moment, { headline, note, lists });
-      showNumbers(lists, replay, moment);
+      numbers(replay, moment);
       const names = weightNames(replay);
       setText(headline, `After ${counted(moment.k, "update")}, ${sliceOf(names, weightList(replay, moment))}`);
       if (canvas.hidden) return setText(note, "With one weight there is no picture: the sign of w decides.");
@@ -53,7 +54,8 @@ function create(root, _app) {
 
 /** @param {string} name */
 function weightName(name) {
-  return name === "b" ? "b" : `w for ${FEATURE_NAMES[name] ?? name}`;
+  const feature = FEATURE_NAMES[name] ?? name;
+  return name === "b" ? "b" : `w for ${feature.includes(" ") ? `(${feature})` : feature}`;
 }
 
 /** @param {string[]} names @param {number[]} list */
@@ -68,8 +70,8 @@ function noteOf(some, count) {
   const line = "Each point is a line; on its shaded side, w has that point wrong.";
   if (!some) return `${line} No w in sight has every point right${count > 2 ? " on this slice" : ""}.`;
   return count === 2
-    ? `${line} What stays light is a cone: there, w has every point right.`
-    : `${line} What stays light has every point right. The slice moves with the other weights.`;
+    ? `${line} What stays clear is a cone: there, w has every point right.`
+    : `${line} What stays clear has every point right. The slice moves with the other weights.`;
 }
 
 /**
@@ -97,8 +99,8 @@ function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now })
   const frame = corners(box);
   picture.path(frame.map(pixel), { fill: faint, alpha: 0.55 }, true);
   if (allowed.length <= LAYERS) {
-    const alpha = Math.min(0.12, 1.6 / allowed.length);
-    for (const [u1, u2, c] of allowed) picture.path(clip(frame, -u1, -u2, -c).map(pixel), { fill: quiet, alpha: alpha / 2 }, true);
+    const alpha = Math.min(0.06, 0.6 / allowed.length);
+    for (const [u1, u2, c] of allowed) picture.path(clip(frame, -u1, -u2, -c).map(pixel), { fill: ink, alpha }, true);
   }
   picture.path(cone.map(pixel), { fill: surface }, true);
   const faded = allowed.length > LAYERS ? 0.15 : 0.35;
@@ -108,12 +110,12 @@ function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now })
     drawLine(picture, allowed[moment.place], box, pixel, { stroke: moment.sign > 0 ? positive : negative, width: 2.5 });
   }
   const path = walk.map(pixel);
-  picture.path(path, { stroke: ink, width: 1, alpha: 0.6 });
+  picture.path(path, { stroke: ink, width: 1, alpha: path.length < 200 ? 0.6 : 0.3 });
   if (path.length < 200) for (const [x, y] of path) picture.circle(x, y, 2, { fill: ink });
   const [from, to] = [pixel([0, 0]), pixel(now)];
   picture.arrow(from[0], from[1], to[0], to[1], { stroke: accent, width: 2 });
   if (path.length > 1) picture.path(path.slice(-2), { stroke: ink, width: 3 });
-  picture.circle(to[0], to[1], 4, { fill: accent, stroke: surface, width: 1 });
+  else picture.circle(to[0], to[1], 4, { fill: accent });
 }
 
 /** @param {Picture} picture @param {HalfPlane} line @param {[number, number, number, number]} box @param {(point: XY) => XY} pixel @param {import("../types.d.ts").Look} look */
@@ -143,25 +145,35 @@ function drawAxes(picture, replay, box, pixel) {
   }
 }
 
-/** List the weights to the last digit. @param {HTMLElement} root @param {Replay} replay @param {Moment} moment */
-function showNumbers(root, replay, moment) {
-  const pocket = replay.pocket(moment.t);
-  root.replaceChildren(
-    numbers("Now", "weights", replay, moment),
-    numbers("Average so far", "weights-average", replay, moment.average),
-    ...(pocket ? [numbers("Pocket", "weights-pocket", replay, pocket)] : []),
-  );
+/** Return a function that lists the weights to the last digit. @param {HTMLElement} root */
+function numberLists(root) {
+  let shape = "";
+  /** @type {HTMLElement[]} */
+  let cells = [];
+  /** @param {Replay} replay @param {Moment} moment */
+  return (replay, moment) => {
+    const { names } = replay.run;
+    const pocket = replay.pocket(moment.t);
+    const all = [moment, moment.average, ...(pocket ? [pocket] : [])];
+    if (shape !== `${names} ${all.length}` || !root.contains(cells[0])) {
+      shape = `${names} ${all.length}`;
+      root.replaceChildren(...LISTS.slice(0, all.length).map(([title, id]) => numberList(title, id, names)));
+      cells = [...root.querySelectorAll("dd")];
+    }
+    all.flatMap(({ w, b }) => [...w, b]).forEach((value, i) => setText(cells[i], exact(value)));
+  };
 }
 
-/** @param {string} title @param {string} id @param {Replay} replay @param {Weights} values */
-function numbers(title, id, replay, { w, b }) {
-  const rows = replay.run.names.map((name, j) => [FEATURE_NAMES[name] ?? name, `${id}-w-${name}`, w[j]]);
-  rows.push(["b", `${id}-b`, b]);
-  const list = rows.flatMap(([name, place, value]) => [
-    make("dt", {}, name === "b" ? "b" : make("span", {}, "w", make("sub", {}, String(name)))),
-    make("dd", { id: place }, exact(Number(value))),
+const LISTS = [["Now", "weights"], ["Average so far", "weights-average"], ["Pocket", "weights-pocket"]];
+
+/** @param {string} title @param {string} id @param {string[]} names */
+function numberList(title, id, names) {
+  const rows = names.flatMap((name) => [
+    make("dt", {}, "w", make("sub", {}, FEATURE_NAMES[name] ?? name)),
+    make("dd", { id: `${id}-w-${name}` }),
   ]);
-  return make("div", {}, make("h2", {}, title), make("dl", { className: "figures" }, ...list));
+  const list = make("dl", { className: "figures" }, ...rows, make("dt", {}, "b"), make("dd", { id: `${id}-b` }));
+  return make("div", {}, make("h2", {}, title), list);
 }
 
 /** List the points that count most in a kernel's sum. @param {Replay} replay @param {Moment} moment @param {{headline: Element, note: Element, lists: Element}} parts */

@@ -38,7 +38,7 @@ function create(root, app) {
   let charts = [];
 
   /** Ask about the run in sight, once. */
-  async function fetch() {
+  async function askOnce() {
     if (busy || asked === app.runs) return;
     [busy, asked] = [true, app.runs];
     try {
@@ -53,7 +53,9 @@ function create(root, app) {
 
   hold.addEventListener("click", () => {
     const all = app.state.points.some((point) => point[3]);
-    app.change({ points: app.state.points.map(([x, y, sign], i) => /** @type {Point} */ (!all && i % 3 === 2 ? [x, y, sign, true] : [x, y, sign])) });
+    /** @param {Point} point @param {number} i @returns {Point} */
+    const held = ([x, y, sign], i) => (!all && i % 3 === 2 ? [x, y, sign, true] : [x, y, sign]);
+    app.change({ points: app.state.points.map(held) });
   });
   canvas.addEventListener("click", ({ offsetX, offsetY }) => {
     const chart = charts.find(({ room }) => offsetX <= room.right + 40 && offsetY <= room.bottom + 32);
@@ -64,7 +66,7 @@ function create(root, app) {
 
   return {
     update({ run, moment, waiting, state }) {
-      if (run) fetch();
+      if (run) askOnce();
       if (!changed(root, [run, moment?.t, errors, fault, waiting, state.points])) return;
       const held = state.points.filter((point) => point[3]).length;
       setText(hold, held ? "Train on all points" : "Hold out every third point");
@@ -93,7 +95,10 @@ function noteOf({ test }) {
   return test ? how : `${how} Without points held out there is no test error.`;
 }
 
-/** Return how many passes have been made after t visits, with the share of the pass in progress. @param {Run} run @param {number} t */
+/**
+ * Return how many passes have been made after t visits, with the share of the pass in progress.
+ * @param {Run} run @param {number} t
+ */
 function passAt({ passes }, t) {
   const ended = passes.filter((end) => end <= t).length;
   if (ended >= passes.length) return passes.length;
@@ -153,7 +158,8 @@ function draw(picture, errors, where) {
     chart.axes({ title: "passes", write: i && !stacked ? () => "" : percent });
     for (const { name, dash, width } of HYPOTHESES) {
       chart.curve(one[name].map((value, n) => [errors.passes[n], value]), { stroke: ink, width, dash });
-      if (end <= 12) one[name].forEach((value, n) => picture.circle(chart.x(errors.passes[n]), chart.y(value), 2.5, { fill: ink }));
+      if (end > 12) continue;
+      one[name].forEach((value, n) => picture.circle(chart.x(errors.passes[n]), chart.y(value), 2.5, { fill: ink }));
     }
     const wanted = HYPOTHESES.map(({ name }) => chart.y(one[name][one[name].length - 1]) + 4);
     const places = spread(wanted, 15, room.top + 8, room.bottom + 4);

@@ -18,7 +18,7 @@ function create(root, app) {
   const changed = watcher();
   const headline = make("p", { className: "headline", id: "projection-headline" });
   const canvas = pictureCanvas("strip");
-  const slider = make("input", { type: "range", min: "-100", max: "100", step: "1", value: "0", id: "projection-shift" });
+  const slider = make("input", { type: "range", min: "-100", max: "100", value: "0", id: "projection-shift" });
   const back = make("button", { type: "button" }, "Back to the learned one");
   const controls = make("div", { className: "shift" }, make("label", {}, "Shift the threshold", slider), back);
   const note = make("p", { className: "note" });
@@ -49,7 +49,8 @@ function create(root, app) {
       back.disabled = !shift;
       slider.setAttribute("aria-valuetext", `threshold at ${number(threshold)}, ${count}`);
       setText(note, noteOf(run.kind, replay.bias, strip.threshold));
-      show(canvas, `${counted(run.rows.length, "point")} along w; threshold at ${number(threshold)}: ${count}.`, (picture) => {
+      const label = `${counted(run.rows.length, "point")} along w; threshold at ${number(threshold)}: ${count}.`;
+      show(canvas, label, (picture) => {
         draw(picture, run, strip, wrong, threshold, shift !== 0);
       });
     },
@@ -59,7 +60,8 @@ function create(root, app) {
 /** @param {string} kind @param {number} k */
 function nothing(kind, k) {
   if (kind === "kernel") return "No point counts yet: there is nothing to project on until the first update.";
-  return k ? "w is 0 again: there is nothing to project on." : "w = 0: there is nothing to project on until the first update.";
+  if (k) return "w is 0 again: there is nothing to project on.";
+  return "w = 0: there is nothing to project on until the first update.";
 }
 
 /** @param {string} kind @param {boolean} bias @param {number} threshold */
@@ -84,13 +86,16 @@ function ends({ middle, half }, threshold) {
   return [low, Math.min(Math.max(middle + room, threshold + 0.1 * half), middle + 2.2 * half)];
 }
 
-/** @param {Picture} picture @param {Run} run @param {Strip} strip @param {boolean[]} wrong @param {number} threshold @param {boolean} shifted */
+/**
+ * @param {Picture} picture @param {Run} run @param {Strip} strip
+ * @param {boolean[]} wrong @param {number} threshold @param {boolean} shifted
+ */
 function draw(picture, run, strip, wrong, threshold, shifted) {
   const { ink, quiet, accent, faint } = colors();
   const { width, height } = picture;
   const axis = Math.round((height - 20) / 2) + 8;
   const room = { left: 12, top: 24, right: width - 12, bottom: height - 20 };
-  const chart = new Chart(picture, { ...room, bottom: height - 20 }, ends(strip, threshold), [0, 1]);
+  const chart = new Chart(picture, room, ends(strip, threshold), [0, 1]);
   chart.axes({ count: 0, whole: false });
   picture.line(room.left, axis, room.right, axis, { stroke: faint });
   const xs = strip.places.map((place) => chart.x(place));

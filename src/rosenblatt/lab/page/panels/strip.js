@@ -21,7 +21,7 @@ import { dot } from "../replay.js";
  */
 export function stripOf(replay, { w, b, k }) {
   const { features, signs, kind } = replay.run;
-  const activations = features.map((_, place) => replay.score(place, k));
+  const activations = kind === "kernel" ? kernelActivations(replay, k) : features.map((_, i) => replay.score(i, k));
   const wrong = activations.map((a, i) => signs[i] * a <= 0);
   if (kind === "kernel") {
     if (!k) return null;
@@ -34,6 +34,18 @@ export function stripOf(replay, { w, b, k }) {
   const mean = w.map((_, j) => features.reduce((sum, x) => sum + x[j], 0) / features.length);
   const half = Math.max(...features.map((x) => Math.hypot(...x.map((value, j) => value - mean[j])))) || 1;
   return { places, threshold: -b / length, wrong, middle: dot(w, mean) / length, half };
+}
+
+/** @param {Replay} replay @param {number} k */
+function kernelActivations(replay, k) {
+  const { features, signs } = replay.run;
+  const counts = replay.counts(k);
+  const support = features.map((_, i) => i).filter((i) => counts[i]);
+  return features.map(([x, y]) => {
+    let sum = 0;
+    for (const i of support) sum += counts[i] * signs[i] * replay.kernel(features[i], x, y);
+    return sum;
+  });
 }
 
 /**

@@ -3,21 +3,21 @@
 import { make, setText } from "../dom.js";
 import { clip, corners, lineInBox, ticks } from "../geometry.js";
 import { colors } from "../theme.js";
-import { FEATURE_NAMES, className, counted, exact, number } from "../words.js";
+import { FEATURE_NAMES, counted, number, vector } from "../words.js";
 import { pictureCanvas, show, watcher } from "./chart.js";
 import { constraints, solutions, viewOf, weightList, weightNames } from "./cone.js";
+import { numberLists, showSupport } from "./weight_lists.js";
 
 /** @typedef {import("../types.d.ts").Moment} Moment */
 /** @typedef {import("../types.d.ts").Weights} Weights */
 /** @typedef {import("../replay.js").Replay} Replay */
 /** @typedef {import("../picture.js").Picture} Picture */
 /** @typedef {import("./cone.js").HalfPlane} HalfPlane */
+/** @typedef {import("../geometry.js").Box} Box */
 /** @typedef {[number, number]} XY */
 
 /** With more points than this, their half-planes are shaded as one. */
 const LAYERS = 80;
-/** So many support points are listed. */
-const LISTED = 10;
 
 /** @type {import("../types.d.ts").Panel} */
 export const weights = { id: "weights", title: "Weights", create };
@@ -46,7 +46,7 @@ function create(root, _app) {
       const { width, height } = canvas.getBoundingClientRect();
       const plan = planOf(replay, moment, width, height);
       setText(note, noteOf(plan.cone.length > 0, names.length));
-      const label = `The weight space: w at ${number(plan.now[0])}, ${number(plan.now[1])} after ${counted(moment.k, "update")}.`;
+      const label = `The weight space: w is at ${vector(plan.now)} after ${counted(moment.k, "update")}.`;
       show(canvas, label, (picture) => draw(picture, replay, moment, plan));
     },
   };
@@ -84,7 +84,7 @@ function planOf(replay, moment, width, height) {
   const { middle, half } = viewOf(replay.weights.map(pair));
   const scale = height / (2 * half);
   const wide = width / (2 * scale);
-  /** @type {[number, number, number, number]} */
+  /** @type {Box} */
   const box = [middle[0] - wide, middle[1] - half, middle[0] + wide, middle[1] + half];
   /** @param {XY} point @returns {XY} */
   const pixel = ([x, y]) => [(x - box[0]) * scale, (box[3] - y) * scale];
@@ -100,7 +100,9 @@ function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now })
   picture.path(frame.map(pixel), { fill: faint, alpha: 0.55 }, true);
   if (allowed.length <= LAYERS) {
     const alpha = Math.min(0.06, 0.6 / allowed.length);
-    for (const [u1, u2, c] of allowed) picture.path(clip(frame, -u1, -u2, -c).map(pixel), { fill: ink, alpha }, true);
+    for (const [u1, u2, c] of allowed) {
+      picture.path(clip(frame, -u1, -u2, -c).map(pixel), { fill: ink, alpha }, true);
+    }
   }
   picture.path(cone.map(pixel), { fill: surface }, true);
   const faded = allowed.length > LAYERS ? 0.15 : 0.35;
@@ -118,13 +120,16 @@ function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now })
   else picture.circle(to[0], to[1], 4, { fill: accent });
 }
 
-/** @param {Picture} picture @param {HalfPlane} line @param {[number, number, number, number]} box @param {(point: XY) => XY} pixel @param {import("../types.d.ts").Look} look */
+/**
+ * @param {Picture} picture @param {HalfPlane} line @param {Box} box @param {(point: XY) => XY} pixel
+ * @param {import("../types.d.ts").Look} look
+ */
 function drawLine(picture, [u1, u2, c], box, pixel, look) {
   const ends = lineInBox(u1, u2, c, box);
   if (ends) picture.path(ends.map(pixel), look);
 }
 
-/** @param {Picture} picture @param {Replay} replay @param {[number, number, number, number]} box @param {(point: XY) => XY} pixel */
+/** @param {Picture} picture @param {Replay} replay @param {Box} box @param {(point: XY) => XY} pixel */
 function drawAxes(picture, replay, box, pixel) {
   const { quiet, ink } = colors();
   const { width, height } = picture;
@@ -143,52 +148,4 @@ function drawAxes(picture, replay, box, pixel) {
     const [, at] = pixel([0, value]);
     if (value && at > 32 && at < height - 8) picture.text(x - 6, at + 4, number(value), { anchor: "right" });
   }
-}
-
-/** Return a function that lists the weights to the last digit. @param {HTMLElement} root */
-function numberLists(root) {
-  let shape = "";
-  /** @type {HTMLElement[]} */
-  let cells = [];
-  /** @param {Replay} replay @param {Moment} moment */
-  return (replay, moment) => {
-    const { names } = replay.run;
-    const pocket = replay.pocket(moment.t);
-    const all = [moment, moment.average, ...(pocket ? [pocket] : [])];
-    if (shape !== `${names} ${all.length}` || !root.contains(cells[0])) {
-      shape = `${names} ${all.length}`;
-      root.replaceChildren(...LISTS.slice(0, all.length).map(([title, id]) => numberList(title, id, names)));
-      cells = [...root.querySelectorAll("dd")];
-    }
-    all.flatMap(({ w, b }) => [...w, b]).forEach((value, i) => setText(cells[i], exact(value)));
-  };
-}
-
-const LISTS = [["Now", "weights"], ["Average so far", "weights-average"], ["Pocket", "weights-pocket"]];
-
-/** @param {string} title @param {string} id @param {string[]} names */
-function numberList(title, id, names) {
-  const rows = names.flatMap((name) => [
-    make("dt", {}, "w", make("sub", {}, FEATURE_NAMES[name] ?? name)),
-    make("dd", { id: `${id}-w-${name}` }),
-  ]);
-  const list = make("dl", { className: "figures" }, ...rows, make("dt", {}, "b"), make("dd", { id: `${id}-b` }));
-  return make("div", {}, make("h2", {}, title), list);
-}
-
-/** List the points that count most in a kernel's sum. @param {Replay} replay @param {Moment} moment @param {{headline: Element, note: Element, lists: Element}} parts */
-function showSupport(replay, moment, { headline, note, lists }) {
-  const { rows, signs } = replay.run;
-  const counts = replay.counts(moment.k);
-  const places = counts.map((_, place) => place).filter((place) => counts[place]);
-  places.sort((i, j) => counts[j] - counts[i] || i - j);
-  setText(headline, `${counted(places.length, "support point")} after ${counted(moment.k, "update")}`);
-  const more = places.length > LISTED ? ` The ${LISTED} that count most are listed.` : "";
-  setText(note, `The activation at x is the sum of count · y · K(point, x): w itself is never written down.${more}`);
-  const head = ["point", "class", "count"].map((title) => make("th", { scope: "col" }, title));
-  const lines = places.slice(0, LISTED).map((place) =>
-    make("tr", {}, ...[String(rows[place] + 1), className(signs[place]), String(counts[place])].map((text) => make("td", {}, text))),
-  );
-  const table = make("table", { className: "support" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines));
-  lists.replaceChildren(...(lines.length ? [table] : []));
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Chart, spread } from "../../../src/rosenblatt/lab/page/panels/chart.js";
+import { Chart, spread, tick } from "../../../src/rosenblatt/lab/page/panels/chart.js";
 
 test("labels that keep apart stay where they are wanted", () => {
   assert.deepEqual(spread([50, 10, 90], 15, 0, 100), [50, 10, 90]);
@@ -17,4 +17,8 @@ test("a chart's values and pixels belong together", () => {
   const chart = new Chart(/** @type {any} */ (null), room, [0, 50], [0, 10]);
   assert.deepEqual([chart.x(25), chart.y(10), chart.y(0)], [90, 10, 110]);
   assert.equal(chart.valueAt(chart.x(12)), 12);
+});
+
+test("marks of an axis take little room", () => {
+  assert.deepEqual([0.5, -2, 1500, -20000, 1e6].map(tick), ["0.5", "−2", "1,500", "−20K", "1M"]);
 });

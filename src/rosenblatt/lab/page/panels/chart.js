@@ -10,6 +10,15 @@ import { number } from "../words.js";
 /** @typedef {[number, number]} XY */
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Room in pixels */
 
+/**
+ * Return the number at a mark of an axis, in little room: 20,000 is 20K.
+ * @param {number} value
+ */
+export function tick(value) {
+  if (Math.abs(value) < 1e4) return number(value);
+  return value.toLocaleString("en", { notation: "compact" }).replace("-", "−");
+}
+
 /** A pair of axes. */
 export class Chart {
   /**
@@ -47,7 +56,7 @@ export class Chart {
    * Draw the axes with round numbers.
    * @param {{title?: string, write?: (value: number) => string, count?: number, whole?: boolean}} [how]
    */
-  axes({ title = "", write = number, count = 3, whole = true } = {}) {
+  axes({ title = "", write = tick, count = 3, whole = true } = {}) {
     const { picture, room } = this;
     const { faint, quiet } = colors();
     for (const value of ticks(this.up[0], this.up[1], count)) {
@@ -59,7 +68,7 @@ export class Chart {
     for (const value of ticks(this.across[0], this.across[1], wide)) {
       if (whole && !Number.isInteger(value)) continue;
       picture.line(this.x(value), room.bottom, this.x(value), room.bottom + 4, { stroke: quiet });
-      picture.text(this.x(value), room.bottom + 18, number(value), { anchor: "center" });
+      picture.text(this.x(value), room.bottom + 18, tick(value), { anchor: "center" });
     }
     if (title) picture.text(room.right, room.bottom + 34, title, { anchor: "right" });
   }

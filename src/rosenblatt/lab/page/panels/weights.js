@@ -4,7 +4,7 @@ import { make, setText } from "../dom.js";
 import { clip, corners, lineInBox, ticks } from "../geometry.js";
 import { colors } from "../theme.js";
 import { FEATURE_NAMES, counted, number, vector } from "../words.js";
-import { pictureCanvas, show, watcher } from "./chart.js";
+import { pictureCanvas, show, tick, watcher } from "./chart.js";
 import { constraints, solutions, viewOf, weightList, weightNames } from "./cone.js";
 import { numberLists, showSupport } from "./weight_lists.js";
 
@@ -60,6 +60,7 @@ function weightName(name) {
 
 /** @param {string[]} names @param {number[]} list */
 function sliceOf(names, list) {
+  if (names.length < 2) return "one weight";
   if (names.length === 2) return "all of the weight space";
   const at = names.slice(2).map((name, i) => `${weightName(name)} = ${number(list[i + 2])}`);
   return `the slice at ${at.join(", ")}`;
@@ -138,14 +139,15 @@ function drawAxes(picture, replay, box, pixel) {
   picture.line(x, 0, x, height, { stroke: quiet });
   const [first, second] = weightNames(replay);
   picture.text(width - 8, y - 8, weightName(first), { anchor: "right", fill: ink });
-  picture.text(x + 8, 16, weightName(second), { fill: ink });
+  const tight = x > width - 112;
+  picture.text(tight ? x - 8 : x + 8, 16, weightName(second), { anchor: tight ? "right" : "left", fill: ink });
   const below = y > height - 24 ? y - 6 : y + 16;
   for (const value of ticks(box[0], box[2], Math.max(3, width / 96))) {
     const [at] = pixel([value, 0]);
-    if (value && at > 16 && at < width - 16) picture.text(at, below, number(value), { anchor: "center" });
+    if (value && at > 16 && at < width - 16) picture.text(at, below, tick(value), { anchor: "center" });
   }
   for (const value of ticks(box[1], box[3], 5)) {
     const [, at] = pixel([0, value]);
-    if (value && at > 32 && at < height - 8) picture.text(x - 6, at + 4, number(value), { anchor: "right" });
+    if (value && at > 32 && at < height - 8) picture.text(x - 6, at + 4, tick(value), { anchor: "right" });
   }
 }

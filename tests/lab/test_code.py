@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.lab_states import cloud, many_states, name_of, state_of
 
+from helpers.lab_states import cloud, many_states, name_of, state_of
 from rosenblatt import circle_from_plane, data, textbook
 from rosenblatt.lab.code import WIDTH, python_code
 from rosenblatt.lab.learning import run
@@ -110,6 +110,7 @@ def test_sorted_points_are_warned_about_in_a_comment(capsys):
     assert "one class all come first" in check(picks, capsys)[0]
 
 
+@pytest.mark.slow
 def test_a_restart_that_ran_out_of_visits_ends_where_it_ended(capsys):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1000, 2))

@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.lab_states import DATA, cloud, state_of
 
+from helpers.lab_states import DATA, cloud, state_of
 from rosenblatt import KernelPerceptron, Perceptron, textbook
 from rosenblatt.lab.errors import MOST_PASSES, error_message
 from rosenblatt.lab.learning import SHUFFLE, run

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.lab_states import DATA, cloud, state_of
 
+from helpers.lab_states import DATA, cloud, state_of
 from rosenblatt import separability
 from rosenblatt.lab.fewest import fewest_message
 from rosenblatt.lab.state import feature_columns
@@ -37,6 +37,10 @@ def test_the_numbers_are_those_of_points_where_some_are_held_out():
 def test_the_words_name_the_space():
     state = state_of(XOR, [-1, 1, 1, -1], features=("x", "y", "xy"))
     assert fewest_message(state)["text"].startswith("No point has to go: a plane in the space of (x, y, xy) has")
+
+
+def test_without_a_bias_it_says_that_one_may_be_needed():
+    assert fewest_message(state_of(XOR, [-1, 1, 1, -1], bias=False))["text"].endswith("That may take a bias.")
 
 
 @pytest.mark.parametrize("state", [state_of(np.empty((0, 2)), []), state_of(*cloud(4), features=())])

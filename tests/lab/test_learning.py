@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.lab_states import DATA, LINEAR, cloud, many_states, name_of, state_of
 
+from helpers.lab_states import DATA, LINEAR, cloud, many_states, name_of, state_of
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, textbook, visiting_order
 from rosenblatt.lab.learning import make_learner, run, run_message, waiting
 from rosenblatt.lab.state import feature_columns

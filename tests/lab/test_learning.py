@@ -152,6 +152,9 @@ def test_what_is_missing_is_said():
     assert "blue disc" in waiting(state_of(X[:1], [-1]))
     assert "feature" in waiting(state_of(X, y, features=()))
     assert "Pick" in waiting(state_of(X, y, order="pick"))
+    held = [True, *[False] * 5]
+    assert "Pick" in waiting(state_of(X, y, held, order="pick", picks=(0, 0)))  # not one to learn from
+    assert waiting(state_of(X, y, held, order="pick", picks=(0, 1))) == ""
     assert "another order" in waiting(state_of(X, y, order="pick", learner="pocket", picks=(0,)))
     assert waiting(state_of(X, y)) == ""
 

@@ -117,8 +117,9 @@ def _noisy(seed: int) -> Made:
 
 def _sorted(seed: int) -> Made:
     """Away from the origin, so that the bias alone learns what the first half has in common."""
-    X, y = make_sorted(1000, 2, 0.05, seed)
-    return 1.5 * X + 2, y, {"order": "fixed", "panel": "projection"}
+    X, y = make_sorted(1000, 2, 0.08, seed)
+    chosen = {"order": "fixed", "passes": 50, "panel": "projection", "view": (1.5, 1.5, 2.5)}
+    return _stretched(X, 0.5, 1.5, seed) + 2, y, chosen
 
 
 def _worst(seed: int) -> Made:

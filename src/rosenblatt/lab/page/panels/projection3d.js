@@ -21,7 +21,7 @@ const STEPS = [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8, 10];
 
 /**
  * Return the radius of a rim that holds all points; it is a round number, so that small moves leave it alone.
- * @param {ArrayLike<number>[]} points
+ * @param {{0: number, 1: number}[]} points
  */
 export function rimOf(points) {
   const reach = 1.05 * points.reduce((most, point) => Math.max(most, Math.hypot(point[0], point[1])), 0) || 1;

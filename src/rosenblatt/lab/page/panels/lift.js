@@ -1,8 +1,9 @@
 /** The lift: each point raised to the height x² + y², where a plane may do what no line does on the floor. */
 
+import { circleOf } from "../boundary.js";
 import { make, setText } from "../dom.js";
-import { circleOfPlane } from "../geometry.js";
 import { fit, paint } from "../picture.js";
+import { predicting } from "../plane_drawing.js";
 import { stillness } from "../theme.js";
 import { FEATURE_NAMES, number, vector } from "../words.js";
 import { LiftPicture } from "./lift_drawing.js";
@@ -66,7 +67,8 @@ class Lift {
     if (this.#raisedFrom) this.#raise();
     const { points } = scene.state;
     if (this.#held === null) this.#rim = rimOf(points);
-    const weights = shown(scene);
+    const predicts = scene.moment ? predicting(scene) : "sum";
+    const weights = predicts === "sum" ? null : predicts;
     const names = scene.run?.names ?? [];
     const plane = weights ? planeOf(names, weights, this.#rim, this.#t) : null;
     const { width, height } = fit(this.canvas);
@@ -92,7 +94,7 @@ class Lift {
   #say(scene, weights, names) {
     const among = weights !== null && names.every((name) => ["x", "y", "r2"].includes(name));
     const turns = among && names.includes("r2");
-    const circle = turns ? circleOfPlane(planeWeights(names, weights), weights.b) : null;
+    const circle = turns ? circleOf(names, weights) : null;
     const { words, equation } = this;
     setText(words, wordsOf(scene, among, turns, circle));
     setText(equation, among && weights ? equationOf(names, weights) : "");
@@ -192,18 +194,6 @@ class Lift {
     this.#held = null;
     this.app.refresh();
   }
-}
-
-/** Return the weights of the plane at a moment, or null where there is no one plane. @param {Scene} scene */
-function shown({ state, run, replay, moment }) {
-  if (!moment || !replay || run?.kind === "kernel" || state.learner === "voted") return null;
-  if (state.learner === "averaged") return moment.average;
-  return state.learner === "pocket" ? replay.pocket(moment.t) ?? moment : moment;
-}
-
-/** @param {string[]} names @param {Weights} weights */
-function planeWeights(names, { w }) {
-  return ["x", "y", "r2"].map((name) => (names.includes(name) ? w[names.indexOf(name)] : 0));
 }
 
 /** @param {string[]} names @param {Weights} weights */

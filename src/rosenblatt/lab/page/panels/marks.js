@@ -35,8 +35,12 @@ export function drawCross(picture, frame, point, words) {
     picture.line(x - 7, y - 7, x + 7, y + 7, look);
     picture.line(x - 7, y + 7, x + 7, y - 7, look);
   }
-  const left = x > frame.size - 140;
-  picture.text(left ? x - 16 : x + 16, y + (y < 32 ? 24 : -12), words, { anchor: left ? "right" : "left", fill: accent });
+  const width = 7 * words.length + 8;
+  const from = x > frame.size - width - 24 ? x - 14 - width : x + 14;
+  const base = y < 40 ? y + 26 : y - 14;
+  const box = /** @type {XY[]} */ ([[from, base - 15], [from + width, base - 15], [from + width, base + 6], [from, base + 6]]);
+  picture.path(box, { fill: surface, alpha: 0.85 }, true);
+  picture.text(from + width / 2, base, words, { anchor: "center", fill: accent });
 }
 
 /**

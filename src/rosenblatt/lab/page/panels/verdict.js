@@ -25,6 +25,10 @@ const MIRRORED =
   "A line through the origin that is right about an orange point has its mirror image, hollow here, on the blue side. " +
   "The cross is an average of blue points and mirrored ones, so it would have to be on the blue side, and it is on the line.";
 
+const LEGEND =
+  "On the plane: dashed, the boundary of largest margin; ringed, the points that hold it up. Move any other point a " +
+  "little, and it stays where it is.";
+
 /** @type {import("../types.d.ts").Panel} */
 export const verdict = {
   id: "verdict",
@@ -62,8 +66,8 @@ class VerdictPanel {
     setText(this.headline, found ? headlineOf(found, run) : "No verdict yet");
     setText(this.text, found ? found.text : waiting);
     const stuck = found?.kind === "inseparable";
-    this.why.hidden = !stuck;
-    if (stuck && run) setText(this.why, whyOf(found, run));
+    setText(this.why, found && run ? whyOf(found, run) : "");
+    this.why.hidden = !this.why.textContent;
     this.ways.hidden = !stuck;
     this.#offer(state);
     this.figures.replaceChildren(...(found ? figuresOf(found) : []));
@@ -166,6 +170,8 @@ function headlineOf(found, run) {
 /** @param {Certificate} found @param {Run} run */
 function whyOf(found, { names }) {
   const flat = names.join() === "x,y";
+  if (found.kind === "separable") return found.w && (flat || names.join() === "x,y,r2") ? LEGEND : "";
+  if (found.kind !== "inseparable") return "";
   if (found.common) return flat ? CROSSED : CROSSED_HIGHER;
   return flat ? MIRRORED : "";
 }
@@ -179,21 +185,29 @@ function figuresOf(found) {
   return figures.flatMap(([name, value, id]) => [make("dt", {}, name), make("dd", { id }, value)]);
 }
 
-/** @param {Certificate} found @param {State} state */
-function tableOf({ kind, support, weights }, { points }) {
-  const about = { separable: "Points that hold it up", inseparable: "Points that prove it" }[/** @type {string} */ (kind)];
-  const head = ["Point", "Class", "Weight"].map((title) => make("th", { scope: "col" }, title));
+/**
+ * Return the points that prove it and their weights; with a bias, shares in the average of their class.
+ * @param {Certificate} found
+ * @param {State} state
+ */
+function tableOf({ kind, support, weights }, { points, bias }) {
+  /** @param {number} i */
+  const sign = (i) => points[support[i]]?.[2] ?? 1;
+  const totals = { 1: 0, [-1]: 0 };
+  weights.forEach((weight, i) => (totals[sign(i)] += weight));
+  const head = ["Point", "Class", bias ? "Share" : "Weight"].map((title) => make("th", { scope: "col" }, title));
   const rows = support.slice(0, MOST_ROWS).map((point, i) => {
-    const sign = points[point]?.[2] ?? 1;
-    const cells = [className(sign), number(weights[i])].map((text) => make("td", {}, text));
+    const share = bias && totals[sign(i)] > 0 ? weights[i] / totals[sign(i)] : weights[i];
+    const cells = [className(sign(i)), number(share)].map((text) => make("td", {}, text));
     return make("tr", {}, make("th", { scope: "row" }, String(point + 1)), ...cells);
   });
-  const more = support.length - MOST_ROWS;
-  const caption = `${about ?? "Points it rests on"}${more > 0 ? `: ${MOST_ROWS} of ${support.length}` : ""}`;
+  const about = { separable: "Points that hold it up", inseparable: "Points that prove it" }[/** @type {string} */ (kind)];
+  const shares = bias ? ", with their shares in the average of their class" : ", with their weights";
+  const part = support.length > MOST_ROWS ? `: ${MOST_ROWS} of ${support.length}` : "";
   return make(
     "table",
     { className: "certificate", id: "verdict-table" },
-    make("caption", {}, caption),
+    make("caption", {}, `${about ?? "Points it rests on"}${shares}${part}`),
     make("thead", {}, make("tr", {}, ...head)),
     make("tbody", {}, ...rows),
   );

@@ -79,7 +79,7 @@ class Game {
       return start;
     });
     const startRow = make("div", { className: "row starts" }, make("span", { className: "note" }, "Start with"), ...starts);
-    root.append(this.families, this.headline, this.text, this.score, this.grid.element, this.next, startRow, this.known);
+    root.append(this.families, this.headline, this.text, this.score, this.next, this.grid.element, startRow, this.known);
   }
 
   /** @param {Scene} scene */

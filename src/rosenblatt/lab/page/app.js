@@ -26,6 +26,8 @@ export class App {
     this.history = new History();
     /** @type {Run | null} */
     this.run = null;
+    /** The state that the run belongs to. @type {State | null} */
+    this.learned = null;
     /** @type {Replay | null} */
     this.replay = null;
     this.waiting = "";
@@ -151,8 +153,9 @@ export class App {
     this.#asking = true;
     do {
       this.#stale = false;
+      const { state } = this;
       try {
-        this.#take(await ask("run", this.state), this.state);
+        this.#take(await ask("run", state), state);
       } catch (fault) {
         this.notice(fault instanceof Error ? fault.message : String(fault));
       }
@@ -164,6 +167,7 @@ export class App {
   #take(run, state) {
     this.waiting = run.waiting;
     this.run = run.waiting ? null : run;
+    this.learned = state;
     this.replay = run.waiting ? null : new Replay(run, state);
     if (this.replay && !this.replay.agrees) this.notice("The page's weights differ from the library's: please report this.");
     if (this.replay && state.order === "pick") this.state = { ...this.state, at: null };

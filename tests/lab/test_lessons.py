@@ -1,4 +1,4 @@
-"""What the lessons of the lab claim is true of their states: the texts come from the page, the facts from the library."""
+"""What the lessons of the lab claim is true: texts and states come from the page, facts from the library."""
 
 import json
 import shutil
@@ -19,7 +19,8 @@ NODE = shutil.which("node")
 SCRIPT = """
 import { LESSONS } from "./lesson_texts.js";
 import { DEFAULTS } from "./state.js";
-console.log(JSON.stringify(LESSONS.map((each) => ({ ...each, state: { ...DEFAULTS, ...each.state, lesson: each.id } }))));
+const whole = ({ id, state }) => ({ ...DEFAULTS, ...state, lesson: id });
+console.log(JSON.stringify(LESSONS.map((each) => ({ ...each, state: whole(each) }))));
 """
 pytestmark = pytest.mark.skipif(NODE is None, reason="no Node on the path: it reads the lessons")
 

@@ -3,7 +3,6 @@
 import { createDialog, save } from "./dialogs.js";
 import { make, setText } from "./dom.js";
 import { paint, toSvg } from "./picture.js";
-import { toCsv } from "./points.js";
 import { ask } from "./questions.js";
 import { DEFAULTS } from "./state.js";
 import { colors } from "./theme.js";
@@ -131,4 +130,13 @@ function png(picture) {
   return new Promise((done, failed) => {
     canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error("The browser made no picture: try SVG."))));
   });
+}
+
+/**
+ * Return points as CSV.
+ * @param {State["points"]} points
+ */
+function toCsv(points) {
+  const lines = points.map(([x, y, sign, heldOut = false]) => `${x},${y},${sign},${heldOut}`);
+  return ["x,y,label,held_out", ...lines, ""].join("\n");
 }

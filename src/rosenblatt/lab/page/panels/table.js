@@ -1,8 +1,7 @@
 /** The points as a table that can be edited. */
 
 import { choice, make, setText } from "../dom.js";
-import { makePoint, withPoint, withoutPoint } from "../points.js";
-import { LARGEST, MOST_POINTS } from "../state.js";
+import { LARGEST, MOST_POINTS, withPoint, withoutPoints } from "../state.js";
 import { counted } from "../words.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -69,7 +68,7 @@ class Table {
     const last = this.app.state.points.length === 1;
     if (number === this.rows.length - 1) (last ? this.add : this.rows[number - 1].remove).focus();
     if (this.app.selected === number) this.app.selected = -1;
-    this.app.change(withoutPoint(this.app.state, number));
+    this.app.change(withoutPoints(this.app.state, [number]));
     this.app.announce(`Point ${number + 1} is removed.`);
   }
 
@@ -83,7 +82,7 @@ class Table {
       const [u, v] = [readNumber(x), readNumber(y)];
       if (u === null || v === null) return this.app.notice(`x and y must be numbers from −${LARGEST} to ${LARGEST}.`);
       if (points.length >= MOST_POINTS) return this.app.notice(`The lab takes at most ${MOST_POINTS} points: remove some first.`);
-      this.app.change({ points: [...points, makePoint(u, v, sign.value === "1" ? 1 : -1, false)] });
+      this.app.change({ points: [...points, [u, v, sign.value === "1" ? 1 : -1]] });
       this.app.notice("");
       x.value = y.value = "";
       x.focus();
@@ -113,7 +112,7 @@ class Row {
     this.heldOut = make("input", { type: "checkbox", "aria-label": `hold out ${name}` });
     this.wrong = make("td", { className: "figure" });
     this.remove = make("button", { type: "button", "aria-label": `remove ${name}` }, "Remove");
-    this.heldOut.addEventListener("change", () => set({ heldOut: this.heldOut.checked }));
+    this.heldOut.addEventListener("change", () => set({ test: this.heldOut.checked }));
     this.remove.addEventListener("click", () => table.remove(number));
     for (const axis of /** @type {("x" | "y")[]} */ (["x", "y"])) {
       const input = this[axis];

@@ -28,7 +28,8 @@ export function copyButton(text, what = "") {
   const said = make("span", { className: "note", role: "status" });
   let timer = 0;
   button.addEventListener("click", async () => {
-    setText(said, (await copied(text(), button)) ? "Copied." : "Copying is not allowed here: select it and press Ctrl+C.");
+    const done = await copied(text(), button);
+    setText(said, done ? "Copied." : "Copying is not allowed here: select it and press Ctrl+C.");
     clearTimeout(timer);
     timer = window.setTimeout(() => setText(said, ""), 4000);
   });

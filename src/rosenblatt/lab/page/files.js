@@ -19,7 +19,10 @@ export function words(fault) {
   return fault instanceof Error ? fault.message : String(fault);
 }
 
-/** Return a whole state, once the server has run it; an Error says what is wrong with it. @param {Partial<State>} given */
+/**
+ * Return a whole state, once the server has run it; an Error says what is wrong with it.
+ * @param {Partial<State>} given
+ */
 export async function checked(given) {
   const state = { ...DEFAULTS, ...given };
   await ask("run", state);
@@ -57,7 +60,8 @@ export function exportDialog(app, plane) {
     return button;
   });
   const opening = app.isRecording ? [] : openingParts(app, said, () => dialog.close());
-  const dialog = createDialog("export", "Export and open", make("h3", {}, "Take away"), make("div", { className: "row" }, ...buttons), ...opening, said);
+  const taking = [make("h3", {}, "Take away"), make("div", { className: "row" }, ...buttons)];
+  const dialog = createDialog("export", "Export and open", ...taking, ...opening, said);
   return dialog;
 }
 
@@ -72,8 +76,9 @@ function openingParts(app, said, done) {
     setText(said, fault);
     if (!fault) done();
   });
-  const note = "A CSV file of points (two columns of numbers and a label), or a state that was saved here. Or drop it on the page.";
-  return [make("h3", {}, make("label", { for: input.id }, "Open a file")), make("p", { className: "note" }, note), input];
+  const note = "CSV with two columns of numbers and a label, or a state that was saved here. Or drop it on the page.";
+  const heading = make("h3", {}, make("label", { for: input.id }, "Open a file"));
+  return [heading, make("p", { className: "note" }, note), input];
 }
 
 /** Take files that are dropped on the page. @param {App} app */
@@ -90,9 +95,14 @@ export function takeDrops(app) {
   });
 }
 
-/** Open a file of points or a state; return what is wrong with it, in words, or "". @param {App} app @param {File} file */
+/**
+ * Open a file of points or a state; return what is wrong with it, in words, or "".
+ * @param {App} app
+ * @param {File} file
+ */
 async function openFile(app, file) {
-  if (file.size > MOST_BYTES) return `${file.name} has ${Math.round(file.size / 1e6)} MB: the page opens files of up to 5 MB.`;
+  const size = Math.round(file.size / 1e6);
+  if (file.size > MOST_BYTES) return `${file.name} has ${size} MB: the page opens files of up to 5 MB.`;
   try {
     const text = await file.text();
     if (text.trimStart().startsWith("{")) {
@@ -118,7 +128,11 @@ function parsed(text) {
   }
 }
 
-/** Return a picture as the bytes of a PNG, with two pixels for each of its own. @param {Picture} picture @returns {Promise<Blob>} */
+/**
+ * Return a picture as a PNG, with two pixels for each of its own.
+ * @param {Picture} picture
+ * @returns {Promise<Blob>}
+ */
 function png(picture) {
   const canvas = make("canvas", { width: 2 * picture.width, height: 2 * picture.height });
   paint(canvas, picture);

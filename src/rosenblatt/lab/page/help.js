@@ -46,11 +46,14 @@ function content() {
     "p",
     {},
     "Click on the plane to place points of both classes, or choose a lesson or a set of points at the top. " +
-      "Press Space to watch the perceptron learn, and the arrow keys to go through its updates one by one, back as well as forward. " +
+      "Press Space to watch the perceptron learn, and the arrow keys to go through its updates one by one, " +
+      "back as well as forward. " +
       "Drag a point, or change the learner, and the whole run is made anew at once.",
   );
   const tables = Object.entries(KEYS).map(([caption, rows]) => {
-    const body = rows.map(([keys, does]) => make("tr", {}, make("th", { scope: "row" }, ...keycaps(keys)), make("td", {}, does)));
+    const body = rows.map(([keys, does]) => {
+      return make("tr", {}, make("th", { scope: "row" }, ...keycaps(keys)), make("td", {}, does));
+    });
     return make("table", { className: "keys" }, make("caption", {}, caption), make("tbody", {}, ...body));
   });
   return [first, ...tables];
@@ -58,8 +61,8 @@ function content() {
 
 /** @param {string} keys @returns {(Node | string)[]} */
 function keycaps(keys) {
-  return keys.split(" ").flatMap((key) => [...key.split("+").flatMap((part, i) => {
-    if (key === "+") return i ? [] : [make("kbd", {}, "+")];
-    return i ? ["+", make("kbd", {}, part)] : [make("kbd", {}, part)];
-  }), " "]);
+  return keys.split(" ").flatMap((key) => {
+    const parts = key === "+" ? [key] : key.split("+");
+    return [...parts.flatMap((part, i) => [i ? "+" : "", make("kbd", {}, part)]), " "];
+  });
 }

@@ -128,7 +128,8 @@ class Card {
     };
     const leave = make("button", { type: "button", className: "plain" }, "Leave the lesson");
     leave.addEventListener("click", () => start(""));
-    return make("div", { className: "row" }, way("Previous", LESSONS[place - 1]), way("Next", LESSONS[place + 1]), leave);
+    const ways = [way("Previous", LESSONS[place - 1]), way("Next", LESSONS[place + 1]), leave];
+    return make("div", { className: "row" }, ...ways);
   }
 
   /** Write down what became of the run in sight, beside the button that stands for it. @param {App} app */

@@ -43,7 +43,10 @@ export function createShare(app, plane) {
   };
 }
 
-/** Write the state into the address a moment after it changes, and open the state of an address that is put in. @param {App} app */
+/**
+ * Write the state into the address a moment after it changes, and open the state of an address that is put in.
+ * @param {App} app
+ */
 function keepAddress(app) {
   let [timer, last] = [0, 0];
   /** @type {State | null} */
@@ -114,5 +117,6 @@ function shareDialog(app) {
 /** @param {string} title @param {HTMLInputElement} field @param {string} what */
 function labelled(title, field, what) {
   const label = make("label", { for: field.id, className: "note" }, title);
-  return make("div", { className: "labelled" }, label, make("div", { className: "row" }, field, copyButton(() => field.value, what)));
+  const row = make("div", { className: "row" }, field, copyButton(() => field.value, what));
+  return make("div", { className: "labelled" }, label, row);
 }

@@ -29,10 +29,11 @@ export const code = {
         shown = run;
         if (!run || !replay) return;
         setText(text, run.code);
-        setText(note, run.kind === "kernel" ? "Run it: it prints what you see." : "Run it: it prints the weights that you see.");
-        setText(weights, run.kind === "kernel" ? factorWords(run, replay.counts(run.updates.length)) : weightWords(run));
+        const linear = run.kind === "linear";
         const { w, b } = run.predicting ?? run;
-        weights.dataset.weights = run.kind === "kernel" ? "" : JSON.stringify([...w, b]);
+        setText(note, `Run it: it prints the ${linear ? "weights" : "factors"} that you see.`);
+        setText(weights, linear ? weightWords(run) : factorWords(run, replay.counts(run.updates.length)));
+        weights.dataset.weights = linear ? JSON.stringify([...w, b]) : "";
       },
     };
   },

@@ -35,10 +35,12 @@ class Table {
     this.clear.addEventListener("click", () => app.change({ points: [], picks: [] }));
     const heads = HEADS.map((title) => make("th", { scope: "col" }, title));
     const foot = app.isRecording ? null : make("tfoot", {}, this.#newRow());
-    const label = make("caption", { className: "unseen" }, "Points: place, class, and how often each was a mistake so far");
+    const words = "Points: place, class, and how often each was a mistake so far";
+    const label = make("caption", { className: "unseen" }, words);
     const grid = make("table", {}, label, make("thead", {}, make("tr", {}, ...heads)), this.body, foot);
     this.clear.hidden = app.isRecording;
-    root.append(make("div", { className: "row" }, this.count, this.more, this.clear), make("div", { className: "scroll" }, grid));
+    const top = make("div", { className: "row" }, this.count, this.more, this.clear);
+    root.append(top, make("div", { className: "scroll" }, grid));
   }
 
   /** @param {Scene} scene */
@@ -48,8 +50,8 @@ class Table {
     const now = [points, replay, moment?.k, shown, this.app.selected];
     if (now.every((value, i) => value === this.drawn[i])) return;
     this.drawn = now;
-    const part = shown < points.length ? `The first ${shown} of ${counted(points.length, "point")}` : counted(shown, "point");
-    setText(this.count, part);
+    const all = counted(points.length, "point");
+    setText(this.count, shown < points.length ? `The first ${shown} of ${all}` : all);
     this.more.hidden = shown === points.length;
     this.clear.disabled = points.length === 0;
     while (this.rows.length > shown) this.rows.pop()?.element.remove();
@@ -81,7 +83,8 @@ class Table {
       const { points } = this.app.state;
       const [u, v] = [readNumber(x), readNumber(y)];
       if (u === null || v === null) return this.app.notice(`x and y must be numbers from −${LARGEST} to ${LARGEST}.`);
-      if (points.length >= MOST_POINTS) return this.app.notice(`The lab takes at most ${MOST_POINTS} points: remove some first.`);
+      const full = `The lab takes at most ${MOST_POINTS} points: remove some first.`;
+      if (points.length >= MOST_POINTS) return this.app.notice(full);
       this.app.change({ points: [...points, [u, v, sign.value === "1" ? 1 : -1]] });
       this.app.notice("");
       x.value = y.value = "";

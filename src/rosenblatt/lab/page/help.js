@@ -11,7 +11,8 @@ const KEYS = {
     ["Shift ← →", "a pass back or forward"],
     ["Home End", "to the start or the end of the run"],
     ["1 2", "place blue discs or orange triangles"],
-    ["Ctrl+Z Ctrl+Shift+Z", "undo, redo"],
+    ["Ctrl+Z", "undo"],
+    ["Ctrl+Shift+Z", "redo"],
     ["?", "this help"],
   ],
   "On the plane, when it has the focus": [
@@ -20,6 +21,7 @@ const KEYS = {
     ["N P", "select the next or the previous point"],
     ["F", "give the selected point the other class"],
     ["T", "hold it out for testing, or train on it again"],
+    ["V", "visit it next, where you pick the order"],
     ["Delete", "remove it"],
     ["Escape", "let go of it"],
     ["+ −", "zoom in or out"],

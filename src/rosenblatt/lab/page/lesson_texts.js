@@ -26,8 +26,9 @@ export const LESSONS = [
       "and works out the activation a = w·x + b. If y·a ≤ 0 the point is a mistake: y·x is added to w, and y to b. " +
       "If y·a > 0, nothing changes at all. A disc has y = 1, a triangle y = −1.",
     todo:
-      "Press the right arrow once: the first disc, (2, 1), becomes w. Press it again: the triangle at (−1, 2) is on " +
-      "the wrong side, and turns the line. The sentence below the plane has the arithmetic.",
+      "Step forward once, with the button below the plane or the right arrow key: the first disc, (2, 1), becomes " +
+      "w. Step again: the triangle at (−1, 2) is on the wrong side, and turns the line. The sentence below the " +
+      "plane has the arithmetic.",
     question: "Does an update always put its point on the right side?",
     answer:
       "No. It raises that point's y·a by ‖x‖² + 1, but y·a may have been further below 0 than that, and then the " +
@@ -47,12 +48,12 @@ export const LESSONS = [
       "disagree meet at once.",
     todo:
       "Press the three orders below and compare the counts. With a shuffled order, change the seed at the top: the " +
-      "count moves, but stays below that of the list. Then press As listed and Home, step by example through the " +
-      "first pass, and see why.",
+      "count moves, but stays below that of the list. Then press As listed, go to the start, step by example " +
+      "through the first pass, and see why.",
     question: "The bound R²/γ² does not depend on the order. Does a bad order break it?",
     answer:
-      "No. The bound counts updates, not visits, and holds for every order, the worst one included: all counts " +
-      "below stay under the bound in the Bound panel. A bad order wastes visits, and uses up more of the updates " +
+      "No. The bound counts updates, not visits, and holds for every order, the worst one included: all three " +
+      "counts stay under the bound in the Bound panel. A bad order wastes visits, and uses up more of the updates " +
       "that the bound allows. That is why one shuffles, best anew before each pass.",
     state: { points: SORTED, order: "fixed", panel: "bound", view: [1.6, 1.4, 2.8] },
     tries: [
@@ -70,9 +71,8 @@ export const LESSONS = [
       "best line: half the strip. Every update adds at least γ to w·u, where u points straight across that strip, " +
       "and at most R² to ‖w‖². After k updates kγ ≤ w·u ≤ ‖w‖ ≤ √k·R, so k can never exceed R²/γ².",
     todo:
-      "Press the right arrow and watch the squeeze in the Bound panel: the lower end grows like k, the upper end " +
-      "only like √k, so they must meet. Then press thin, middle and wide: γ grows, and the bound falls with its " +
-      "square.",
+      "Step forward and watch the squeeze in the Bound panel: the lower end grows like k, the upper end only like " +
+      "√k, so they must meet. Then press Thin, Middle and Wide: γ grows, and the bound falls with its square.",
     question: "Why does an update add at most R² to ‖w‖²? Adding two vectors can make a much longer one.",
     answer:
       "Only mistakes update. ‖w + y·x‖² = ‖w‖² + 2y(w·x) + ‖x‖². The last term is at most R², and for a mistake " +
@@ -119,15 +119,16 @@ export const LESSONS = [
       "weighs every weight vector by the visits it survived; voting gives it that many votes. One late update moves " +
       "neither much.",
     todo:
-      "Press End, then the left and right arrows: the learner's line jumps, that of the average hardly moves. The " +
-      "Error panel has the shares wrong of all three. Hollow points are held out: nobody trains on them.",
-    question: "The three learners below make the same number of updates. Why?",
+      "Go to the end, then step back and forward: the line of the last weights jumps, the dashed line of the " +
+      "average hardly moves. The Error panel has the shares wrong of all three. Hollow points are held out: nobody " +
+      "trains on them.",
+    question: "The three learners make the same number of updates. Why?",
     answer:
       "They train in the same way: a mistake is always a mistake of the current weights. They differ in how they " +
       "predict. After these 10 passes the last weights are wrong on 10 of the 20 training points and 5 of the 10 " +
       "held out, the average on 3 and none.",
     state: {
-      points: NOISY, learner: "averaged", seed: 1, passes: 10, panel: "error", view: [0, 0, 3],
+      points: NOISY, learner: "perceptron", seed: 1, passes: 10, panel: "error", view: [0, 0, 3],
       show: ["regions", "arrow", "average", "vote"],
     },
     tries: [
@@ -194,8 +195,8 @@ export const LESSONS = [
       "triangles, and gamma sets its width. It is the same algorithm in a space with far more features than one " +
       "could list.",
     todo:
-      "Press the right arrow a few times: each mistake adds one bump. The Points table counts how often each point " +
-      "was wrong. Then compare the kernels below.",
+      "Step forward a few times: each mistake adds one bump. The Points table counts how often each point was " +
+      "wrong. Then compare the kernels below.",
     question: "Why does the polynomial kernel fail with degree 2, however long it runs, and succeed with degree 3?",
     answer:
       "With degree 2 the boundary is a conic (an ellipse, a parabola, a hyperbola, or lines), and no conic " +

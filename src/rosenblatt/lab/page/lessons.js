@@ -30,8 +30,8 @@ export function outcome(run, kind) {
   const updates = counted(run.updates.length, "update");
   const { bound } = run.theory.bound;
   if (kind === "bound") return bound === null ? updates : `${updates}, at most ${number(Math.floor(bound + 1e-9))}`;
-  if (!run.converged) return `stopped after ${updates}, with mistakes left`;
-  return `${updates} in ${counted(run.passes.length, "pass", "passes")}, the last without a mistake`;
+  const passes = counted(run.passes.length, "pass", "passes");
+  return run.converged ? `done after ${updates}, ${passes}` : `stopped after ${updates}, ${passes}`;
 }
 
 /**
@@ -77,13 +77,12 @@ class Card {
     this.results = [];
     const place = LESSONS.indexOf(lesson);
     this.parts = [
-      make("p", { className: "note" }, `Lesson ${place + 1} of ${LESSONS.length}`),
+      this.#head(place, app.isRecording ? null : start),
       make("h2", { id: "lesson-title", tabIndex: -1 }, lesson.title),
       make("p", {}, lesson.text),
       make("p", { className: "todo" }, make("strong", {}, "Try it. "), lesson.todo),
       ...(lesson.tries.length && !app.isRecording ? [this.#tries(app)] : []),
       this.#question(),
-      ...(app.isRecording ? [] : [this.#ways(place, start)]),
     ];
   }
 
@@ -115,8 +114,10 @@ class Card {
     return make("div", { className: "question" }, make("p", {}, this.lesson.question), button, answer);
   }
 
-  /** @param {number} place @param {(id: string) => void} start */
-  #ways(place, start) {
+  /** @param {number} place @param {((id: string) => void) | null} start */
+  #head(place, start) {
+    const count = make("span", { className: "note" }, `Lesson ${place + 1} of ${LESSONS.length}`);
+    if (!start) return count;
     /** @param {string} title @param {Lesson | undefined} lesson */
     const way = (title, lesson) => {
       const button = make("button", { type: "button", disabled: !lesson }, title);
@@ -129,7 +130,7 @@ class Card {
     const leave = make("button", { type: "button", className: "plain" }, "Leave the lesson");
     leave.addEventListener("click", () => start(""));
     const ways = [way("Previous", LESSONS[place - 1]), way("Next", LESSONS[place + 1]), leave];
-    return make("div", { className: "row" }, ...ways);
+    return make("div", { className: "row head" }, count, ...ways);
   }
 
   /** Write down what became of the run in sight, beside the button that stands for it. @param {App} app */

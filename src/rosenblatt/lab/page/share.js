@@ -95,7 +95,9 @@ function shareDialog(app) {
     command.value = `rosenblatt lab 'http://127.0.0.1/${after}'`;
   };
   const boxes = Object.entries(PARTS).map(([name, title]) => ({ name, ...checkbox(title, write) }));
-  for (const field of [address, command]) field.addEventListener("focus", () => field.select());
+  for (const field of [address, command]) {
+    field.addEventListener("focus", () => field.setSelectionRange(0, field.value.length, "backward"));
+  }
   const legend = make("legend", {}, "For a class: hide in the page that opens");
   const dialog = createDialog(
     "share",

@@ -9,7 +9,7 @@ import { counted } from "../words.js";
 /** @typedef {import("../types.d.ts").Scene} Scene */
 
 const SHOWN_AT_FIRST = 100;
-const CLASSES = { "1": "disc (+1)", "-1": "triangle (−1)" };
+const CLASSES = { "1": "disc", "-1": "triangle" };
 const HEADS = ["Point", "x", "y", "Class", "Held out", "Times wrong", "Remove"];
 
 /** @type {import("../types.d.ts").Panel} */

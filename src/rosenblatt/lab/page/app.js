@@ -26,6 +26,8 @@ export class App {
     this.history = new History();
     /** @type {Run | null} */
     this.run = null;
+    /** The state that the run belongs to. @type {State | null} */
+    this.learned = null;
     /** @type {Replay | null} */
     this.replay = null;
     this.waiting = "Starting …";
@@ -178,6 +180,7 @@ export class App {
     if (state.points.length > this.state.points.length) return; // points have gone since it was asked for
     this.waiting = run.waiting;
     this.run = run.waiting ? null : run;
+    this.learned = state;
     this.replay = run.waiting ? null : new Replay(run, state);
     if (this.replay && !this.replay.agrees) this.notice("The page's weights differ from the library's: please report this.");
     if (this.replay && state.order === "pick") this.state = { ...this.state, at: null };

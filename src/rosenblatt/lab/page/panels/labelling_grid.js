@@ -73,8 +73,10 @@ export class LabellingGrid {
     const buttons = this.#cells.map(({ button }) => button);
     const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (event.target));
     const across = buttons.filter((button) => button.offsetTop === buttons[0].offsetTop).length;
-    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across, Home: -at, End: buttons.length - 1 - at };
-    const step = steps[/** @type {keyof typeof steps} */ (event.key)];
+    const end = buttons.length - 1 - at;
+    /** @type {Record<string, number>} */
+    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across, Home: -at, End: end };
+    const step = steps[event.key];
     if (at < 0 || step === undefined) return;
     event.preventDefault();
     event.stopPropagation();

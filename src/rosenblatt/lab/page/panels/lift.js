@@ -16,6 +16,10 @@ import { planeOf, rimOf, turned, unproject } from "./projection3d.js";
 
 const RAISED_IN = 600;
 const KEY_STEP = Math.PI / 24;
+const HANDS = "Drag to turn the picture, or use the arrow keys on it; drag a point to move it here and on the plane.";
+const UPRIGHT =
+  "The learner sees x and y alone, so its plane stands upright: seen from above it is a line. With z = x² + y² as a " +
+  "third feature the plane may tilt, and cuts a circle out of the bowl.";
 
 /** @type {import("../types.d.ts").Panel} */
 export const lift = {
@@ -52,11 +56,12 @@ class Lift {
     this.equation = make("p", { className: "equation", id: "lift-plane" });
     this.center = make("dd", { id: "lift-center" });
     this.radius = make("dd", { id: "lift-radius" });
-    this.figures = make("dl", { className: "figures" }, make("dt", {}, "Centre"), this.center, make("dt", {}, "Radius"), this.radius);
+    const terms = [make("dt", {}, "Centre"), this.center, make("dt", {}, "Radius"), this.radius];
+    this.figures = make("dl", { className: "figures" }, ...terms);
     this.words = make("p", { id: "lift-words" });
     this.offer = make("button", { type: "button", id: "lift-learn" }, "Learn a circle with the lifted learner");
     this.offer.addEventListener("click", () => app.change({ learner: "circle" }));
-    const note = make("p", { className: "note" }, "Drag to turn the picture, or use the arrow keys on it; drag a point to move it here and on the plane.");
+    const note = make("p", { className: "note" }, HANDS);
     const label = make("label", { className: "field", htmlFor: "lift-morph" }, "Lift", this.slider);
     root.append(this.canvas, label, this.words, this.equation, this.figures, this.offer, note);
     this.#listen();
@@ -70,10 +75,11 @@ class Lift {
     const predicts = scene.moment ? predicting(scene) : "sum";
     const weights = predicts === "sum" ? null : predicts;
     const names = scene.run?.names ?? [];
-    const plane = weights ? planeOf(names, weights, this.#rim, this.#t) : null;
+    const t = Math.max(this.#t, 1e-6); // Flat, the plane is still there, and its circle on the floor.
+    const plane = weights ? planeOf(names, weights, this.#rim, t) : null;
     const { width, height } = fit(this.canvas);
     if (width) {
-      this.#picture = new LiftPicture(width, height, { turn: this.#turn, t: this.#t, rim: this.#rim, plane });
+      this.#picture = new LiftPicture(width, height, { turn: this.#turn, t, rim: this.#rim, plane });
       this.#picture.drawAll(points, this.#held ?? this.app.selected);
       paint(this.canvas, this.#picture);
     }
@@ -104,7 +110,7 @@ class Lift {
     setText(this.radius, circle ? number(circle.radius) : "");
     this.offer.hidden = turns || scene.state.learner === "circle";
     const raised = `${Math.round(100 * this.#t)} % raised`;
-    const text = `The points at the height x² + y², on a bowl, ${raised}. ${words.textContent} Arrow keys turn the picture.`;
+    const text = `The points on a bowl, at the height x² + y², ${raised}. ${words.textContent} Arrow keys turn it.`;
     if (this.canvas.getAttribute("aria-label") !== text) this.canvas.setAttribute("aria-label", text);
   }
 
@@ -135,7 +141,11 @@ class Lift {
     return [clientX - left, clientY - top];
   }
 
-  /** Return the number of the point there, or -1. @param {{clientX: number, clientY: number}} event @param {number} reach */
+  /**
+   * Return the number of the point there, or -1.
+   * @param {{clientX: number, clientY: number}} event
+   * @param {number} reach
+   */
   #at(event, reach) {
     const picture = this.#picture;
     if (!picture) return -1;
@@ -175,7 +185,12 @@ class Lift {
     this.#last = place;
   }
 
-  /** Move a point to where its lift is seen. @param {LiftPicture} picture @param {number} held @param {[number, number]} place */
+  /**
+   * Move a point to where its lift is seen.
+   * @param {LiftPicture} picture
+   * @param {number} held
+   * @param {[number, number]} place
+   */
   #drag(picture, held, place) {
     const { turn, t, rim, scale } = picture;
     const { points } = this.app.state;
@@ -185,7 +200,8 @@ class Lift {
     const [x, y] = unproject(turn, right, up, t, [point[0] / rim, point[1] / rim]);
     const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(scale / rim))));
     const moved = [...points];
-    moved[held] = /** @type {Point} */ ([Number((x * rim).toFixed(digits)), Number((y * rim).toFixed(digits)), ...point.slice(2)]);
+    const [newX, newY] = [x * rim, y * rim].map((value) => Number(value.toFixed(digits)));
+    moved[held] = /** @type {Point} */ ([newX, newY, ...point.slice(2)]);
     this.app.change({ points: moved }, { undo: !this.#moved });
     this.#moved = true;
   }
@@ -217,10 +233,11 @@ function equationOf(names, { w, b }) {
 function wordsOf({ waiting, replay, moment, state }, among, turns, circle) {
   if (!replay || !moment) return waiting || "Nothing has been learned yet.";
   if (!among) {
-    const why = state.learner === "kernel" || state.learner === "voted" ? "This learner has no one plane" : "These features have no plane here";
+    const many = state.learner === "kernel" || state.learner === "voted";
+    const why = many ? "This learner has no one plane" : "These features have no plane here";
     return `${why}: the points are raised to z = x² + y² all the same.`;
   }
-  if (!turns) return "The learner sees x and y alone, so its plane stands upright: seen from above it is a line. With z = x² + y² as a third feature the plane may tilt, and cuts a circle out of the bowl.";
+  if (!turns) return UPRIGHT;
   if (!circle) return "The plane cuts no circle yet.";
   const side = circle.inside ? "inside" : "outside";
   return `Where the plane cuts the bowl, the floor below has a circle: blue is ${side}.`;

@@ -40,7 +40,7 @@ export class LiftPicture extends Picture {
     return [this.width / 2 + right * this.scale, this.height / 2 - (up - this.middle) * this.scale];
   }
 
-  /** Return a pixel as a direction seen: to the right and up, in units of the rim. @param {number} x @param {number} y @returns {XY} */
+  /** Return how far right and up a pixel is, in rims. @param {number} x @param {number} y @returns {XY} */
   seen(x, y) {
     return [(x - this.width / 2) / this.scale, (this.height / 2 - y) / this.scale + this.middle];
   }
@@ -81,7 +81,8 @@ export class LiftPicture extends Picture {
       const [x, y] = this.pixel(place);
       this.text(x, y + 4, name, { anchor: "center" });
     }
-    for (const piece of pieces) this.path(piece.map(([x, y]) => this.pixel([x, y, 0])), { stroke: ink, width: 1, dash: [4, 4] });
+    const look = { stroke: ink, width: 1, dash: [4, 4] };
+    for (const piece of pieces) this.path(piece.map(([x, y]) => this.pixel([x, y, 0])), look);
   }
 
   /** @param {Item[]} items */
@@ -128,7 +129,8 @@ export class LiftPicture extends Picture {
     for (let i = 0; i + 1 < cuts.length; i++) {
       const ends = [this.pixel([place[0], place[1], cuts[i]]), this.pixel([place[0], place[1], cuts[i + 1]])];
       const middle = /** @type {XYZ} */ ([place[0], place[1], (cuts[i] + cuts[i + 1]) / 2]);
-      items.push({ depth: project(this.turn, middle)[2], front: this.#inFront(middle), draw: () => this.path(ends, stem) });
+      const depth = project(this.turn, middle)[2];
+      items.push({ depth, front: this.#inFront(middle), draw: () => this.path(ends, stem) });
     }
     const draw = () => {
       if (selected) this.circle(x, y, 11, { stroke: colors().accent, width: 2 });
@@ -141,8 +143,9 @@ export class LiftPicture extends Picture {
     if (!this.plane) return;
     const pixels = planeInBox(this.plane, this.t).map((corner) => this.pixel(corner));
     if (pixels.length < 3) return;
-    this.path(pixels, { fill: colors().quiet, alpha: 0.16 * Math.min(1, 4 * this.t) }, true);
-    this.path(pixels, { stroke: colors().quiet, width: 1 }, true);
+    const alpha = Math.min(1, 4 * this.t);
+    this.path(pixels, { fill: colors().quiet, alpha: 0.16 * alpha }, true);
+    this.path(pixels, { stroke: colors().quiet, width: 1, alpha }, true);
   }
 
   /** @param {XYZ} place */

@@ -1,6 +1,6 @@
 /** Marks that panels put on the plane: rings, crosses and hulls. */
 
-import { hull } from "../geometry.js";
+import { corners, hull } from "../geometry.js";
 import { colors } from "../theme.js";
 
 /** @typedef {import("../picture.js").Picture} Picture */
@@ -38,8 +38,7 @@ export function drawCross(picture, frame, point, words) {
   const width = 7 * words.length + 8;
   const from = x > frame.size - width - 24 ? x - 14 - width : x + 14;
   const base = y < 40 ? y + 26 : y - 14;
-  const box = /** @type {XY[]} */ ([[from, base - 15], [from + width, base - 15], [from + width, base + 6], [from, base + 6]]);
-  picture.path(box, { fill: surface, alpha: 0.85 }, true);
+  picture.path(corners([from, base - 15, from + width, base + 6]), { fill: surface, alpha: 0.85 }, true);
   picture.text(from + width / 2, base, words, { anchor: "center", fill: accent });
 }
 

@@ -1,8 +1,8 @@
 /**
  * The lift in three dimensions: points of the plane at the height x² + y², seen from afar (no perspective).
  *
- * Lengths are in units of the rim: the floor is the square from -1 to 1, the bowl is Z = TALL · (X² + Y²), and t, from 0
- * to 1, says how far everything is raised.
+ * Lengths are in units of the rim: the floor is the square from -1 to 1, the bowl is Z = TALL · (X² + Y²), and t,
+ * from 0 to 1, says how far everything is raised.
  */
 
 import { clip, corners, lineInBox } from "../geometry.js";

@@ -26,26 +26,32 @@ const FAMILIES = {
     title: "Half-planes",
     one: "half-plane",
     dimension: 3,
-    known: "Half-planes have VC dimension 3: three points that are not on one line are shattered, no four points are (Radon's theorem).",
+    known:
+      "Half-planes have VC dimension 3: three points that are not on one line are shattered, no four points are " +
+      "(Radon's theorem).",
   },
   discs: {
     title: "Discs",
     one: "disc",
     dimension: 3,
-    known: "Discs have VC dimension 3: lifted to x² + y² a disc is a half-space, yet on the bowl no four points are shattered.",
+    known:
+      "Discs have VC dimension 3: three points that are not on one line are shattered, no four points are, although " +
+      "lifted to x² + y² a disc is a half-space, and those have dimension 4.",
   },
   rectangles: {
     title: "Rectangles",
     one: "rectangle",
     dimension: 4,
-    known: "Rectangles along the axes have VC dimension 4: the tips of a diamond are shattered; of five points one is in the box of the other four.",
+    known:
+      "Rectangles along the axes have VC dimension 4: the tips of a diamond are shattered; of five points, one lies " +
+      "in the box of the other four.",
   },
 };
 
 /** @type {import("../types.d.ts").Panel} */
 export const vc = {
   id: "vc",
-  title: "VC",
+  title: "VC game",
   create(root, app) {
     return new Game(root, app);
   },
@@ -78,8 +84,8 @@ class Game {
       start.addEventListener("click", () => this.#start(count));
       return start;
     });
-    const startRow = make("div", { className: "row starts" }, make("span", { className: "note" }, "Start with"), ...starts);
-    root.append(this.families, this.headline, this.text, this.score, this.next, this.grid.element, startRow, this.known);
+    const row = make("div", { className: "row starts" }, make("span", { className: "note" }, "Start with"), ...starts);
+    root.append(this.families, this.headline, this.text, this.score, this.next, this.grid.element, row, this.known);
   }
 
   /** @param {Scene} scene */
@@ -102,12 +108,16 @@ class Game {
       input.addEventListener("change", () => this.app.change({ family: /** @type {Family} */ (family) }));
       return make("label", { className: "check" }, input, title);
     });
-    return make("fieldset", { className: "families" }, make("legend", {}, "Cut out the blue points, and no others, with"), ...options);
+    const legend = make("legend", {}, "Cut out the blue points, and no others, with");
+    return make("fieldset", { className: "families" }, legend, ...options);
   }
 
   // questions
 
-  /** Ask about the points as they are; while an answer is on its way, only the latest question is asked next. @param {State} state */
+  /**
+   * Ask about the points as they are; while an answer is on its way, only the latest question is asked next.
+   * @param {State} state
+   */
   async #ask(state) {
     const rows = trainingRows(state.points);
     if (!rows.length || rows.length > MOST_POINTS) {
@@ -142,7 +152,7 @@ class Game {
     for (const part of [this.score, this.grid.element, this.next]) part.hidden = !known;
     if (!known) {
       setText(this.headline, n ? `${counted(n, "point")} to train on` : "No points yet");
-      const many = `The game needs at most ${MOST_POINTS} points, as each may be chosen or not. Remove some, or start afresh.`;
+      const many = `The game takes at most ${MOST_POINTS} points. Remove some, or start afresh with a few.`;
       setText(this.text, fault || (n ? many : "Place up to seven points on the plane, or start with a few."));
       return;
     }
@@ -203,8 +213,8 @@ function questionOf({ points, family }, rows) {
 function wordsOf(answer, one, blue) {
   if (!answer.cut) {
     const [inside, outside] = answer.heights ?? [0, 0];
-    const heights = answer.heights ? ` Above the cross: blue at height ${number(inside)}, orange at ${number(outside)}.` : "";
-    return `${answer.text}${heights}`;
+    const heights = `Above the cross: blue at height ${number(inside)}, orange at ${number(outside)}.`;
+    return answer.heights ? `${answer.text} ${heights}` : answer.text ?? "";
   }
   if (answer.text) return answer.text;
   if (answer.shape.kind === "none") return `No point is blue: a ${one} away from all of them will do.`;

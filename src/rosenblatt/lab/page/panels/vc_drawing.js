@@ -58,7 +58,13 @@ function drawShape(picture, frame, shape) {
   }
 }
 
-/** @param {Picture} picture @param {Frame} frame @param {number[]} low @param {number[]} high @param {import("../types.d.ts").Look} look */
+/**
+ * @param {Picture} picture
+ * @param {Frame} frame
+ * @param {number[]} low
+ * @param {number[]} high
+ * @param {import("../types.d.ts").Look} look
+ */
 function drawBox(picture, frame, low, high, look) {
   picture.path(corners([low[0], low[1], high[0], high[1]]).map((corner) => frame.pixel(corner)), look, true);
 }

@@ -12,18 +12,21 @@ import { drawVerdict } from "./verdict_drawing.js";
 /** @typedef {import("../types.d.ts").State} State */
 /** @typedef {import("../types.d.ts").Verdict} Certificate */
 /** @typedef {import("../app.js").App} App */
+/** @typedef {{rows: number[], text: string, among: State["points"]}} Fewest points to remove, and among which */
 
 const HEADLINES = { separable: "Separable", inseparable: "Not separable", undecided: "Undecided" };
 const MOST_ROWS = 12;
 const CROSSED =
-  "The cross is an average of the blue points and of the orange points at once. A line with all blue points on one side " +
-  "has every average of them on that side; so the cross would have to be on both sides.";
+  "The cross is an average of the blue points and of the orange points at once. A line with all blue points on one " +
+  "side has every average of them on that side; so the cross would have to be on both sides.";
 const CROSSED_HIGHER =
-  "In the space of the features, one place is an average of the blue points and of the orange points at once. Whatever " +
-  "has all blue points on one side has every average of them there; so that place would have to be on both sides.";
+  "In the space of the features, one place is an average of the blue points and of the orange points at once. " +
+  "Whatever has all blue points on one side has every average of them there; so that place would have to be on both " +
+  "sides.";
 const MIRRORED =
-  "A line through the origin that is right about an orange point has its mirror image, hollow here, on the blue side. " +
-  "The cross is an average of blue points and mirrored ones, so it would have to be on the blue side, and it is on the line.";
+  "A line through the origin that is right about an orange point has its mirror image, hollow here, on the blue " +
+  "side. The cross is an average of blue points and mirrored ones, so it would have to be on the blue side; but it " +
+  "is on the line.";
 
 const LEGEND =
   "On the plane: dashed, the boundary of largest margin; ringed, the points that hold it up. Move any other point a " +
@@ -41,7 +44,7 @@ export const verdict = {
 class VerdictPanel {
   /** @type {Run | null} What is shown belongs to this run. */
   #run = null;
-  /** Points to remove, and the points they were found among. @type {{rows: number[], text: string, among: State["points"]} | null} */
+  /** @type {Fewest | null} */
   #fewest = null;
 
   /** @param {HTMLElement} root @param {App} app */
@@ -71,7 +74,7 @@ class VerdictPanel {
     this.ways.hidden = !stuck;
     this.#offer(state);
     this.figures.replaceChildren(...(found ? figuresOf(found) : []));
-    this.proof.replaceChildren(...(found && found.support.length ? [tableOf(found, state)] : []));
+    this.proof.replaceChildren(...(found?.support.length && found.kind !== "undecided" ? [tableOf(found, state)] : []));
   }
 
   /** @type {NonNullable<import("../types.d.ts").View["overlay"]>} */
@@ -94,7 +97,8 @@ class VerdictPanel {
     /** @param {string[]} names */
     const add = (...names) => {
       const { features, learner } = app.state;
-      const other = learner === "circle" || learner === "kernel" ? { learner: /** @type {const} */ ("perceptron") } : {};
+      /** @type {Partial<State>} */
+      const other = learner === "circle" ? { learner: "perceptron" } : {};
       app.change({ ...other, features: [...features, ...names.filter((name) => !features.includes(name))] });
     };
     this.features = {
@@ -141,14 +145,15 @@ class VerdictPanel {
     }
   }
 
-  /** @param {{rows: number[], text: string, among: State["points"]} | null} found */
+  /** @param {Fewest | null} found */
   #setFewest(found) {
     this.#fewest = found;
     this.removal.replaceChildren();
     if (!found) return;
     this.removal.append(make("p", {}, found.text));
     if (found.rows.length) {
-      const remove = make("button", { type: "button", id: "way-remove" }, found.rows.length === 1 ? "Remove it" : "Remove them");
+      const title = found.rows.length === 1 ? "Remove it" : "Remove them";
+      const remove = make("button", { type: "button", id: "way-remove" }, title);
       remove.addEventListener("click", () => {
         const points = found.among.filter((_, i) => !found.rows.includes(i));
         this.app.change({ points, picks: [] });
@@ -201,13 +206,13 @@ function tableOf({ kind, support, weights }, { points, bias }) {
     const cells = [className(sign(i)), number(share)].map((text) => make("td", {}, text));
     return make("tr", {}, make("th", { scope: "row" }, String(point + 1)), ...cells);
   });
-  const about = { separable: "Points that hold it up", inseparable: "Points that prove it" }[/** @type {string} */ (kind)];
+  const about = kind === "separable" ? "Points that hold it up" : "Points that prove it";
   const shares = bias ? ", with their shares in the average of their class" : ", with their weights";
   const part = support.length > MOST_ROWS ? `: ${MOST_ROWS} of ${support.length}` : "";
   return make(
     "table",
     { className: "certificate", id: "verdict-table" },
-    make("caption", {}, `${about ?? "Points it rests on"}${shares}${part}`),
+    make("caption", {}, `${about}${shares}${part}`),
     make("thead", {}, make("tr", {}, ...head)),
     make("tbody", {}, ...rows),
   );

@@ -27,13 +27,12 @@ export function drawVerdict(picture, frame, { names, rows, theory: { verdict } }
     return;
   }
   if (verdict.kind === "inseparable" && flat) drawMirrored(picture, frame, support);
-  if (verdict.kind === "separable" && verdict.w && flat) drawBand(picture, frame, verdict.w, verdict.b ?? 0, verdict.margin ?? 0);
-  if (verdict.kind === "separable" && verdict.w && names.join() === "x,y,r2") {
-    const circle = circleOfPlane(verdict.w, verdict.b ?? 0);
-    if (circle) {
-      const [x, y] = frame.pixel(circle.center);
-      picture.circle(x, y, circle.radius * frame.scale, { stroke: colors().ink, width: 1.5, dash: [8, 4] });
-    }
+  const { kind, w, b, margin } = verdict;
+  if (kind === "separable" && w && flat) drawBand(picture, frame, w, b ?? 0, margin ?? 0);
+  const circle = kind === "separable" && w && names.join() === "x,y,r2" ? circleOfPlane(w, b ?? 0) : null;
+  if (circle) {
+    const [x, y] = frame.pixel(circle.center);
+    picture.circle(x, y, circle.radius * frame.scale, { stroke: colors().ink, width: 1.5, dash: [8, 4] });
   }
   for (const point of support) drawRing(picture, frame, point);
 }

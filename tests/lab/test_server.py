@@ -272,6 +272,38 @@ def test_two_questions_at_a_time_and_a_bounded_queue(tmp_path):
         assert client.ask("echo", {})[0] == 200
 
 
+def test_who_has_left_gets_no_answer_computed(tmp_path):
+    gate = Gate()
+    with serving(write_page(tmp_path), {"wait": gate, "echo": lambda body: {}}) as client:
+        others = [Client(client.origin + client.path) for _ in range(MOST_AT_ONCE + 3)]
+        for other in others:
+            other.connection.request("POST", client.path + "wait", b"1", {"Content-Type": "application/json"})
+            if other in others[:MOST_AT_ONCE]:
+                assert gate.entered.acquire(timeout=60)
+            else:
+                other.connection.close()
+        assert client.get()[0] == 200
+        gate.open.set()
+        for other in others[:MOST_AT_ONCE]:
+            assert other.connection.getresponse().status == 200
+            other.connection.close()
+        assert client.ask("echo", 1)[0] == 200
+        assert not gate.entered.acquire(blocking=False)
+
+
+def test_a_question_that_does_not_arrive_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("rosenblatt.lab.server.SECONDS_TO_SEND", 0.05)
+    with serving(write_page(tmp_path), {"echo": lambda body: {}}) as client:
+        client.connection.putrequest("POST", client.path + "echo")
+        for name, value in (("Content-Type", "application/json"), ("Content-Length", "100")):
+            client.connection.putheader(name, value)
+        client.connection.endheaders()
+        client.connection.send(b"{")
+        answer = client.connection.getresponse()
+        assert answer.status == 408
+        assert b"send it again" in answer.read()
+
+
 def malformed(rng, good):
     """Return bytes that are no state, or only by chance."""
     kind = rng.randrange(7)

@@ -32,7 +32,8 @@ export function drawPlane(picture, frame, scene, boundary) {
   const shown = predicting(scene);
   boundary.draw(picture, frame, scene, shown, {}, shows("regions") && moment.k > 0);
   drawAxes(picture, frame);
-  if (shows("ghosts")) drawGhosts(picture, frame, scene);
+  const proving = state.panel === "verdict"; // the certificate is drawn there, and should be seen
+  if (shows("ghosts") && !proving) drawGhosts(picture, frame, scene);
   if (shows("hulls")) drawHulls(picture, frame, scene);
   if (shows("radius")) drawRadius(picture, frame, scene);
   if (shows("strip")) drawStrip(picture, frame, scene);
@@ -46,7 +47,7 @@ export function drawPlane(picture, frame, scene, boundary) {
   }
   const look = { stroke: beat === null ? colors().ink : colors().accent, width: 2 };
   if (moment.k || beat !== null) boundary.draw(picture, frame, scene, shown, look, false);
-  if (run.kind === "linear") drawArrows(picture, frame, scene);
+  if (run.kind === "linear" && !proving) drawArrows(picture, frame, scene);
 }
 
 /**

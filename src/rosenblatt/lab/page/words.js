@@ -32,7 +32,7 @@ export const ORDER_NAMES = {
 export function number(value) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "?";
   const size = Math.abs(value);
-  if (size >= 1e5 || (size > 0 && size < 1e-3)) return minus(value.toExponential(2));
+  if (size >= 1e7 || (size > 0 && size < 1e-3)) return minus(value.toExponential(2));
   const text = size >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4)));
   return minus(text);
 }

@@ -160,8 +160,11 @@ export const LESSONS = [
       show: ["regions", "arrow", "ghosts", "hulls"],
     },
     tries: [
-      { title: "Features x, y", patch: { features: ["x", "y"] } },
-      { title: "Features x, y, xy", patch: { features: ["x", "y", "xy"] } },
+      {
+        title: "Features x, y",
+        patch: { features: ["x", "y"], show: ["regions", "arrow", "ghosts", "hulls"] },
+      },
+      { title: "Features x, y, xy", patch: { features: ["x", "y", "xy"], show: ["regions"] } },
     ],
     outcome: "updates",
   },

@@ -54,7 +54,8 @@ def waiting(state: LabState) -> str:
     if state.order == "pick":
         if state.learner in ("restart", "pocket"):
             return "This learner looks at all points: choose another order."
-        return "" if state.picks else "Pick the point to visit next: click on it."
+        visited = any(not state.points[pick][3] for pick in state.picks)
+        return "" if visited else "Pick the point to visit next: click on it."
     if len(labels) < 2:
         other = "orange triangle" if 1 in labels else "blue disc"
         return f"All points are of one class: place {'an' if other[0] == 'o' else 'a'} {other}."
@@ -182,12 +183,12 @@ class _Pockets(Observer):
             self.found.append({"w": pocket.w[0].tolist(), "b": float(pocket.b[0]), "mistakes": mistakes})
 
 
-def run_message(state: LabState) -> dict[str, Any]:
-    """Return the run as the page gets it; ``{"waiting": ...}`` where something is missing."""
+def run_message(state: LabState, made: Run | None = None) -> dict[str, Any]:
+    """Return the run as the page gets it, where it is not given; ``{"waiting": ...}`` where something is missing."""
     missing = waiting(state)
     if missing:
         return {"waiting": missing}
-    made = run(state)
+    made = made or run(state)
     predicting = None
     if state.learner in ("averaged", "pocket"):
         predicting = {"w": made.model.coef_[0].tolist(), "b": float(made.model.intercept_[0])}

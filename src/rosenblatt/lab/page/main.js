@@ -22,13 +22,14 @@ const share = createShare(app, plane);
 const help = createHelp();
 const lessons = createLessons(part("lesson"), app);
 const controls = createControls(part("controls"), app, { share, help, lessons });
+// Panels come first: what the one in sight draws on the plane is then known to the plane.
 for (const view of [
+  createPanels(part("panels"), part("lower"), app),
   plane,
   controls,
   lessons,
   share,
   createTransport(part("transport"), part("sentence"), app),
-  createPanels(part("panels"), part("lower"), app),
 ]) {
   app.addView(view);
 }

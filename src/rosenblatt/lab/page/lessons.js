@@ -88,7 +88,7 @@ class Card {
 
   /** @param {App} app */
   #tries(app) {
-    const list = make("ul", { className: "tries" });
+    const list = make("ul", { className: this.lesson.outcome === "none" ? "row tries" : "tries" });
     for (const { title, patch } of this.lesson.tries) {
       const button = make("button", { type: "button" }, title);
       const result = make("span", { className: "note" });

@@ -160,8 +160,11 @@ export const LESSONS = [
       show: ["regions", "arrow", "ghosts", "hulls"],
     },
     tries: [
-      { title: "Features x, y", patch: { features: ["x", "y"] } },
-      { title: "Features x, y, xy", patch: { features: ["x", "y", "xy"] } },
+      {
+        title: "Features x, y",
+        patch: { features: ["x", "y"], show: ["regions", "arrow", "ghosts", "hulls"] },
+      },
+      { title: "Features x, y, xy", patch: { features: ["x", "y", "xy"], show: ["regions"] } },
     ],
     outcome: "updates",
   },
@@ -173,8 +176,8 @@ export const LESSONS = [
       "becomes a bowl, and a flat cut through the bowl can hold the inner points below it and the outer ones above. " +
       "Seen from above, the edge of that cut is a circle. So a perceptron on x, y and x² + y² learns circles.",
     todo:
-      "Press Lifted (circle) below, then move the slider of the Lift panel from flat to bowl and turn it. Drag a " +
-      "point of the plane and see both pictures follow.",
+      "Press Lifted (circle) below, then move the slider of the Lift panel and turn the bowl. Drag a point of the " +
+      "plane and see both pictures follow.",
     question: "The middle of this ring is not the origin, where the bowl is lowest. Why does that not matter?",
     answer:
       "The cut may be tilted. The inside of a circle with middle c and radius r is ‖p‖² − 2c·p + ‖c‖² − r² < 0, " +
@@ -218,16 +221,18 @@ export const LESSONS = [
     id: "shattering",
     title: "Shattering",
     text:
-      "Lines shatter a set of points if they cut off each of its subsets. Three points that are not on one line " +
-      "have 8 subsets, and lines cut off all 8. No four points are shattered: they always split into two groups " +
-      "whose hulls meet (Radon), and no line cuts one of these groups from the other. So lines have VC dimension 3.",
+      "Lines shatter a set of points if, for every labelling, some line has the discs on one side and the triangles " +
+      "on the other. Three points that are not on one line have 8 labellings, and all 8 can be cut. No four points " +
+      "are shattered: they always split into two groups whose hulls meet (Radon), and no line has these groups " +
+      "apart. So lines have VC dimension 3.",
     todo:
-      "Choose subsets of the three points in the VC panel and see the line that cuts each off. Then press the " +
-      "buttons below, and find the subset that is refused.",
-    question: "What has the subset that no line cuts off the square to do with XOR?",
+      "Press labellings in the VC panel: each shows the half-plane that holds the blue points and no others, or why " +
+      "there is none. Then press the buttons below, and find the labellings that are refused.",
+    question: "What have the labellings of the square that no line can cut to do with XOR?",
     answer:
-      "It is XOR: two opposite corners. The diagonals are the two groups, and they cross. With one point inside a " +
-      "triangle, the groups are that point and the three others. Either way 14 of the 16 subsets are cut off.",
+      "They are XOR: opposite corners have the same class. The two diagonals are the groups, and they cross. With " +
+      "one point inside a triangle, the groups are that point and the three others. Either way 14 of the 16 " +
+      "labellings can be cut.",
     state: { points: TRIANGLE, panel: "vc", family: "halfspaces", view: [0, 0.2, 2.2], show: [] },
     tries: [
       { title: "Three points", patch: { points: TRIANGLE } },

@@ -2,7 +2,7 @@
 
 import { make, setText } from "./dom.js";
 import { LESSONS } from "./lesson_texts.js";
-import { DEFAULTS } from "./state.js";
+import { DEFAULTS, asksForRun } from "./state.js";
 import { counted, number } from "./words.js";
 
 export { LESSONS };
@@ -88,7 +88,7 @@ class Card {
 
   /** @param {App} app */
   #tries(app) {
-    const list = make("ul", { className: "tries" });
+    const list = make("ul", { className: this.lesson.outcome === "none" ? "row tries" : "tries" });
     for (const { title, patch } of this.lesson.tries) {
       const button = make("button", { type: "button" }, title);
       const result = make("span", { className: "note" });
@@ -145,9 +145,10 @@ class Card {
   }
 }
 
-/** @param {State} state @param {Partial<State>} patch */
+/** Return whether a state learns what a change asks for. @param {State} state @param {Partial<State>} patch */
 function matches(state, patch) {
   return Object.entries(patch).every(([name, value]) => {
+    if (!asksForRun({ [name]: value })) return true;
     return JSON.stringify(state[/** @type {keyof State} */ (name)]) === JSON.stringify(value);
   });
 }

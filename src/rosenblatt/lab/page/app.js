@@ -151,13 +151,19 @@ export class App {
     this.#asking = true;
     do {
       this.#stale = false;
+      const { state } = this;
       try {
-        this.#take(await ask("run", this.state), this.state);
+        this.#take(await ask("run", state), state);
       } catch (fault) {
         this.notice(fault instanceof Error ? fault.message : String(fault));
       }
     } while (this.#stale);
     this.#asking = false;
+  }
+
+  /** Whether the run of the state is still on its way. */
+  get busy() {
+    return this.#asking;
   }
 
   /** @param {Run} run @param {State} state */

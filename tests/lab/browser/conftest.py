@@ -1,0 +1,57 @@
+"""One server for all tests of the page, a browser for each file of them, and pages that report what went wrong."""
+
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import pytest
+from helpers.lab_page import FLAGS, WIDE, Lab, find_browser
+from playwright.sync_api import sync_playwright
+
+
+@pytest.fixture(scope="session")
+def address():
+    """Start the lab as a user does, and return the address that it prints."""
+    if find_browser() is None:
+        pytest.skip("no Chromium on the path: install it (apt install chromium), and the lab's page is tested")
+    if os.environ.get("LAB_DEV"):
+        yield os.environ["LAB_DEV"]
+        return
+    command = [sys.executable, "-m", "rosenblatt.cli.main", "lab", "--no-browser", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        yield server.stdout.readline().strip()
+        server.terminate()
+        assert server.wait(timeout=20) == 0
+
+
+@pytest.fixture(scope="module")
+def browser(address):
+    """Start a browser. It ends with the file: while it runs, nothing else in this process may use asyncio."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def new_lab(browser, address):
+    """Return a function that opens a page in a context of its own; each must end without faults."""
+    with ExitStack() as closing:
+        pages = []
+
+        def make(to=address, **options):
+            context = browser.new_context(**({"viewport": WIDE, "reduced_motion": "reduce"} | options))
+            closing.callback(context.close)
+            context.set_default_timeout(10_000)
+            pages.append(Lab(context.new_page(), to))
+            return pages[-1]
+
+        yield make
+        assert not [fault for page in pages for fault in page.faults]
+
+
+@pytest.fixture
+def lab(new_lab):
+    """Return a page of its own, not yet loaded."""
+    return new_lab()

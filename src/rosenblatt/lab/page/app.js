@@ -35,7 +35,7 @@ export class App {
     /** @type {keyof typeof SPEEDS} */
     this.speed = "medium";
     this.selected = -1;
-    /** @type {1 | -1} The class of points that are placed. */
+    /** @type {0 | 1 | -1} The class of points that are placed; 0 removes them. */
     this.brush = 1;
     this.isRecording = recording !== null;
     /** Runs received so far. */

@@ -1,5 +1,156 @@
-/** The line at the top. */
-/** @param {HTMLElement} root @param {import("./app.js").App} app @param {any} parts */
-export function createControls(root, app, parts) {
-  return { update() {}, setPresets: (/** @type {{name: string, title: string}[]} */ presets) => {} };
+/** The line at the top: lesson or preset, learner, order, seed; features and bias below it; everything else in More. */
+
+import { checkbox, choice, make } from "./dom.js";
+import { LESSONS } from "./lessons.js";
+import { createMore } from "./more.js";
+import { ask } from "./questions.js";
+import { FEATURE_NAMES, LEARNER_NAMES, ORDER_NAMES } from "./words.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./types.d.ts").Scene} Scene */
+/** @typedef {import("./types.d.ts").State} State */
+
+/**
+ * @param {HTMLElement} root
+ * @param {App} app
+ * @param {{share: {openShare(): void, openExport(): void}, help: {open(): void}, lessons: {start(id: string): void}}} parts
+ */
+export function createControls(root, app, { share, help, lessons }) {
+  const opener = make("select", { id: "opener" });
+  const lessonGroup = make("optgroup", { label: "Lessons" });
+  const presetGroup = make("optgroup", { label: "Points to try" });
+  opener.append(make("option", { value: "" }, "Lesson or points …"), lessonGroup, presetGroup);
+  lessonGroup.append(...LESSONS.map(({ id, title }) => make("option", { value: `lesson ${id}` }, title)));
+  opener.addEventListener("change", () => {
+    const [kind, name] = opener.value.split(" ");
+    if (kind === "lesson") lessons.start(name);
+    else if (name) openPreset(app, name);
+    opener.blur();
+  });
+  const learner = choice(LEARNER_NAMES, (value) => app.change({ learner: /** @type {any} */ (value) }), { id: "learner" });
+  const order = choice(ORDER_NAMES, (value) => app.change({ order: /** @type {any} */ (value), picks: [], at: 0 }), { id: "order" });
+  const seed = make("input", { type: "number", id: "seed", min: "0", max: "2147483647", step: "1" });
+  seed.addEventListener("change", () => {
+    const value = Math.trunc(Number(seed.value));
+    if (value >= 0 && value < 2 ** 31) app.change({ seed: value });
+    else seed.value = String(app.state.seed);
+  });
+  const more = createMore(app);
+  const button = (/** @type {string} */ title, /** @type {() => void} */ pressed) => {
+    const element = make("button", { type: "button" }, title);
+    element.addEventListener("click", pressed);
+    return element;
+  };
+  const helpButton = button("?", () => help.open());
+  helpButton.setAttribute("aria-label", "Help and keys");
+  const shareButtons = [button("Share", share.openShare), button("Export", share.openExport)];
+  const fields = {
+    lessons: make("label", {}, make("span", { className: "unseen" }, "Lesson or points"), opener),
+    learner: make("label", {}, "learner", learner),
+    order: make("label", {}, "order", order),
+    seed: make("label", {}, "seed", seed),
+  };
+  const features = createFeatures(app);
+  root.append(
+    ...Object.values(fields),
+    features.element,
+    make("div", { className: "push" }, more.button, ...shareButtons, helpButton),
+  );
+  root.after(more.element);
+
+  return {
+    /** @param {{name: string, title: string}[]} presets */
+    setPresets(presets) {
+      presetGroup.append(...presets.map(({ name, title }) => make("option", { value: `preset ${name}` }, title)));
+    },
+    /** @param {Scene} scene */
+    update(scene) {
+      const { state } = scene;
+      const hidden = (/** @type {string} */ part) => state.hide.includes(part);
+      fields.lessons.hidden = hidden("lessons") || app.isRecording;
+      fields.learner.hidden = hidden("learner");
+      fields.order.hidden = hidden("order") || state.learner === "restart";
+      fields.seed.hidden = fields.order.hidden || !["once", "each"].includes(state.order);
+      for (const one of shareButtons) one.hidden = hidden("share");
+      set(learner, state.learner);
+      set(order, state.order);
+      if (document.activeElement !== seed) set(seed, String(state.seed));
+      set(opener, state.lesson ? `lesson ${state.lesson}` : opener.value.startsWith("lesson") ? "" : opener.value);
+      for (const field of [learner, order, seed]) field.disabled = app.isRecording;
+      features.update(scene);
+      more.update(scene);
+    },
+  };
+}
+
+/** @param {HTMLSelectElement | HTMLInputElement} field @param {string} value */
+function set(field, value) {
+  if (field.value !== value) field.value = value;
+}
+
+/** Open points to try. @param {App} app @param {string} name */
+async function openPreset(app, name) {
+  try {
+    const preset = await ask("preset", { name, seed: app.state.seed });
+    app.pause();
+    app.change({ features: ["x", "y"], bias: true, order: "each", learner: "perceptron", lesson: "", picks: [], at: 0, ...preset });
+  } catch (fault) {
+    app.notice(fault instanceof Error ? fault.message : String(fault));
+  }
+}
+
+/** The feature builder, or the kernel's numbers. @param {App} app */
+function createFeatures(app) {
+  const boxes = Object.entries(FEATURE_NAMES).map(([name, title]) => {
+    const box = checkbox(title, (checked) => {
+      const names = app.state.features.filter((other) => other !== name);
+      const all = Object.keys(FEATURE_NAMES).filter((other) => names.includes(other) || (checked && other === name));
+      app.change({ features: all });
+    });
+    box.input.id = `feature-${name}`;
+    return { name, ...box };
+  });
+  const bias = checkbox("bias", (checked) => app.change({ bias: checked }));
+  bias.input.id = "bias";
+  const linear = make("div", { className: "row features", role: "group", "aria-label": "Features" }, "features");
+  linear.append(...boxes.map(({ label }) => label));
+  const kernel = choice({ rbf: "rbf", poly: "polynomial" }, (value) => app.change({ kernel: /** @type {any} */ (value) }), { id: "kernel" });
+  const gamma = numberField("gamma", 0.001, 1000, "any", (value) => app.change({ gamma: value }));
+  const degree = numberField("degree", 1, 9, "1", (value) => app.change({ degree: Math.trunc(value) }));
+  const kernels = make("div", { className: "row features", role: "group", "aria-label": "Kernel" });
+  kernels.append(make("label", {}, "kernel", kernel), gamma.label, degree.label);
+  const element = make("div", { className: "row" }, linear, bias.label, kernels);
+  return {
+    element,
+    /** @param {Scene} scene */
+    update({ state }) {
+      element.hidden = state.hide.includes("learner");
+      linear.hidden = state.learner === "circle" || state.learner === "kernel";
+      bias.label.hidden = state.learner === "kernel";
+      kernels.hidden = state.learner !== "kernel";
+      degree.label.hidden = state.kernel !== "poly";
+      for (const { name, input } of boxes) input.checked = state.features.includes(name);
+      bias.input.checked = state.bias;
+      for (const field of [bias.input, kernel, gamma.input, degree.input, ...boxes.map(({ input }) => input)]) {
+        field.disabled = app.isRecording;
+      }
+      set(kernel, state.kernel);
+      if (document.activeElement !== gamma.input) set(gamma.input, String(state.gamma));
+      if (document.activeElement !== degree.input) set(degree.input, String(state.degree));
+    },
+  };
+}
+
+/**
+ * Return a field for a number within limits.
+ * @param {string} title @param {number} least @param {number} most @param {string} step @param {(value: number) => void} changed
+ */
+export function numberField(title, least, most, step, changed) {
+  const input = make("input", { type: "number", min: String(least), max: String(most), step });
+  input.addEventListener("change", () => {
+    const value = Number(input.value);
+    if (input.value !== "" && value >= least && value <= most) changed(value);
+    else input.blur();
+  });
+  return { input, label: make("label", { className: "field" }, title, input) };
 }

@@ -16,7 +16,7 @@ export class Frame {
     this.box = [x - half, y - half, x + half, y + half];
   }
 
-  /** Return the pixel of a point. @param {ArrayLike<number>} point @returns {XY} */
+  /** Return the pixel of a point. @param {ArrayLike<any>} point @returns {XY} */
   pixel(point) {
     return [(point[0] - this.left) * this.scale, (this.top - point[1]) * this.scale];
   }

@@ -128,3 +128,45 @@ export class History {
     return { ...state, ...kept };
   }
 }
+
+/**
+ * Return the change that removes points, by number; picks of others keep to their points.
+ * @param {State} state
+ * @param {number[]} numbers
+ * @returns {Partial<State>}
+ */
+export function withoutPoints(state, numbers) {
+  const gone = new Set(numbers);
+  const places = state.points.map((_, i) => i - numbers.filter((other) => other < i).length);
+  return {
+    points: state.points.filter((_, i) => !gone.has(i)),
+    picks: state.picks.filter((i) => !gone.has(i)).map((i) => places[i]),
+  };
+}
+
+/**
+ * Return the change that puts another in the place of a point.
+ * @param {State} state
+ * @param {number} number
+ * @param {{x?: number, y?: number, sign?: 1 | -1, test?: boolean}} patch
+ * @returns {Partial<State>}
+ */
+export function withPoint(state, number, patch) {
+  const points = state.points.slice();
+  const [x, y, sign, test] = points[number];
+  points[number] = point(patch.x ?? x, patch.y ?? y, patch.sign ?? sign, patch.test ?? test ?? false);
+  return { points };
+}
+
+/**
+ * Return a point as the state has it.
+ * @param {number} x
+ * @param {number} y
+ * @param {1 | -1} sign
+ * @param {boolean} [test]
+ * @returns {import("./types.d.ts").Point}
+ */
+export function point(x, y, sign, test = false) {
+  const [u, v] = [x, y].map((value) => Math.max(-LARGEST, Math.min(LARGEST, value)));
+  return test ? [u, v, sign, true] : [u, v, sign];
+}

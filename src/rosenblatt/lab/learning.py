@@ -182,12 +182,12 @@ class _Pockets(Observer):
             self.found.append({"w": pocket.w[0].tolist(), "b": float(pocket.b[0]), "mistakes": mistakes})
 
 
-def run_message(state: LabState) -> dict[str, Any]:
-    """Return the run as the page gets it; ``{"waiting": ...}`` where something is missing."""
+def run_message(state: LabState, made: Run | None = None) -> dict[str, Any]:
+    """Return the run as the page gets it, where it is not given; ``{"waiting": ...}`` where something is missing."""
     missing = waiting(state)
     if missing:
         return {"waiting": missing}
-    made = run(state)
+    made = made or run(state)
     predicting = None
     if state.learner in ("averaged", "pocket"):
         predicting = {"w": made.model.coef_[0].tolist(), "b": float(made.model.intercept_[0])}

@@ -12,6 +12,7 @@ import { colors } from "./theme.js";
 /** @typedef {[number, number]} XY */
 
 const SIZE = 97;
+const COARSE = 49; // for votes of very many weights
 
 /**
  * Return the weights of x and y where no other feature counts, else null.
@@ -56,7 +57,10 @@ export class Boundary {
     const circle = hypothesis === "sum" || line ? null : circleOf(names, hypothesis);
     if (line) drawLine(picture, frame, line, look, regions);
     else if (circle) drawCircle(picture, frame, circle, look, regions);
-    else this.#drawScores(picture, frame, this.scores(scene, hypothesis), look, regions);
+    else {
+      const size = hypothesis === "sum" && (scene.moment?.k ?? 0) > 200 ? COARSE : SIZE;
+      this.#drawScores(picture, frame, this.scores(scene, hypothesis, size), size, look, regions);
+    }
   }
 
   /**
@@ -71,25 +75,29 @@ export class Boundary {
     return linearScores(run.names, hypothesis, gridPoints(state.view, size));
   }
 
-  /** @param {Picture} picture @param {Frame} frame @param {Float64Array} scores @param {Look} look @param {boolean} regions */
-  #drawScores(picture, frame, scores, look, regions) {
-    const cell = frame.size / (SIZE - 1);
+  /**
+   * @param {Picture} picture @param {Frame} frame @param {Float64Array} scores @param {number} size
+   * @param {Look} look @param {boolean} regions
+   */
+  #drawScores(picture, frame, scores, size, look, regions) {
+    const cell = frame.size / (size - 1);
     if (regions) {
-      this.#tint(scores);
-      picture.image(this.#tints, -cell / 2, -cell / 2, SIZE * cell, SIZE * cell);
+      this.#tint(scores, size);
+      picture.image(this.#tints, -cell / 2, -cell / 2, size * cell, size * cell);
     }
-    for (const [p, q] of contour(scores, SIZE)) {
+    if (!look.stroke) return;
+    for (const [p, q] of contour(scores, size)) {
       picture.line(p[0] * cell, p[1] * cell, q[0] * cell, q[1] * cell, look);
     }
   }
 
-  /** @param {Float64Array} scores */
-  #tint(scores) {
+  /** @param {Float64Array} scores @param {number} size */
+  #tint(scores, size) {
     const canvas = this.#tints;
-    if (canvas.width !== SIZE) [canvas.width, canvas.height] = [SIZE, SIZE];
+    if (canvas.width !== size) [canvas.width, canvas.height] = [size, size];
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     const tints = [rgb(colors()["positive-tint"]), rgb(colors()["negative-tint"])];
-    const image = context.createImageData(SIZE, SIZE);
+    const image = context.createImageData(size, size);
     for (let i = 0; i < scores.length; i++) {
       if (!scores[i]) continue;
       image.data.set(tints[scores[i] > 0 ? 0 : 1], 4 * i);

@@ -1,5 +1,6 @@
 /** The line at the top: lesson or preset, learner, order, seed; features and bias below it; everything else in More. */
 
+import { createBrushes } from "./brushes.js";
 import { checkbox, choice, make } from "./dom.js";
 import { LESSONS } from "./lessons.js";
 import { createMore } from "./more.js";
@@ -47,16 +48,18 @@ export function createControls(root, app, { share, help, lessons }) {
   const fields = {
     lessons: make("label", {}, make("span", { className: "unseen" }, "Lesson or points"), opener),
     learner: make("label", {}, "learner", learner),
-    order: make("label", {}, "order", order),
-    seed: make("label", {}, "seed", seed),
+    order: make("label", { className: "extra" }, "order", order),
+    seed: make("label", { className: "extra" }, "seed", seed),
   };
+  const brushes = createBrushes(app);
   const features = createFeatures(app);
   root.append(
     ...Object.values(fields),
-    features.element,
     make("div", { className: "push" }, more.button, ...shareButtons, helpButton),
+    make("div", { className: "tools" }, brushes.element, features.element),
   );
   root.after(more.element);
+  more.button.addEventListener("click", () => root.classList.toggle("open", !more.element.hidden));
 
   return {
     /** @param {{name: string, title: string}[]} presets */
@@ -77,6 +80,7 @@ export function createControls(root, app, { share, help, lessons }) {
       if (document.activeElement !== seed) set(seed, String(state.seed));
       set(opener, state.lesson ? `lesson ${state.lesson}` : opener.value.startsWith("lesson") ? "" : opener.value);
       for (const field of [learner, order, seed]) field.disabled = app.isRecording;
+      brushes.update(scene);
       features.update(scene);
       more.update(scene);
     },
@@ -119,7 +123,7 @@ function createFeatures(app) {
   const degree = numberField("degree", 1, 9, "1", (value) => app.change({ degree: Math.trunc(value) }));
   const kernels = make("div", { className: "row features", role: "group", "aria-label": "Kernel" });
   kernels.append(make("label", {}, "kernel", kernel), gamma.label, degree.label);
-  const element = make("div", { className: "row" }, linear, bias.label, kernels);
+  const element = make("div", { className: "row extra" }, linear, bias.label, kernels);
   return {
     element,
     /** @param {Scene} scene */

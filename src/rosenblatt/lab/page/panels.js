@@ -29,6 +29,11 @@ export function createPanels(upper, lower, app) {
   ];
   return {
     update(scene) {
+      upper.hidden = lower.hidden = scene.state.hide.includes("panels");
+      if (upper.hidden) {
+        app.overlay = null;
+        return;
+      }
       const open = sets.map((set) => set.open(scene.state));
       app.overlay = open[0].overlay?.bind(open[0]) ?? null;
       for (const view of open) view.update(scene);

@@ -4,7 +4,6 @@ import { Boundary } from "./boundary.js";
 import { make } from "./dom.js";
 import { Frame } from "./frame.js";
 import { Picture, fit, paint } from "./picture.js";
-import { createBrushes } from "./brushes.js";
 import { drawPlane, drawPoints } from "./plane_drawing.js";
 import { planeKeys } from "./plane_keys.js";
 import { MOST_POINTS, point, withPoint, withoutPoints } from "./state.js";
@@ -30,8 +29,7 @@ export function createPlane(root, app) {
     "aria-roledescription": "plane of points",
     "aria-describedby": "sentence",
   });
-  const brushes = createBrushes(app);
-  root.append(canvas, brushes.element);
+  root.append(canvas);
   const boundary = new Boundary();
   /** @type {XY | null} The cursor that the keyboard moves, in the plane's own numbers. */
   let cursor = null;
@@ -67,7 +65,6 @@ export function createPlane(root, app) {
     update(scene) {
       fit(canvas);
       paint(canvas, draw(scene));
-      brushes.update(scene);
       const [blue, orange] = [1, -1].map((sign) => scene.state.points.filter((p) => p[2] === sign).length);
       const words = `Plane with ${counted(blue, "blue disc")} and ${counted(orange, "orange triangle")}`;
       if (canvas.getAttribute("aria-label") !== words) canvas.setAttribute("aria-label", words);

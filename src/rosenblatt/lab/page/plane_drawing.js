@@ -83,7 +83,7 @@ function drawAxes(picture, frame) {
   for (const value of ticks(bottom, top, 6)) {
     if (value === 0) continue;
     const [, y] = frame.pixel([0, value]);
-    if (y > 56 && y < frame.size - 16) picture.text(edge + 4, y + 4, number(value), { size: 11 });
+    if (y > 16 && y < frame.size - 16) picture.text(edge + 4, y + 4, number(value), { size: 11 });
   }
 }
 
@@ -159,7 +159,7 @@ function drawMargins(picture, frame, { run }, shown) {
 
 /** Draw w from the origin, and while an update is drawn, y x at its tip. @param {Picture} picture @param {Frame} frame @param {Scene} scene */
 function drawArrows(picture, frame, { state, run, moment, beat }) {
-  if (!run || !moment || run.names[0] !== "x" || run.names[1] !== "y") return;
+  if (!run || !moment || run.names.join() !== "x,y") return;
   const from = /** @type {XY} */ ([moment.before.w[0], moment.before.w[1]]);
   const to = /** @type {XY} */ ([moment.w[0], moment.w[1]]);
   const room = 0.8 * (frame.size / 2 / frame.scale);
@@ -190,7 +190,7 @@ function drawBeat(picture, frame, moment, beat, from, to) {
   const point = frame.pixel(moment.x);
   const [w1, w2] = moment.before.w;
   const length = w1 * w1 + w2 * w2;
-  if (length > 0 && moment.x.length === 2) {
+  if (length > 0) {
     const score = w1 * moment.x[0] + w2 * moment.x[1] + moment.before.b;
     const foot = frame.pixel([moment.x[0] - (w1 * score) / length, moment.x[1] - (w2 * score) / length]);
     const share = Math.min(1, 2 * beat);

@@ -1,7 +1,5 @@
 /** Scores over the square in sight, for what no straight line bounds: votes, kernels, curved features. */
 
-import { dot, featuresOf } from "./replay.js";
-
 /** @typedef {import("./replay.js").Replay} Replay */
 /** @typedef {import("./types.d.ts").Moment} Moment */
 /** @typedef {import("./types.d.ts").Weights} Weights */
@@ -31,8 +29,14 @@ export function gridPoints([x, y, half], size) {
  * @param {Float64Array} points
  */
 export function linearScores(names, { w, b }, points) {
+  const of = (/** @type {string} */ name) => (names.includes(name) ? w[names.indexOf(name)] : 0);
+  const [wx, wy, wxy, wr] = [of("x"), of("y"), of("xy"), of("r2")];
+  const [wxx, wyy] = [of("x2") + wr, of("y2") + wr];
   const out = new Float64Array(points.length / 2);
-  for (let i = 0; i < out.length; i++) out[i] = dot(w, featuresOf(names, points[2 * i], points[2 * i + 1])) + b;
+  for (let i = 0; i < out.length; i++) {
+    const x = points[2 * i], y = points[2 * i + 1];
+    out[i] = x * (wx + wxx * x + wxy * y) + y * (wy + wyy * y) + b;
+  }
   return out;
 }
 
@@ -61,6 +65,7 @@ export class Sums {
     }
     const votes = replay.run.kind === "linear";
     const until = votes ? Math.max(0, moment.k - 1) : moment.k;
+    if (!votes && !this.#done && until > 1) this.#addAll(replay, until);
     for (; this.#done < until; this.#done++) this.#add(replay, this.#done, 1);
     for (; this.#done > until; this.#done--) this.#add(replay, this.#done - 1, -1);
     if (!votes) return this.#sums;
@@ -77,9 +82,21 @@ export class Sums {
       return;
     }
     const place = replay.run.visits[replay.run.updates[j]];
-    const [z, sign] = [replay.run.features[place], direction * replay.run.signs[place]];
-    const points = this.#points;
-    for (let i = 0; i < this.#sums.length; i++) this.#sums[i] += sign * replay.kernel(z, points[2 * i], points[2 * i + 1]);
+    this.#addBump(replay, place, direction * replay.run.signs[place]);
+  }
+
+  /** Add the bumps of the first k updates, those of a point at once. @param {Replay} replay @param {number} k */
+  #addAll(replay, k) {
+    replay.counts(k).forEach((count, place) => {
+      if (count) this.#addBump(replay, place, count * replay.run.signs[place]);
+    });
+    this.#done = k;
+  }
+
+  /** @param {Replay} replay @param {number} place @param {number} weight */
+  #addBump(replay, place, weight) {
+    const [points, sums, z] = [this.#points, this.#sums, replay.run.features[place]];
+    for (let i = 0; i < sums.length; i++) sums[i] += weight * replay.kernel(z, points[2 * i], points[2 * i + 1]);
   }
 }
 

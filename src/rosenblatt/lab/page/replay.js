@@ -142,7 +142,8 @@ export class Replay {
   kernel(z, x, y) {
     const { kernel, gamma, degree, coef0 } = this.options;
     if (kernel === "poly") return (gamma * (z[0] * x + z[1] * y) + coef0) ** degree;
-    return Math.exp(-gamma * ((z[0] - x) ** 2 + (z[1] - y) ** 2));
+    const [dx, dy] = [z[0] - x, z[1] - y];
+    return Math.exp(-gamma * (dx * dx + dy * dy));
   }
 
   /**

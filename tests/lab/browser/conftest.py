@@ -1,13 +1,13 @@
 """One server for all tests of the page, a browser for each file of them, and pages that report what went wrong."""
 
-import os
 import subprocess
 import sys
 from contextlib import ExitStack
 
 import pytest
-from helpers.lab_page import FLAGS, WIDE, Lab, find_browser
 from playwright.sync_api import sync_playwright
+
+from helpers.lab_page import FLAGS, WIDE, Lab, find_browser
 
 
 @pytest.fixture(scope="session")
@@ -15,12 +15,11 @@ def address():
     """Start the lab as a user does, and return the address that it prints."""
     if find_browser() is None:
         pytest.skip("no Chromium on the path: install it (apt install chromium), and the lab's page is tested")
-    if os.environ.get("LAB_DEV"):
-        yield os.environ["LAB_DEV"]
-        return
     command = [sys.executable, "-m", "rosenblatt.cli.main", "lab", "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        yield server.stdout.readline().strip()
+        printed = server.stdout.readline().strip()
+        assert printed.startswith("http://127.0.0.1:"), printed
+        yield printed
         server.terminate()
         assert server.wait(timeout=20) == 0
 

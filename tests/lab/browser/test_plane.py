@@ -1,8 +1,8 @@
 """The plane: points by click and drag, and what undo takes back."""
 
 import pytest
-from helpers.lab_page import state_of
 
+from helpers.lab_page import state_of
 from rosenblatt.lab.state import LabState
 
 FOUR = [(1, 1, 1), (2, 0, 1), (-1, 0, -1), (0, -2, -1)]

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.lab_page import state_of
+from rosenblatt.lab.presets import preset_message
 
+from helpers.lab_page import state_of
 from rosenblatt import Perceptron
 from rosenblatt.lab.learning import run
-from rosenblatt.lab.presets import preset_message
 from rosenblatt.lab.state import LabState
 
 
@@ -26,7 +26,7 @@ def test_playing_to_the_end_shows_the_weights_of_fit_bit_for_bit(lab):
     lab.get("lab.speed = 'fast'")
     lab.page.keyboard.press("Space")
     assert lab.get("lab.playing")
-    lab.page.wait_for_function("!lab.playing", timeout=30_000)
+    lab.until("!lab.playing", seconds=30)
     lab.frame()
     X, y = state.coordinates(state.rows), state.labels(state.rows)
     model = Perceptron(random_state=3).fit(X, y)

@@ -3,9 +3,9 @@
 import math
 
 import pytest
-from helpers.lab_page import state_of
-
 from rosenblatt.lab.presets import preset_message
+
+from helpers.lab_page import state_of
 from rosenblatt.lab.state import LabState
 
 XOR = [(1, 1, 1), (-1, -1, 1), (1, -1, -1), (-1, 1, -1)]
@@ -16,8 +16,9 @@ def test_xor_is_inseparable_and_the_hulls_cross(lab):
     lab.open(state_of(XOR, panel="bound", show=()))
     before = lab.pixels()
     lab.change(panel="verdict")
-    text = lab.text("#panel-verdict")
-    assert "inseparable" in text.lower() or "no line" in text.lower(), text
+    assert lab.text("#verdict-headline") == "Not separable"
+    assert "cross" in lab.text("#verdict-why")
+    assert lab.page.locator("#verdict-table tbody tr").count() == 4, "each point is named, with its share"
     assert lab.get("lab.run.theory.verdict.kind") == "inseparable"
     assert lab.get("lab.run.theory.verdict.common") == [0, 0]
     assert not lab.get("lab.run.converged")
@@ -27,14 +28,16 @@ def test_xor_is_inseparable_and_the_hulls_cross(lab):
 def test_ticking_xy_mends_xor(lab):
     lab.open(state_of(XOR, panel="verdict"))
     assert not lab.get("lab.run.converged")
+    assert lab.text("#verdict-headline") == "Not separable"
     box = lab.page.get_by_role("checkbox", name="xy", exact=True)
-    if not box.is_visible():
-        lab.page.locator("summary, button", has_text="More").first.click()
     box.check()
     lab.wait()
     assert lab.state.features == ("x", "y", "xy")
     assert lab.get("[lab.run.converged, lab.run.theory.verdict.kind]") == [True, "separable"]
-    assert "Done:" in (lab.page.keyboard.press("End") or lab.frame() or lab.text("#sentence"))
+    assert lab.text("#verdict-headline") == "Separable"
+    lab.page.keyboard.press("End")
+    lab.frame()
+    assert "Done: a pass without a mistake" in lab.text("#sentence")
     box.uncheck()
     lab.wait()
     assert lab.get("lab.run.theory.verdict.kind") == "inseparable"
@@ -51,3 +54,35 @@ def test_the_circle_drawn_holds_every_positive_point(lab, seed):
     slack = 1e-3 * radius  # the numbers are shown with four digits
     assert all(distance < radius + slack for distance, sign in distances if sign > 0)
     assert all(distance > radius - slack for distance, sign in distances if sign < 0)
+
+
+def test_the_vc_game_refuses_the_labelling_that_no_line_cuts(lab):
+    lab.open(state_of([(x, y, sign) for (x, y, _), sign in zip(SQUARE, [1, -1, 1, -1], strict=True)], panel="vc"))
+    lab.until("document.getElementById('vc-headline').textContent !== ''")
+    assert lab.text("#vc-headline") == "No half-plane can"
+    text = lab.text("#vc-text")
+    assert "1 and 3" in text, text
+    assert "2 and 4" in text, text
+    assert lab.text("#vc-score").startswith("14 of 16 labellings: not shattered.")
+
+
+def test_the_vc_game_accepts_all_labellings_but_two(lab):
+    lab.open(state_of(SQUARE, panel="vc"))
+    answers = []
+    for bits in range(16):
+        signs = [1 if bits >> i & 1 else -1 for i in range(4)]
+        lab.change(points=[[x, y, sign] for (x, y, _), sign in zip(SQUARE, signs, strict=True)])
+        numbers = [i for i in range(4) if signs[i] > 0]
+        # the answer to this labelling is there when its button is the one that is pressed
+        lab.until(f"document.querySelector('#panel-vc [aria-pressed=true]')?.dataset.bits === '{bits}'", seconds=5)
+        answers.append((numbers, lab.text("#vc-headline")))
+    refused = [numbers for numbers, headline in answers if headline.startswith("No ")]
+    assert refused == [[0, 2], [1, 3]]
+
+
+def test_rectangles_shatter_four_points_of_a_diamond(lab):
+    lab.open(state_of([(2, 0, 1), (0, 2, -1), (-2, 0, 1), (0, -2, -1)], panel="vc", family="rectangles"))
+    lab.until("document.getElementById('vc-score').textContent.startsWith('16 of 16')")
+    assert lab.text("#vc-headline") == "A rectangle can"
+    lab.page.get_by_role("radio", name="Half-planes").check()
+    lab.until("document.getElementById('vc-headline').textContent === 'No half-plane can'")

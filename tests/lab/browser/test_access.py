@@ -51,7 +51,7 @@ def test_nothing_scrolls_sideways_on_a_phone(new_lab):
         {"learner": "circle", "panel": "lift"},
         {"learner": "pocket", "panel": "error", "lower": "table"},
         {"order": "pick", "picks": [0, 1, 2]},
-        {"points": []},
+        {"points": [], "picks": []},
     ):
         lab.change(**fields)
         assert lab.get(SIDEWAYS) <= 0, fields

@@ -2,12 +2,11 @@
 
 import http.client
 import json
-import socket
 import threading
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from rosenblatt.lab.launch import make_server
+from rosenblatt.lab.launch import listening, make_server
 
 PAGE = {
     "index.html": '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lab</title></head></html>',
@@ -55,7 +54,7 @@ class Client:
 @contextmanager
 def serving(page, questions):
     """Serve a page and questions in a thread; the value is a client."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with listening(0) as listener:
         addresses, ready = [], threading.Event()
 
         def started(address):

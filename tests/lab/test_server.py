@@ -249,7 +249,12 @@ def test_two_questions_at_a_time_and_a_bounded_queue(tmp_path):
     gate = Gate()
     with serving(write_page(tmp_path), {"wait": gate, "echo": lambda body: {}}) as client:
         address, answers = client.origin + client.path, []
-        ask = lambda i: answers.append(Client(address).ask("wait", i)[0])  # noqa: E731
+
+        def ask(i):
+            other = Client(address)
+            answers.append(other.ask("wait", i)[0])
+            other.connection.close()
+
         threads = [threading.Thread(target=ask, args=(i,)) for i in range(MOST_AT_ONCE + MOST_WAITING + 5)]
         for thread in threads:
             thread.start()

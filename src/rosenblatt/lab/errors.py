@@ -81,9 +81,7 @@ def _learner(state: LabState) -> Any:
     return VotedPerceptron(**kept)
 
 
-def _wrong(
-    model: Any, hypothesis: str, X: NDArray[np.float64], labels: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _wrong(model: Any, hypothesis: str, X: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which points the model has on the wrong side, or on none."""
     model.hypothesis = hypothesis
     return labels * model.decision_function(X) <= 0  # its signs are exact

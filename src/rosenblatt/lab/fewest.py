@@ -21,7 +21,7 @@ def fewest_message(state: LabState) -> dict[str, Any]:
 
     >>> points = ((0.0, 0.0, -1, False), (1.0, 0.0, 1, False), (2.0, 0.0, -1, False))
     >>> fewest_message(LabState(points=points))
-    {'rows': [0], 'text': 'Without this point, a line has each of the others on its side. No fewer will do.'}
+    {'rows': [1], 'text': 'Without this point, a line has each of the others on its side. No fewer will do.'}
     """
     rows = state.rows
     if not len(rows) or not state.feature_names:
@@ -29,8 +29,9 @@ def fewest_message(state: LabState) -> dict[str, Any]:
     X = feature_columns(state.coordinates(rows), state.feature_names)
     found = fewest_mistakes(X, state.labels(rows), max_seconds=SECONDS)
     what = f"a {separators_words(state)}"
+    bias = "" if state.bias else " That may take a bias."
     if not found.high:
-        text = f"No point has to go: {what} has each of the {counted(len(rows), 'point')} on its side."
+        text = f"No point has to go: {what} has each of the {counted(len(rows), 'point')} on its side.{bias}"
         return {"rows": [], "text": text}
     removed = rows[np.asarray(found.rows)].tolist()
     if found.low == found.high:
@@ -40,5 +41,5 @@ def fewest_message(state: LabState) -> dict[str, Any]:
     else:
         proof = "Whether fewer will do was not settled."
     these = "this point" if len(removed) == 1 else f"these {counted(len(removed), 'point')}"
-    text = f"Without {these}, {what} has each of the others on its side. {proof}"
+    text = f"Without {these}, {what} has each of the others on its side. {proof}{bias}"
     return {"rows": removed, "text": text}

@@ -44,7 +44,7 @@ def launch(state: LabState, port: int = 0, browser: bool = True) -> None:
 
     with warnings.catch_warnings(), _sigterm_is_ctrl_c(), suppress(KeyboardInterrupt):
         warnings.simplefilter("ignore")
-        with _listening(port) as listener:
+        with listening(port) as listener:
             make_server(listener, asked, PAGE, started).run(sockets=[listener])
     print("The lab is closed.", file=sys.stderr, flush=True)
 
@@ -72,9 +72,9 @@ def make_server(
     return Server(uvicorn.Config(lab_app(page, token, port, asked), **settings))
 
 
-def _listening(port: int) -> socket.socket:
+def listening(port: int) -> socket.socket:
     """Return a socket that is bound to a port of this machine's own address."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or answers wait 40 ms
     if os.name == "posix":  # elsewhere it would share the port with another program
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -54,7 +54,8 @@ def waiting(state: LabState) -> str:
     if state.order == "pick":
         if state.learner in ("restart", "pocket"):
             return "This learner looks at all points: choose another order."
-        return "" if state.picks else "Pick the point to visit next: click on it."
+        visited = any(not state.points[pick][3] for pick in state.picks)
+        return "" if visited else "Pick the point to visit next: click on it."
     if len(labels) < 2:
         other = "orange triangle" if 1 in labels else "blue disc"
         return f"All points are of one class: place {'an' if other[0] == 'o' else 'a'} {other}."

@@ -42,7 +42,7 @@ def start_answer(state: LabState) -> dict[str, Any]:
     from rosenblatt.lab.presets import PRESETS
     from rosenblatt.version import __version__
 
-    presets = [{"name": preset.name, "title": preset.title} for preset in PRESETS]
+    presets = [{"name": name, "title": title} for name, title in PRESETS.items()]
     return {"state": state.to_plain(), "presets": presets, "version": __version__}
 
 
@@ -57,7 +57,7 @@ def run_answer(state: LabState) -> dict[str, Any]:
     from rosenblatt.lab.theory import theory_message
 
     made = run(state)
-    return run_message(state, made) | {"theory": theory_message(state, made), "code": python_code(state)}
+    return run_message(state, made) | {"theory": theory_message(state, made), "code": python_code(state, made)}
 
 
 def exported(state: LabState) -> str:

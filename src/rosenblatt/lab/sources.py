@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from rosenblatt.lab.points import points_of
 from rosenblatt.lab.state import LabState, view_of
@@ -22,7 +21,7 @@ def read_source(source: str) -> tuple[LabState, str]:
     True
     """
     if source.lower().startswith(("http://", "https://")):
-        fragment = urlsplit(source).fragment
+        fragment = source.partition("#")[2]
         if not fragment:
             raise ValueError("the address has no state after a #: copy the whole address of the page, in quotes.")
         return LabState.from_fragment(fragment), ""

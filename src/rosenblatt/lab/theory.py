@@ -50,7 +50,7 @@ def theory_message(state: LabState, made: Run) -> dict[str, Any]:
 
 
 def _verdict(kind: str, text: str, **known: Any) -> dict[str, Any]:
-    blank = {"support": [], "weights": [], "w": None, "b": None, "margin": None, "common": None}
+    blank: dict[str, Any] = {"support": [], "weights": [], "w": None, "b": None, "margin": None, "common": None}
     return {"kind": kind, "text": text, **blank, **known}
 
 

@@ -136,9 +136,9 @@ def _box(X: np.ndarray, held: np.ndarray) -> dict[str, Any] | None:
             others = (X[~held, axis] - bound[axis]) * sign
             gap = others[others > 0].min(initial=np.inf)
             bound[axis] += sign * (gap / 3 if np.isfinite(gap) else _extent(X) * WIDER)
-    for box in ((low, high), tight):
-        if np.array_equal(((X >= box[0]) & (X <= box[1])).all(axis=1), held):
-            return {"kind": "box", "low": box[0].tolist(), "high": box[1].tolist()}
+    for least, most in ((low, high), tight):
+        if np.array_equal(((least <= X) & (most >= X)).all(axis=1), held):
+            return {"kind": "box", "low": least.tolist(), "high": most.tolist()}
     return None
 
 

@@ -26,9 +26,11 @@ export class App {
     this.history = new History();
     /** @type {Run | null} */
     this.run = null;
+    /** The state that the run belongs to. @type {State | null} */
+    this.learned = null;
     /** @type {Replay | null} */
     this.replay = null;
-    this.waiting = "";
+    this.waiting = "Starting …";
     this.playing = false;
     /** @type {StepBy} */
     this.stepBy = "update";
@@ -50,6 +52,7 @@ export class App {
   #views;
   #scheduled = false;
   #asking = false;
+  #failed = false;
   #stale = false;
   #beatStart = 0;
   #lastStep = 0;
@@ -115,9 +118,16 @@ export class App {
     this.#set({ ...this.state, ...patch }, asksForRun(patch));
   }
 
-  /** Begin with a state, which undo does not take back. @param {State} state */
-  open(state) {
-    this.#set(state, true);
+  /**
+   * Begin with a state that the server has yet to check; an Error says what is wrong with it, and then nothing changes.
+   * @param {State} state
+   */
+  async open(state) {
+    const run = await ask("run", state);
+    this.pause();
+    if (this.runs) this.history.note(this.state);
+    this.#set(state, false);
+    this.#take(run, state);
   }
 
   /** Take back the last change. */
@@ -135,6 +145,7 @@ export class App {
   /** @param {State} state @param {boolean} train */
   #set(state, train) {
     const atEnd = this.replay !== null && this.at >= this.replay.visits && state.at === this.state.at;
+    if (state.points.length < this.state.points.length) this.run = this.replay = null; // its numbers are of other points
     this.state = atEnd ? { ...state, at: null } : state;
     if (this.selected >= state.points.length) this.selected = -1;
     if (train) this.train();
@@ -151,10 +162,13 @@ export class App {
     this.#asking = true;
     do {
       this.#stale = false;
-      const { state } = this;
+      const state = this.state;
       try {
         this.#take(await ask("run", state), state);
+        if (this.#failed) this.notice("");
+        this.#failed = false;
       } catch (fault) {
+        this.#failed = true;
         this.notice(fault instanceof Error ? fault.message : String(fault));
       }
     } while (this.#stale);
@@ -168,8 +182,10 @@ export class App {
 
   /** @param {Run} run @param {State} state */
   #take(run, state) {
+    if (state.points.length > this.state.points.length) return; // points have gone since it was asked for
     this.waiting = run.waiting;
     this.run = run.waiting ? null : run;
+    this.learned = state;
     this.replay = run.waiting ? null : new Replay(run, state);
     if (this.replay && !this.replay.agrees) this.notice("The page's weights differ from the library's: please report this.");
     if (this.replay && state.order === "pick") this.state = { ...this.state, at: null };

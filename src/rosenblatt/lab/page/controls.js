@@ -47,8 +47,8 @@ export function createControls(root, app, { share, help, lessons }) {
   const shareButtons = [button("Share", share.openShare), button("Export", share.openExport)];
   const fields = {
     lessons: make("label", {}, make("span", { className: "unseen" }, "Lesson or points"), opener),
-    learner: make("label", {}, "learner", learner),
-    order: make("label", { className: "extra" }, "order", order),
+    learner: make("label", {}, make("span", { className: "name" }, "learner"), learner),
+    order: make("label", { className: "extra" }, make("span", { className: "name" }, "order"), order),
     seed: make("label", { className: "extra" }, "seed", seed),
   };
   const brushes = createBrushes(app);

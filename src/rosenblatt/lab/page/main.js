@@ -22,13 +22,14 @@ const share = createShare(app, plane);
 const help = createHelp();
 const lessons = createLessons(part("lesson"), app);
 const controls = createControls(part("controls"), app, { share, help, lessons });
+// Panels come first: what the one in sight draws on the plane is then known to the plane.
 for (const view of [
+  createPanels(part("panels"), part("lower"), app),
   plane,
   controls,
   lessons,
   share,
   createTransport(part("transport"), part("sentence"), app),
-  createPanels(part("panels"), part("lower"), app),
 ]) {
   app.addView(view);
 }
@@ -41,12 +42,21 @@ Object.assign(window, { lab: app });
 
 try {
   const start = await ask("start", {});
-  const given = recording ? recording.state : fromFragment(location.hash.slice(1));
   controls.setPresets(start.presets);
-  app.open({ ...DEFAULTS, ...start.state, ...given });
-  document.addEventListener("lab-run", () => {
-    if (!given && !stillness()) app.play();
-  }, { once: true });
+  const given = recording ? recording.state : fromFragment(location.hash.slice(1));
+  const ordinary = { ...DEFAULTS, ...start.state };
+  try {
+    await app.open({ ...ordinary, ...given });
+  } catch (fault) {
+    app.notice(`The address has a state that cannot be opened. ${words(fault)}`);
+    await app.open(ordinary);
+  }
+  if (!given && !stillness()) app.play();
 } catch (fault) {
-  app.notice(fault instanceof Error ? fault.message : String(fault));
+  app.notice(words(fault));
+}
+
+/** @param {unknown} fault */
+function words(fault) {
+  return fault instanceof Error ? fault.message : String(fault);
 }

@@ -43,7 +43,7 @@ export function createPlane(root, app) {
     drawPlane(picture, f, scene, boundary);
     app.overlay?.(picture, f, scene);
     drawPoints(picture, f, scene, app.selected);
-    if (!scene.state.points.length) drawInvitation(picture, f);
+    if (!scene.state.points.length && app.runs) drawInvitation(picture, f);
     if (cursor && document.activeElement === canvas) drawCursor(picture, f, cursor);
     return picture;
   }

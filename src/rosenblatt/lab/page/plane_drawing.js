@@ -16,7 +16,7 @@ import { number } from "./words.js";
 const MOST_GHOSTS = 14;
 
 /**
- * Draw the plane but for points and cursor.
+ * Draw the plane but for points and cursor. What is learned has no part in the VC game.
  * @param {Picture} picture
  * @param {Frame} frame
  * @param {Scene} scene
@@ -25,7 +25,7 @@ const MOST_GHOSTS = 14;
 export function drawPlane(picture, frame, scene, boundary) {
   const { state, replay, moment, run, beat } = scene;
   const shows = (/** @type {string} */ what) => state.show.includes(what);
-  if (!replay || !moment || !run) {
+  if (!replay || !moment || !run || state.panel === "vc") {
     drawAxes(picture, frame);
     return;
   }
@@ -216,7 +216,7 @@ export function drawPoints(picture, frame, { state, replay, moment, run }, selec
     const [x, y] = frame.pixel(point);
     picture.mark(x, y, point[2], Math.min(14, sizes.get(i) ?? (many ? 4.5 : 6)), point[3] === true);
   });
-  const visited = moment ? state.points[moment.number] : undefined;
+  const visited = moment && state.panel !== "vc" ? state.points[moment.number] : undefined;
   if (visited && moment) {
     const color = moment.mistake ? colors().accent : colors().ink;
     picture.circle(...frame.pixel(visited), 12, { stroke: color, width: moment.mistake ? 2.5 : 1.5 });

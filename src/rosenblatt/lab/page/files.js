@@ -1,0 +1,156 @@
+/** Files to take away, and to open. */
+
+import { createDialog, save } from "./dialogs.js";
+import { make, setText } from "./dom.js";
+import { paint, toSvg } from "./picture.js";
+import { ask } from "./questions.js";
+import { DEFAULTS } from "./state.js";
+import { colors } from "./theme.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./picture.js").Picture} Picture */
+/** @typedef {import("./types.d.ts").State} State */
+
+const MOST_BYTES = 5e6;
+const NAME = "perceptron-lab";
+
+/** Return what went wrong, in words. @param {unknown} fault */
+export function words(fault) {
+  return fault instanceof Error ? fault.message : String(fault);
+}
+
+/**
+ * Return a whole state, once the server has run it; an Error says what is wrong with it.
+ * @param {Partial<State>} given
+ */
+export async function checked(given) {
+  const state = { ...DEFAULTS, ...given };
+  await ask("run", state);
+  return state;
+}
+
+/**
+ * Return the dialog of files.
+ * @param {App} app
+ * @param {{picture(): Picture}} plane
+ */
+export function exportDialog(app, plane) {
+  const said = make("p", { className: "note", role: "status" });
+  /** @type {[string, string, () => BlobPart | Promise<BlobPart>, string][]} */
+  const files = [
+    ["Picture, PNG", `${NAME}.png`, () => png(plane.picture()), "image/png"],
+    ["Picture, SVG", `${NAME}.svg`, () => toSvg(plane.picture()), "image/svg+xml"],
+    ["State, JSON", `${NAME}.json`, () => `${JSON.stringify(app.state)}\n`, "application/json"],
+    ["Points, CSV", `${NAME}.csv`, () => toCsv(app.state.points), "text/csv"],
+  ];
+  if (!app.isRecording) {
+    const replays = async () => (await ask("export", app.state)).html;
+    files.push(["One HTML file that replays", `${NAME}.html`, replays, "text/html"]);
+  }
+  const buttons = files.map(([title, name, content, type]) => {
+    const button = make("button", { type: "button" }, title);
+    button.addEventListener("click", async () => {
+      try {
+        save(name, await content(), type);
+        setText(said, `${name} is in your downloads.`);
+      } catch (fault) {
+        setText(said, words(fault));
+      }
+    });
+    return button;
+  });
+  const opening = app.isRecording ? [] : openingParts(app, said, () => dialog.close());
+  const taking = [make("h3", {}, "Take away"), make("div", { className: "row" }, ...buttons)];
+  const dialog = createDialog("export", "Export and open", ...taking, ...opening, said);
+  return dialog;
+}
+
+/** @param {App} app @param {HTMLElement} said @param {() => void} done */
+function openingParts(app, said, done) {
+  const input = make("input", { type: "file", id: "open-file", accept: ".csv,.json,.txt,text/csv,application/json" });
+  input.addEventListener("change", async () => {
+    const file = input.files?.[0];
+    input.value = "";
+    if (!file) return;
+    const fault = await openFile(app, file);
+    setText(said, fault);
+    if (!fault) done();
+  });
+  const note = "CSV with two columns of numbers and a label, or a state that was saved here. Or drop it on the page.";
+  const heading = make("h3", {}, make("label", { for: input.id }, "Open a file"));
+  return [heading, make("p", { className: "note" }, note), input];
+}
+
+/** Take files that are dropped on the page. @param {App} app */
+export function takeDrops(app) {
+  addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+  addEventListener("drop", async (event) => {
+    const file = event.dataTransfer?.files[0];
+    if (!file) return;
+    event.preventDefault();
+    const fault = await openFile(app, file);
+    if (fault) app.notice(fault);
+  });
+}
+
+/**
+ * Open a file of points or a state; return what is wrong with it, in words, or "".
+ * @param {App} app
+ * @param {File} file
+ */
+async function openFile(app, file) {
+  const size = Math.round(file.size / 1e6);
+  if (file.size > MOST_BYTES) return `${file.name} has ${size} MB: the page opens files of up to 5 MB.`;
+  try {
+    const text = await file.text();
+    if (text.trimStart().startsWith("{")) {
+      app.change(await checked(parsed(text)));
+      app.notice("");
+    } else {
+      const { points, view, note } = await ask("csv", { text });
+      app.change({ points, view, picks: [], lesson: "", at: 0 });
+      app.notice(note ?? "");
+    }
+    return "";
+  } catch (fault) {
+    return words(fault);
+  }
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("The file is no JSON: choose one that Export saved as State, JSON.");
+  }
+}
+
+/**
+ * Return a picture as a PNG, with two pixels for each of its own.
+ * @param {Picture} picture
+ * @returns {Promise<Blob>}
+ */
+function png(picture) {
+  const canvas = make("canvas", { width: 2 * picture.width, height: 2 * picture.height });
+  paint(canvas, picture);
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.globalCompositeOperation = "destination-over";
+  context.fillStyle = colors().surface;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  return new Promise((done, failed) => {
+    canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error("The browser made no picture: try SVG."))));
+  });
+}
+
+/**
+ * Return points as CSV.
+ * @param {State["points"]} points
+ */
+function toCsv(points) {
+  const lines = points.map(([x, y, sign, heldOut = false]) => `${x},${y},${sign},${heldOut}`);
+  return ["x,y,label,held_out", ...lines, ""].join("\n");
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from typing import Any
@@ -73,7 +74,7 @@ class Lab:
         self.frame()
         return self
 
-    def until(self, condition: str, seconds: float = 10) -> None:
+    def until(self, condition: str, seconds: float = 30) -> None:
         """Wait for a condition; Playwright's own way of it is forbidden by the page's Content-Security-Policy."""
         script = f"""async (end) => {{
           end += performance.now();
@@ -137,6 +138,4 @@ def read_numbers(text: str) -> list[float]:
     >>> read_numbers("w = (−1.5, 2e−7), b = 3")
     [-1.5, 2e-07, 3.0]
     """
-    import re
-
     return [float(found) for found in re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", text.replace("−", "-"))]

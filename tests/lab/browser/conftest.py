@@ -3,9 +3,14 @@
 import subprocess
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
+from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import sync_playwright
+
+from rosenblatt.lab.presets import START
+from rosenblatt.lab.state import LEARNERS
 
 from helpers.lab_page import FLAGS, WIDE, Lab, find_browser
 
@@ -19,6 +24,11 @@ def address():
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         printed = server.stdout.readline().strip()
         assert printed.startswith("http://127.0.0.1:"), printed
+        for learner in LEARNERS:  # the first run of each may have to compile
+            question = replace(START, learner=learner).to_json().encode()
+            headers = {"Content-Type": "application/json"}
+            with urlopen(Request(printed + "run", question, headers), timeout=300) as answer:
+                assert answer.status == 200
         yield printed
         server.terminate()
         assert server.wait(timeout=20) == 0
@@ -42,7 +52,7 @@ def new_lab(browser, address):
         def make(to=address, **options):
             context = browser.new_context(**({"viewport": WIDE, "reduced_motion": "reduce"} | options))
             closing.callback(context.close)
-            context.set_default_timeout(10_000)
+            context.set_default_timeout(30_000)
             pages.append(Lab(context.new_page(), to))
             return pages[-1]
 

@@ -202,7 +202,7 @@ function questionOf({ points, family }, rows) {
 /** @param {import("./vc_drawing.js").Answer} answer @param {string} one @param {string} blue @param {number[]} rows */
 function wordsOf(answer, one, blue, rows) {
   if (!answer.cut) {
-    const [these, those] = [answer.inside, answer.outside].map((part) => pointWords(part.map((i) => rows[i] + 1)));
+    const [these, those] = [answer.inside, answer.outside].map((part) => pointWords((part ?? []).map((i) => rows[i] + 1)));
     const partition = answer.point ? ` Radon's partition: ${these} against ${those}.` : "";
     const [inside, outside] = answer.heights ?? [0, 0];
     const heights = answer.heights ? ` Above the cross: blue at height ${number(inside)}, orange at ${number(outside)}.` : "";

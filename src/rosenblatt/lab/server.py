@@ -23,14 +23,13 @@ MOST_BYTES = 1_000_000
 MOST_AT_ONCE = 2
 MOST_WAITING = 20
 SECONDS_TO_SEND = 30.0
-_PAGE_NAME = re.compile(r"(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-]+\.(?:html|js|css|svg|png|json)")
+_PAGE_NAME = re.compile(r"(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-]+\.(?:html|js|css|svg|png)")
 _MEDIA = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
     ".png": "image/png",
-    ".json": "application/json",
 }
 
 

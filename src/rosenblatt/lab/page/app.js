@@ -175,6 +175,11 @@ export class App {
     this.#asking = false;
   }
 
+  /** Whether the run of the state is still on its way. */
+  get busy() {
+    return this.#asking;
+  }
+
   /** @param {Run} run @param {State} state */
   #take(run, state) {
     if (state.points.length > this.state.points.length) return; // points have gone since it was asked for

@@ -9,7 +9,7 @@
 export function createKeys(app, { help }) {
   document.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
-    if (event.defaultPrevented || target.closest("input, select, textarea, dialog")) return;
+    if (event.defaultPrevented || target.closest("input:not([type=checkbox]), select, textarea, dialog")) return;
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
       event.preventDefault();
       if (event.shiftKey) app.redo();
@@ -31,7 +31,7 @@ export function createKeys(app, { help }) {
  * @returns {Record<string, ((shift: boolean) => void) | undefined>}
  */
 function actions(app, help, target) {
-  const onButton = target.closest("button, a, summary");
+  const onButton = target.closest("button, a, summary, input");
   return {
     " ": onButton ? undefined : () => (app.playing ? app.pause() : app.play()),
     ArrowRight: (shift) => app.step(1, shift ? "pass" : undefined),

@@ -45,7 +45,7 @@ export function createMore(app) {
     make("fieldset", {}, make("legend", {}, title), make("div", { className: "row" }, ...parts));
   const element = make(
     "div",
-    { className: "more", id: "more", hidden: true },
+    { className: "more", id: "more", hidden: true, role: "region", "aria-label": "More settings" },
     group("On the plane", ...boxes.map(({ label }) => label)),
     group("A run ends after at most", passes.label, updates.label),
     group("View", zoomOut, zoomIn, fitAll, make("label", { className: "field" }, "colours", theme)),

@@ -160,7 +160,7 @@ class Game {
     const { one, dimension } = FAMILIES[question.family];
     const numbers = question.subset.map((i) => rows[i] + 1);
     setText(this.headline, found.answer.cut ? `A ${one} can` : `No ${one} can`);
-    setText(this.text, wordsOf(found.answer, one, pointWords(numbers)));
+    setText(this.text, wordsOf(found.answer, one, pointWords(numbers), rows));
     const verdict = found.shattered ? "shattered" : "not shattered";
     setText(
       this.score,
@@ -209,12 +209,14 @@ function questionOf({ points, family }, rows) {
   return { points: rows.map((i) => [points[i][0], points[i][1]]), family, subset };
 }
 
-/** @param {import("./vc_drawing.js").Answer} answer @param {string} one @param {string} blue */
-function wordsOf(answer, one, blue) {
+/** @param {import("./vc_drawing.js").Answer} answer @param {string} one @param {string} blue @param {number[]} rows */
+function wordsOf(answer, one, blue, rows) {
   if (!answer.cut) {
+    const [these, those] = [answer.inside, answer.outside].map((part) => pointWords((part ?? []).map((i) => rows[i] + 1)));
+    const partition = answer.point ? ` Radon's partition: ${these} against ${those}.` : "";
     const [inside, outside] = answer.heights ?? [0, 0];
-    const heights = `Above the cross: blue at height ${number(inside)}, orange at ${number(outside)}.`;
-    return answer.heights ? `${answer.text} ${heights}` : answer.text ?? "";
+    const heights = answer.heights ? ` Above the cross: blue at height ${number(inside)}, orange at ${number(outside)}.` : "";
+    return `${answer.text}${partition}${heights}`;
   }
   if (answer.text) return answer.text;
   if (answer.shape.kind === "none") return `No point is blue: a ${one} away from all of them will do.`;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -46,7 +47,7 @@ def lab_app(page: Path, token: str, port: int, questions: Mapping[str, Question]
         if request.method == "POST":
             return await asking.answer(name, request)
         if request.method in ("GET", "HEAD"):
-            return _file(page, name)
+            return _file(page, name, "gzip" in request.headers.get("accept-encoding", ""))
         return PlainTextResponse("Ask by GET or POST.", 405, {"Allow": "GET, HEAD, POST"})
 
     methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
@@ -123,10 +124,14 @@ def _asked(question: Question, data: Any) -> tuple[int, bytes]:
         return 500, to_json({"error": f"This is a fault of the lab, please report it: {type(fault).__name__}: {fault}"})
 
 
-def _file(page: Path, name: str) -> Response:
+def _file(page: Path, name: str, compressed: bool) -> Response:
     """Answer with a file of the page: plain names below its folder and nothing else."""
     name = name or "index.html"
     path = page / name
     if not _PAGE_NAME.fullmatch(name) or path.is_symlink() or not path.is_file():
         return PlainTextResponse("There is no such file.", 404)
-    return Response(path.read_bytes(), media_type=_MEDIA[path.suffix])
+    headers = {"Vary": "Accept-Encoding"}
+    content = path.read_bytes()
+    if compressed:
+        content, headers["Content-Encoding"] = gzip.compress(content, mtime=0), "gzip"
+    return Response(content, headers=headers, media_type=_MEDIA[path.suffix])

@@ -47,7 +47,7 @@ export function drawPlane(picture, frame, scene, boundary) {
   }
   const look = { stroke: beat === null ? colors().ink : colors().accent, width: 2 };
   if (moment.k || beat !== null) boundary.draw(picture, frame, scene, shown, look, false);
-  if (run.kind === "linear" && !proving) drawArrows(picture, frame, scene);
+  if (shown !== "sum" && !proving) drawArrows(picture, frame, scene, shown);
 }
 
 /**
@@ -158,11 +158,15 @@ function drawMargins(picture, frame, { run }, shown) {
   picture.text(x + 6, y - 6, `margin ${number(least / Math.hypot(line[0], line[1]))}`, { fill: colors().ink });
 }
 
-/** Draw w from the origin, and while an update is drawn, y x at its tip. @param {Picture} picture @param {Frame} frame @param {Scene} scene */
-function drawArrows(picture, frame, { state, run, moment, beat }) {
+/**
+ * Draw the weights that predict from the origin, and while an update is drawn, y x at the tip of w.
+ * @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Weights} shown
+ */
+function drawArrows(picture, frame, { state, run, moment, beat }, shown) {
   if (!run || !moment || run.names.join() !== "x,y") return;
+  const last = state.learner !== "averaged" && state.learner !== "pocket";
   const from = /** @type {XY} */ ([moment.before.w[0], moment.before.w[1]]);
-  const to = /** @type {XY} */ ([moment.w[0], moment.w[1]]);
+  const to = /** @type {XY} */ (last ? [moment.w[0], moment.w[1]] : [shown.w[0], shown.w[1]]);
   const room = 0.8 * (frame.size / 2 / frame.scale);
   const longest = Math.max(Math.hypot(...from), Math.hypot(...to));
   let part = 1;
@@ -172,13 +176,15 @@ function drawArrows(picture, frame, { state, run, moment, beat }) {
   const start = inSight ? origin : /** @type {XY} */ ([frame.size / 2, frame.size / 2]);
   const tip = (/** @type {XY} */ w) =>
     /** @type {XY} */ ([start[0] + (w[0] / part) * frame.scale, start[1] - (w[1] / part) * frame.scale]);
-  const moving = beat !== null && moment.mistake;
+  const moving = beat !== null && moment.mistake && last;
   if (moving) drawBeat(picture, frame, moment, beat, tip(from), tip(to));
   if (!state.show.includes("arrow") && !moving) return;
   const [x, y] = tip(moving ? from : to);
   picture.arrow(...start, x, y, { stroke: colors().ink, width: 2 });
   if (Math.hypot(x - start[0], y - start[1]) > 12) {
-    picture.text(x + 8, y - 4, part > 1 ? `w / ${part.toLocaleString("en")}` : "w", { size: 15, fill: colors().ink });
+    const name = { averaged: "average w", pocket: "pocket w" }[/** @type {string} */ (state.learner)] ?? "w";
+    const text = part > 1 ? `${name} / ${part.toLocaleString("en")}` : name;
+    picture.text(x + 8, y - 4, text, { size: 15, fill: colors().ink });
   }
 }
 

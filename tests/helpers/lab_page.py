@@ -127,9 +127,10 @@ class Lab:
         """Click on a point of the plane."""
         self.page.mouse.click(*self.pixel(x, y))
 
-    def pixels(self) -> bytes:
-        """Return the plane as a PNG."""
-        return self.page.locator("#plane canvas").first.screenshot()
+    def pixels(self, x: float, y: float) -> bytes:
+        """Return a picture of the plane around a point, as a PNG."""
+        px, py = self.pixel(x, y)
+        return self.page.screenshot(clip={"x": px - 10, "y": py - 10, "width": 20, "height": 20})
 
 
 def read_numbers(text: str) -> list[float]:

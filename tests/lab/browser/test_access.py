@@ -81,3 +81,14 @@ def test_both_palettes_differ_and_motion_is_left_out(new_lab):
         lab.get("lab.step(1)")
         assert lab.get("lab.scene().beat") is None
     assert colors[0] != colors[1]
+
+
+def test_targets_on_a_phone_are_large_enough_for_a_finger(new_lab):
+    lab = new_lab(viewport=PHONE, has_touch=True, is_mobile=True).open()
+    small = lab.get(
+        """Array.from(document.querySelectorAll("button, select, input:not([type=checkbox])"))
+          .filter((target) => target.checkVisibility())
+          .map((target) => [target.id || target.ariaLabel || target.textContent, target.getBoundingClientRect().height])
+          .filter(([, height]) => height < 43.5)"""
+    )
+    assert small == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.lab_page import state_of
+from helpers.lab_page import PHONE, state_of
 from rosenblatt.lab.state import LabState
 
 FOUR = [(1, 1, 1), (2, 0, 1), (-1, 0, -1), (0, -2, -1)]
@@ -80,3 +80,28 @@ def test_an_answer_that_comes_late_is_replayed_as_it_was_asked_for(lab):
     lab.wait()
     assert lab.get("[lab.replay.agrees, lab.replay.bias]") == [True, True]
     assert lab.get("document.getElementById('notice').hidden")
+
+
+def test_points_are_placed_and_moved_by_touch(new_lab):
+    lab = new_lab(viewport=PHONE, has_touch=True).open(state_of(FOUR))
+    lab.page.touchscreen.tap(*lab.pixel(-2, 2))
+    x, y, sign, _ = lab.wait().state.points[-1]
+    assert len(lab.state.points) == 5
+    assert (abs(x + 2) < 0.05, abs(y - 2) < 0.05, sign) == (True, True, 1)
+    assert lab.get("getComputedStyle(document.querySelector('#plane canvas')).touchAction") == "none"
+
+
+def test_the_table_edits_points(lab):
+    lab.open(state_of(FOUR, lower="table"))
+    lab.page.get_by_label("x of point 2", exact=True).fill("2.5")
+    lab.page.get_by_label("x of point 2", exact=True).press("Enter")
+    assert lab.wait().state.points[1] == (2.5, 0.0, 1, False)
+    lab.page.get_by_label("class of point 2", exact=True).select_option("-1")
+    assert lab.wait().state.points[1][2] == -1
+    lab.page.get_by_role("button", name="remove point 1", exact=True).click()
+    assert len(lab.wait().state.points) == 3
+    lab.page.get_by_role("button", name="Clear all").click()
+    assert lab.wait().state.points == ()
+    for _ in range(4):
+        lab.get("lab.undo()")
+    assert lab.wait().state.points == state_of(FOUR).points

@@ -9,6 +9,29 @@ from rosenblatt.lab.learning import run
 from rosenblatt.lab.presets import preset_message
 from rosenblatt.lab.state import LabState
 
+STEPPED = [
+    {"learner": "perceptron"},
+    {"learner": "averaged", "order": "once"},
+    {"learner": "voted", "bias": False},
+    {"learner": "pocket", "order": "fixed", "passes": 4},
+    {"learner": "restart"},
+    {"learner": "circle", "order": "fixed"},
+    {"learner": "kernel", "kernel": "rbf"},
+    {"learner": "perceptron", "order": "pick", "picks": [0, 3, 1, 2, 0, 3, 5, 4]},
+    {"learner": "perceptron", "features": ["x", "y", "xy", "r2"]},
+]
+THERE_AND_BACK = """() => {
+  const seen = () => JSON.stringify([lab.scene().moment, lab.at]);
+  return ["example", "update", "pass"].map((by) => {
+    lab.go(0);
+    const forward = [seen()];
+    while (lab.at < lab.replay.visits) { lab.step(1, by); forward.push(seen()); }
+    const back = [seen()];
+    while (lab.at > 0) { lab.step(-1, by); back.push(seen()); }
+    return [forward, back.reverse()];
+  });
+}"""
+
 
 def preset(name, seed=0, **fields):
     """Return the state of a preset."""
@@ -38,47 +61,19 @@ def test_playing_to_the_end_shows_the_weights_of_fit_bit_for_bit(lab):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"learner": "perceptron"},
-        {"learner": "averaged", "order": "once"},
-        {"learner": "voted", "bias": False},
-        {"learner": "pocket", "order": "fixed", "passes": 4},
-        {"learner": "restart"},
-        {"learner": "circle", "order": "fixed"},
-        {"learner": "kernel", "kernel": "rbf"},
-        {"learner": "perceptron", "order": "pick", "picks": [0, 3, 1, 2, 0, 3, 5, 4]},
-        {"learner": "perceptron", "features": ["x", "y", "xy", "r2"]},
-    ],
-    ids=lambda fields: "-".join(map(str, fields.values())),
-)
-def test_stepping_back_from_the_end_restores_every_state(lab, fields):
+def test_stepping_back_from_the_end_restores_every_state(lab):
     rng = np.random.default_rng(5)
     points = [(*map(float, xy), sign) for xy, sign in zip(rng.normal(size=(12, 2)).round(3), [1, -1] * 6, strict=True)]
-    state = state_of(points, updates=40, **({"passes": 6} | fields))
-    lab.open(state)
-    assert lab.get("lab.replay.agrees")
-    recorded = lab.get(
-        """() => {
-          const seen = () => JSON.stringify([lab.scene().moment, lab.at]);
-          const out = [];
-          for (const by of ["example", "update", "pass"]) {
-            lab.go(0);
-            const forward = [seen()];
-            while (lab.at < lab.replay.visits) { lab.step(1, by); forward.push(seen()); }
-            const back = [seen()];
-            while (lab.at > 0) { lab.step(-1, by); back.push(seen()); }
-            out.push([forward, back.reverse()]);
-          }
-          return out;
-        }"""
-    )
-    made = run(state)
-    assert len(recorded[0][0]) == len(made.visits) + 1
-    for forward, back in recorded:
-        assert forward == back
-    assert lab.get("lab.at") == 0
+    lab.open(state_of(points))
+    for fields in STEPPED:
+        state = state_of(points, updates=40, at=0, **({"passes": 6} | fields))
+        lab.show(state)
+        assert lab.get("lab.replay.agrees"), fields
+        recorded = lab.get(THERE_AND_BACK)
+        assert len(recorded[0][0]) == len(run(state).visits) + 1
+        for forward, back in recorded:
+            assert forward == back, fields
+        assert lab.get("lab.at") == 0
 
 
 def test_arrows_step_and_the_sentence_says_what_happened(lab):

@@ -14,7 +14,7 @@ SQUARE = [(1, 1, 1), (-1, 1, 1), (-1, -1, 1), (1, -1, 1)]
 
 def test_xor_is_inseparable_and_the_hulls_cross(lab):
     lab.open(state_of(XOR, panel="bound", show=()))
-    before = lab.pixels()
+    before = [lab.pixels(0, 0), lab.pixels(0.5, 0.5)]
     lab.change(panel="verdict")
     assert lab.text("#verdict-headline") == "Not separable"
     assert "cross" in lab.text("#verdict-why")
@@ -22,7 +22,8 @@ def test_xor_is_inseparable_and_the_hulls_cross(lab):
     assert lab.get("lab.run.theory.verdict.kind") == "inseparable"
     assert lab.get("lab.run.theory.verdict.common") == [0, 0]
     assert not lab.get("lab.run.converged")
-    assert lab.pixels() != before, "the crossing hulls are drawn on the plane"
+    assert lab.pixels(0, 0) != before[0], "the common point of both hulls is marked on the plane"
+    assert lab.pixels(0.5, 0.5) != before[1], "and so are the hulls"
 
 
 def test_ticking_xy_mends_xor(lab):

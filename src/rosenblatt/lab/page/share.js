@@ -112,6 +112,7 @@ function shareDialog(app) {
       for (const { name, input } of boxes) input.checked = app.state.hide.includes(name);
       write();
       if (!dialog.open) dialog.showModal();
+      requestAnimationFrame(() => (address.scrollLeft = 0));
     },
   };
 }

@@ -45,9 +45,13 @@ function weightWords(run) {
   return `At the end of the run w = ${vector(w, exact)}, b = ${exact(b)}`;
 }
 
-/** @param {Run} run @param {number[]} counts */
+/**
+ * Return the points that count, in the order of their first mistakes, as the library has them.
+ * @param {Run} run
+ * @param {number[]} counts
+ */
 function factorWords(run, counts) {
-  const support = counts.flatMap((count, place) => (count ? [place] : []));
+  const support = [...new Set(run.updates.map((visit) => run.visits[visit]))];
   const factors = support.map((place) => run.signs[place] * counts[place]);
-  return `At the end of the run support points ${vector(support)}, counted from 0, with factors ${vector(factors)}`;
+  return `At the end of the run, counted from 0: support points ${vector(support)}, factors ${vector(factors)}`;
 }

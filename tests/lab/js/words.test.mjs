@@ -6,7 +6,7 @@ import { Replay } from "../../../src/rosenblatt/lab/page/replay.js";
 import { counted, exact, number, sentence, vector } from "../../../src/rosenblatt/lab/page/words.js";
 
 test("numbers have four digits that count and real minus signs", () => {
-  const told = [[0, "0"], [-0.5, "−0.5"], [1 / 3, "0.3333"], [12345.6, "12,346"], [-1e-4, "−1.00e−4"], [1e6, "1.00e+6"]];
+  const told = [[0, "0"], [-0.5, "−0.5"], [1 / 3, "0.3333"], [12345.6, "12,346"], [-1e-4, "−1.00e−4"], [1e6, "1,000,000"]];
   for (const [value, text] of told) assert.equal(number(value), text);
   assert.deepEqual([number(Infinity), number(-Infinity), number(NaN)], ["∞", "−∞", "?"]);
 });

@@ -17,7 +17,6 @@ export const TALL = 1.5;
 
 /** @type {[number, number, number, number]} */
 const FLOOR = [-1, -1, 1, 1];
-const STEPS = [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8, 10];
 
 /**
  * Return the radius of a rim that holds all points; it is a round number, so that small moves leave it alone.
@@ -26,7 +25,7 @@ const STEPS = [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8, 10];
 export function rimOf(points) {
   const reach = 1.05 * points.reduce((most, point) => Math.max(most, Math.hypot(point[0], point[1])), 0) || 1;
   const power = 10 ** Math.floor(Math.log10(reach));
-  return power * (STEPS.find((step) => step * power >= reach) ?? 10);
+  return (power * Math.ceil((4 * reach) / power)) / 4;
 }
 
 /**

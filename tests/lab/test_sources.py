@@ -52,17 +52,18 @@ def test_numbers_as_labels_are_ordered_as_numbers():
 def test_more_than_two_classes_are_the_first_against_the_rest():
     answer = csv_message({"text": "1,2,c\n0,0,a\n5,5,b\n"})
     assert [point[2] for point in answer["points"]] == [1, -1, 1]
-    assert answer["note"] == "Of 3 classes, a is -1 and all others are 1."
+    assert answer["note"] == "Class a is drawn as orange triangles, the other 2 classes as blue discs."
 
 
 def test_rows_with_missing_values_are_left_out():
     answer = csv_message({"text": "x,y,z,label\n1,2,,b\nNA,2,3,a\n0,0,,a\n1,,2,b\n5\n"})
     assert answer["points"] == [[1.0, 2.0, 1], [0.0, 0.0, -1]]
-    assert answer["note"] == "3 rows with missing values were left out."
+    marks = "Class a is drawn as orange triangles, class b as blue discs."
+    assert answer["note"] == f"3 rows with missing values were left out. {marks}"
 
 
 def test_too_many_rows_are_drawn_from_with_a_seed():
-    text = "".join(f"{i},0,{i % 2}\n" for i in range(3000))
+    text = "".join(f"{i},0,{2 * (i % 2) - 1}\n" for i in range(3000))
     answer = csv_message({"text": text})
     assert len(answer["points"]) == MOST_POINTS
     assert answer["points"] == sorted(answer["points"])
@@ -134,7 +135,7 @@ def test_files_and_addresses_become_states(tmp_path):
         (tmp_path / "points.CSV").write_text("x,y,label\n1,2,é\n0,-3.5,a\n,1,a\n", encoding=encoding)
         found, note = read_source(str(tmp_path / "points.CSV"))
         assert found.to_plain()["points"] == TWO
-        assert note == "1 row with missing values was left out."
+        assert note.startswith("1 row with missing values was left out. Class a is drawn as orange triangles")
         assert found.view == (0.5, -0.75, 3.4375)
 
 

@@ -38,7 +38,7 @@ def points_of(text: str) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArra
     label, class, target, species or y, else the last; the coordinates are x and y, x0 and x1, or x1 and x2, else the
     first two with numbers. The first label in order is -1, all others are 1.
 
-    >>> X, y, held_out, note = points_of("1;2;cat\\n3;4;dog\\n;5;dog\\n")
+    >>> X, y, held_out, note = points_of("1;2;-1\\n3;4;1\\n;5;1\\n")
     >>> X.tolist(), y.tolist(), note
     ([[1.0, 2.0], [3.0, 4.0]], [-1, 1], '1 row with missing values was left out.')
     """
@@ -147,7 +147,7 @@ def _flag(line: int, cell: str) -> bool:
 
 
 def _signs(cells: list[str], comma: bool) -> tuple[NDArray[np.int64], str]:
-    """Return 1 or -1 for each label, and a note where there are more than two."""
+    """Return 1 or -1 for each label, and a note that says which marks the labels have, unless they are 1 and -1."""
     numbers = [_number(cell, comma) for cell in cells]
     numeric = all(value is not None and math.isfinite(value) for value in numbers)
     labels: list[float] | list[str] = [value or 0.0 for value in numbers] if numeric else cells
@@ -157,8 +157,10 @@ def _signs(cells: list[str], comma: bool) -> tuple[NDArray[np.int64], str]:
         raise ValueError(f"the table needs labels of two classes, and there is {have}.")
     if len(classes) > _MOST_CLASSES:
         raise ValueError(f"the labels have {len(classes):,} values, too many for classes: name their column label.")
-    note = ""
+    first, second = (show_text(cells[labels.index(name)]) for name in classes[:2])  # type: ignore[arg-type]
+    note = f"Class {first} is drawn as orange triangles, class {second} as blue discs."
     if len(classes) > 2:
-        first = cells[labels.index(classes[0])]  # type: ignore[arg-type]
-        note = f"Of {len(classes)} classes, {show_text(first)} is -1 and all others are 1."
+        note = f"Class {first} is drawn as orange triangles, the other {len(classes) - 1} classes as blue discs."
+    elif classes == [-1.0, 1.0]:
+        note = ""
     return np.where([label == classes[0] for label in labels], -1, 1).astype(np.int64), note

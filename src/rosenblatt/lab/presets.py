@@ -23,7 +23,7 @@ DIGITS = 3
 PRESETS = {
     "separable": "Two clouds",
     "thin": "Thin margin",
-    "xor": "XOR",
+    "xor": "XOR of four clusters",
     "rings": "Two rings",
     "circle": "Inside a circle",
     "moons": "Two moons",

@@ -44,7 +44,7 @@ def read_source(source: str) -> tuple[LabState, str]:
 def csv_message(body: object) -> dict[str, Any]:
     """Return the points of a table, a view of them, and a note on what was left out.
 
-    >>> csv_message({"text": "x,y,label\\n1,2,yes\\n0,0,no\\n"})
+    >>> csv_message({"text": "x,y,label\\n1,2,1\\n0,0,-1\\n"})
     {'points': [[1.0, 2.0, 1], [0.0, 0.0, -1]], 'view': [0.5, 1.0, 1.25], 'note': ''}
     """
     if type(body) is not dict or set(body) != {"text"} or type(body["text"]) is not str:

@@ -176,10 +176,11 @@ def _others(rows: list[int]) -> str:
 def _reason(found: RadonPartition, family: str) -> str:
     if family == "halfspaces":
         return (
-            "No half-plane holds the chosen points and misses the others: the marked point lies in the hulls of both, "
-            "and what a half-plane holds it holds the whole hull of."
+            "No half-plane holds the blue points and misses the others: a half-plane that holds some points holds all "
+            "that lies between them, their hull, and the marked point lies in the hulls of both."
         )
     return (
-        "No disc holds the chosen points and misses the others: lifted to height x² + y², a mix of the chosen ones "
-        "lies above the marked point no lower than a mix of the others, and a disc is what lies below a plane."
+        "No disc holds the blue points and misses the others: with every point lifted to the height x² + y², a disc is "
+        "what lies below a plane. But above the marked point, a mix of the blue points is as high as a mix of the "
+        "others or higher, so no plane has the blue ones below it and the others above."
     )

@@ -94,11 +94,11 @@ export class App {
     if (live && live.textContent !== text) live.textContent = text;
   }
 
-  /** Show a sentence for a while, for everyone. @param {string} text */
+  /** Show a sentence to everyone, until it is closed or something else is opened. @param {string} text */
   notice(text) {
-    const place = document.getElementById("notice");
-    if (!place) return;
-    place.textContent = text;
+    const [place, words] = ["notice", "notice-words"].map((id) => document.getElementById(id));
+    if (!place || !words) return;
+    words.textContent = text.charAt(0).toUpperCase() + text.slice(1);
     place.hidden = !text;
   }
 
@@ -111,7 +111,7 @@ export class App {
    */
   change(patch, { undo = asksForRun(patch) } = {}) {
     if (this.isRecording && asksForRun(patch)) {
-      this.notice("This page is a recording: to change anything, run `rosenblatt lab`.");
+      this.notice("This page is a recording: to change anything, run rosenblatt lab.");
       return;
     }
     if (undo) this.history.note(this.state);
@@ -126,6 +126,7 @@ export class App {
     const run = await ask("run", state);
     this.pause();
     if (this.runs) this.history.note(this.state);
+    this.selected = -1;
     this.#set(state, false);
     this.#take(run, state);
   }

@@ -58,7 +58,7 @@ export class Boundary {
     if (line) drawLine(picture, frame, line, look, regions);
     else if (circle) drawCircle(picture, frame, circle, look, regions);
     else {
-      const size = hypothesis === "sum" && (scene.moment?.k ?? 0) > 200 ? COARSE : SIZE;
+      const size = hypothesis === "sum" && (scene.moment?.k ?? 0) > 600 ? COARSE : SIZE;
       this.#drawScores(picture, frame, this.scores(scene, hypothesis, size), size, look, regions);
     }
   }
@@ -99,7 +99,6 @@ export class Boundary {
     const tints = [rgb(colors()["positive-tint"]), rgb(colors()["negative-tint"])];
     const image = context.createImageData(size, size);
     for (let i = 0; i < scores.length; i++) {
-      if (!scores[i]) continue;
       image.data.set(tints[scores[i] > 0 ? 0 : 1], 4 * i);
       image.data[4 * i + 3] = 255;
     }

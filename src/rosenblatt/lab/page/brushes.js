@@ -30,7 +30,7 @@ export function createBrushes(app) {
   const chosen = make("div", { className: "row", role: "group", "aria-label": "The selected point" }, flip, hold, remove);
   const tools = make("div", { className: "row", role: "toolbar", "aria-label": "Points" });
   tools.append(...brushes.map(([, button]) => button), undo, redo);
-  const element = make("div", { className: "brushes" }, tools, chosen);
+  const element = make("div", { className: "brushes" }, tools);
 
   /** @param {0 | 1 | -1} brush */
   function choose(brush) {
@@ -40,8 +40,10 @@ export function createBrushes(app) {
 
   return {
     element,
+    chosen,
     /** @param {import("./types.d.ts").Scene} scene */
     update({ state }) {
+      if (app.brush === 0 && !state.points.length) app.brush = 1;
       for (const [brush, button] of brushes) button.setAttribute("aria-pressed", String(app.brush === brush));
       undo.disabled = !app.history.canUndo;
       redo.disabled = !app.history.canRedo;

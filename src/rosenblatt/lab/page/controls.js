@@ -5,6 +5,7 @@ import { checkbox, choice, make } from "./dom.js";
 import { LESSONS } from "./lessons.js";
 import { createMore } from "./more.js";
 import { ask } from "./questions.js";
+import { DEFAULTS } from "./state.js";
 import { FEATURE_NAMES, LEARNER_NAMES, ORDER_NAMES } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -14,18 +15,22 @@ import { FEATURE_NAMES, LEARNER_NAMES, ORDER_NAMES } from "./words.js";
 /**
  * @param {HTMLElement} root
  * @param {App} app
- * @param {{share: {openShare(): void, openExport(): void}, help: {open(): void}, lessons: {start(id: string): void}}} parts
+ * @param {{share: {openShare(): void, openExport(): void, openFile(): void}, help: {open(): void}, lessons: {start(id: string): void}}} parts
  */
 export function createControls(root, app, { share, help, lessons }) {
   const opener = make("select", { id: "opener" });
   const lessonGroup = make("optgroup", { label: "Lessons" });
   const presetGroup = make("optgroup", { label: "Points to try" });
-  opener.append(make("option", { value: "" }, "Lesson or points …"), lessonGroup, presetGroup);
+  const ownGroup = make("optgroup", { label: "Your own" }, make("option", { value: "file" }, "Open a file …"));
+  opener.append(make("option", { value: "" }, "Lesson or points …"), lessonGroup, presetGroup, ownGroup);
   lessonGroup.append(...LESSONS.map(({ id, title }) => make("option", { value: `lesson ${id}` }, title)));
   opener.addEventListener("change", () => {
     const [kind, name] = opener.value.split(" ");
+    app.notice("");
     if (kind === "lesson") lessons.start(name);
+    else if (kind === "file") share.openFile();
     else if (name) openPreset(app, name);
+    if (kind !== "preset") opener.value = app.state.lesson ? `lesson ${app.state.lesson}` : "";
     opener.blur();
   });
   const learner = choice(LEARNER_NAMES, (value) => app.change({ learner: /** @type {any} */ (value) }), { id: "learner" });
@@ -56,7 +61,7 @@ export function createControls(root, app, { share, help, lessons }) {
   root.append(
     ...Object.values(fields),
     make("div", { className: "push" }, more.button, ...shareButtons, helpButton),
-    make("div", { className: "tools" }, brushes.element, features.element),
+    make("div", { className: "tools" }, brushes.element, features.element, brushes.chosen),
   );
   root.after(more.element);
   more.button.addEventListener("click", () => root.classList.toggle("open", !more.element.hidden));
@@ -97,7 +102,9 @@ async function openPreset(app, name) {
   try {
     const preset = await ask("preset", { name, seed: app.state.seed });
     app.pause();
-    app.change({ features: ["x", "y"], bias: true, order: "each", learner: "perceptron", lesson: "", picks: [], at: 0, ...preset });
+    app.selected = -1;
+    const { panel, lower, seed } = app.state;
+    app.change({ ...DEFAULTS, panel, lower, seed, ...preset });
   } catch (fault) {
     app.notice(fault instanceof Error ? fault.message : String(fault));
   }

@@ -34,6 +34,7 @@ for (const view of [
   app.addView(view);
 }
 createKeys(app, { help });
+part("notice-close").addEventListener("click", () => app.notice(""));
 watchColors(() => app.refresh());
 addEventListener("resize", () => app.refresh());
 

@@ -54,6 +54,7 @@ export function createMore(app) {
   button.addEventListener("click", () => {
     element.hidden = !element.hidden;
     button.setAttribute("aria-expanded", String(!element.hidden));
+    app.refresh();
   });
   return {
     button,

@@ -30,6 +30,7 @@ export function createPanels(upper, lower, app) {
   return {
     update(scene) {
       upper.hidden = lower.hidden = scene.state.hide.includes("panels");
+      upper.closest("main")?.classList.toggle("alone", upper.hidden);
       if (upper.hidden) {
         app.overlay = null;
         return;

@@ -66,11 +66,12 @@ export class Picture {
   }
 
   /**
+   * Write a text, with a rim that keeps it legible over lines.
    * @param {number} x @param {number} y @param {string} text
    * @param {{size?: number, anchor?: CanvasTextAlign, fill?: string}} [look]
    */
   text(x, y, text, { size = 13, anchor = "left", fill } = {}) {
-    this.things.push({ kind: "text", x, y, text, size, anchor, look: { fill: fill ?? colors().quiet } });
+    this.things.push({ kind: "text", x, y, text, size, anchor, look: { fill: fill ?? colors().quiet, stroke: colors().raised } });
   }
 
   /** @param {HTMLCanvasElement} image @param {number} x @param {number} y @param {number} w @param {number} h @param {number} [alpha] */
@@ -118,6 +119,10 @@ function paintThing(context, thing) {
   if (thing.kind === "text") {
     context.font = `${thing.size}px ${FONT}`;
     context.textAlign = thing.anchor;
+    context.strokeStyle = thing.look.stroke ?? "";
+    context.lineWidth = 3;
+    context.setLineDash([]);
+    context.strokeText(thing.text, thing.x, thing.y);
     context.fillStyle = thing.look.fill ?? "";
     context.fillText(thing.text, thing.x, thing.y);
   } else {
@@ -163,7 +168,8 @@ function svgThing(thing) {
   }
   const { fill, stroke, width, dash, alpha } = thing.look;
   const paints = [`fill="${fill ?? "none"}"`];
-  if (stroke) paints.push(`stroke="${stroke}" stroke-width="${width ?? 1}"`);
+  if (stroke) paints.push(`stroke="${stroke}" stroke-width="${width ?? (thing.kind === "text" ? 3 : 1)}"`);
+  if (thing.kind === "text") paints.push('paint-order="stroke" stroke-linejoin="round"');
   if (dash) paints.push(`stroke-dasharray="${dash.join(" ")}"`);
   if (alpha !== undefined) paints.push(`opacity="${alpha}"`);
   const look = paints.join(" ");

@@ -26,7 +26,7 @@ export function drawPlane(picture, frame, scene, boundary) {
   const { state, replay, moment, run, beat } = scene;
   const shows = (/** @type {string} */ what) => state.show.includes(what);
   if (!replay || !moment || !run || state.panel === "vc") {
-    drawAxes(picture, frame);
+    if (state.points.length) drawAxes(picture, frame);
     return;
   }
   const shown = predicting(scene);
@@ -121,8 +121,11 @@ function drawRadius(picture, frame, { run, replay }) {
   const far = run.features.find((z) => Math.hypot(...z) === radius) ?? [0, 0];
   const [fx, fy] = frame.pixel(far);
   picture.line(x, y, fx, fy, { stroke: colors().quiet, width: 1, dash: [2, 4] });
-  const name = replay.bias ? `|x| = ${number(radius)}, R = √(|x|² + 1)` : `R = ${number(radius)}`;
-  picture.text((x + fx) / 2 + 6, (y + fy) / 2 - 6, name);
+  const whole = `R = √(|x|² + 1) = ${number(Math.hypot(radius, 1))}`;
+  const name = replay.bias ? `|x| = ${number(radius)}, ${whole}` : `R = ${number(radius)}`;
+  const place = x + 0.75 * (fx - x);
+  const anchor = place > frame.size / 2 ? "right" : "left";
+  picture.text(place + (anchor === "left" ? 8 : -8), y + 0.75 * (fy - y), name, { anchor });
 }
 
 /** Draw the widest strip without points, in the space that is trained. @param {Picture} picture @param {Frame} frame @param {Scene} scene */
@@ -136,11 +139,15 @@ function drawStrip(picture, frame, { run }) {
   for (const side of [1, -1]) {
     drawEdge(picture, frame, w1, w2, b + side * bound.gamma, { stroke: colors().quiet, width: 1, dash: [4, 4] });
   }
-  const ends = lineInBox(w1, w2, b + bound.gamma, frame.box);
-  if (ends) {
-    const [x, y] = frame.pixel([(3 * ends[0][0] + ends[1][0]) / 4, (3 * ends[0][1] + ends[1][1]) / 4]);
-    picture.text(x + 6, y - 6, `γ = ${number(bound.gamma)}`);
-  }
+  const ends = lineInBox(w1, w2, b, frame.box);
+  if (!ends) return;
+  const foot = [(3 * ends[0][0] + ends[1][0]) / 4, (3 * ends[0][1] + ends[1][1]) / 4];
+  const square = w1 * w1 + w2 * w2;
+  const tip = frame.pixel([foot[0] + (bound.gamma * w1) / square, foot[1] + (bound.gamma * w2) / square]);
+  const [x, y] = frame.pixel(foot);
+  picture.arrow(x, y, ...tip, { stroke: colors().quiet, width: 1.5 });
+  const right = x > frame.size / 2;
+  picture.text(x + (right ? -8 : 8), y + 16, `u, γ = ${number(bound.gamma)}`, { anchor: right ? "right" : "left" });
 }
 
 /** Draw the margins of a line that has every point on its side. @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Weights | "sum"} shown */

@@ -1,12 +1,12 @@
 /** The colours of the page, read from its style sheet, for what is drawn. */
 
-const NAMES = ["ink", "quiet", "faint", "surface", "accent", "positive", "negative", "positive-tint", "negative-tint"];
+const NAMES = ["ink", "quiet", "faint", "surface", "raised", "accent", "positive", "negative", "positive-tint", "negative-tint"];
 
 /** @type {Record<string, string> | null} */
 let read = null;
 
 /**
- * Return the colours by name: ink, quiet, faint, surface, accent, positive, negative, positive-tint, negative-tint.
+ * Return the colours by name: ink, quiet, faint, surface, raised, accent, positive, negative, positive-tint, negative-tint.
  * @returns {Record<string, string>}
  */
 export function colors() {

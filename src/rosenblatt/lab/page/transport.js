@@ -44,7 +44,7 @@ export function createTransport(root, words, app) {
   speed.value = app.speed;
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", "Transport");
-  root.append(...buttons, make("div", { className: "scrub" }, canvas, range), place, stepBy, speed);
+  root.append(...buttons, make("div", { className: "scrub" }, canvas, range), stepBy, speed, place);
 
   return {
     /** @param {Scene} scene */

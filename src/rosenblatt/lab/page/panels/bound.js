@@ -92,7 +92,8 @@ function headlineOf({ bound }, k) {
 function noteOf({ gamma, along }) {
   if (gamma === null) return "The upper half of the proof still holds: a mistake adds at most R² to ‖w‖².";
   const least = `Each mistake adds at least γ to ${along ? "w·u" : "w along the best direction"}`;
-  return `${least}, and at most R² to ‖w‖². The room between closes at k = R²/γ²: no more mistakes fit.`;
+  const reason = "since y x·u ≥ γ for every point: that is what a margin of γ means";
+  return `${least}, ${reason}; and at most R² to ‖w‖², since y w·x ≤ 0. The room between closes at k = R²/γ²: no more mistakes fit.`;
 }
 
 /**
@@ -104,7 +105,8 @@ function wordsOf(run, bias, { R, gamma, longest }) {
   const seen = [...run.names.map((name) => FEATURE_NAMES[name] ?? name), ...(bias ? ["1"] : [])].join(", ");
   const far = `the longest point as the learner sees it, (${seen}): point ${run.rows[longest] + 1}`;
   const counts = bias ? "; w counts b as its last weight" : "";
-  const wide = `the widest margin in that space, reached by u, which has length 1${counts}`;
+  const other = bias ? "; the Verdict's margin is a distance in the plane, where the bias costs nothing" : "";
+  const wide = `the widest margin in that space, reached by u, which has length 1${counts}${other}`;
   /** @type {[string, string][]} */
   const out = [[`R = ${number(R)}`, kernel ? "the longest point in the kernel's space: the largest √K(x, x)" : far]];
   const reached = "a margin in that space, which the run has reached";

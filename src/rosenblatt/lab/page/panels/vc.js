@@ -165,7 +165,7 @@ class Game {
     setText(
       this.score,
       `${found.count} of ${found.of} labellings: ${verdict}. ` +
-        `Most for ${counted(n, "point")} and VC dimension ${dimension}: ${found.sauer} (Sauer).`,
+        `A family of VC dimension ${dimension} cuts at most ${found.sauer} of them (Sauer's lemma).`,
     );
     this.next.disabled = found.shattered;
     this.grid.show(question.points, rows, new Set(found.cut.map(bitsOf)), bitsOf(question.subset));

@@ -29,7 +29,7 @@ export function drawAnswer(picture, frame, answer, places) {
   const of = (numbers) => (numbers ?? []).map((i) => places[i]).filter((place) => place !== undefined);
   const [inside, outside] = [of(answer.inside), of(answer.outside)];
   if (answer.point) {
-    drawCrossing(picture, frame, [inside, outside], answer.point, "in both hulls");
+    drawCrossing(picture, frame, [inside, outside], answer.point, answer.heights ? "a mix of both" : "in both hulls");
     return;
   }
   const [xs, ys] = [inside.map((place) => place[0]), inside.map((place) => place[1])];

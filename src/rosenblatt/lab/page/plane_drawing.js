@@ -121,7 +121,7 @@ function drawRadius(picture, frame, { run, replay }) {
   const far = run.features.find((z) => Math.hypot(...z) === radius) ?? [0, 0];
   const [fx, fy] = frame.pixel(far);
   picture.line(x, y, fx, fy, { stroke: colors().quiet, width: 1, dash: [2, 4] });
-  const whole = `R = √(|x|² + 1) = ${number(Math.hypot(radius, 1))}`;
+  const whole = `R = ${number(Math.hypot(radius, 1))}`;
   const name = replay.bias ? `|x| = ${number(radius)}, ${whole}` : `R = ${number(radius)}`;
   const place = x + 0.75 * (fx - x);
   const anchor = place > frame.size / 2 ? "right" : "left";

@@ -122,6 +122,15 @@ def test_picks_are_visited_as_they_come_and_points_held_out_are_not():
     assert len(made.updates) == model.n_updates_
 
 
+@pytest.mark.parametrize("learner", ["perceptron", "kernel"])
+def test_picks_end_at_the_limit_of_updates(learner):
+    state = state_of([[1.0, 0.0], [2.0, 0.0]], [1, -1], learner=learner, order="pick", picks=(0, 0, 1, 1, 1), updates=2)
+    made = run(state)
+    assert made.visits.tolist() == [0, 0, 1]
+    assert made.updates.tolist() == [0, 2]
+    assert run_message(state, made)["ended"] == "the limit of 2 updates"
+
+
 def test_picks_need_not_be_of_both_classes():
     made = run(state_of([[1.0, 1.0], [2.0, 0.0]], [1, 1], order="pick", picks=(0, 1)))
     assert made.updates.tolist() == [0]
@@ -148,6 +157,7 @@ def test_the_pocket_after_each_pass_makes_as_many_mistakes_as_it_says():
 def test_what_is_missing_is_said():
     X, y = cloud(6)
     assert "Place a point" in waiting(state_of(np.empty((0, 2)), np.empty(0, dtype=int)))
+    assert "held out" in waiting(state_of(X[:1], [1], [True]))
     assert "orange triangle" in waiting(state_of(X[:1], [1]))
     assert "blue disc" in waiting(state_of(X[:1], [-1]))
     assert "feature" in waiting(state_of(X, y, features=()))

@@ -16,7 +16,7 @@ WIDTH = 100
 """The longest line of points."""
 
 _FORMULAS = {"x": "x", "y": "y", "xy": "x * y", "x2": "x * x", "y2": "y * y", "r2": "x * x + y * y"}
-_MISTAKES_LEFT = "# warns that mistakes are left"
+_MISTAKES_LEFT = "# warns that no pass was without a mistake"
 _SORTED = "# warns that the points of one class all come first"
 
 

@@ -14,8 +14,10 @@ from rosenblatt import textbook
 from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.lab.state import MOST_VISITS, LabState, feature_columns
+from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import Observer, UpdateTrace
 from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.starts import new_state
 
 Floats = NDArray[np.float64]
 SHUFFLE: dict[str, bool | str] = {"fixed": False, "once": "once", "each": True, "pick": False}
@@ -47,6 +49,8 @@ class Run:
 def waiting(state: LabState) -> str:
     """Return what is missing before anything can be learned, in words; "" if nothing is."""
     labels = set(state.labels(state.rows).tolist())
+    if not labels and state.points:
+        return "All points are held out: train on some of them."
     if not labels:
         return "Place a point: click on the plane, or focus it and press Enter."
     if not state.feature_names:
@@ -121,19 +125,20 @@ def _passes(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
 
 
 def _picked(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
-    """Visit the points that were picked, one after the other."""
+    """Visit the points that were picked, one after the other, as ``partial_fit`` does, until the limit of updates."""
     place = {row: i for i, row in enumerate(state.rows.tolist())}
-    picks = [place[row] for row in state.picks if row in place]
-    model, updates = make_learner(state), []
-    for visit, i in enumerate(picks):
-        before = model.n_updates_ if visit else 0
-        model.partial_fit(X[[i]], y[[i]], classes=[-1, 1])
-        if model.n_updates_ > before:
-            updates.append(visit)
+    picks = np.array([place[row] for row in state.picks if row in place], dtype=np.int64)
+    model, trace, classes = make_learner(state), UpdateTrace(), np.array([-1, 1])
+    batch = make_batch(X[picks], (y[picks] > 0).astype(np.int32), classes, None, None)
+    options = model._options(X)
+    TrainingRun(new_state(options, 2, X.shape[1]), InMemory(batch), options, [trace]).visit(batch)
+    updates = trace.updates().visits.astype(np.int64)
+    if len(updates) == state.updates:
+        picks = picks[: updates[-1] + 1]  # the run ended there
+    model.partial_fit(X[picks], y[picks], classes=classes)
     w, b = _weights(model, X)
     clean = bool((model.predict(X) == y).all() and not model.on_boundary(X).any())
-    visits = np.array(picks, dtype=np.int64)
-    return Run(X, y, visits, np.array(updates, dtype=np.int64), [len(picks)], clean, w, b, model)
+    return Run(X, y, picks, updates, [len(picks)], clean, w, b, model)
 
 
 def _restart(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
@@ -217,10 +222,10 @@ def _ended(state: LabState, made: Run) -> str:
         return (
             "every point is on its side" if made.passes == [] or state.order == "pick" else "a pass without a mistake"
         )
-    if state.order == "pick":
+    if state.order == "pick" and len(made.updates) < state.updates:
         return "the last point that was picked"
     if len(made.updates) >= state.updates:
-        return f"the limit of {state.updates:,} updates"
+        return f"the limit of {state.updates:,} {'update' if state.updates == 1 else 'updates'}"
     if not made.passes:
         return f"the limit of {MOST_VISITS:,} visits"
     return f"the limit of {len(made.passes):,} {'pass' if len(made.passes) == 1 else 'passes'}"

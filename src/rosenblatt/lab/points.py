@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -75,10 +76,10 @@ def points_of(text: str) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArra
 
 def _rows(text: str) -> tuple[list[tuple[int, list[str]]], bool]:
     """Return the lines that are not empty with their numbers, and whether numbers may have a decimal comma."""
-    lines = text.removeprefix("\ufeff").splitlines()
-    first = next((line for line in lines if line.strip()), "")
+    text = text.removeprefix("\ufeff")
+    first = next((line for line in text.splitlines() if line.strip()), "")
     delimiter = "\t" if "\t" in first else ";" if ";" in first else ","
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    reader = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter, skipinitialspace=True)
     try:
         rows = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as fault:

@@ -83,6 +83,39 @@ def test_an_answer_that_comes_late_is_replayed_as_it_was_asked_for(lab):
     assert lab.get("document.getElementById('notice').hidden")
 
 
+def test_an_answer_to_a_state_that_was_left_is_dropped(lab):
+    lab.open(state_of(FOUR))
+    lab.page.evaluate(
+        """async (other) => {
+          const fetch = window.fetch;
+          let asked = 0;
+          window.fetch = async (...given) => {
+            const first = asked++ === 0;
+            const answer = await fetch(...given);
+            if (first) await new Promise((done) => setTimeout(done, 300));
+            return answer;
+          };
+          lab.change({ learner: "kernel" });
+          await lab.open(other);
+        }""",
+        state_of(FOUR, learner="averaged", order="fixed").to_plain(),
+    )
+    lab.wait()
+    assert lab.get("[lab.state.learner, lab.run.kind, lab.learned === lab.state]") == ["averaged", "linear", True]
+
+
+def test_a_drag_ends_where_its_point_goes(lab):
+    lab.open(state_of(FOUR))
+    lab.page.mouse.move(*lab.pixel(2, 0))
+    lab.page.mouse.down()
+    lab.page.mouse.move(*lab.pixel(2.2, 0.4))
+    lab.page.evaluate("lab.change({points: lab.state.points.slice(0, 1), picks: []})")
+    for step in range(4):
+        lab.page.mouse.move(*lab.pixel(1.5 - step / 4, 1))
+    lab.page.mouse.up()
+    assert len(lab.wait().state.points) == 1
+
+
 def test_points_are_placed_and_moved_by_touch(new_lab):
     lab = new_lab(viewport=PHONE, has_touch=True).open(state_of(FOUR))
     lab.page.touchscreen.tap(*lab.pixel(-2, 2))

@@ -29,11 +29,11 @@ const RUN = {
   w: [-2, 2.5], b: 0, pocket: null,
 };
 
-/** @param {number} t @param {object} [changes] */
-function words(t, changes = {}) {
+/** @param {number} t @param {object} [changes] of the run @param {object} [other] of the moment */
+function words(t, changes = {}, other = {}) {
   const run = { ...RUN, ...changes };
   const replay = new Replay(run, { bias: true, kernel: "rbf", degree: 2, gamma: 1, coef0: 1 });
-  return sentence({ replay, run, moment: replay.at(t), waiting: "", state: { bias: true }, beat: null });
+  return sentence({ replay, run, moment: { ...replay.at(t), ...other }, waiting: "", state: { bias: true }, beat: null });
 }
 
 test("the sentence says what happened, with the numbers", () => {
@@ -45,9 +45,14 @@ test("the sentence says what happened, with the numbers", () => {
   assert.equal(words(3), "Point 5, blue disc: y·a = 3 > 0, right; nothing changes.");
 });
 
+test("no sentence says that 0 is above 0, or a number above 0 below it: the library decides exactly", () => {
+  assert.equal(words(3, {}, { activation: 0 }), "Point 5, blue disc: y·a > 0, right; nothing changes.");
+  assert.match(words(1, {}, { activation: 1e-17 }), /^Point 5, blue disc: y·a ≤ 0, a mistake\./);
+});
+
 test("at the end it says why the run ended", () => {
   assert.match(words(4), /Done: a pass without a mistake, after 2 updates\.$/);
-  assert.match(words(4, { converged: false, ended: "the limit of 2 passes" }), /Stopped at the limit of 2 passes, with mistakes left\.$/);
+  assert.match(words(4, { converged: false, ended: "the limit of 2 passes" }), /Stopped at the limit of 2 passes, before a pass without a mistake\.$/);
 });
 
 test("a kernel's update joins the sum", () => {

@@ -52,6 +52,7 @@ export class App {
   #views;
   #scheduled = false;
   #asking = false;
+  #opened = 0;
   #failed = false;
   #stale = false;
   #beatStart = 0;
@@ -127,6 +128,7 @@ export class App {
     this.pause();
     if (this.runs) this.history.note(this.state);
     this.selected = -1;
+    this.#opened += 1;
     this.#set(state, false);
     this.#take(run, state);
   }
@@ -163,9 +165,10 @@ export class App {
     this.#asking = true;
     do {
       this.#stale = false;
-      const state = this.state;
+      const [state, opened] = [this.state, this.#opened];
       try {
-        this.#take(await ask("run", state), state);
+        const run = await ask("run", state);
+        if (opened === this.#opened) this.#take(run, state); // else another state has been opened since
         if (this.#failed) this.notice("");
         this.#failed = false;
       } catch (fault) {

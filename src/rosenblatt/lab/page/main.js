@@ -46,8 +46,9 @@ try {
   controls.setPresets(start.presets);
   const given = recording ? recording.state : fromFragment(location.hash.slice(1));
   const ordinary = { ...DEFAULTS, ...start.state };
+  if (location.hash && !given) app.notice("What follows # in the address is no state of the lab: copy the whole address.");
   try {
-    await app.open({ ...ordinary, ...given });
+    await app.open(given ? { ...DEFAULTS, ...given } : ordinary);
   } catch (fault) {
     app.notice(`The address has a state that cannot be opened. ${words(fault)}`);
     await app.open(ordinary);

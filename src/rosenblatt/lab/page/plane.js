@@ -109,7 +109,7 @@ function pointAt(state, frame, px, py, near) {
  * @param {() => Frame} frame
  */
 function takePointers(canvas, app, frame) {
-  /** @type {{number: number, moved: boolean, added: boolean, from: XY} | null} */
+  /** @type {{number: number, of: number, moved: boolean, added: boolean, from: XY} | null} */
   let drag = null;
 
   canvas.addEventListener("pointerdown", (event) => {
@@ -125,7 +125,7 @@ function takePointers(canvas, app, frame) {
     if (added) number = addPoint(app, frame().rounded(px, py));
     if (number < 0) return;
     app.selected = added ? -1 : number;
-    drag = { number, moved: false, added, from: [px, py] };
+    drag = { number, of: app.state.points.length, moved: false, added, from: [px, py] };
     canvas.setPointerCapture(event.pointerId);
     app.refresh();
   });
@@ -134,6 +134,10 @@ function takePointers(canvas, app, frame) {
     if (!drag) {
       const near = pointAt(app.state, frame(), event.offsetX, event.offsetY, NEAR) >= 0;
       canvas.style.cursor = near ? "grab" : "crosshair";
+      return;
+    }
+    if (drag.of !== app.state.points.length) {
+      drag = null; // points have come or gone: their numbers are others
       return;
     }
     const distance = Math.hypot(event.offsetX - drag.from[0], event.offsetY - drag.from[1]);

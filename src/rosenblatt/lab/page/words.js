@@ -96,7 +96,8 @@ function startWords(linear, bias) {
 
 /** @param {Moment} moment @param {boolean} bias @param {string} kind */
 function mistakeWords(moment, bias, kind) {
-  const what = `Point ${moment.number + 1}, ${className(moment.sign)}: y·a = ${number(moment.activation)} ≤ 0, a mistake.`;
+  const a = moment.activation > 0 ? "y·a" : `y·a = ${number(moment.activation)}`; // the library decides exactly
+  const what = `Point ${moment.number + 1}, ${className(moment.sign)}: ${a} ≤ 0, a mistake.`;
   if (kind === "kernel") return `${what} It joins the sum: its bump is added, ${moment.sign > 0 ? "upwards" : "downwards"}.`;
   const sign = moment.sign > 0 ? "+" : "−";
   const moved = `w ← ${vector(moment.before.w)} ${sign} ${vector(moment.x)} = ${vector(moment.w)}`;
@@ -106,10 +107,11 @@ function mistakeWords(moment, bias, kind) {
 
 /** @param {Moment} moment */
 function rightWords(moment) {
-  return `Point ${moment.number + 1}, ${className(moment.sign)}: y·a = ${number(moment.activation)} > 0, right; nothing changes.`;
+  const a = moment.activation > 0 ? `y·a = ${number(moment.activation)}` : "y·a";
+  return `Point ${moment.number + 1}, ${className(moment.sign)}: ${a} > 0, right; nothing changes.`;
 }
 
 /** @param {string} updates @param {string} ended @param {boolean} converged */
 function endWords(updates, ended, converged) {
-  return converged ? `Done: ${ended}, after ${updates}.` : `Stopped at ${ended}, with mistakes left.`;
+  return converged ? `Done: ${ended}, after ${updates}.` : `Stopped at ${ended}, before a pass without a mistake.`;
 }

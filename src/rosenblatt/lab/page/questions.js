@@ -2,7 +2,7 @@
 
 /** @typedef {Record<string, any>} Answer */
 
-const STOPPED = "The lab has stopped: start it again with `rosenblatt lab`, and open the new address.";
+const STOPPED = "The lab has stopped: run rosenblatt lab again, and open the new address.";
 
 /** The recording in the page, or null where there is a server. @type {{state: any, answers: Record<string, Answer>} | null} */
 export const recording = (() => {
@@ -20,7 +20,7 @@ export async function ask(question, body) {
   if (recording) {
     const answer = recording.answers[question];
     if (answer) return answer;
-    throw new Error("This page is a recording: to change anything, run `rosenblatt lab`.");
+    throw new Error("This page is a recording: to change anything, run rosenblatt lab.");
   }
   let response;
   try {

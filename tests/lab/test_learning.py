@@ -122,9 +122,8 @@ def test_picks_are_visited_as_they_come_and_points_held_out_are_not():
     assert len(made.updates) == model.n_updates_
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "kernel"])
-def test_picks_end_at_the_limit_of_updates(learner):
-    state = state_of([[1.0, 0.0], [2.0, 0.0]], [1, -1], learner=learner, order="pick", picks=(0, 0, 1, 1, 1), updates=2)
+def test_picks_end_at_the_limit_of_updates():
+    state = state_of([[1.0, 0.0], [2.0, 0.0]], [1, -1], order="pick", picks=(0, 0, 1, 1, 1), updates=2)
     made = run(state)
     assert made.visits.tolist() == [0, 0, 1]
     assert made.updates.tolist() == [0, 2]

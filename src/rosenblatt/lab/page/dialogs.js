@@ -10,12 +10,22 @@ import { make, setText } from "./dom.js";
  */
 export function createDialog(id, title, ...children) {
   const close = make("button", { type: "button" }, "Close");
-  const heading = make("h2", { id: `${id}-title` }, title);
+  const heading = make("h2", { id: `${id}-title`, tabIndex: -1 }, title);
   const foot = make("div", { className: "row end" }, close);
   const dialog = make("dialog", { id, "aria-labelledby": heading.id }, heading, ...children, foot);
   close.addEventListener("click", () => dialog.close());
   document.body.append(dialog);
   return dialog;
+}
+
+/**
+ * Show a dialog from its top, with the focus on its title: what comes first is in sight, and is read first.
+ * @param {HTMLDialogElement} dialog
+ */
+export function openDialog(dialog) {
+  if (!dialog.open) dialog.showModal();
+  dialog.querySelector("h2")?.focus();
+  dialog.scrollTop = 0;
 }
 
 /**

@@ -35,7 +35,7 @@ export async function checked(given) {
  * @param {{picture(): Picture}} plane
  */
 export function exportDialog(app, plane) {
-  const said = make("p", { className: "note", role: "status" });
+  const said = make("p", { className: "note said", role: "status" });
   /** @type {[string, string, () => BlobPart | Promise<BlobPart>, string][]} */
   const files = [
     ["Picture, PNG", `${NAME}.png`, () => png(plane.picture()), "image/png"],
@@ -65,14 +65,36 @@ export function exportDialog(app, plane) {
   return dialog;
 }
 
-/** @param {App} app @param {HTMLElement} said @param {() => void} done */
-function openingParts(app, said, done) {
+/**
+ * Return a field for a file, which is opened when it is chosen.
+ * @param {App} app
+ * @param {(fault: string) => void} done told what is wrong with the file, in words, or ""
+ */
+function fileField(app, done) {
   const input = make("input", { type: "file", id: "open-file", accept: ".csv,.json,.txt,text/csv,application/json" });
   input.addEventListener("change", async () => {
     const file = input.files?.[0];
     input.value = "";
-    if (!file) return;
-    const fault = await openFile(app, file);
+    if (file) done(await openFile(app, file));
+  });
+  return input;
+}
+
+/**
+ * Return a function that asks for a file at once, and opens it; a notice says what is wrong with it.
+ * @param {App} app
+ */
+export function fileChooser(app) {
+  const input = fileField(app, (fault) => fault && app.notice(fault));
+  return () => {
+    if (app.isRecording) app.notice("This page is a recording: to open a file, run rosenblatt lab.");
+    else input.click();
+  };
+}
+
+/** @param {App} app @param {HTMLElement} said @param {() => void} done */
+function openingParts(app, said, done) {
+  const input = fileField(app, (fault) => {
     setText(said, fault);
     if (!fault) done();
   });

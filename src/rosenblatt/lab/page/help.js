@@ -1,7 +1,16 @@
-/** The keys, in a dialog. */
+/** What mouse, touch and keys do, in a dialog. */
 
-import { createDialog } from "./dialogs.js";
+import { createDialog, openDialog } from "./dialogs.js";
 import { make } from "./dom.js";
+
+/** What is done by mouse, pen and finger, and what it does. */
+const POINTER = {
+  "Mouse and touch, on the plane": [
+    ["Click or tap", "place a point; the buttons at the top choose discs, triangles or to remove points"],
+    ["Drag a point", "move it: the whole run is made anew at once"],
+    ["Tap a point", "select it: the buttons at the top then change it; in the VC game it gets the other class"],
+  ],
+};
 
 /** Keys that belong together: a key, several of them, or keys pressed at once, and what they do. */
 const KEYS = {
@@ -38,7 +47,7 @@ export function createHelp() {
   return {
     open() {
       dialog ??= createDialog("help", "How to use the lab", ...content());
-      if (!dialog.open) dialog.showModal();
+      openDialog(dialog);
     },
   };
 }
@@ -47,18 +56,20 @@ function content() {
   const first = make(
     "p",
     {},
-    "Click on the plane to place points of both classes, or choose a lesson or a set of points at the top. " +
-      "Press Space to watch the perceptron learn, and the arrow keys to go through its updates one by one, " +
-      "back as well as forward. " +
-      "Drag a point, or change the learner, and the whole run is made anew at once.",
+    "Place points of both classes, or choose a lesson or a set of points at the top. Play shows how the perceptron " +
+      "learns, and the steps beside it go through its updates one by one, back as well as forward.",
   );
-  const tables = Object.entries(KEYS).map(([caption, rows]) => {
-    const body = rows.map(([keys, does]) => {
-      return make("tr", {}, make("th", { scope: "row" }, ...keycaps(keys)), make("td", {}, does));
+  return [first, ...tables(POINTER, (name) => [name]), ...tables(KEYS, keycaps)];
+}
+
+/** @param {Record<string, string[][]>} groups @param {(name: string) => (Node | string)[]} write */
+function tables(groups, write) {
+  return Object.entries(groups).map(([caption, rows]) => {
+    const body = rows.map(([name, does]) => {
+      return make("tr", {}, make("th", { scope: "row" }, ...write(name)), make("td", {}, does));
     });
     return make("table", { className: "keys" }, make("caption", {}, caption), make("tbody", {}, ...body));
   });
-  return [first, ...tables];
 }
 
 /** @param {string} keys @returns {(Node | string)[]} */

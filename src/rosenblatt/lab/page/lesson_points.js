@@ -35,7 +35,7 @@ export const BEYOND = [
   [1, 1, -1], [2, 0.5, -1], [0.5, 2, -1], [1.5, 1.5, -1], [0.5, 0.5, -1],
 ];
 
-/** @type {Point[]} Two clouds; the labels of points 4 and 21 are wrong, and ten points are held out. */
+/** @type {Point[]} Clouds on both sides of x + y = 0; points 3, 4 and 21 have the wrong label, ten are held out. */
 export const NOISY = [
   [1.4, 0.1, 1], [1.8, 1.8, 1], [-0.7, -0.2, 1], [1.2, 0.7, -1], [1.1, 0.2, 1], [1.9, 1.7, 1], [1.2, 2, 1],
   [1.5, 0.2, 1], [1.4, 0.1, 1], [1.9, 1, 1], [0.9, 0.4, 1, true], [2.2, 0.9, 1, true], [0.7, 0.7, 1, true],

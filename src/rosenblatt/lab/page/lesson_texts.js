@@ -65,11 +65,12 @@ export const LESSONS = [
   },
   {
     id: "bound",
-    title: "The margin and the bound",
+    title: "Margin and bound",
     text:
       "R is how far the farthest point is from the origin: the circle. γ is how far the nearest point is from the " +
-      "best line: half the strip. Every update adds at least γ to w·u, where u points straight across that strip, " +
-      "and at most R² to ‖w‖². After k updates kγ ≤ w·u ≤ ‖w‖ ≤ √k·R, so k can never exceed R²/γ².",
+      "best line: half the strip. Let u have length 1 and point straight across it. A margin of γ means y(x·u) ≥ γ " +
+      "for every point, so each update, which adds y·x to w, adds at least γ to w·u. To ‖w‖² it adds at most R². So " +
+      "kγ ≤ w·u ≤ ‖w‖ ≤ √k·R after k updates, and k ≤ R²/γ².",
     todo:
       "Step forward and watch the squeeze in the Bound panel: the lower end grows like k, the upper end only like " +
       "√k, so they must meet. Then press Thin, Middle and Wide: γ grows, and the bound falls with its square.",
@@ -114,19 +115,19 @@ export const LESSONS = [
     id: "averaging",
     title: "Averaging and voting",
     text:
-      "Two of these points have the wrong label, and no line separates the classes, so the run never settles: each " +
-      "late mistake throws the line off again, and the last weights are whatever the last mistake left. The average " +
-      "weighs every weight vector by the visits it survived; voting gives it that many votes. One late update moves " +
-      "neither much.",
+      "Discs belong above the line x + y = 0, triangles below it, but three of these points have the wrong label. " +
+      "No line separates the classes, so the run never settles: each late mistake throws the line off again. The " +
+      "average weighs every weight vector by the visits it survived; voting gives it that many votes. One late " +
+      "update moves neither much.",
     todo:
-      "Go to the end, then step back and forward: the line of the last weights jumps, the dashed line of the " +
-      "average hardly moves. The Error panel has the shares wrong of all three. Hollow points are held out: nobody " +
-      "trains on them.",
+      "Go to the end, then step back four times and forward again: the line of the last weights jumps, the dashed " +
+      "line of the average hardly moves. The Error panel has the shares wrong of all three. Hollow points are held " +
+      "out: nobody trains on them.",
     question: "The three learners make the same number of updates. Why?",
     answer:
       "They train in the same way: a mistake is always a mistake of the current weights. They differ in how they " +
       "predict. After these 10 passes the last weights are wrong on 10 of the 20 training points and 5 of the 10 " +
-      "held out, the average on 3 and none.",
+      "held out; the average on none held out, and on the 3 with the wrong label.",
     state: {
       points: NOISY, learner: "perceptron", seed: 1, passes: 10, panel: "error", view: [0, 0, 3],
       show: ["regions", "arrow", "average", "vote"],
@@ -144,8 +145,8 @@ export const LESSONS = [
     text:
       "The discs sit at two opposite corners, the triangles at the other two. A line with both discs on its " +
       "positive side has the whole segment between them there; with both triangles on the other side, their whole " +
-      "segment too. But the segments cross in the middle, and that point cannot be on both sides. The hulls meet, " +
-      "so no line exists.",
+      "segment too. But the segments cross in the middle, and that point cannot be on both sides. The hull of a " +
+      "class is everything between its points: what a rubber band around them holds. Where hulls meet, no line exists.",
     todo:
       "Play: as listed, w is back at 0 after every pass, for ever. The Verdict panel names the crossing. Then tick " +
       "the feature xy, or press the second button: it is 1 at the discs and −1 at the triangles, and one weight is " +
@@ -198,8 +199,8 @@ export const LESSONS = [
       "triangles, and gamma sets its width. It is the same algorithm in a space with far more features than one " +
       "could list.",
     todo:
-      "Step forward a few times: each mistake adds one bump. The Points table counts how often each point was " +
-      "wrong. Then compare the kernels below.",
+      "Step forward a few times: each mistake adds one bump, and points grow with the number of times they were " +
+      "wrong. The Points table has that number. Then compare the kernels below.",
     question: "Why does the polynomial kernel fail with degree 2, however long it runs, and succeed with degree 3?",
     answer:
       "With degree 2 the boundary is a conic (an ellipse, a parabola, a hyperbola, or lines), and no conic " +
@@ -235,10 +236,10 @@ export const LESSONS = [
       "labellings can be cut.",
     state: { points: TRIANGLE, panel: "vc", family: "halfspaces", view: [0, 0.2, 2.2], show: [] },
     tries: [
-      { title: "Three points", patch: { points: TRIANGLE } },
-      { title: "Three in a line", patch: { points: IN_LINE } },
-      { title: "Four, a square", patch: { points: XOR } },
-      { title: "Four, one inside", patch: { points: INSIDE } },
+      { title: "Three points", patch: { points: TRIANGLE, family: "halfspaces" } },
+      { title: "Three in a line", patch: { points: IN_LINE, family: "halfspaces" } },
+      { title: "Four, a square", patch: { points: XOR, family: "halfspaces" } },
+      { title: "Four, one inside", patch: { points: INSIDE, family: "halfspaces" } },
     ],
     outcome: "none",
   },

@@ -31,7 +31,12 @@ export function outcome(run, kind) {
   const { bound } = run.theory.bound;
   if (kind === "bound") return bound === null ? updates : `${updates}, at most ${number(Math.floor(bound + 1e-9))}`;
   const passes = counted(run.passes.length, "pass", "passes");
-  return run.converged ? `done after ${updates}, ${passes}` : `stopped after ${updates}, ${passes}`;
+  return `${run.converged ? "done" : "stopped"} after ${updates}, ${passes}`;
+}
+
+/** Return the seed of a run, in words, where there is one. @param {State} state */
+function seedWords({ order, seed }) {
+  return order === "once" || order === "each" ? `, seed ${seed}` : "";
 }
 
 /**
@@ -42,12 +47,17 @@ export function outcome(run, kind) {
 export function createLessons(root, app) {
   /** @type {Card | null} */
   let card = null;
+  let focus = false;
   /** @param {string} id */
   const start = (id) => {
     const lesson = LESSONS.find((each) => each.id === id);
     app.pause();
-    if (!lesson) app.change({ lesson: "" });
-    else app.change({ ...lessonState(lesson), hide: app.state.hide });
+    if (!lesson) return app.change({ lesson: "", show: DEFAULTS.show }, { undo: true });
+    app.stepBy = "update";
+    app.selected = -1;
+    app.brush = 1;
+    app.change({ ...lessonState(lesson), hide: app.state.hide });
+    focus = true;
   };
   document.addEventListener("lab-run", () => card?.note(app));
   return {
@@ -56,10 +66,14 @@ export function createLessons(root, app) {
     update({ state }) {
       const lesson = state.hide.includes("lessons") ? undefined : LESSONS.find(({ id }) => id === state.lesson);
       root.hidden = !lesson;
-      if (card?.lesson === lesson) return;
-      card = lesson ? new Card(lesson, app, start) : null;
-      root.replaceChildren(...(card ? card.parts : []));
-      card?.note(app);
+      if (card?.lesson !== lesson) {
+        card = lesson ? new Card(lesson, app, start) : null;
+        root.replaceChildren(...(card ? card.parts : []));
+        card?.note(app);
+      }
+      card?.press(state);
+      if (focus) document.getElementById("lesson-title")?.focus();
+      focus = false;
     },
   };
 }
@@ -73,8 +87,12 @@ class Card {
    */
   constructor(lesson, app, start) {
     this.lesson = lesson;
-    /** @type {HTMLElement[]} */
-    this.results = [];
+    /** @type {{button: HTMLElement, result: HTMLElement}[]} */
+    this.rows = [];
+    /** What no button of the lesson changes, the seed aside: runs that differ in it are not of this lesson. */
+    this.fixed = Object.entries(lessonState(lesson)).filter(([name]) => {
+      return name !== "seed" && asksForRun({ [name]: 0 }) && !lesson.tries.some(({ patch }) => name in patch);
+    });
     const place = LESSONS.indexOf(lesson);
     this.parts = [
       this.#head(place, app.isRecording ? null : start),
@@ -96,7 +114,7 @@ class Card {
         app.pause();
         app.change({ ...patch, at: null });
       });
-      this.results.push(result);
+      this.rows.push({ button, result });
       list.append(make("li", {}, button, result));
     }
     return list;
@@ -121,10 +139,7 @@ class Card {
     /** @param {string} title @param {Lesson | undefined} lesson */
     const way = (title, lesson) => {
       const button = make("button", { type: "button", disabled: !lesson }, title);
-      button.addEventListener("click", () => {
-        start(lesson?.id ?? "");
-        requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById("lesson-title")?.focus()));
-      });
+      button.addEventListener("click", () => start(lesson?.id ?? ""));
       return button;
     };
     const leave = make("button", { type: "button", className: "plain" }, "Leave the lesson");
@@ -133,22 +148,45 @@ class Card {
     return make("div", { className: "row head" }, count, ...ways);
   }
 
-  /** Write down what became of the run in sight, beside the button that stands for it. @param {App} app */
-  note({ run, learned, state }) {
-    if (this.lesson.outcome === "none" || state.lesson !== this.lesson.id) return;
+  /** Show which button stands for the state. @param {State} state */
+  press(state) {
+    if (state === this.seen) return;
+    this.seen = state;
     this.lesson.tries.forEach(({ patch }, i) => {
-      const here = learned !== null && matches(learned, patch);
-      const row = this.results[i]?.parentElement;
-      row?.querySelector("button")?.setAttribute("aria-pressed", String(here));
-      if (here && run) setText(this.results[i], outcome(run, this.lesson.outcome));
+      const parts = Object.entries(patch).filter(([name]) => name !== "show");
+      this.rows[i]?.button.setAttribute("aria-pressed", String(has(state, parts, true)));
     });
   }
+
+  /** Write down what became of the run in sight, beside the button that stands for it. @param {App} app */
+  note({ run, learned }) {
+    if (this.lesson.outcome === "none" || !learned) return;
+    const ours = has(learned, this.fixed);
+    this.lesson.tries.forEach(({ patch }, i) => {
+      if (!this.rows[i]) return;
+      const { result } = this.rows[i];
+      const parts = Object.entries(patch).filter(([name]) => asksForRun({ [name]: 0 }));
+      if (!ours) setText(result, "");
+      else if (run && has(learned, parts)) setText(result, outcome(run, this.lesson.outcome) + seedWords(learned));
+    });
+  }
+
+  /** The state whose button is shown. @type {State | null} */
+  seen = null;
 }
 
-/** Return whether a state learns what a change asks for. @param {State} state @param {Partial<State>} patch */
-function matches(state, patch) {
-  return Object.entries(patch).every(([name, value]) => {
-    if (!asksForRun({ [name]: value })) return true;
-    return JSON.stringify(state[/** @type {keyof State} */ (name)]) === JSON.stringify(value);
-  });
+/**
+ * Return whether a state has these values.
+ * @param {State} state
+ * @param {[string, unknown][]} values
+ * @param {boolean} [anyClass] whether points may have other labels
+ */
+function has(state, values, anyClass = false) {
+  /** @param {string} name @param {unknown} value */
+  const text = (name, value) => {
+    if (name !== "points") return JSON.stringify(value);
+    const points = /** @type {State["points"]} */ (value);
+    return JSON.stringify(points.map(([x, y, sign, test = false]) => [x, y, anyClass || sign, test]));
+  };
+  return values.every(([name, value]) => text(name, state[/** @type {keyof State} */ (name)]) === text(name, value));
 }

@@ -1,8 +1,8 @@
 /** The state in the address, and the dialog that shares it. */
 
-import { copyButton, createDialog } from "./dialogs.js";
+import { copyButton, createDialog, openDialog } from "./dialogs.js";
 import { checkbox, make } from "./dom.js";
-import { checked, exportDialog, takeDrops, words } from "./files.js";
+import { checked, exportDialog, fileChooser, takeDrops, words } from "./files.js";
 import { fromFragment, toFragment } from "./state.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -17,6 +17,8 @@ const PARTS = {
   transport: "play and steps",
   share: "share and export",
 };
+
+const HELD = "points, learner, place in the run and panels";
 
 /**
  * Keep the state in the address, and make the dialogs.
@@ -38,8 +40,10 @@ export function createShare(app, plane) {
     },
     openExport() {
       files ??= exportDialog(app, plane);
-      if (!files.open) files.showModal();
+      openDialog(files);
     },
+    /** Let the reader choose a file, and open it. */
+    openFile: fileChooser(app),
   };
 }
 
@@ -105,14 +109,13 @@ function shareDialog(app) {
     app.isRecording ? null : labelled("Address: on this machine, while this lab runs", address, "the address"),
     labelled("Command: on any machine with rosenblatt", command, "the command"),
     make("fieldset", { className: "boxes" }, legend, ...boxes.map(({ label }) => label)),
-    make("p", { className: "note" }, "Both hold the whole state: points, learner, place in the run, and what is open."),
+    make("p", { className: "note" }, `${app.isRecording ? "It holds" : "Both hold"} ${HELD}.`),
   );
   return {
     open() {
       for (const { name, input } of boxes) input.checked = app.state.hide.includes(name);
       write();
-      if (!dialog.open) dialog.showModal();
-      requestAnimationFrame(() => (address.scrollLeft = 0));
+      openDialog(dialog);
     },
   };
 }

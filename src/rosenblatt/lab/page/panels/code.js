@@ -42,7 +42,9 @@ export const code = {
 /** @param {Run} run */
 function weightWords(run) {
   const { w, b } = run.predicting ?? run;
-  return `At the end of the run w = ${vector(w, exact)}, b = ${exact(b)}`;
+  const numbers = `${vector(w, exact)}, b = ${exact(b)}`;
+  if (!run.predicting) return `At the end of the run w = ${numbers}`;
+  return `At the end of the run ${run.pocket ? "the pocket's w" : "the average of w"} = ${numbers}`;
 }
 
 /**

@@ -33,7 +33,7 @@ class Table {
       app.refresh();
     });
     this.clear.addEventListener("click", () => app.change({ points: [], picks: [] }));
-    const heads = HEADS.map((title) => make("th", { scope: "col" }, title));
+    const heads = HEADS.map((title) => make("th", { scope: "col" }, make("span", {}, title)));
     const foot = app.isRecording ? null : make("tfoot", {}, this.#newRow());
     const words = "Points: place, class, and how often each was a mistake so far";
     const label = make("caption", { className: "unseen" }, words);
@@ -114,7 +114,7 @@ class Row {
     this.sign = choice(CLASSES, (value) => set({ sign: value === "1" ? 1 : -1 }), { "aria-label": `class of ${name}` });
     this.heldOut = make("input", { type: "checkbox", "aria-label": `hold out ${name}` });
     this.wrong = make("td", { className: "figure" });
-    this.remove = make("button", { type: "button", "aria-label": `remove ${name}` }, "Remove");
+    this.remove = make("button", { type: "button", "aria-label": `remove ${name}` }, "×");
     this.heldOut.addEventListener("change", () => set({ test: this.heldOut.checked }));
     this.remove.addEventListener("click", () => table.remove(number));
     for (const axis of /** @type {("x" | "y")[]} */ (["x", "y"])) {

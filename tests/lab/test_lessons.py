@@ -74,7 +74,9 @@ def test_there_are_nine_lessons_and_each_opens_a_panel_that_matters(lessons):
 
 def test_paragraphs_are_short_and_the_states_can_be_run(lessons):
     for lesson in lessons.values():
-        assert 40 <= len(lesson["text"].split()) <= 80, lesson["id"]
+        words = [word for word in lesson["text"].split() if any(map(str.isalpha, word))]
+        assert 40 <= len(words) <= 80, lesson["id"]
+        assert len(lesson["title"]) <= 22, "the list at the top cuts longer ones"
         assert lesson["todo"].endswith(".")
         assert lesson["question"].endswith(("?", "."))
         assert len(lesson["state"]["points"]) <= 30
@@ -145,6 +147,7 @@ def test_the_margin_and_the_bound(lessons):
             w = w + made.y[place] * made.X[place]
             slack = 1e-9 * k
             assert k * margin.low - slack <= w @ u <= np.linalg.norm(w) + slack <= np.sqrt(k) * radius + 2 * slack
+        assert (made.y * (made.X @ u) >= margin.low - 1e-9).all()  # what a margin means
         assert made.converged
         assert len(made.updates) <= (radius / margin.low) ** 2
         counts.append(len(made.updates))
@@ -169,7 +172,11 @@ def test_the_bias(lessons):
 
 def test_averaging_and_voting(lessons):
     lesson = lessons["averaging"]
-    assert verdict(state_of(lesson)) == "Inseparable"
+    begins = state_of(lesson)
+    assert verdict(begins) == "Inseparable"
+    off = [i for i, (x, y, label, _) in enumerate(begins.points) if (x + y) * label <= 0]
+    assert (off, "x + y = 0, triangles below it, but three of" in lesson["text"]) == ([2, 3, 20], True)
+    assert set(off) < set(begins.rows.tolist())
     wrong, updates = {}, set()
     for title in ("Perceptron (last)", "Averaged", "Voted"):
         state = state_of(lesson, title)
@@ -179,6 +186,8 @@ def test_averaging_and_voting(lessons):
         held = made.model.predict(state.coordinates(tests)) != state.labels(tests)
         wrong[title] = int((made.model.predict(made.X) != made.y).sum()), int(held.sum())
         updates.add(tuple(made.updates))
+        if title == "Averaged":
+            assert begins.rows[made.model.predict(made.X) != made.y].tolist() == off
     assert len(updates) == 1
     assert wrong["Perceptron (last)"] == (10, 5)
     assert wrong["Averaged"] == (3, 0)

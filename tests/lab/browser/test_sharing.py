@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from helpers.lab_page import Lab, state_of
+from helpers.lab_page import PHONE, WIDE, Lab, state_of
 from rosenblatt.lab.state import LabState
 
 POINTS = [(1.25, 1, 1), (2, 0.5, 1), (-1, 0, -1), (0, -2, -1), (0.5, 0.5, 1, True)]
@@ -108,6 +108,9 @@ def test_one_file_replays_with_the_network_off(lab, new_lab, tmp_path):
     assert alone.text("#sentence").startswith("Point ")
     for panel in ("bound", "error", "weights", "lift", "vc", "projection"):
         alone.change(panel=panel)
+    alone.page.get_by_role("button", name="Share", exact=True).click()
+    assert alone.text("#share > p").startswith("It holds points, learner,")
+    alone.page.keyboard.press("Escape")
     alone.click(2.5, -2.5)
     assert alone.state.points == STATE.points
     assert alone.text("#notice").startswith("This page is a recording")
@@ -116,3 +119,56 @@ def test_one_file_replays_with_the_network_off(lab, new_lab, tmp_path):
 def test_a_recording_is_told_apart(lab):
     assert isinstance(lab, Lab)
     assert not lab.open(STATE).get("lab.isRecording")
+
+
+def boxes(lab):
+    """Where the open dialog and its buttons are."""
+    parts = "[...document.querySelectorAll('dialog[open], dialog[open] button')]"
+    return lab.get(f"{parts}.map(part => JSON.stringify(part.getBoundingClientRect()))")
+
+
+def test_dialogs_keep_still_when_they_say_something(lab):
+    lab.open(STATE)
+    lab.page.get_by_role("button", name="Export", exact=True).click()
+    before = boxes(lab)
+    saved(lab, "CSV")
+    lab.page.get_by_text("perceptron-lab.csv is in your downloads.").wait_for()
+    assert boxes(lab) == before
+    lab.page.keyboard.press("Escape")
+    lab.page.get_by_role("button", name="Share", exact=True).click()
+    before = boxes(lab)
+    lab.page.get_by_role("button", name="Copy the command").click()
+    lab.until("document.querySelectorAll('dialog[open] [role=status]')[1].textContent !== ''")
+    assert boxes(lab) == before
+    assert lab.text("#share > p") == "Both hold points, learner, place in the run and panels."
+
+
+def test_a_file_is_asked_for_at_once_and_opened(lab):
+    lab.open(STATE)
+    ask = "import('./share.js').then(({ createShare }) => createShare(lab, null).openFile())"
+    given = [("bad.json", b"{nothing"), ("points.csv", b"1,2,a\n3,4,b\n")]
+    for name, content in given:
+        with lab.page.expect_file_chooser() as coming:
+            lab.get(ask)
+        coming.value.set_files({"name": name, "mimeType": "text/csv", "buffer": content})
+        lab.until(
+            "lab.state.points.length === 2" if name == "points.csv" else "!document.getElementById('notice').hidden"
+        )
+    assert [point[:2] for point in lab.wait().state.points] == [(1, 2), (3, 4)]
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_help_opens_at_its_top_and_stays_on_the_screen(new_lab, size):
+    lab = new_lab(viewport=size).open(STATE)
+    lab.page.keyboard.press("?")
+    lab.frame()
+    assert lab.get("[document.activeElement.id, document.getElementById('help').scrollTop]") == ["help-title", 0]
+    box = lab.page.locator("#help").bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= size["height"]
+    captions = lab.page.locator("#help caption").all_inner_texts()
+    assert [caption.split()[0] for caption in captions] == ["Mouse", "Keys,", "Keys"]
+    close = lab.page.locator("#help").get_by_role("button", name="Close")
+    close.scroll_into_view_if_needed()
+    close.click()
+    assert not lab.page.locator("#help").is_visible()

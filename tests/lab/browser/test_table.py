@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.lab_page import state_of
+from helpers.lab_page import PHONE, WIDE, state_of
 
 POINTS = [(1.25, 1, 1), (2, 0.5, 1), (-1, 0, -1), (0, -2, -1), (0.5, 0.5, 1, True)]
 
@@ -99,3 +99,16 @@ def test_many_points_are_shown_on_demand_and_cleared_at_once(table):
     table.page.get_by_role("button", name="Clear all").click()
     assert table.wait().state.points == ()
     assert rows.count() == 0
+
+
+@pytest.mark.parametrize(("size", "count"), [(WIDE, 5), (PHONE, 5), (PHONE, 30)])
+def test_nothing_of_the_table_is_cut(new_lab, size, count):
+    points = [(-12.345, -0.351, -1), *POINTS, *[(i / 10, i / 7, 1) for i in range(count - 5)]]
+    lab = new_lab(viewport=size).open(state_of(points, lower="table"))
+    box = "document.querySelector('#panel-table .scroll')"
+    assert lab.get(f"{box}.scrollWidth <= {box}.clientWidth")
+    for name in ("x of point 1", "y of point 1"):
+        assert field(lab, name).evaluate("field => field.scrollWidth <= field.clientWidth"), name
+    for name in ("hold out point 1", "remove point 1"):
+        place = field(lab, name).bounding_box()
+        assert place["x"] + place["width"] <= size["width"], name

@@ -14,7 +14,7 @@ const POINTER = {
 
 /** Keys that belong together: a key, several of them, or keys pressed at once, and what they do. */
 const KEYS = {
-  "Everywhere": [
+  "Keys, everywhere": [
     ["Space", "play or pause"],
     ["← →", "a step back or forward"],
     ["Shift ← →", "a pass back or forward"],
@@ -24,7 +24,7 @@ const KEYS = {
     ["Ctrl+Shift+Z", "redo"],
     ["?", "this help"],
   ],
-  "On the plane, when it has the focus": [
+  "Keys on the plane, when it has the focus": [
     ["← ↑ ↓ →", "move the cursor, or the point that is selected; with Shift further"],
     ["Enter", "place a point at the cursor"],
     ["N P", "select the next or the previous point"],

@@ -94,7 +94,7 @@ class Table {
     for (const input of [x, y]) input.addEventListener("keydown", (event) => event.key === "Enter" && add());
     const cells = [x, y, sign, this.add].map((part) => make("td", {}, part));
     cells[3].colSpan = 3;
-    return make("tr", {}, make("th", { scope: "row" }, "New"), ...cells);
+    return make("tr", {}, make("th", { scope: "row" }, make("span", {}, "New")), ...cells);
   }
 
   /** @type {HTMLButtonElement} */

@@ -47,7 +47,7 @@ def test_fields_change_points_and_undo_takes_it_back(table):
 def test_what_is_no_coordinate_is_told_and_taken_back(table, typed):
     field(table, "y of point 2").fill(typed)
     field(table, "y of point 2").press("Tab")
-    assert table.text("#notice").startswith("y of point 2 must be a number from")
+    assert table.text("#notice").startswith("The y of point 2 must be a number from")
     assert field(table, "y of point 2").input_value() == "0.5"
     assert table.state.points == state_of(POINTS).points
 

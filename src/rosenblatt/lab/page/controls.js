@@ -21,16 +21,13 @@ export function createControls(root, app, { share, help, lessons }) {
   const opener = make("select", { id: "opener" });
   const lessonGroup = make("optgroup", { label: "Lessons" });
   const presetGroup = make("optgroup", { label: "Points to try" });
-  const ownGroup = make("optgroup", { label: "Your own" }, make("option", { value: "file" }, "Open a file …"));
-  opener.append(make("option", { value: "" }, "Lesson or points …"), lessonGroup, presetGroup, ownGroup);
+  opener.append(make("option", { value: "" }, "Lesson or points …"), lessonGroup, presetGroup);
   lessonGroup.append(...LESSONS.map(({ id, title }) => make("option", { value: `lesson ${id}` }, title)));
   opener.addEventListener("change", () => {
     const [kind, name] = opener.value.split(" ");
     app.notice("");
     if (kind === "lesson") lessons.start(name);
-    else if (kind === "file") share.openFile();
     else if (name) openPreset(app, name);
-    if (kind !== "preset") opener.value = app.state.lesson ? `lesson ${app.state.lesson}` : "";
     opener.blur();
   });
   const learner = choice(LEARNER_NAMES, (value) => app.change({ learner: /** @type {any} */ (value) }), { id: "learner" });
@@ -49,6 +46,8 @@ export function createControls(root, app, { share, help, lessons }) {
   };
   const helpButton = button("?", () => help.open());
   helpButton.setAttribute("aria-label", "Help and keys");
+  const open = button("Open", () => share.openFile());
+  open.title = "Open a table of points or a state from a file";
   const shareButtons = [button("Share", share.openShare), button("Export", share.openExport)];
   const fields = {
     lessons: make("label", {}, make("span", { className: "unseen" }, "Lesson or points"), opener),
@@ -60,7 +59,7 @@ export function createControls(root, app, { share, help, lessons }) {
   const features = createFeatures(app);
   root.append(
     ...Object.values(fields),
-    make("div", { className: "push" }, more.button, ...shareButtons, helpButton),
+    make("div", { className: "push" }, more.button, open, ...shareButtons, helpButton),
     make("div", { className: "tools" }, brushes.element, features.element, brushes.chosen),
   );
   root.after(more.element);
@@ -79,7 +78,8 @@ export function createControls(root, app, { share, help, lessons }) {
       fields.learner.hidden = hidden("learner");
       fields.order.hidden = hidden("order") || state.learner === "restart";
       fields.seed.hidden = fields.order.hidden || !["once", "each"].includes(state.order);
-      for (const one of shareButtons) one.hidden = hidden("share");
+      for (const one of [open, ...shareButtons]) one.hidden = hidden("share");
+      open.hidden ||= app.isRecording;
       set(learner, state.learner);
       set(order, state.order);
       if (document.activeElement !== seed) set(seed, String(state.seed));

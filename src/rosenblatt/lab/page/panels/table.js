@@ -123,7 +123,7 @@ class Row {
       input.addEventListener("change", () => {
         const value = readNumber(input);
         if (value !== null) return set({ [axis]: value });
-        app.notice(`${axis} of ${name} must be a number from −${LARGEST} to ${LARGEST}.`);
+        app.notice(`The ${axis} of ${name} must be a number from −${LARGEST} to ${LARGEST}.`);
         input.value = old();
       });
       input.addEventListener("blur", () => (input.value = old()));

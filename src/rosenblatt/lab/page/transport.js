@@ -51,6 +51,7 @@ export function createTransport(root, words, app) {
     update(scene) {
       const { replay, moment, state } = scene;
       root.hidden = state.hide.includes("transport");
+      if (stepBy.value !== app.stepBy) stepBy.value = app.stepBy;
       const visits = replay?.visits ?? 0;
       const t = moment?.t ?? 0;
       if (range.max !== String(visits)) range.max = String(visits);

@@ -67,7 +67,7 @@ def test_the_tint_of_the_plane_is_that_of_predict(lab, fields):
           const { colors } = await import(new URL("theme.js", document.baseURI));
           const canvas = document.querySelector("#plane canvas");
           const context = canvas.getContext("2d");
-          const rgb = (color) => [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)).join();
+          const rgb = (color) => color.match(/\\d+/g).join();
           const tints = [rgb(colors()["positive-tint"]), rgb(colors()["negative-tint"])];
           const { data, width } = context.getImageData(0, 0, canvas.width, canvas.height);
           return cells.map((cell) => {

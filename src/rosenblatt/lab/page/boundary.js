@@ -106,9 +106,9 @@ export class Boundary {
   }
 }
 
-/** @param {string} color as #rrggbb */
+/** @param {string} color as rgb(r, g, b) */
 function rgb(color) {
-  return [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+  return (color.match(/\d+/g) ?? []).slice(0, 3).map(Number);
 }
 
 /** @param {Picture} picture @param {Frame} frame @param {[number, number, number]} line @param {Look} look @param {boolean} regions */

@@ -11,8 +11,14 @@ let read = null;
  */
 export function colors() {
   if (!read) {
-    const style = getComputedStyle(document.documentElement);
-    read = Object.fromEntries(NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+    const probe = document.createElement("span"); // as a color of an element, a name becomes what it is in this palette
+    document.body.append(probe);
+    const look = (/** @type {string} */ name) => {
+      probe.style.color = `var(--${name})`;
+      return getComputedStyle(probe).color;
+    };
+    read = Object.fromEntries(NAMES.map((name) => [name, look(name)]));
+    probe.remove();
   }
   return read;
 }

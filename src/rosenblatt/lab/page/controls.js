@@ -57,10 +57,10 @@ export function createControls(root, app, { share, help, lessons }) {
   };
   const brushes = createBrushes(app);
   const features = createFeatures(app);
+  const buttons = make("div", { className: "push" }, more.button, open, ...shareButtons, helpButton);
   root.append(
     ...Object.values(fields),
-    make("div", { className: "push" }, more.button, open, ...shareButtons, helpButton),
-    make("div", { className: "tools" }, brushes.element, features.element, brushes.chosen),
+    make("div", { className: "tools" }, brushes.element, features.element, brushes.chosen, buttons),
   );
   root.after(more.element);
   more.button.addEventListener("click", () => root.classList.toggle("open", !more.element.hidden));

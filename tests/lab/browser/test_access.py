@@ -54,6 +54,12 @@ def test_nothing_scrolls_sideways_on_a_phone(new_lab):
     ):
         lab.change(**fields)
         assert lab.get(SIDEWAYS) <= 0, fields
+    lab.page.locator("#opener").select_option("lesson order")
+    lab.wait()
+    assert lab.get(SIDEWAYS) <= 0, "a lesson"
+    parts = [lab.page.locator(part).bounding_box() for part in ("#lesson", "#plane", "#panels")]
+    assert all(part["width"] > 300 for part in parts), "each has the width to itself"
+    assert parts[0]["y"] + parts[0]["height"] <= parts[1]["y"] < parts[2]["y"]
     for name in ("Share", "Export", "Help and keys"):
         lab.page.get_by_role("button", name=name, exact=True).click()
         assert lab.get(SIDEWAYS) <= 0, name

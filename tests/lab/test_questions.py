@@ -5,7 +5,8 @@ import json
 import pytest
 
 from rosenblatt.lab.questions import questions, run_answer, start_state
-from rosenblatt.lab.state import LEARNERS, LabState
+from rosenblatt.lab.state import LabState
+from rosenblatt.lab.state_fields import LEARNERS
 
 POINTS = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, True), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
 

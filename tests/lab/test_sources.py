@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rosenblatt.lab.sources import csv_message, read_source
-from rosenblatt.lab.state import LARGEST, MOST_POINTS, LabState
+from rosenblatt.lab.state import LabState
+from rosenblatt.lab.state_fields import LARGEST, MOST_POINTS
 
 
 def points(text):

@@ -2,14 +2,15 @@
 
 import json
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rosenblatt.lab import state as lab
+from rosenblatt.lab import state_fields as fields
 from rosenblatt.lab.state import LabState
 
-NUMBERS = st.floats(-lab.LARGEST, lab.LARGEST)
+NUMBERS = st.floats(-fields.LARGEST, fields.LARGEST)
 COUNTS = st.integers(0, 2**31 - 1)
 
 
@@ -23,26 +24,26 @@ def states(draw):
     picks = st.lists(st.integers(0, len(points) - 1), max_size=5) if points else st.just([])
     return LabState(
         points=tuple(points),
-        learner=draw(st.sampled_from(lab.LEARNERS)),
-        features=draw(subsets(lab.FEATURES)),
+        learner=draw(st.sampled_from(fields.LEARNERS)),
+        features=draw(subsets(fields.FEATURES)),
         bias=draw(st.booleans()),
-        order=draw(st.sampled_from(lab.ORDERS)),
+        order=draw(st.sampled_from(fields.ORDERS)),
         seed=draw(COUNTS),
         picks=tuple(draw(picks)),
-        kernel=draw(st.sampled_from(lab.KERNELS)),
+        kernel=draw(st.sampled_from(fields.KERNELS)),
         degree=draw(st.integers(1, 9)),
         gamma=draw(st.floats(1e-6, 1e6)),
         coef0=draw(st.floats(0, 1e6)),
         passes=draw(st.integers(1, 10_000)),
-        updates=draw(st.integers(1, lab.MOST_UPDATES)),
+        updates=draw(st.integers(1, fields.MOST_UPDATES)),
         view=(draw(NUMBERS), draw(NUMBERS), draw(st.floats(1e-6, 4e6))),
-        at=draw(st.none() | st.integers(0, lab.MOST_VISITS)),
-        panel=draw(st.sampled_from(lab.PANELS)),
-        lower=draw(st.sampled_from(lab.LOWER_PANELS)),
-        family=draw(st.sampled_from(lab.FAMILIES)),
+        at=draw(st.none() | st.integers(0, fields.MOST_VISITS)),
+        panel=draw(st.sampled_from(fields.PANELS)),
+        lower=draw(st.sampled_from(fields.LOWER_PANELS)),
+        family=draw(st.sampled_from(fields.FAMILIES)),
         lesson=draw(st.text(max_size=40)),
-        show=draw(subsets(lab.SHOWN)),
-        hide=draw(subsets(lab.HIDDEN)),
+        show=draw(subsets(fields.SHOWN)),
+        hide=draw(subsets(fields.HIDDEN)),
     )
 
 
@@ -100,15 +101,15 @@ def test_texts_that_break_parsers_are_value_errors(text):
 
 def test_limits_are_kept():
     point = [0, 0, 1]
-    LabState.from_plain({"version": 1, "points": [point] * lab.MOST_POINTS})
+    LabState.from_plain({"version": 1, "points": [point] * fields.MOST_POINTS})
     for field in (
-        {"points": [point] * (lab.MOST_POINTS + 1)},
+        {"points": [point] * (fields.MOST_POINTS + 1)},
         {"points": [[10**400, 0, 1]]},
         {"points": [[float("nan"), 0, 1]]},
         {"points": [[0, 0, True]]},
         {"points": [[True, 0, 1]]},
         {"points": [[0, 0, 1.0]]},
-        {"updates": lab.MOST_UPDATES + 1},
+        {"updates": fields.MOST_UPDATES + 1},
         {"picks": [0]},
         {"features": ["x", "x"]},
         {"colour": 1},
@@ -121,3 +122,13 @@ def test_the_version_is_needed():
     for version in (None, 0, 2, True, 1.0, "1"):
         with pytest.raises(ValueError, match="'version': 1"):
             LabState.from_plain(json.loads(json.dumps({"version": version})))
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=4))
+@example([(0.0, 0.0), (1e-6, 0.0)])
+@example([(1e6, 1e6), (-1e6, -1e6)])
+def test_points_however_close_or_far_give_a_state_that_can_be_read(points):
+    state = LabState().with_points(np.array(points), np.ones(len(points), dtype=int))
+    assert LabState.from_plain(state.to_plain()) == state
+    x, y, half = state.view
+    assert all(abs(px - x) <= half and abs(py - y) <= half for px, py in points)

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.lab.questions import Question, questions
-from rosenblatt.lab.state import LEARNERS, LabState
+from rosenblatt.lab.state import LabState
+from rosenblatt.lab.state_fields import LEARNERS
 
 if TYPE_CHECKING:
     import uvicorn

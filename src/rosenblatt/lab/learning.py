@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from rosenblatt import textbook
 from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
-from rosenblatt.lab.state import MOST_VISITS, LabState, feature_columns
+from rosenblatt.lab.state import LabState, feature_columns
+from rosenblatt.lab.state_fields import MOST_VISITS
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import Observer, UpdateTrace
 from rosenblatt.training.run import TrainingRun

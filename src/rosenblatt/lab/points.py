@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.lab.state import LARGEST, MOST_POINTS
+from rosenblatt.lab.state_fields import LARGEST, MOST_POINTS
 from rosenblatt.parameters import show_text
 
 _LABELS = ("label", "class", "target", "species")

@@ -10,7 +10,7 @@ import numpy as np
 from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.circles.shapes import Circle, HalfSpace
 from rosenblatt.lab.plain_numbers import unit
-from rosenblatt.lab.state import FAMILIES, LARGEST
+from rosenblatt.lab.state_fields import FAMILIES, LARGEST
 from rosenblatt.parameters import shorten
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.vc import RadonPartition, dichotomies, sauer_bound, vc_dimension, why_not

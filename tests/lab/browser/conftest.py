@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 
 from helpers.lab_page import FLAGS, WIDE, Lab, find_browser
 from rosenblatt.lab.presets import START
-from rosenblatt.lab.state import LEARNERS
+from rosenblatt.lab.state_fields import LEARNERS
 
 
 @pytest.fixture(scope="session")

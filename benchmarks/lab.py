@@ -77,10 +77,9 @@ def states() -> dict[str, LabState]:
     rng = np.random.default_rng(0)
     X = rng.uniform(-2.5, 2.5, (200, 2)).round(3)
     X[:, 0] += np.where(X[:, 0] > 0, 0.2, -0.2)
-    state = LabState(view=(0.0, 0.0, 3.0))
     apart, mixed = np.where(X[:, 0] > 0, 1, -1), rng.choice([-1, 1], 200)
     return {
-        name: LabState.from_plain(state.with_points(X, y).to_plain() | {"view": [0, 0, 3.5], "at": None})
+        name: LabState.from_plain(LabState().with_points(X, y).to_plain() | {"view": [0, 0, 3.5], "at": None})
         for name, y in {"separable": apart, "inseparable": mixed}.items()
     }
 
@@ -91,8 +90,10 @@ def server() -> Iterator[str]:
     command = [sys.executable, "-m", "rosenblatt.cli.main", "lab", "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
         assert running.stdout is not None
-        yield running.stdout.readline().strip()
-        running.terminate()
+        try:
+            yield running.stdout.readline().strip()
+        finally:
+            running.terminate()
 
 
 @contextmanager
@@ -102,8 +103,10 @@ def opened(browser: str) -> Iterator[Any]:
 
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=FLAGS)
-        yield chromium.new_context(viewport={"width": 1280, "height": 800})
-        chromium.close()
+        try:
+            yield chromium.new_context(viewport={"width": 1280, "height": 800})
+        finally:
+            chromium.close()
 
 
 def first_paint(context: Any, address: str) -> float:

@@ -9,6 +9,7 @@ from helpers.browser import chromium
 from helpers.lab_server import write_page
 from rosenblatt.lab.export import export_html
 from rosenblatt.lab.learning import run_message
+from rosenblatt.lab.questions import exported, start_answer
 from rosenblatt.lab.state import LabState
 
 POINTS = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
@@ -49,6 +50,10 @@ out.dataset.done = reached;
 }
 
 
+def answers(run=None):
+    return {"start": start_answer(STATE), "run": run or run_message(STATE)}
+
+
 def recording(html):
     found = re.findall(r'<script type="application/json" id="recording">(.*?)</script>', html, re.DOTALL)
     assert len(found) == 1
@@ -62,7 +67,7 @@ def page(tmp_path):
 
 def test_the_answers_are_in_the_file_and_stay_in_their_place(page):
     run = run_message(STATE) | {"code": EVIL}
-    html = export_html(STATE, run, {"passes": [1]}, page)
+    html = export_html(answers(run) | {"errors": {"passes": [1]}}, page)
     found = recording(html)
     assert LabState.from_plain(found["state"]) == STATE
     assert found["answers"]["run"] == run
@@ -74,13 +79,15 @@ def test_the_answers_are_in_the_file_and_stay_in_their_place(page):
     assert "\u2028" not in html
 
 
-def test_a_run_without_errors_by_pass_has_no_such_answer(page):
-    html = export_html(LabState(), run_message(LabState()), page=page)
-    assert set(recording(html)["answers"]) == {"start", "run"}
+def test_the_file_of_a_state_has_the_answers_that_there_are():
+    found = recording(exported(STATE))["answers"]
+    assert set(found) == {"start", "run", "errors"}
+    assert found["start"] == start_answer(STATE) | {"presets": []}, "a file makes no points"
+    assert set(recording(exported(LabState()))["answers"]) == {"start", "run"}
 
 
 def test_nothing_is_left_that_another_file_must_answer(page):
-    html = export_html(STATE, run_message(STATE), page=page)
+    html = export_html(answers(), page)
     for pattern in (r'src="', r'href="(?!data:)', r"unused", r"modulepreload"):
         assert not re.search(pattern, html), pattern
     imports = json.loads(re.search(r'<script type="importmap">(.*?)</script>', html)[1])["imports"]
@@ -96,13 +103,13 @@ def test_nothing_is_left_that_another_file_must_answer(page):
 def test_a_page_that_cannot_be_exported_is_told(page):
     (page / "index.html").write_text("<!doctype html><title>Lab</title>")
     with pytest.raises(RuntimeError, match=r"main\.js"):
-        export_html(STATE, run_message(STATE), page=page)
+        export_html(answers(), page)
 
 
 @pytest.mark.slow
 def test_the_file_replays_in_a_browser_without_a_network(page, tmp_path):
-    run = run_message(STATE) | {"code": EVIL}
-    (tmp_path / "run.html").write_text(export_html(STATE, run, page=page), encoding="utf-8")
+    html = export_html(answers(run_message(STATE) | {"code": EVIL}), page)
+    (tmp_path / "run.html").write_text(html, encoding="utf-8")
     with chromium() as browser:
         context = browser.new_context()
         context.set_offline(True)

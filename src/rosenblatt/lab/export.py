@@ -10,9 +10,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rosenblatt.lab.state import LabState
-from rosenblatt.version import __version__
-
 PAGE = Path(__file__).parent / "page"
 _MAIN = "main.js"
 _LINK = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
@@ -22,10 +19,10 @@ _SPECIFIER = re.compile(r"""(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}/[^"'\n]+
 _IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
-def export_html(
-    state: LabState, run_message: dict[str, Any], errors_message: dict[str, Any] | None = None, page: Path = PAGE
-) -> str:
-    """Return the page with the answers that belong to a state, as one file that needs no server and no network.
+def export_html(answers: dict[str, dict[str, Any]], page: Path = PAGE) -> str:
+    """Return the page with answers to its questions, as one file that needs no server and no network.
+
+    ``answers`` are by question: start, with the state, and run, both needed, and perhaps errors.
 
     Style sheets are inlined. Modules become data: URLs of an import map, as browsers load no modules from files. The
     element ``recording`` holds the answers.
@@ -33,16 +30,14 @@ def export_html(
     html = (page / "index.html").read_text(encoding="utf-8")
     if not _SCRIPT.search(html) or not _CHARSET.search(html):
         raise RuntimeError(f"index.html must have <meta charset='utf-8'> and a script with src='{_MAIN}'.")
-    start = {"state": state.to_plain(), "presets": [], "version": __version__}
-    answers = {"start": start, "run": run_message} | ({"errors": errors_message} if errors_message else {})
     styles: list[str] = []
     html = _LINK.sub(lambda link: _inlined(link.group(), page, styles), html)
     imports = {f"lab/{name}": _data_url("text/javascript", text) for name, text in _modules(page).items()}
     scripts = [_script_json({"imports": imports}), f'import "lab/{_MAIN}";']
+    recording = {"state": answers["start"]["state"], "answers": answers}
     elements = [
         f'<script type="importmap">{scripts[0]}</script>',
-        f'<script type="application/json" id="recording">{_script_json({"state": start["state"], "answers": answers})}'
-        "</script>",
+        f'<script type="application/json" id="recording">{_script_json(recording)}</script>',
         f'<script type="module">{scripts[1]}</script>',
     ]
     html = _SCRIPT.sub(lambda _: "\n".join(elements), html, count=1)

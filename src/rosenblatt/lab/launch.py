@@ -5,17 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import signal
 import socket
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.lab.export import PAGE
 from rosenblatt.lab.questions import Question, questions
 from rosenblatt.lab.state import LabState
 from rosenblatt.lab.state_fields import LEARNERS
@@ -23,7 +24,6 @@ from rosenblatt.lab.state_fields import LEARNERS
 if TYPE_CHECKING:
     import uvicorn
 
-PAGE = Path(__file__).parent / "page"
 _ADDRESS = "127.0.0.1"
 
 
@@ -43,7 +43,7 @@ def launch(state: LabState, port: int = 0, browser: bool = True) -> None:
         if browser:
             _in_background(lambda: _open_browser(address))
 
-    with warnings.catch_warnings(), _sigterm_is_ctrl_c(), suppress(KeyboardInterrupt):
+    with warnings.catch_warnings(), suppress(KeyboardInterrupt):
         warnings.simplefilter("ignore")
         with listening(port) as listener:
             make_server(listener, asked, PAGE, started).run(sockets=[listener])
@@ -57,9 +57,10 @@ def make_server(
     try:
         import uvicorn
 
-        from rosenblatt.lab.server import lab_app
+        from rosenblatt.lab.server import MOST_AT_ONCE, lab_app
     except ImportError:
         raise ImportError("the lab needs the packages starlette and uvicorn: pip install 'rosenblatt[lab]'.") from None
+    threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="lab")
     token, port = secrets.token_urlsafe(16), listener.getsockname()[1]
 
     class Server(uvicorn.Server):
@@ -67,10 +68,14 @@ def make_server(
             await super().startup(sockets)
             started(f"http://{_ADDRESS}:{port}/{token}/")
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().shutdown(sockets)
+            threads.shutdown(wait=False, cancel_futures=True)
+
     settings: dict[str, Any] = {"lifespan": "off", "ws": "none", "loop": "asyncio", "http": "h11"}
     settings |= {"proxy_headers": False, "server_header": False, "timeout_keep_alive": 60}
     settings |= {"log_config": None, "log_level": "critical", "access_log": False, "timeout_graceful_shutdown": 1}
-    return Server(uvicorn.Config(lab_app(page, token, port, asked), **settings))
+    return Server(uvicorn.Config(lab_app(page, token, port, asked, threads), **settings))
 
 
 def listening(port: int) -> socket.socket:
@@ -95,18 +100,6 @@ def warm_up(asked: Mapping[str, Question]) -> None:
     for learner in LEARNERS:
         with suppress(Exception):  # it will be said when someone asks
             asked["run"](replace(tiny, learner=learner).to_plain())
-
-
-@contextmanager
-def _sigterm_is_ctrl_c() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _in_background(work: Callable[[], object]) -> None:

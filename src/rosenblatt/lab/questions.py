@@ -65,8 +65,10 @@ def exported(state: LabState) -> str:
     from rosenblatt.lab.errors import error_message
     from rosenblatt.lab.export import export_html
 
-    run = run_answer(state)
-    return export_html(state, run, None if run["waiting"] else error_message(state))
+    answers = {"start": start_answer(state) | {"presets": []}, "run": run_answer(state)}
+    if not answers["run"]["waiting"]:
+        answers["errors"] = error_message(state)
+    return export_html(answers)
 
 
 def _errors(body: Any) -> dict[str, Any]:

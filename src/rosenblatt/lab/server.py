@@ -34,13 +34,15 @@ _MEDIA = {
 }
 
 
-def lab_app(page: Path, token: str, port: int, questions: Mapping[str, Question]) -> ASGIApp:
+def lab_app(
+    page: Path, token: str, port: int, questions: Mapping[str, Question], threads: ThreadPoolExecutor
+) -> ASGIApp:
     """Return the server as an ASGI application: the files of a folder, and questions, under ``/token/``.
 
-    At most `MOST_AT_ONCE` questions are answered at a time, in threads; others wait, and beyond `MOST_WAITING` are
-    refused.
+    At most `MOST_AT_ONCE` questions are answered at a time, in ``threads``, which stay the caller's to shut down;
+    others wait, and beyond `MOST_WAITING` are refused.
     """
-    asking = _Asking(questions)
+    asking = _Asking(questions, threads)
 
     async def answer(request: Request) -> Response:
         name = request.scope["path"].split("/", 2)[2]  # all of it: a route would leave out a newline at the end
@@ -57,9 +59,8 @@ def lab_app(page: Path, token: str, port: int, questions: Mapping[str, Question]
 class _Asking:
     """Answers questions in threads, a few at a time."""
 
-    def __init__(self, questions: Mapping[str, Question]) -> None:
-        self._questions = questions
-        self._pool = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="lab")
+    def __init__(self, questions: Mapping[str, Question], threads: ThreadPoolExecutor) -> None:
+        self._questions, self._threads = questions, threads
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
         self._asked = 0
 
@@ -95,7 +96,7 @@ class _Asking:
         async with self._turns:
             if await request.is_disconnected():
                 return Response(status_code=400)  # to no one
-            status, text = await asyncio.get_running_loop().run_in_executor(self._pool, _asked, question, data)
+            status, text = await asyncio.get_running_loop().run_in_executor(self._threads, _asked, question, data)
         return Response(text, status, media_type="application/json")
 
 

@@ -21,15 +21,17 @@ def address():
         pytest.skip("no Chromium on the path: install it (apt install chromium), and the lab's page is tested")
     command = [sys.executable, "-m", "rosenblatt.cli.main", "lab", "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        printed = server.stdout.readline().strip()
-        assert printed.startswith("http://127.0.0.1:"), printed
-        for learner in LEARNERS:  # the first run of each may have to compile
-            question = replace(START, learner=learner).to_json().encode()
-            headers = {"Content-Type": "application/json"}
-            with urlopen(Request(printed + "run", question, headers), timeout=300) as answer:
-                assert answer.status == 200
-        yield printed
-        server.terminate()
+        try:
+            printed = server.stdout.readline().strip()
+            assert printed.startswith("http://127.0.0.1:"), printed
+            for learner in LEARNERS:  # the first run of each may have to compile
+                question = replace(START, learner=learner).to_json().encode()
+                headers = {"Content-Type": "application/json"}
+                with urlopen(Request(printed + "run", question, headers), timeout=300) as answer:
+                    assert answer.status == 200
+            yield printed
+        finally:
+            server.terminate()
         assert server.wait(timeout=20) == 0
 
 

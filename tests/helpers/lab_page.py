@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from rosenblatt.lab.state import LabState
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 360, "height": 740}
-PANELS = ("bound", "projection", "error", "weights", "lift", "verdict", "vc")
 
 
-def find_browser() -> str | None:
-    """Return the path of a Chromium, or None."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
-
-
-def state_of(points: list[tuple[float, ...]], **fields: Any) -> LabState:
+def state_with(points: Sequence[tuple[float, ...]], **fields: Any) -> LabState:
     """Return a state with points [x, y, label] or [x, y, label, held_out]; the view is 3 wide each way."""
     told = tuple((float(x), float(y), int(label), bool(held and held[0])) for x, y, label, *held in points)
     return replace(LabState(view=(0.0, 0.0, 3.0)), points=told, **fields)

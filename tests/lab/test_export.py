@@ -7,14 +7,14 @@ import pytest
 
 from helpers.browser import chromium
 from helpers.lab_server import write_page
+from helpers.lab_states import FOUR
 from rosenblatt.lab.export import export_html
 from rosenblatt.lab.learning import run_message
 from rosenblatt.lab.questions import exported, start_answer
 from rosenblatt.lab.state import LabState
 
-POINTS = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
 EVIL = "</script><script>document.title='stolen'</script><!-- \u2028"
-STATE = LabState(points=POINTS, order="fixed", lesson=EVIL[:40])
+STATE = LabState(points=FOUR, order="fixed", lesson=EVIL[:40])
 PAGE = {
     "index.html": """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Lab</title>

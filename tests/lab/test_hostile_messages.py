@@ -6,11 +6,11 @@ import random
 import pytest
 
 from helpers.lab_server import serving, write_page
+from helpers.lab_states import FOUR
 from rosenblatt.lab.learning import run_message
 from rosenblatt.lab.state import LabState
 
-POINTS = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
-STATE = LabState(points=POINTS, order="fixed")
+STATE = LabState(points=FOUR, order="fixed")
 
 
 def malformed(rng, good):

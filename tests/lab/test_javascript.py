@@ -34,7 +34,7 @@ def test_pure_modules_pass_their_tests_in_node():
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    TSC is None, reason="no tsc on the path or in node_modules: npm install --prefix . --no-save typescript@5"
+    TSC is None, reason="no tsc on the path or in node_modules: npm install --prefix . --no-save typescript@5.9.3"
 )
 def test_types_of_the_page_are_right():
     run(TSC, "-p", str(PAGE))

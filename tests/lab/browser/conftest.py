@@ -7,9 +7,9 @@ from dataclasses import replace
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import sync_playwright
 
-from helpers.lab_page import FLAGS, WIDE, Lab, find_browser
+from helpers.browser import chromium, find_chromium
+from helpers.lab_page import WIDE, Lab
 from rosenblatt.lab.presets import START
 from rosenblatt.lab.state_fields import LEARNERS
 
@@ -17,8 +17,7 @@ from rosenblatt.lab.state_fields import LEARNERS
 @pytest.fixture(scope="session")
 def address():
     """Start the lab as a user does, and return the address that it prints."""
-    if find_browser() is None:
-        pytest.skip("no Chromium on the path: install it (apt install chromium), and the lab's page is tested")
+    find_chromium()
     command = [sys.executable, "-m", "rosenblatt.cli.main", "lab", "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -36,12 +35,10 @@ def address():
 
 
 @pytest.fixture(scope="module")
-def browser(address):
+def browser():
     """Start a browser. It ends with the file: while it runs, nothing else in this process may use asyncio."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
-        yield chromium
-        chromium.close()
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from helpers.lab_page import PANELS, PHONE
+from helpers.lab_page import PHONE
+from rosenblatt.lab.state_fields import PANELS
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 

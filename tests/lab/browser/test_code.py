@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from helpers.lab_page import read_numbers, state_of
+from helpers.lab_page import read_numbers, state_with
 
 RNG = np.random.default_rng(11)
 POINTS = [
@@ -38,9 +38,9 @@ def ran(code):
 
 @pytest.mark.slow
 def test_the_code_gives_the_numbers_on_the_page(lab, capsys):
-    lab.open(state_of(POINTS, passes=5, lower="code"))
+    lab.open(state_with(POINTS, passes=5, lower="code"))
     for fields in CASES:
-        state = state_of(POINTS, lower="code", **({"passes": 5} | fields))
+        state = state_with(POINTS, lower="code", **({"passes": 5} | fields))
         lab.show(state)
         names = ran(lab.page.locator("#panel-code pre").text_content())
         shown = lab.text("#code-weights")

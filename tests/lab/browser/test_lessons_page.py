@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.lab_page import state_of
+from helpers.lab_page import state_with
 from rosenblatt.lab.learning import run
 from rosenblatt.lab.state import LabState
 
@@ -103,7 +103,7 @@ def test_nothing_of_before_is_left_when_a_lesson_begins(lab):
     lab.open()
     choose(lab, "kernels")
     whole = lab.state
-    busy = state_of([(1, 1, 1), (0, -1, -1)], learner="averaged", features=("x", "xy"), seed=8, passes=3, bias=False)
+    busy = state_with([(1, 1, 1), (0, -1, -1)], learner="averaged", features=("x", "xy"), seed=8, passes=3, bias=False)
     lab.show(replace(busy, family="discs", at=1, order="pick", picks=(0, 1), show=("hulls",), hide=("share",)))
     lab.get("Object.assign(lab, { stepBy: 'pass', selected: 1, brush: -1 })")
     choose(lab, "kernels")

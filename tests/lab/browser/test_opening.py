@@ -2,14 +2,13 @@
 
 import pytest
 
-from helpers.lab_page import state_of
+from helpers.lab_page import state_with
+from helpers.lab_states import FOUR
 from rosenblatt.lab.presets import START
-
-POINTS = [(1, 1, 1), (2, 0, 1), (-1, 0, -1), (0, -2, -1)]
 
 
 def test_a_state_in_the_address_is_shown(lab):
-    state = state_of(POINTS, order="fixed", at=3)
+    state = state_with(FOUR, order="fixed", at=3)
     lab.open(state)
     assert lab.state == state
     assert lab.moment["w"] == [2, 1]
@@ -33,21 +32,20 @@ def test_it_waits_where_motion_is_to_be_left_out(lab):
 
 
 def test_an_update_has_three_beats_where_motion_is_welcome(new_lab):
-    lab = new_lab(reduced_motion="no-preference").open(state_of(POINTS, at=0))
+    lab = new_lab(reduced_motion="no-preference").open(state_with(FOUR, at=0))
     beats = lab.get(
-        """async () => {
-          lab.speed = "slow";
-          lab.step(1);
+        """() => {
           const seen = [];
-          for (let beat = lab.scene().beat; beat !== null; beat = lab.scene().beat) {
-            seen.push(beat);
-            await new Promise(requestAnimationFrame);
-          }
+          lab.speed = "slow";
+          let now = performance.now();
+          lab.step(1);
+          for (; lab.scene(now).beat !== null; now += 10) seen.push(lab.scene(now).beat);
           return seen;
         }"""
     )
     assert {int(beat) for beat in beats} == {0, 1, 2}
     assert beats == sorted(beats)
+    lab.until("lab.scene().beat === null")
 
 
 @pytest.mark.parametrize("fragment", ["nonsense", "eyJ2ZXJzaW9uIjoyfQ"])
@@ -58,7 +56,7 @@ def test_an_address_that_is_no_state_opens_the_start(lab, fragment):
 
 
 def test_a_state_that_the_server_refuses_is_told_in_one_sentence(lab):
-    lab.open(state_of(POINTS))
+    lab.open(state_with(FOUR))
     lab.faults.clear()
     lab.change(seed=-1)
     assert lab.text("#notice").startswith("'seed' must be an integer from 0 to 2147483647")

@@ -2,10 +2,9 @@
 
 import pytest
 
-from helpers.lab_page import PHONE, state_of
+from helpers.lab_page import PHONE, state_with
+from helpers.lab_states import FOUR
 from rosenblatt.lab.state import LabState
-
-FOUR = [(1, 1, 1), (2, 0, 1), (-1, 0, -1), (0, -2, -1)]
 
 
 @pytest.mark.slow
@@ -36,7 +35,7 @@ def test_the_brush_decides_the_class(lab):
 
 
 def test_undo_and_redo_restore_every_state(lab):
-    lab.open(state_of(FOUR, order="fixed"))
+    lab.open(state_with(FOUR, order="fixed"))
     states = [lab.state]
     changes = [{"bias": False}, {"points": FOUR[:3]}, {"learner": "averaged"}, {"seed": 5}, {"features": ["x", "xy"]}]
     for change in changes:
@@ -54,7 +53,7 @@ def test_undo_and_redo_restore_every_state(lab):
 
 
 def test_a_click_and_a_drag_are_taken_back(lab):
-    lab.open(state_of(FOUR))
+    lab.open(state_with(FOUR))
     lab.click(0.5, 2)
     lab.wait()
     assert len(lab.state.points) == 5
@@ -76,7 +75,7 @@ def test_a_click_and_a_drag_are_taken_back(lab):
 
 
 def test_an_answer_that_comes_late_is_replayed_as_it_was_asked_for(lab):
-    lab.open(state_of(FOUR))
+    lab.open(state_with(FOUR))
     lab.page.evaluate("for (let i = 0; i < 9; i++) lab.change({bias: i % 2 === 0})")
     lab.wait()
     assert lab.get("[lab.replay.agrees, lab.replay.bias]") == [True, True]
@@ -84,28 +83,30 @@ def test_an_answer_that_comes_late_is_replayed_as_it_was_asked_for(lab):
 
 
 def test_an_answer_to_a_state_that_was_left_is_dropped(lab):
-    lab.open(state_of(FOUR))
+    lab.open(state_with(FOUR))
     lab.page.evaluate(
         """async (other) => {
           const fetch = window.fetch;
-          let asked = 0;
+          let release, asked = 0;
+          const held = new Promise((done) => { release = done; });
           window.fetch = async (...given) => {
             const first = asked++ === 0;
             const answer = await fetch(...given);
-            if (first) await new Promise((done) => setTimeout(done, 300));
+            if (first) await held;
             return answer;
           };
           lab.change({ learner: "kernel" });
           await lab.open(other);
+          release();
         }""",
-        state_of(FOUR, learner="averaged", order="fixed").to_plain(),
+        state_with(FOUR, learner="averaged", order="fixed").to_plain(),
     )
     lab.wait()
     assert lab.get("[lab.state.learner, lab.run.kind, lab.learned === lab.state]") == ["averaged", "linear", True]
 
 
 def test_a_drag_ends_where_its_point_goes(lab):
-    lab.open(state_of(FOUR))
+    lab.open(state_with(FOUR))
     lab.page.mouse.move(*lab.pixel(2, 0))
     lab.page.mouse.down()
     lab.page.mouse.move(*lab.pixel(2.2, 0.4))
@@ -117,7 +118,7 @@ def test_a_drag_ends_where_its_point_goes(lab):
 
 
 def test_points_are_placed_and_moved_by_touch(new_lab):
-    lab = new_lab(viewport=PHONE, has_touch=True).open(state_of(FOUR))
+    lab = new_lab(viewport=PHONE, has_touch=True).open(state_with(FOUR))
     lab.page.touchscreen.tap(*lab.pixel(-2, 2))
     x, y, sign, _ = lab.wait().state.points[-1]
     assert len(lab.state.points) == 5
@@ -126,7 +127,7 @@ def test_points_are_placed_and_moved_by_touch(new_lab):
 
 
 def test_the_table_edits_points(lab):
-    lab.open(state_of(FOUR, lower="table"))
+    lab.open(state_with(FOUR, lower="table"))
     lab.page.get_by_label("x of point 2", exact=True).fill("2.5")
     lab.page.get_by_label("x of point 2", exact=True).press("Enter")
     assert lab.wait().state.points[1] == (2.5, 0.0, 1, False)
@@ -138,4 +139,4 @@ def test_the_table_edits_points(lab):
     assert lab.wait().state.points == ()
     for _ in range(4):
         lab.get("lab.undo()")
-    assert lab.wait().state.points == state_of(FOUR).points
+    assert lab.wait().state.points == state_with(FOUR).points

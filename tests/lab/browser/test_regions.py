@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.lab_page import state_of
+from helpers.lab_page import state_with
 from rosenblatt.lab.learning import run
 from rosenblatt.lab.state import feature_columns
 
@@ -45,9 +45,9 @@ def predictions(state, X):
 
 @pytest.mark.slow
 def test_scores_over_the_plane_have_the_signs_of_predict(lab):
-    lab.open(state_of(POINTS))
+    lab.open(state_with(POINTS))
     for fields in CASES:
-        state = state_of(POINTS, at=None, **({"updates": 300} | fields))
+        state = state_with(POINTS, at=None, **({"updates": 300} | fields))
         lab.show(state)
         scores = np.array(lab.page.evaluate(SCORES, SIZE))
         predicted = predictions(state, grid(state.view, SIZE))
@@ -60,7 +60,7 @@ def test_scores_over_the_plane_have_the_signs_of_predict(lab):
 @pytest.mark.slow
 @pytest.mark.parametrize("fields", CASES[:3], ids=name)
 def test_the_tint_of_the_plane_is_that_of_predict(lab, fields):
-    state = state_of(POINTS, at=None, show=("regions",), **({"updates": 300} | fields))
+    state = state_with(POINTS, at=None, show=("regions",), **({"updates": 300} | fields))
     lab.open(state)
     drawn = lab.page.evaluate(
         """async ([size, cells]) => {

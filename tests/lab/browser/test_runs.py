@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from helpers.lab_page import state_of
+from helpers.lab_page import state_with
+from helpers.lab_states import FOUR
 from rosenblatt import Perceptron
 from rosenblatt.lab.learning import run
 from rosenblatt.lab.presets import preset_message
@@ -64,9 +65,9 @@ def test_playing_to_the_end_shows_the_weights_of_fit_bit_for_bit(lab):
 def test_stepping_back_from_the_end_restores_every_state(lab):
     rng = np.random.default_rng(5)
     points = [(*map(float, xy), sign) for xy, sign in zip(rng.normal(size=(12, 2)).round(3), [1, -1] * 6, strict=True)]
-    lab.open(state_of(points))
+    lab.open(state_with(points))
     for fields in STEPPED:
-        state = state_of(points, updates=40, at=0, **({"passes": 6} | fields))
+        state = state_with(points, updates=40, at=0, **({"passes": 6} | fields))
         lab.show(state)
         assert lab.get("lab.replay.agrees"), fields
         recorded = lab.get(THERE_AND_BACK)
@@ -77,7 +78,7 @@ def test_stepping_back_from_the_end_restores_every_state(lab):
 
 
 def test_arrows_step_and_the_sentence_says_what_happened(lab):
-    lab.open(state_of([(1, 1, 1), (2, 0, 1), (-1, 0, -1), (0, -2, -1)], order="fixed", at=0))
+    lab.open(state_with(FOUR, order="fixed", at=0))
     said = [lab.text("#sentence")]
     for _ in range(3):
         lab.page.keyboard.press("ArrowRight")

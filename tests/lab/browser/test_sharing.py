@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from helpers.lab_page import PHONE, WIDE, Lab, state_of
+from helpers.lab_page import PHONE, WIDE, state_with
 from rosenblatt.lab.state import LabState
 
 POINTS = [(1.25, 1, 1), (2, 0.5, 1), (-1, 0, -1), (0, -2, -1), (0.5, 0.5, 1, True)]
-STATE = state_of(POINTS, order="each", seed=9, at=3, panel="verdict", lower="table", learner="averaged")
+STATE = state_with(POINTS, order="each", seed=9, at=3, panel="verdict", lower="table", learner="averaged")
 
 
 def saved(lab, title):
@@ -43,8 +43,8 @@ def test_an_address_opened_in_a_second_browser_shows_the_same_state(lab, new_lab
 def test_the_address_follows_the_state(lab):
     lab.open(STATE)
     lab.change(seed=12)
-    lab.until("(location.hash, lab.state.seed === 12) && location.hash.length > 1")
-    lab.page.wait_for_timeout(400)  # it is written a moment after a change
+    seed = "(await import('./state.js')).fromFragment(location.hash.slice(1))?.seed"
+    lab.until(f"{seed} === 12")  # it is written a moment after a change
     assert LabState.from_fragment(lab.page.url.partition("#")[2]) == lab.state
 
 
@@ -100,6 +100,7 @@ def test_one_file_replays_with_the_network_off(lab, new_lab, tmp_path):
     alone.open()
     assert {url.partition(":")[0] for url in requests} <= {"file", "data", "about"}
     assert alone.state == STATE
+    assert [page.get("lab.isRecording") for page in (lab, alone)] == [False, True]
     assert alone.get("Array.from({length: lab.replay.visits + 1}, (_, t) => lab.replay.at(t))") == moments
     alone.page.keyboard.press("Home")
     alone.page.keyboard.press("ArrowRight")
@@ -114,11 +115,6 @@ def test_one_file_replays_with_the_network_off(lab, new_lab, tmp_path):
     alone.click(2.5, -2.5)
     assert alone.state.points == STATE.points
     assert alone.text("#notice").startswith("This page is a recording")
-
-
-def test_a_recording_is_told_apart(lab):
-    assert isinstance(lab, Lab)
-    assert not lab.open(STATE).get("lab.isRecording")
 
 
 def boxes(lab):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.lab_page import PHONE, WIDE, state_of
+from helpers.lab_page import PHONE, WIDE, state_with
 
 POINTS = [(1.25, 1, 1), (2, 0.5, 1), (-1, 0, -1), (0, -2, -1), (0.5, 0.5, 1, True)]
 
@@ -10,7 +10,7 @@ POINTS = [(1.25, 1, 1), (2, 0.5, 1), (-1, 0, -1), (0, -2, -1), (0.5, 0.5, 1, Tru
 @pytest.fixture
 def table(lab):
     """The page with five points, one of them held out, and the table in sight."""
-    return lab.open(state_of(POINTS, order="fixed", lower="table"))
+    return lab.open(state_with(POINTS, order="fixed", lower="table"))
 
 
 def field(lab, name):
@@ -38,7 +38,7 @@ def test_fields_change_points_and_undo_takes_it_back(table):
     ]
     for _ in range(4):
         table.get("lab.undo()")
-    assert table.wait().state.points == state_of(POINTS).points
+    assert table.wait().state.points == state_with(POINTS).points
     assert field(table, "x of point 3").input_value() == "-1"
     assert field(table, "hold out point 5").is_checked()
 
@@ -49,11 +49,11 @@ def test_what_is_no_coordinate_is_told_and_taken_back(table, typed):
     field(table, "y of point 2").press("Tab")
     assert table.text("#notice").startswith("The y of point 2 must be a number from")
     assert field(table, "y of point 2").input_value() == "0.5"
-    assert table.state.points == state_of(POINTS).points
+    assert table.state.points == state_with(POINTS).points
 
 
 def test_times_wrong_are_the_updates_so_far(table):
-    table.show(state_of([*POINTS, (-0.5, 0.2, -1)], order="fixed", lower="table"))
+    table.show(state_with([*POINTS, (-0.5, 0.2, -1)], order="fixed", lower="table"))
     for t in range(table.get("lab.replay.visits") + 1):
         table.get(f"lab.go({t})")
         table.frame()
@@ -76,7 +76,7 @@ def test_points_are_added_and_removed_by_keyboard_and_focus_stays(table):
         field(table, f"remove point {number}").focus()
         table.page.keyboard.press("Enter")
         table.wait()
-    assert table.state.points == state_of(POINTS[1:]).points
+    assert table.state.points == state_with(POINTS[1:]).points
     assert focused(table) == "remove point 1"
 
 
@@ -104,7 +104,7 @@ def test_many_points_are_shown_on_demand_and_cleared_at_once(table):
 @pytest.mark.parametrize(("size", "count"), [(WIDE, 5), (PHONE, 5), (PHONE, 30)])
 def test_nothing_of_the_table_is_cut(new_lab, size, count):
     points = [(-12.345, -0.351, -1), *POINTS, *[(i / 10, i / 7, 1) for i in range(count - 5)]]
-    lab = new_lab(viewport=size).open(state_of(points, lower="table"))
+    lab = new_lab(viewport=size).open(state_with(points, lower="table"))
     box = "document.querySelector('#panel-table .scroll')"
     assert lab.get(f"{box}.scrollWidth <= {box}.clientWidth")
     for name in ("x of point 1", "y of point 1"):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from helpers.lab_page import state_of
+from helpers.lab_page import state_with
 from rosenblatt.lab.presets import preset_message
 from rosenblatt.lab.state import LabState
 
@@ -13,7 +13,7 @@ SQUARE = [(1, 1, 1), (-1, 1, 1), (-1, -1, 1), (1, -1, 1)]
 
 
 def test_xor_is_inseparable_and_the_hulls_cross(lab):
-    lab.open(state_of(XOR, panel="bound", show=()))
+    lab.open(state_with(XOR, panel="bound", show=()))
     before = [lab.pixels(0, 0), lab.pixels(0.5, 0.5)]
     lab.change(panel="verdict")
     assert lab.text("#verdict-headline") == "Not separable"
@@ -27,7 +27,7 @@ def test_xor_is_inseparable_and_the_hulls_cross(lab):
 
 
 def test_ticking_xy_mends_xor(lab):
-    lab.open(state_of(XOR, panel="verdict"))
+    lab.open(state_with(XOR, panel="verdict"))
     assert not lab.get("lab.run.converged")
     assert lab.text("#verdict-headline") == "Not separable"
     box = lab.page.get_by_role("checkbox", name="xy", exact=True)
@@ -58,7 +58,7 @@ def test_the_circle_drawn_holds_every_positive_point(lab, seed):
 
 
 def test_the_vc_game_refuses_the_labelling_that_no_line_cuts(lab):
-    lab.open(state_of([(x, y, sign) for (x, y, _), sign in zip(SQUARE, [1, -1, 1, -1], strict=True)], panel="vc"))
+    lab.open(state_with([(x, y, sign) for (x, y, _), sign in zip(SQUARE, [1, -1, 1, -1], strict=True)], panel="vc"))
     lab.until("document.getElementById('vc-headline').textContent !== ''")
     assert lab.text("#vc-headline") == "No half-plane can"
     text = lab.text("#vc-text")
@@ -69,7 +69,7 @@ def test_the_vc_game_refuses_the_labelling_that_no_line_cuts(lab):
 
 @pytest.mark.slow
 def test_the_vc_game_accepts_all_labellings_but_two(lab):
-    lab.open(state_of(SQUARE, panel="vc"))
+    lab.open(state_with(SQUARE, panel="vc"))
     buttons = lab.page.locator("#panel-vc .labellings button")
     buttons.first.wait_for()
     assert buttons.count() == 16
@@ -86,7 +86,7 @@ def test_the_vc_game_accepts_all_labellings_but_two(lab):
 
 
 def test_rectangles_shatter_four_points_of_a_diamond(lab):
-    lab.open(state_of([(2, 0, 1), (0, 2, -1), (-2, 0, 1), (0, -2, -1)], panel="vc", family="rectangles"))
+    lab.open(state_with([(2, 0, 1), (0, 2, -1), (-2, 0, 1), (0, -2, -1)], panel="vc", family="rectangles"))
     lab.until("document.getElementById('vc-score').textContent.startsWith('16 of 16')")
     assert lab.text("#vc-headline") == "A rectangle can"
     lab.page.get_by_role("radio", name="Half-planes").check()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rosenblatt.circles.shapes import circle_from_plane
 from rosenblatt.lab.learning import Run, make_learner, run, waiting
 from rosenblatt.lab.state import LabState
+from rosenblatt.lab.words import counted
 
 WIDTH = 100
 """The longest line of points."""
@@ -185,7 +183,7 @@ def _restart_lines(state: LabState, made: Run) -> list[str]:
     examples = "list(zip(X.tolist(), y.tolist()))"
     lines = [
         f"D = with_dummy_feature({examples})  # the first weight is the bias" if state.bias else f"D = {examples}",
-        f"w = perceptron_restart(D, max_updates={limit})  # makes {_updates(made.updates)}",
+        f"w = perceptron_restart(D, max_updates={limit})  # makes {counted(len(made.updates), 'update')}",
         "b, w = w[0], w[1:]" if state.bias else "b = 0.0",
         'print("weights:", w, "bias:", b)',
         'print("every point on its side:", (y * (X @ w + b) > 0).all())',
@@ -193,7 +191,3 @@ def _restart_lines(state: LabState, made: Run) -> list[str]:
     if len(state.held_out):
         lines.append('print("right on the points held out:", np.mean(y_test * (X_test @ w + b) > 0))')
     return lines
-
-
-def _updates(updates: NDArray[np.int64]) -> str:
-    return "1 update" if len(updates) == 1 else f"{len(updates)} updates"

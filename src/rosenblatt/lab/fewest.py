@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.lab.state import LabState, feature_columns
-from rosenblatt.lab.theory_words import counted, separators_words
+from rosenblatt.lab.words import counted, separators_words
 from rosenblatt.theory.mistakes.fewest import fewest_mistakes
 
 SECONDS = 2.0

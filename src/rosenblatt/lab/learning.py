@@ -15,6 +15,7 @@ from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.lab.state import LabState, feature_columns
 from rosenblatt.lab.state_fields import MOST_VISITS
+from rosenblatt.lab.words import counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import Observer, UpdateTrace
 from rosenblatt.training.run import TrainingRun
@@ -22,7 +23,6 @@ from rosenblatt.training.starts import new_state
 
 Floats = NDArray[np.float64]
 SHUFFLE: dict[str, bool | str] = {"fixed": False, "once": "once", "each": True, "pick": False}
-HYPOTHESIS = {"averaged": "average", "voted": "vote", "pocket": "pocket"}
 
 
 @dataclass
@@ -85,7 +85,7 @@ def make_learner(state: LabState) -> Any:
         return AveragedPerceptron(**common)
     if state.learner == "voted":
         return VotedPerceptron(**common)
-    return Perceptron(hypothesis=HYPOTHESIS.get(state.learner, "last"), **common)
+    return Perceptron(hypothesis="pocket" if state.learner == "pocket" else "last", **common)
 
 
 def most_passes(state: LabState) -> int:
@@ -190,7 +190,10 @@ class _Pockets(Observer):
 
 
 def run_message(state: LabState, made: Run | None = None) -> dict[str, Any]:
-    """Return the run as the page gets it, where it is not given; ``{"waiting": ...}`` where something is missing."""
+    """Return the run of a state as the page gets it; ``{"waiting": ...}`` where something is missing.
+
+    ``made`` is the run, where it has been made already.
+    """
     missing = waiting(state)
     if missing:
         return {"waiting": missing}
@@ -226,7 +229,7 @@ def _ended(state: LabState, made: Run) -> str:
     if state.order == "pick" and len(made.updates) < state.updates:
         return "the last point that was picked"
     if len(made.updates) >= state.updates:
-        return f"the limit of {state.updates:,} {'update' if state.updates == 1 else 'updates'}"
+        return f"the limit of {counted(state.updates, 'update')}"
     if not made.passes:
         return f"the limit of {MOST_VISITS:,} visits"
-    return f"the limit of {len(made.passes):,} {'pass' if len(made.passes) == 1 else 'passes'}"
+    return f"the limit of {counted(len(made.passes), 'pass', 'passes')}"

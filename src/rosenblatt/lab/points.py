@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.lab.state_fields import LARGEST, MOST_POINTS
+from rosenblatt.lab.words import counted
 from rosenblatt.parameters import show_text
 
 _LABELS = ("label", "class", "target", "species")
@@ -57,10 +58,8 @@ def points_of(text: str) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArra
     notes = []
     left_out = len(rows) - len(whole)
     if left_out:
-        notes.append(
-            f"{left_out:,} {'row' if left_out == 1 else 'rows'} with missing values "
-            f"{'was' if left_out == 1 else 'were'} left out."
-        )
+        were = "was" if left_out == 1 else "were"
+        notes.append(f"{counted(left_out, 'row')} with missing values {were} left out.")
     X = np.array([[_coordinate(line, cells[i], comma) for i in columns[:2]] for line, cells in whole]).reshape(-1, 2)
     y, note = _signs([cells[columns.label] for _, cells in whole], comma)
     notes += [note] if note else []

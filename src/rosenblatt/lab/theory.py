@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rosenblatt.lab.learning import Run
 from rosenblatt.lab.plain_numbers import plain, plain_list, unit
 from rosenblatt.lab.state import LabState
-from rosenblatt.lab.theory_words import counted, separator_words, separators_words, short
+from rosenblatt.lab.words import counted, separator_words, separators_words, short
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.separability import separability

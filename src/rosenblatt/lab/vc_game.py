@@ -11,6 +11,7 @@ from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.circles.shapes import Circle, HalfSpace
 from rosenblatt.lab.plain_numbers import unit
 from rosenblatt.lab.state_fields import FAMILIES, LARGEST
+from rosenblatt.lab.words import counted
 from rosenblatt.parameters import shorten
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.vc import RadonPartition, dichotomies, sauer_bound, vc_dimension, why_not
@@ -165,12 +166,11 @@ def _refused(points: Points, family: str, inside: list[int]) -> dict[str, Any]:
     X = np.array(points)
     low, high = X[inside].min(axis=0), X[inside].max(axis=0)
     others = [i for i in range(len(points)) if i not in inside and ((X[i] >= low) & (X[i] <= high)).all()]
-    text = f"The smallest rectangle around the chosen points also holds {_others(others)}: so does every other one."
+    text = (
+        f"The smallest rectangle around the chosen points also holds {counted(len(others), 'point')} outside the "
+        "choice: so does every other one."
+    )
     return {"cut": False, "text": text, "inside": inside, "outside": others, "point": None}
-
-
-def _others(rows: list[int]) -> str:
-    return "a point outside the choice" if len(rows) == 1 else f"{len(rows)} points outside the choice"
 
 
 def _reason(found: RadonPartition, family: str) -> str:

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Replay, dot, featuresOf } from "../../../src/rosenblatt/lab/page/replay.js";
+import { Replay } from "../../../src/rosenblatt/lab/page/replay.js";
 
 const OPTIONS = { bias: true, kernel: "rbf", degree: 2, gamma: 0.5, coef0: 1 };
 
@@ -95,7 +95,3 @@ test("a kernel's activation is the sum of its bumps", () => {
   assert.equal(poly.kernel([1, 2], 3, -1), (2 * (3 - 2) + 1) ** 3);
 });
 
-test("features are those that the server trains on", () => {
-  assert.deepEqual(featuresOf(["x", "y", "xy", "x2", "y2", "r2"], 2, -3), [2, -3, -6, 4, 9, 13]);
-  assert.equal(dot([1, 2, 3], [4, 5, 6]), 32);
-});

@@ -46,6 +46,12 @@ test("undo leaves alone where one looks", () => {
   assert.deepEqual([back.seed, back.panel, back.at, back.view], [0, "vc", 7, [1, 2, 3]]);
 });
 
+test("undo brings points back into sight", () => {
+  const history = new History();
+  history.note({ ...state(0), points: [[1, 1, 1]], view: [0, 0, 5] });
+  assert.deepEqual(history.undo({ ...state(1), points: [[900, 900, 1]], view: [900, 900, 2] }).view, [0, 0, 5]);
+});
+
 test("two hundred changes can be taken back", () => {
   const history = new History();
   for (let seed = 0; seed < 300; seed++) history.note(state(seed));

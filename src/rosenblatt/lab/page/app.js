@@ -1,6 +1,6 @@
 /** The app: one state, the run that belongs to it, and the place in that run; views are told of every change. */
 
-import { ask, recording } from "./questions.js";
+import { IS_RECORDING, ask, faultWords, recording } from "./questions.js";
 import { Replay } from "./replay.js";
 import { DEFAULTS, History, asksForRun } from "./state.js";
 import { stillness } from "./theme.js";
@@ -112,7 +112,7 @@ export class App {
    */
   change(patch, { undo = asksForRun(patch) } = {}) {
     if (this.isRecording && asksForRun(patch)) {
-      this.notice("This page is a recording: to change anything, run rosenblatt lab.");
+      this.notice(IS_RECORDING);
       return;
     }
     if (undo) this.history.note(this.state);
@@ -120,15 +120,19 @@ export class App {
   }
 
   /**
-   * Begin with a state that the server has yet to check; an Error says what is wrong with it, and then nothing changes.
-   * @param {State} state
+   * Open a state that the server has yet to check; an Error says what is wrong with it, and then nothing changes.
+   * What is asked for last wins, whatever is answered last.
+   * @param {Partial<State>} given what is left out has its default
    */
-  async open(state) {
+  async open(given) {
+    const state = { ...DEFAULTS, ...given };
+    const turn = ++this.#opened;
     const run = await ask("run", state);
+    if (turn !== this.#opened) return;
     this.pause();
     if (this.runs) this.history.note(this.state);
     this.selected = -1;
-    this.#opened += 1;
+    this.notice("");
     this.#set(state, false);
     this.#take(run, state);
   }
@@ -172,8 +176,9 @@ export class App {
         if (this.#failed) this.notice("");
         this.#failed = false;
       } catch (fault) {
+        if (opened !== this.#opened) continue;
         this.#failed = true;
-        this.notice(fault instanceof Error ? fault.message : String(fault));
+        this.notice(faultWords(fault));
       }
     } while (this.#stale);
     this.#asking = false;
@@ -239,6 +244,20 @@ export class App {
     this.playing = true;
     this.#lastStep = performance.now();
     this.announce("Playing.");
+    this.refresh();
+  }
+
+  /** Play, or stop playing. */
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  /** Choose what clicks do: place points of a class, or remove them. @param {0 | 1 | -1} brush */
+  setBrush(brush) {
+    this.brush = brush;
+    const words = { 1: "Blue discs will be placed.", "-1": "Orange triangles will be placed.", 0: "Points will be removed." };
+    this.announce(words[brush]);
     this.refresh();
   }
 

@@ -1,7 +1,7 @@
 /** The boundary of a hypothesis on the plane: a line, a circle, or the contour of scores on a grid. */
 
 import { circleOfPlane, clip, contour, corners, lineInBox } from "./geometry.js";
-import { Sums, gridPoints, linearScores } from "./regions.js";
+import { Sums, gridPoints, linearScores, weightOf } from "./regions.js";
 import { colors } from "./theme.js";
 
 /** @typedef {import("./picture.js").Picture} Picture */
@@ -22,8 +22,7 @@ const COARSE = 49; // for votes of very many weights
  */
 export function lineOf(names, { w, b }) {
   if (names.some((name, i) => name !== "x" && name !== "y" && w[i] !== 0)) return null;
-  const of = (/** @type {string} */ name) => (names.includes(name) ? w[names.indexOf(name)] : 0);
-  return [of("x"), of("y"), b];
+  return [weightOf(names, w, "x"), weightOf(names, w, "y"), b];
 }
 
 /**
@@ -33,8 +32,7 @@ export function lineOf(names, { w, b }) {
  */
 export function circleOf(names, { w, b }) {
   if (names.some((name, i) => !["x", "y", "r2"].includes(name) && w[i] !== 0)) return null;
-  const of = (/** @type {string} */ name) => (names.includes(name) ? w[names.indexOf(name)] : 0);
-  return circleOfPlane([of("x"), of("y"), of("r2")], b);
+  return circleOfPlane(["x", "y", "r2"].map((name) => weightOf(names, w, name)), b);
 }
 
 /** Draws the regions and the boundary of linear weights, votes and kernels. */

@@ -1,10 +1,10 @@
 /** The line at the top: lesson or preset, learner, order, seed; features and bias below it; everything else in More. */
 
 import { createBrushes } from "./brushes.js";
-import { checkbox, choice, make } from "./dom.js";
+import { button, checkbox, choice, make, numberField } from "./dom.js";
 import { LESSONS } from "./lessons.js";
 import { createMore } from "./more.js";
-import { ask } from "./questions.js";
+import { ask, faultWords } from "./questions.js";
 import { DEFAULTS } from "./state.js";
 import { FEATURE_NAMES, LEARNER_NAMES, ORDER_NAMES } from "./words.js";
 
@@ -32,28 +32,18 @@ export function createControls(root, app, { share, help, lessons }) {
   });
   const learner = choice(LEARNER_NAMES, (value) => app.change({ learner: /** @type {any} */ (value) }), { id: "learner" });
   const order = choice(ORDER_NAMES, (value) => app.change({ order: /** @type {any} */ (value), picks: [], at: 0 }), { id: "order" });
-  const seed = make("input", { type: "number", id: "seed", min: "0", max: "2147483647", step: "1" });
-  seed.addEventListener("change", () => {
-    const value = Math.trunc(Number(seed.value));
-    if (value >= 0 && value < 2 ** 31) app.change({ seed: value });
-    else seed.value = String(app.state.seed);
-  });
+  const seed = numberField("seed", 0, 2 ** 31 - 1, "1", (value) => app.change({ seed: Math.trunc(value) }));
+  seed.label.className = "extra";
+  seed.input.id = "seed";
   const more = createMore(app);
-  const button = (/** @type {string} */ title, /** @type {() => void} */ pressed) => {
-    const element = make("button", { type: "button" }, title);
-    element.addEventListener("click", pressed);
-    return element;
-  };
-  const helpButton = button("?", () => help.open());
-  helpButton.setAttribute("aria-label", "Help and keys");
-  const open = button("Open", () => share.openFile());
-  open.title = "Open a table of points or a state from a file";
+  const helpButton = button("?", () => help.open(), { "aria-label": "Help and keys" });
+  const open = button("Open", () => share.openFile(), { title: "Open a table of points or a state from a file" });
   const shareButtons = [button("Share", share.openShare), button("Export", share.openExport)];
   const fields = {
     lessons: make("label", {}, make("span", { className: "unseen" }, "Lesson or points"), opener),
     learner: make("label", {}, make("span", { className: "name" }, "learner"), learner),
     order: make("label", { className: "extra" }, make("span", { className: "name" }, "order"), order),
-    seed: make("label", { className: "extra" }, "seed", seed),
+    seed: seed.label,
   };
   const brushes = createBrushes(app);
   const features = createFeatures(app);
@@ -82,9 +72,9 @@ export function createControls(root, app, { share, help, lessons }) {
       open.hidden ||= app.isRecording;
       set(learner, state.learner);
       set(order, state.order);
-      if (document.activeElement !== seed) set(seed, String(state.seed));
+      seed.show(state.seed);
       set(opener, state.lesson ? `lesson ${state.lesson}` : opener.value.startsWith("lesson") ? "" : opener.value);
-      for (const field of [learner, order, seed]) field.disabled = app.isRecording;
+      for (const field of [learner, order, seed.input]) field.disabled = app.isRecording;
       brushes.update(scene);
       features.update(scene);
       more.update(scene);
@@ -103,10 +93,10 @@ async function openPreset(app, name) {
     const preset = await ask("preset", { name, seed: app.state.seed });
     app.pause();
     app.selected = -1;
-    const { panel, lower, seed } = app.state;
-    app.change({ ...DEFAULTS, panel, lower, seed, ...preset });
+    const { hide, lower, seed } = app.state;
+    app.change({ ...DEFAULTS, hide, lower, seed, ...preset });
   } catch (fault) {
-    app.notice(fault instanceof Error ? fault.message : String(fault));
+    app.notice(faultWords(fault));
   }
 }
 
@@ -146,22 +136,8 @@ function createFeatures(app) {
         field.disabled = app.isRecording;
       }
       set(kernel, state.kernel);
-      if (document.activeElement !== gamma.input) set(gamma.input, String(state.gamma));
-      if (document.activeElement !== degree.input) set(degree.input, String(state.degree));
+      gamma.show(state.gamma);
+      degree.show(state.degree);
     },
   };
-}
-
-/**
- * Return a field for a number within limits.
- * @param {string} title @param {number} least @param {number} most @param {string} step @param {(value: number) => void} changed
- */
-export function numberField(title, least, most, step, changed) {
-  const input = make("input", { type: "number", min: String(least), max: String(most), step });
-  input.addEventListener("change", () => {
-    const value = Number(input.value);
-    if (input.value !== "" && value >= least && value <= most) changed(value);
-    else input.blur();
-  });
-  return { input, label: make("label", { className: "field" }, title, input) };
 }

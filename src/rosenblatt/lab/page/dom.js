@@ -32,6 +32,41 @@ export function choice(options, chosen, properties = {}) {
 }
 
 /**
+ * Return a button.
+ * @param {string} title
+ * @param {() => void} pressed
+ * @param {Record<string, any>} [properties]
+ */
+export function button(title, pressed, properties = {}) {
+  const element = make("button", { type: "button", ...properties }, title);
+  element.addEventListener("click", pressed);
+  return element;
+}
+
+/**
+ * Return a field for a number within limits; what is out of them is put back.
+ * @param {string} title @param {number} least @param {number} most @param {string} step @param {(value: number) => void} changed
+ */
+export function numberField(title, least, most, step, changed) {
+  const input = make("input", { type: "number", min: String(least), max: String(most), step });
+  let now = "";
+  input.addEventListener("change", () => {
+    const value = Number(input.value);
+    if (input.value !== "" && value >= least && value <= most) changed(value);
+    else input.value = now;
+  });
+  return {
+    input,
+    label: make("label", { className: "field" }, title, input),
+    /** @param {number} value */
+    show(value) {
+      now = String(value);
+      if (document.activeElement !== input && input.value !== now) input.value = now;
+    },
+  };
+}
+
+/**
  * Return a checkbox with its label.
  * @param {string} title
  * @param {(checked: boolean) => void} changed

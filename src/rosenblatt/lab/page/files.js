@@ -3,31 +3,16 @@
 import { createDialog, save } from "./dialogs.js";
 import { make, setText } from "./dom.js";
 import { paint, toSvg } from "./picture.js";
-import { ask } from "./questions.js";
-import { DEFAULTS } from "./state.js";
+import { IS_RECORDING, ask, faultWords } from "./questions.js";
 import { colors } from "./theme.js";
+import { number } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./picture.js").Picture} Picture */
 /** @typedef {import("./types.d.ts").State} State */
 
-const MOST_BYTES = 5e6;
+const MOST_BYTES = 9e5; // a question to the server has at most a million
 const NAME = "perceptron-lab";
-
-/** Return what went wrong, in words. @param {unknown} fault */
-export function words(fault) {
-  return fault instanceof Error ? fault.message : String(fault);
-}
-
-/**
- * Return a whole state, once the server has run it; an Error says what is wrong with it.
- * @param {Partial<State>} given
- */
-export async function checked(given) {
-  const state = { ...DEFAULTS, ...given };
-  await ask("run", state);
-  return state;
-}
 
 /**
  * Return the dialog of files.
@@ -54,7 +39,7 @@ export function exportDialog(app, plane) {
         save(name, await content(), type);
         setText(said, `${name} is in your downloads.`);
       } catch (fault) {
-        setText(said, words(fault));
+        setText(said, faultWords(fault));
       }
     });
     return button;
@@ -87,7 +72,7 @@ function fileField(app, done) {
 export function fileChooser(app) {
   const input = fileField(app, (fault) => fault && app.notice(fault));
   return () => {
-    if (app.isRecording) app.notice("This page is a recording: to open a file, run rosenblatt lab.");
+    if (app.isRecording) app.notice(IS_RECORDING);
     else input.click();
   };
 }
@@ -123,21 +108,22 @@ export function takeDrops(app) {
  * @param {File} file
  */
 async function openFile(app, file) {
-  const size = Math.round(file.size / 1e6);
-  if (file.size > MOST_BYTES) return `${file.name} has ${size} MB: the page opens files of up to 5 MB.`;
+  const size = number(Math.round(file.size / 1e3));
+  if (file.size > MOST_BYTES) return `${file.name} has ${size} kB, and the page opens up to 900: run rosenblatt lab with the file.`;
   try {
     const text = await file.text();
     if (text.trimStart().startsWith("{")) {
-      app.change(await checked(parsed(text)));
-      app.notice("");
+      await app.open(parsed(text));
     } else {
       const { points, view, note } = await ask("csv", { text });
+      app.pause();
+      app.selected = -1;
       app.change({ points, view, picks: [], lesson: "", at: 0 });
       app.notice(note ?? "");
     }
     return "";
   } catch (fault) {
-    return words(fault);
+    return faultWords(fault);
   }
 }
 

@@ -33,20 +33,13 @@ export function createKeys(app, { help }) {
 function actions(app, help, target) {
   const onButton = target.closest("button, a, summary, input");
   return {
-    " ": onButton ? undefined : () => (app.playing ? app.pause() : app.play()),
+    " ": onButton ? undefined : () => app.toggle(),
     ArrowRight: (shift) => app.step(1, shift ? "pass" : undefined),
     ArrowLeft: (shift) => app.step(-1, shift ? "pass" : undefined),
     Home: () => app.go(0),
     End: () => app.go(Infinity),
-    1: () => setBrush(app, 1),
-    2: () => setBrush(app, -1),
+    1: () => app.setBrush(1),
+    2: () => app.setBrush(-1),
     "?": () => help.open(),
   };
-}
-
-/** @param {App} app @param {1 | -1} sign */
-function setBrush(app, sign) {
-  app.brush = sign;
-  app.announce(sign > 0 ? "Blue discs will be placed." : "Orange triangles will be placed.");
-  app.refresh();
 }

@@ -3,7 +3,7 @@
 import { make, setText } from "./dom.js";
 import { LESSONS } from "./lesson_texts.js";
 import { DEFAULTS, asksForRun } from "./state.js";
-import { counted, number } from "./words.js";
+import { counted, mostMistakes, number } from "./words.js";
 
 export { LESSONS };
 
@@ -17,7 +17,7 @@ export { LESSONS };
  * @param {Lesson} lesson
  * @returns {State}
  */
-export function lessonState(lesson) {
+function lessonState(lesson) {
   return { ...DEFAULTS, ...lesson.state, lesson: lesson.id };
 }
 
@@ -29,7 +29,7 @@ export function lessonState(lesson) {
 export function outcome(run, kind) {
   const updates = counted(run.updates.length, "update");
   const { bound } = run.theory.bound;
-  if (kind === "bound") return bound === null ? updates : `${updates}, at most ${number(Math.floor(bound + 1e-9))}`;
+  if (kind === "bound") return bound === null ? updates : `${updates}, at most ${number(mostMistakes(bound))}`;
   const passes = counted(run.passes.length, "pass", "passes");
   return `${run.converged ? "done" : "stopped"} after ${updates}, ${passes}`;
 }

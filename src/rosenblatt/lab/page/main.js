@@ -7,9 +7,9 @@ import { createKeys } from "./keys.js";
 import { createLessons } from "./lessons.js";
 import { createPanels } from "./panels.js";
 import { createPlane } from "./plane.js";
-import { ask, recording } from "./questions.js";
+import { ask, faultWords, recording } from "./questions.js";
 import { createShare } from "./share.js";
-import { DEFAULTS, fromFragment } from "./state.js";
+import { NO_STATE, fromFragment } from "./state.js";
 import { stillness, watchColors } from "./theme.js";
 import { createTransport } from "./transport.js";
 
@@ -45,20 +45,14 @@ try {
   const start = await ask("start", {});
   controls.setPresets(start.presets);
   const given = recording ? recording.state : fromFragment(location.hash.slice(1));
-  const ordinary = { ...DEFAULTS, ...start.state };
-  if (location.hash && !given) app.notice("What follows # in the address is no state of the lab: copy the whole address.");
   try {
-    await app.open(given ? { ...DEFAULTS, ...given } : ordinary);
+    await app.open(given ?? start.state);
+    if (location.hash.length > 1 && !given) app.notice(NO_STATE);
   } catch (fault) {
-    app.notice(`The address has a state that cannot be opened. ${words(fault)}`);
-    await app.open(ordinary);
+    await app.open(start.state);
+    app.notice(`The address has a state that cannot be opened. ${faultWords(fault)}`);
   }
   if (!given && !stillness()) app.play();
 } catch (fault) {
-  app.notice(words(fault));
-}
-
-/** @param {unknown} fault */
-function words(fault) {
-  return fault instanceof Error ? fault.message : String(fault);
+  app.notice(faultWords(fault));
 }

@@ -1,8 +1,7 @@
 /** Behind More: what the plane shows, how long a run may be, how the page looks. */
 
-import { checkbox, choice, make } from "./dom.js";
-import { numberField } from "./controls.js";
-import { zoom } from "./plane_keys.js";
+import { button as makeButton, checkbox, choice, make, numberField } from "./dom.js";
+import { zoom } from "./editing.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -35,12 +34,9 @@ export function createMore(app) {
     if (value) document.documentElement.dataset.theme = value;
     else delete document.documentElement.dataset.theme;
   }, { id: "theme" });
-  const zoomOut = make("button", { type: "button" }, "Show more of the plane");
-  const zoomIn = make("button", { type: "button" }, "Show less");
-  const fitAll = make("button", { type: "button" }, "Show all points");
-  zoomOut.addEventListener("click", () => zoom(app, 1.25));
-  zoomIn.addEventListener("click", () => zoom(app, 0.8));
-  fitAll.addEventListener("click", () => app.change({ view: viewOf(app.state.points) }));
+  const zoomOut = makeButton("Show more of the plane", () => zoom(app, 1.25));
+  const zoomIn = makeButton("Show less", () => zoom(app, 0.8));
+  const fitAll = makeButton("Show all points", () => app.change({ view: viewOf(app.state.points) }));
   const group = (/** @type {string} */ title, /** @type {Node[]} */ ...parts) =>
     make("fieldset", {}, make("legend", {}, title), make("div", { className: "row" }, ...parts));
   const element = make(
@@ -63,8 +59,8 @@ export function createMore(app) {
     update({ state }) {
       if (element.hidden) return;
       for (const { name, input } of boxes) input.checked = state.show.includes(name);
-      if (document.activeElement !== passes.input) passes.input.value = String(state.passes);
-      if (document.activeElement !== updates.input) updates.input.value = String(state.updates);
+      passes.show(state.passes);
+      updates.show(state.updates);
       for (const { input } of [passes, updates]) input.disabled = app.isRecording;
     },
   };
@@ -75,12 +71,13 @@ export function createMore(app) {
  * @param {import("./types.d.ts").Point[]} points
  * @returns {[number, number, number]}
  */
-export function viewOf(points) {
+function viewOf(points) {
   if (!points.length) return [0, 0, 5];
   const spans = [0, 1].map((axis) => {
     const values = points.map((point) => /** @type {number} */ (point[axis]));
     return [Math.min(...values), Math.max(...values)];
   });
-  const half = (1.25 * Math.max(...spans.map(([low, high]) => high - low))) / 2 || 1;
+  const spread = 0.625 * Math.max(...spans.map(([low, high]) => high - low));
+  const half = spread ? Math.max(1e-6, spread) : 1;
   return [(spans[0][0] + spans[0][1]) / 2, (spans[1][0] + spans[1][1]) / 2, half];
 }

@@ -2,13 +2,14 @@
 
 import { Boundary } from "./boundary.js";
 import { make } from "./dom.js";
+import { addPoint, flipPoint, pickPoint, removePoints } from "./editing.js";
 import { Frame } from "./frame.js";
 import { Picture, fit, paint } from "./picture.js";
 import { drawPlane, drawPoints } from "./plane_drawing.js";
 import { planeKeys } from "./plane_keys.js";
-import { MOST_POINTS, point, withPoint, withoutPoints } from "./state.js";
+import { withPoint } from "./state.js";
 import { colors } from "./theme.js";
-import { className, counted } from "./words.js";
+import { classWords, counted } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./types.d.ts").Scene} Scene */
@@ -58,7 +59,6 @@ export function createPlane(root, app) {
   takePointers(canvas, app, frame);
 
   return {
-    boundary,
     /** The plane as it is now, to be written to a file. */
     picture: () => draw(app.scene()),
     /** @param {Scene} scene */
@@ -118,11 +118,11 @@ function takePointers(canvas, app, frame) {
     const near = event.pointerType === "touch" ? NEAR_BY_TOUCH : NEAR;
     let number = pointAt(app.state, frame(), px, py, near);
     if (app.brush === 0) {
-      if (number >= 0) app.change(withoutPoints(app.state, [number]));
+      if (number >= 0) removePoints(app, [number]);
       return;
     }
     const added = number < 0;
-    if (added) number = addPoint(app, frame().rounded(px, py));
+    if (added) number = addPoint(app, ...frame().rounded(px, py));
     if (number < 0) return;
     app.selected = added ? -1 : number;
     drag = { number, of: app.state.points.length, moved: false, added, from: [px, py] };
@@ -159,28 +159,10 @@ function takePointers(canvas, app, frame) {
 /** A point was pressed, not dragged. @param {App} app @param {number} number */
 function pressed(app, number) {
   const { state } = app;
-  if (state.panel === "vc") {
-    app.change(withPoint(state, number, { sign: state.points[number][2] > 0 ? -1 : 1 }));
-  } else if (state.order === "pick" && !state.points[number][3]) {
-    app.change({ picks: [...state.picks, number], at: null });
-  } else {
+  if (state.panel === "vc") flipPoint(app, number);
+  else if (state.order === "pick") pickPoint(app, number);
+  else {
     const [x, y, sign] = state.points[number];
-    app.announce(`Point ${number + 1}, ${className(sign)}, at ${x}, ${y}, selected.`);
+    app.announce(`Point ${number + 1}, ${classWords(sign)}, at ${x}, ${y}, selected.`);
   }
-}
-
-/**
- * Add a point of the brush's class and return its number, -1 where there is no room.
- * @param {App} app
- * @param {XY} place
- */
-export function addPoint(app, [x, y]) {
-  if (app.state.points.length >= MOST_POINTS) {
-    app.notice(`There is room for ${MOST_POINTS.toLocaleString("en")} points: remove some first.`);
-    return -1;
-  }
-  const sign = app.brush === -1 ? -1 : 1;
-  app.change({ points: [...app.state.points, point(x, y, sign)] });
-  app.announce(`Placed point ${app.state.points.length}, ${className(sign)}, at ${x}, ${y}.`);
-  return app.isRecording ? -1 : app.state.points.length - 1;
 }

@@ -1,7 +1,8 @@
 /** What the plane shows: regions, boundary, weights, margins, ghosts, the update in three beats, and the points. */
 
 import { drawEdge, lineOf } from "./boundary.js";
-import { hull, lineInBox, ticks } from "./geometry.js";
+import { lineInBox, ticks } from "./geometry.js";
+import { drawHull } from "./marks.js";
 import { dot } from "./replay.js";
 import { colors } from "./theme.js";
 import { number } from "./words.js";
@@ -107,8 +108,7 @@ function drawGhosts(picture, frame, { replay, moment, run }) {
 function drawHulls(picture, frame, { state }) {
   for (const sign of [1, -1]) {
     const points = state.points.filter((point) => point[2] === sign && !point[3]);
-    const polygon = hull(points.map((point) => /** @type {XY} */ ([point[0], point[1]])));
-    picture.path(polygon.map((point) => frame.pixel(point)), { stroke: colors().quiet, width: 1 }, true);
+    drawHull(picture, frame, points, { stroke: colors().quiet, width: 1 });
   }
 }
 

@@ -1,8 +1,8 @@
 /** The plane by keyboard: a cursor that places points, and points that can be chosen, moved, flipped and removed. */
 
-import { addPoint } from "./plane.js";
-import { withPoint, withoutPoints } from "./state.js";
-import { className } from "./words.js";
+import { addPoint, flipPoint, holdOut, pickPoint, removePoints, withSelected, zoom } from "./editing.js";
+import { withPoint } from "./state.js";
+import { classWords } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {[number, number]} XY */
@@ -40,14 +40,14 @@ function round(value, step) {
 
 /** @type {Record<string, (app: App, cursor: XY) => XY | void>} */
 const ACTIONS = {
-  Enter: (app, cursor) => void addPoint(app, cursor),
+  Enter: (app, cursor) => void addPoint(app, ...cursor),
   n: (app) => select(app, 1),
   p: (app) => select(app, -1),
-  f: (app) => changeChosen(app, (state, i) => withPoint(state, i, { sign: state.points[i][2] > 0 ? -1 : 1 })),
-  t: (app) => changeChosen(app, (state, i) => withPoint(state, i, { test: !state.points[i][3] })),
-  v: (app) => changeChosen(app, (state, i) => (state.order === "pick" ? { picks: [...state.picks, i] } : {})),
-  Delete: (app) => changeChosen(app, (state, i) => withoutPoints(state, [i])),
-  Backspace: (app) => changeChosen(app, (state, i) => withoutPoints(state, [i])),
+  f: (app) => withSelected(app, flipPoint),
+  t: (app) => withSelected(app, holdOut),
+  v: (app) => withSelected(app, pickPoint),
+  Delete: (app) => withSelected(app, (_, number) => removePoints(app, [number])),
+  Backspace: (app) => withSelected(app, (_, number) => removePoints(app, [number])),
   Escape: (app) => {
     app.selected = -1;
     app.announce("No point selected: arrow keys move the cursor.");
@@ -63,23 +63,7 @@ function select(app, direction) {
   if (!points.length) return undefined;
   const from = app.selected < 0 && direction < 0 ? 0 : app.selected;
   app.selected = (from + direction + points.length) % points.length;
-  const [x, y, sign, test] = points[app.selected];
-  app.announce(`Point ${app.selected + 1}, ${className(sign)}${test ? ", held out" : ""}, at ${x}, ${y}.`);
+  const [x, y, sign, heldOut] = points[app.selected];
+  app.announce(`Point ${app.selected + 1}, ${classWords(sign)}${heldOut ? ", held out" : ""}, at ${x}, ${y}.`);
   return [x, y];
-}
-
-/**
- * Change the point that is selected, if one is.
- * @param {App} app
- * @param {(state: import("./types.d.ts").State, number: number) => Partial<import("./types.d.ts").State>} patch
- */
-export function changeChosen(app, patch) {
-  if (app.selected < 0) app.announce("No point is selected: N selects the next.");
-  else app.change(patch(app.state, app.selected));
-}
-
-/** Show more or less of the plane. @param {App} app @param {number} factor */
-export function zoom(app, factor) {
-  const [x, y, half] = app.state.view;
-  app.change({ view: [x, y, Math.max(1e-5, Math.min(3e6, half * factor))] });
 }

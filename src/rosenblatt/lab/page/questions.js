@@ -10,6 +10,14 @@ export const recording = (() => {
   return element ? JSON.parse(element.textContent ?? "null") : null;
 })();
 
+/** What a page without a server says to whoever wants to change it. */
+export const IS_RECORDING = "This page is a recording: to change anything, run rosenblatt lab.";
+
+/** Return what went wrong, in words. @param {unknown} fault */
+export function faultWords(fault) {
+  return fault instanceof Error ? fault.message : String(fault);
+}
+
 /**
  * Return the answer to a question; an Error says in one sentence why there is none.
  * @param {string} question
@@ -20,16 +28,16 @@ export async function ask(question, body) {
   if (recording) {
     const answer = recording.answers[question];
     if (answer) return answer;
-    throw new Error("This page is a recording: to change anything, run rosenblatt lab.");
+    throw new Error(IS_RECORDING);
   }
-  let response;
+  let [response, answer] = /** @type {[Response | null, any]} */ ([null, null]);
   try {
     const headers = { "Content-Type": "application/json" };
     response = await fetch(question, { method: "POST", headers, body: JSON.stringify(body) });
+    answer = await response.json();
   } catch {
     throw new Error(STOPPED);
   }
-  const answer = await response.json();
   if (!response.ok) throw new Error(answer.error ?? STOPPED);
   return answer;
 }

@@ -23,13 +23,23 @@ export function gridPoints([x, y, half], size) {
 }
 
 /**
+ * Return the weight of a feature, 0 where it is not among the names.
+ * @param {string[]} names
+ * @param {number[]} w
+ * @param {string} name
+ */
+export function weightOf(names, w, name) {
+  return names.includes(name) ? w[names.indexOf(name)] : 0;
+}
+
+/**
  * Return the scores of linear weights at points.
  * @param {string[]} names
  * @param {Weights} weights
  * @param {Float64Array} points
  */
 export function linearScores(names, { w, b }, points) {
-  const of = (/** @type {string} */ name) => (names.includes(name) ? w[names.indexOf(name)] : 0);
+  const of = (/** @type {string} */ name) => weightOf(names, w, name);
   const [wx, wy, wxy, wr] = [of("x"), of("y"), of("xy"), of("r2")];
   const [wxx, wyy] = [of("x2") + wr, of("y2") + wr];
   const out = new Float64Array(points.length / 2);

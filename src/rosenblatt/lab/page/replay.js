@@ -15,22 +15,6 @@ export function dot(u, v) {
   return sum;
 }
 
-/**
- * Return the features of a point of the plane.
- * @param {string[]} names
- * @param {number} x
- * @param {number} y
- */
-export function featuresOf(names, x, y) {
-  return names.map((name) => {
-    if (name === "x") return x;
-    if (name === "y") return y;
-    if (name === "xy") return x * y;
-    if (name === "x2") return x * x;
-    return name === "y2" ? y * y : x * x + y * y;
-  });
-}
-
 /** All weights of a run, made by adding up its updates; `at(t)` is the moment after t visits. */
 export class Replay {
   /**

@@ -2,8 +2,9 @@
 
 import { copyButton, createDialog, openDialog } from "./dialogs.js";
 import { checkbox, make } from "./dom.js";
-import { checked, exportDialog, fileChooser, takeDrops, words } from "./files.js";
-import { fromFragment, toFragment } from "./state.js";
+import { exportDialog, fileChooser, takeDrops } from "./files.js";
+import { faultWords } from "./questions.js";
+import { NO_STATE, fromFragment, toFragment } from "./state.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./picture.js").Picture} Picture */
@@ -65,11 +66,10 @@ function keepAddress(app) {
     if (document.getElementById(fragment)) return write(); // a link within the page
     const given = fromFragment(fragment);
     try {
-      if (!given) throw new Error("The part of the address after # is no state of the lab: copy the whole address.");
-      app.open(await checked(given));
-      app.notice("");
+      if (!given) throw new Error(NO_STATE);
+      await app.open(given);
     } catch (fault) {
-      app.notice(words(fault));
+      app.notice(faultWords(fault));
       write();
     }
   });
@@ -96,7 +96,7 @@ function shareDialog(app) {
   const write = () => {
     const after = fragment();
     address.value = location.href.split("#")[0] + after;
-    command.value = `rosenblatt lab 'http://127.0.0.1/${after}'`;
+    command.value = `rosenblatt lab "http://127.0.0.1/${after}"`;
   };
   const boxes = Object.entries(PARTS).map(([name, title]) => ({ name, ...checkbox(title, write) }));
   for (const field of [address, command]) {

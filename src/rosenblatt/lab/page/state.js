@@ -29,6 +29,7 @@ export const DEFAULTS = {
 };
 
 export const MOST_POINTS = 1000;
+export const MOST_PICKS = 500;
 export const LARGEST = 1e6;
 
 /** The fields that decide what is learned; a change of any other needs no new run. */
@@ -37,8 +38,8 @@ const LEARNED = [
   "updates",
 ];
 
-/** Fields that undo leaves alone: they say where one looks, not what is there. */
-const LOOKED_AT = ["at", "panel", "lower", "view"];
+/** Fields that undo leaves alone: they say where one looks, not what is there. So does the view, if all is in sight. */
+const LOOKED_AT = ["at", "panel", "lower"];
 
 /**
  * Return whether a change asks for a new run.
@@ -58,6 +59,9 @@ export function toFragment(state) {
   for (let i = 0; i < bytes.length; i += 4096) text += String.fromCharCode(...bytes.subarray(i, i + 4096));
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
+
+/** What is said about a part after the # that is no state. */
+export const NO_STATE = "What follows # in the address is no state of the lab: copy the whole address.";
 
 /**
  * Return the fields that such a part stands for, or null where it stands for none. The server checks them.
@@ -125,7 +129,9 @@ export class History {
     if (!state) return null;
     to.push(now);
     const kept = Object.fromEntries(Object.entries(now).filter(([name]) => LOOKED_AT.includes(name)));
-    return { ...state, ...kept };
+    const [x, y, half] = now.view;
+    const inSight = state.points.every((p) => Math.abs(p[0] - x) <= half && Math.abs(p[1] - y) <= half);
+    return { ...state, ...kept, view: inSight ? now.view : state.view };
   }
 }
 
@@ -148,13 +154,13 @@ export function withoutPoints(state, numbers) {
  * Return the change that puts another in the place of a point.
  * @param {State} state
  * @param {number} number
- * @param {{x?: number, y?: number, sign?: 1 | -1, test?: boolean}} patch
+ * @param {{x?: number, y?: number, sign?: 1 | -1, heldOut?: boolean}} patch
  * @returns {Partial<State>}
  */
 export function withPoint(state, number, patch) {
   const points = state.points.slice();
-  const [x, y, sign, test] = points[number];
-  points[number] = point(patch.x ?? x, patch.y ?? y, patch.sign ?? sign, patch.test ?? test ?? false);
+  const [x, y, sign, heldOut] = points[number];
+  points[number] = point(patch.x ?? x, patch.y ?? y, patch.sign ?? sign, patch.heldOut ?? heldOut ?? false);
   return { points };
 }
 
@@ -163,10 +169,10 @@ export function withPoint(state, number, patch) {
  * @param {number} x
  * @param {number} y
  * @param {1 | -1} sign
- * @param {boolean} [test]
+ * @param {boolean} [heldOut]
  * @returns {import("./types.d.ts").Point}
  */
-export function point(x, y, sign, test = false) {
+export function point(x, y, sign, heldOut = false) {
   const [u, v] = [x, y].map((value) => Math.max(-LARGEST, Math.min(LARGEST, value)));
-  return test ? [u, v, sign, true] : [u, v, sign];
+  return heldOut ? [u, v, sign, true] : [u, v, sign];
 }

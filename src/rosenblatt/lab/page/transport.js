@@ -15,7 +15,7 @@ import { counted, sentence } from "./words.js";
  * @param {App} app
  */
 export function createTransport(root, words, app) {
-  const play = iconButton("play", "Play (Space)", () => (app.playing ? app.pause() : app.play()));
+  const play = iconButton("play", "Play (Space)", () => app.toggle());
   play.id = "play";
   const buttons = [
     iconButton("start", "To the start (Home)", () => app.go(0)),
@@ -39,7 +39,7 @@ export function createTransport(root, words, app) {
   const speed = choice(
     { slow: "slow", medium: "medium", fast: "fast" },
     (value) => (app.speed = /** @type {keyof typeof import("./app.js").SPEEDS} */ (value)),
-    { "aria-label": "Speed", id: "speed", value: "medium" },
+    { "aria-label": "Speed", id: "speed" },
   );
   speed.value = app.speed;
   root.setAttribute("role", "group");

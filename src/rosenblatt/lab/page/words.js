@@ -73,8 +73,16 @@ export function counted(count, one, many = `${one}s`) {
  * Return what a label looks like.
  * @param {number} sign
  */
-export function className(sign) {
+export function classWords(sign) {
   return sign > 0 ? "blue disc" : "orange triangle";
+}
+
+/**
+ * Return the most mistakes that a bound allows; a bound on an integer is rounded down, but not by its own rounding.
+ * @param {number} bound
+ */
+export function mostMistakes(bound) {
+  return Math.floor(bound * (1 + 1e-9));
 }
 
 /**
@@ -97,7 +105,7 @@ function startWords(linear, bias) {
 /** @param {Moment} moment @param {boolean} bias @param {string} kind */
 function mistakeWords(moment, bias, kind) {
   const a = moment.activation > 0 ? "y·a" : `y·a = ${number(moment.activation)}`; // the library decides exactly
-  const what = `Point ${moment.number + 1}, ${className(moment.sign)}: ${a} ≤ 0, a mistake.`;
+  const what = `Point ${moment.number + 1}, ${classWords(moment.sign)}: ${a} ≤ 0, a mistake.`;
   if (kind === "kernel") return `${what} It joins the sum: its bump is added, ${moment.sign > 0 ? "upwards" : "downwards"}.`;
   const sign = moment.sign > 0 ? "+" : "−";
   const moved = `w ← ${vector(moment.before.w)} ${sign} ${vector(moment.x)} = ${vector(moment.w)}`;
@@ -108,7 +116,7 @@ function mistakeWords(moment, bias, kind) {
 /** @param {Moment} moment */
 function rightWords(moment) {
   const a = moment.activation > 0 ? `y·a = ${number(moment.activation)}` : "y·a";
-  return `Point ${moment.number + 1}, ${className(moment.sign)}: ${a} > 0, right; nothing changes.`;
+  return `Point ${moment.number + 1}, ${classWords(moment.sign)}: ${a} > 0, right; nothing changes.`;
 }
 
 /** @param {string} updates @param {string} ended @param {boolean} converged */

@@ -1,7 +1,7 @@
 /** Mistakes against the bound, and its proof as a squeeze. */
 
 import { make, setText } from "../dom.js";
-import { FEATURE_NAMES, counted, number } from "../words.js";
+import { FEATURE_NAMES, counted, mostMistakes, number } from "../words.js";
 import { pictureCanvas, show, watcher } from "./chart.js";
 import { atMost, chain, squeezeOf } from "./squeeze.js";
 import { drawCosine, drawSqueeze } from "./squeeze_picture.js";
@@ -84,7 +84,7 @@ const COSINE_NOTE =
 function headlineOf({ bound }, k) {
   const mistakes = counted(k, "mistake");
   if (bound === null) return `${mistakes}, and no finite bound`;
-  const most = Math.floor(bound + 1e-9 * bound);
+  const most = mostMistakes(bound);
   return `${mistakes} of at most ${most < 1e15 ? most.toLocaleString("en") : number(most)}`;
 }
 

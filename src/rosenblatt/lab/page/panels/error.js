@@ -1,7 +1,7 @@
 /** Training and test error after each pass, for the last weights, their average and their vote. */
 
 import { make, setText } from "../dom.js";
-import { ask } from "../questions.js";
+import { ask, faultWords } from "../questions.js";
 import { colors } from "../theme.js";
 import { Chart, pictureCanvas, show, spread, watcher } from "./chart.js";
 
@@ -45,7 +45,7 @@ function create(root, app) {
       [errors, fault] = [await ask("errors", app.state), ""];
     } catch (reason) {
       errors = null;
-      fault = app.isRecording ? "This recording holds no errors by pass." : String(Object(reason).message ?? reason);
+      fault = app.isRecording ? "This recording holds no errors by pass." : faultWords(reason);
     }
     busy = false;
     app.refresh();

@@ -4,6 +4,7 @@ import { circleOf } from "../boundary.js";
 import { make, setText } from "../dom.js";
 import { fit, paint } from "../picture.js";
 import { predicting } from "../plane_drawing.js";
+import { withPoint } from "../state.js";
 import { stillness } from "../theme.js";
 import { FEATURE_NAMES, number, vector } from "../words.js";
 import { LiftPicture } from "./lift_drawing.js";
@@ -199,10 +200,8 @@ class Lift {
     const [right, up] = picture.seen(...place);
     const [x, y] = unproject(turn, right, up, t, [point[0] / rim, point[1] / rim]);
     const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(scale / rim))));
-    const moved = [...points];
     const [newX, newY] = [x * rim, y * rim].map((value) => Number(value.toFixed(digits)));
-    moved[held] = /** @type {Point} */ ([newX, newY, ...point.slice(2)]);
-    this.app.change({ points: moved }, { undo: !this.#moved });
+    this.app.change(withPoint(this.app.state, held, { x: newX, y: newY }), { undo: !this.#moved });
     this.#moved = true;
   }
 

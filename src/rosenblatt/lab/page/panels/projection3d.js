@@ -5,7 +5,8 @@
  * from 0 to 1, says how far everything is raised.
  */
 
-import { clip, corners, lineInBox } from "../geometry.js";
+import { circleOfPlane, clip, corners, lineInBox } from "../geometry.js";
+import { weightOf } from "../regions.js";
 
 /** @typedef {[number, number]} XY */
 /** @typedef {[number, number, number]} XYZ */
@@ -104,8 +105,7 @@ export function lifted([x, y], t) {
  */
 export function planeOf(names, { w, b }, rim, t) {
   if (!(t > 0) || names.some((name) => !["x", "y", "r2"].includes(name))) return null;
-  /** @param {string} name */
-  const of = (name) => (names.includes(name) ? w[names.indexOf(name)] : 0);
+  const of = (/** @type {string} */ name) => weightOf(names, w, name);
   const plane = { w1: of("x") * rim, w2: of("y") * rim, w3: (of("r2") * rim * rim) / (TALL * t), b };
   return plane.w1 || plane.w2 || plane.w3 ? plane : null;
 }
@@ -146,10 +146,9 @@ export function crossing({ w1, w2, w3, b }, t) {
     const [[x1, y1], [x2, y2]] = ends;
     points = Array.from({ length: 65 }, (_, i) => [x1 + ((x2 - x1) * i) / 64, y1 + ((y2 - y1) * i) / 64]);
   } else {
-    const [x, y] = [-w1 / (2 * a), -w2 / (2 * a)];
-    const square = x * x + y * y - b / a;
-    if (!(square > 0)) return [];
-    points = arc([x, y], Math.sqrt(square));
+    const circle = circleOfPlane([w1, w2, a], b);
+    if (!circle) return [];
+    points = arc(circle.center, circle.radius);
   }
   /** @type {XY[][]} */
   const pieces = [];

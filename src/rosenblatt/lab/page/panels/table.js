@@ -1,7 +1,8 @@
 /** The points as a table that can be edited. */
 
 import { choice, make, setText } from "../dom.js";
-import { LARGEST, MOST_POINTS, withPoint, withoutPoints } from "../state.js";
+import { addPoint, removePoints } from "../editing.js";
+import { LARGEST, withPoint } from "../state.js";
 import { counted } from "../words.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -69,9 +70,7 @@ class Table {
   remove(number) {
     const last = this.app.state.points.length === 1;
     if (number === this.rows.length - 1) (last ? this.add : this.rows[number - 1].remove).focus();
-    if (this.app.selected === number) this.app.selected = -1;
-    this.app.change(withoutPoints(this.app.state, [number]));
-    this.app.announce(`Point ${number + 1} is removed.`);
+    removePoints(this.app, [number]);
   }
 
   #newRow() {
@@ -80,13 +79,10 @@ class Table {
     const sign = choice(CLASSES, () => {}, { "aria-label": "class of the new point" });
     this.add = make("button", { type: "button" }, "Add");
     const add = () => {
-      const { points } = this.app.state;
       const [u, v] = [readNumber(x), readNumber(y)];
       if (u === null || v === null) return this.app.notice(`x and y must be numbers from −${LARGEST} to ${LARGEST}.`);
-      const full = `The lab takes at most ${MOST_POINTS} points: remove some first.`;
-      if (points.length >= MOST_POINTS) return this.app.notice(full);
-      this.app.change({ points: [...points, [u, v, sign.value === "1" ? 1 : -1]] });
       this.app.notice("");
+      if (addPoint(this.app, u, v, sign.value === "1" ? 1 : -1) < 0) return;
       x.value = y.value = "";
       x.focus();
     };
@@ -115,7 +111,7 @@ class Row {
     this.heldOut = make("input", { type: "checkbox", "aria-label": `hold out ${name}` });
     this.wrong = make("td", { className: "figure" });
     this.remove = make("button", { type: "button", "aria-label": `remove ${name}` }, "×");
-    this.heldOut.addEventListener("change", () => set({ test: this.heldOut.checked }));
+    this.heldOut.addEventListener("change", () => set({ heldOut: this.heldOut.checked }));
     this.remove.addEventListener("click", () => table.remove(number));
     for (const axis of /** @type {("x" | "y")[]} */ (["x", "y"])) {
       const input = this[axis];

@@ -1,7 +1,7 @@
 /** The VC game: which labellings of the points a family of shapes can cut out, and why not the others. */
 
 import { make, setText } from "../dom.js";
-import { ask } from "../questions.js";
+import { ask, faultWords } from "../questions.js";
 import { counted, number } from "../words.js";
 import { LabellingGrid } from "./labelling_grid.js";
 import { bitsOf, chosen, nextUncut, pointWords, startPoints } from "./labellings.js";
@@ -137,7 +137,7 @@ class Game {
       this.#show(rows.length);
     } catch (fault) {
       this.#known = null;
-      this.#show(rows.length, fault instanceof Error ? fault.message : String(fault));
+      this.#show(rows.length, faultWords(fault));
     }
     this.#asking = false;
     this.app.refresh();

@@ -1,8 +1,9 @@
 /** What the VC game draws on the plane: the shape that cuts the blue points, or why none does. */
 
-import { clip, corners, lineInBox } from "../geometry.js";
+import { drawEdge } from "../boundary.js";
+import { clip, corners } from "../geometry.js";
+import { drawCrossing, drawRing } from "../marks.js";
 import { colors } from "../theme.js";
-import { drawCrossing, drawRing } from "./marks.js";
 
 /** @typedef {import("../picture.js").Picture} Picture */
 /** @typedef {import("../frame.js").Frame} Frame */
@@ -46,8 +47,7 @@ function drawShape(picture, frame, shape) {
     const [w1, w2] = shape.w;
     const side = clip(corners(frame.box), w1, w2, shape.b);
     picture.path(side.map((point) => frame.pixel(point)), { fill: accent, alpha: 0.08 }, true);
-    const ends = lineInBox(w1, w2, shape.b, frame.box);
-    if (ends) picture.path(ends.map((end) => frame.pixel(end)), edge);
+    drawEdge(picture, frame, w1, w2, shape.b, edge);
   } else if (shape.kind === "disc") {
     const [x, y] = frame.pixel(shape.center);
     picture.circle(x, y, shape.radius * frame.scale, { fill: accent, alpha: 0.08 });

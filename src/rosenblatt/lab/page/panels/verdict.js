@@ -1,10 +1,11 @@
 /** The verdict: whether anything the learner can draw separates the points, with the proof, and the ways out. */
 
 import { make, setText } from "../dom.js";
-import { ask } from "../questions.js";
+import { removePoints } from "../editing.js";
+import { ask, faultWords } from "../questions.js";
 import { colors } from "../theme.js";
-import { className, number } from "../words.js";
-import { drawRing } from "./marks.js";
+import { classWords, number } from "../words.js";
+import { drawRing } from "../marks.js";
 import { drawVerdict } from "./verdict_drawing.js";
 
 /** @typedef {import("../types.d.ts").Run} Run */
@@ -12,7 +13,7 @@ import { drawVerdict } from "./verdict_drawing.js";
 /** @typedef {import("../types.d.ts").State} State */
 /** @typedef {import("../types.d.ts").Verdict} Certificate */
 /** @typedef {import("../app.js").App} App */
-/** @typedef {{rows: number[], text: string, among: State["points"]}} Fewest points to remove, and among which */
+/** @typedef {{rows: number[], text: string, among: State}} Fewest points to remove, and from which state */
 
 const HEADLINES = { separable: "Separable", inseparable: "Not separable", undecided: "Undecided" };
 const MOST_ROWS = 12;
@@ -62,7 +63,7 @@ class VerdictPanel {
 
   /** @param {Scene} scene */
   update({ run, state, waiting }) {
-    if (this.#fewest && this.#fewest.among !== state.points) this.#setFewest(null);
+    if (this.#fewest && !asSame(this.#fewest.among, state)) this.#setFewest(null);
     if (run && run === this.#run) return;
     this.#run = run;
     const found = run?.theory.verdict ?? null;
@@ -139,9 +140,9 @@ class VerdictPanel {
     this.removal.replaceChildren(make("p", {}, "Searching …"));
     try {
       const found = await ask("fewest", state);
-      if (this.app.state.points === state.points) this.#setFewest({ ...found, among: state.points });
+      this.#setFewest(asSame(state, this.app.state) ? { ...found, among: state } : null);
     } catch (fault) {
-      this.removal.replaceChildren(make("p", {}, fault instanceof Error ? fault.message : String(fault)));
+      this.removal.replaceChildren(make("p", {}, faultWords(fault)));
     }
   }
 
@@ -155,8 +156,7 @@ class VerdictPanel {
       const title = found.rows.length === 1 ? "Remove it" : "Remove them";
       const remove = make("button", { type: "button", id: "way-remove" }, title);
       remove.addEventListener("click", () => {
-        const points = found.among.filter((_, i) => !found.rows.includes(i));
-        this.app.change({ points, picks: [] });
+        removePoints(this.app, found.rows);
         this.headline.tabIndex = -1;
         this.headline.focus();
       });
@@ -164,6 +164,11 @@ class VerdictPanel {
     }
     this.app.refresh();
   }
+}
+
+/** Return whether two states ask for the same separator. @param {State} one @param {State} other */
+function asSame(one, other) {
+  return ["points", "features", "learner", "bias"].every((name) => Object(one)[name] === Object(other)[name]);
 }
 
 /** @param {Certificate} found @param {Run | null} run */
@@ -203,7 +208,7 @@ function tableOf({ kind, support, weights }, { points, bias }) {
   const head = ["Point", "Class", bias ? "Share" : "Weight"].map((title) => make("th", { scope: "col" }, title));
   const rows = support.slice(0, MOST_ROWS).map((point, i) => {
     const share = bias && totals[sign(i)] > 0 ? weights[i] / totals[sign(i)] : weights[i];
-    const cells = [className(sign(i)), number(share)].map((text) => make("td", {}, text));
+    const cells = [classWords(sign(i)), number(share)].map((text) => make("td", {}, text));
     return make("tr", {}, make("th", { scope: "row" }, String(point + 1)), ...cells);
   });
   const about = kind === "separable" ? "Points that hold it up" : "Points that prove it";

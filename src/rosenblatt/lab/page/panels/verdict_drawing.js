@@ -1,8 +1,9 @@
 /** The certificate of a verdict, drawn on the plane. */
 
-import { circleOfPlane, clip, corners, lineInBox } from "../geometry.js";
+import { drawEdge } from "../boundary.js";
+import { circleOfPlane, clip, corners } from "../geometry.js";
+import { drawCross, drawCrossing, drawHull, drawRing } from "../marks.js";
 import { colors } from "../theme.js";
-import { drawCross, drawCrossing, drawHull, drawRing } from "./marks.js";
 
 /** @typedef {import("../picture.js").Picture} Picture */
 /** @typedef {import("../frame.js").Frame} Frame */
@@ -77,8 +78,5 @@ function drawBand(picture, frame, [w1, w2], b, margin) {
   picture.path(band.map((point) => frame.pixel(point)), { fill: quiet, alpha: 0.12 }, true);
   const lines = [{ by: 0, look: { stroke: ink, width: 1.5, dash: [8, 4] } }];
   for (const by of [shift, -shift]) lines.push({ by, look: { stroke: quiet, width: 1, dash: [4, 4] } });
-  for (const { by, look } of lines) {
-    const ends = lineInBox(w1, w2, b + by, frame.box);
-    if (ends) picture.path(ends.map((end) => frame.pixel(end)), look);
-  }
+  for (const { by, look } of lines) drawEdge(picture, frame, w1, w2, b + by, look);
 }

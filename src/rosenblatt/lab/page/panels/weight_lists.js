@@ -1,7 +1,7 @@
 /** The weights to the last digit, and the points that a kernel's sum counts. */
 
 import { make, setText } from "../dom.js";
-import { FEATURE_NAMES, className, counted, exact } from "../words.js";
+import { FEATURE_NAMES, classWords, counted, exact } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Moment} Moment */
 /** @typedef {import("../replay.js").Replay} Replay */
@@ -53,7 +53,7 @@ export function showSupport(replay, moment, { headline, note, lists }) {
   setText(note, `The activation at x is the sum of count · y · K(point, x): w itself is never written down.${more}`);
   const head = ["point", "class", "count"].map((title) => make("th", { scope: "col" }, title));
   const lines = places.slice(0, LISTED).map((place) => {
-    const cells = [`${rows[place] + 1}`, className(signs[place]), `${counts[place]}`];
+    const cells = [`${rows[place] + 1}`, classWords(signs[place]), `${counts[place]}`];
     return make("tr", {}, ...cells.map((text) => make("td", {}, text)));
   });
   const body = [make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines)];

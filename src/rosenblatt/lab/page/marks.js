@@ -1,11 +1,11 @@
-/** Marks that panels put on the plane: rings, crosses and hulls. */
+/** Marks on the plane: rings, crosses and hulls. */
 
-import { corners, hull } from "../geometry.js";
-import { colors } from "../theme.js";
+import { corners, hull } from "./geometry.js";
+import { colors } from "./theme.js";
 
-/** @typedef {import("../picture.js").Picture} Picture */
-/** @typedef {import("../frame.js").Frame} Frame */
-/** @typedef {import("../types.d.ts").Look} Look */
+/** @typedef {import("./picture.js").Picture} Picture */
+/** @typedef {import("./frame.js").Frame} Frame */
+/** @typedef {import("./types.d.ts").Look} Look */
 /** @typedef {[number, number]} XY */
 
 /**

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ def theory(state):
     assert set(found["bound"]) == BOUND
     assert len(found["verdict"]["support"]) == len(found["verdict"]["weights"])
     assert set(found["verdict"]["support"]) <= set(state.rows.tolist())
+    assert (found["bound"]["bound"] is None) == (found["bound"]["why"] != "")
     return found["verdict"], found["bound"], made
 
 
@@ -221,3 +223,22 @@ def test_a_kernel_on_points_that_a_line_separates_says_that_too():
     verdict, bound, made = theory(picked)
     assert ("has not separated" in verdict["text"]) == (not made.converged)
     assert bound["why"]
+
+
+def test_a_bound_too_large_for_floats_says_so():
+    state = state_of([[1.0, 1e-160], [-1e-160, 1e-161]], [1, -1], bias=False)
+    verdict, bound, _ = theory(state)
+    assert verdict["kind"] == "separable"
+    assert bound["bound"] is None
+    assert "too large for floats" in bound["why"]
+
+
+def test_a_kernel_margin_too_small_for_floats_says_so():
+    state = state_of([[1e-6, 0.0], [0.0, 1e-6]], [1, -1], learner="kernel", gamma=1e-6)
+    _, bound, made = theory(state)
+    assert made.converged
+    assert bound["bound"] is None
+    assert bound["why"].endswith("is too small for floats.")
+    _, bound, made = theory(replace(state, order="pick", picks=(0, 1, 0, 1)))
+    assert made.converged
+    assert bound["why"].endswith("a run that ends with a pass without a mistake.")

@@ -23,7 +23,8 @@ HYPOTHESES = ("last", "average", "vote")
 def error_message(state: LabState) -> dict[str, Any]:
     """Return the shares of points that are wrong after each pass, by three ways to predict from the same run.
 
-    A point on the boundary is wrong. ``passes`` says which passes were scored: all of them, or some if there are many.
+    A point on the boundary is wrong. Sides are exact; those of the average are the sides of the average as it is
+    stored, rounded once. ``passes`` says which passes were scored: all of them, or some if there are many.
 
     >>> points = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
     >>> error_message(LabState(points=points, order="fixed"))["train"]["last"]
@@ -84,7 +85,7 @@ def _learner(state: LabState) -> Any:
 def _wrong(model: Any, hypothesis: str, X: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which points the model has on the wrong side, or on none."""
     model.hypothesis = hypothesis
-    return labels * model.decision_function(X) <= 0  # its signs are exact
+    return labels * model.decision_function(X) <= 0  # exact signs of the weights as stored
 
 
 def _thinned(passes: int) -> set[int]:

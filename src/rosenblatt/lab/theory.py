@@ -43,7 +43,7 @@ def theory_message(state: LabState, made: Run) -> dict[str, Any]:
     10.0
     """
     if state.learner == "kernel":
-        return {"verdict": _kernel_verdict(state, made), "bound": _kernel_bound(made)}
+        return {"verdict": _kernel_verdict(state, made), "bound": _kernel_bound(state, made)}
     bracket = dataset_margin(made.X, made.y, kind="augmented" if state.bias else "homogeneous")
     verdict = _with_bias(state, made) if state.bias else _through_origin(state, made, bracket)
     return {"verdict": verdict, "bound": _bound(state, made, bracket)}
@@ -144,11 +144,17 @@ def _bound(state: LabState, made: Run, bracket: MarginBracket) -> dict[str, Any]
     if not bracket.low > 0:
         return _no_bound(_why(state, bracket))
     squared = squared_radius(made.X, state.bias)
+    most = novikoff(squared, bracket.low)
+    if not math.isfinite(most):
+        return _no_bound(
+            f"The bound is finite, but too large for floats: the longest example is {short(math.sqrt(squared))} long, "
+            f"and the margin is {short(bracket.low)}."
+        )
     w, b = unit(bracket.w, bracket.b, with_bias=state.bias)
     return {
         "R": plain(math.sqrt(squared)),
         "gamma": plain(bracket.low),
-        "bound": plain(novikoff(squared, bracket.low)),
+        "bound": plain(most),
         "w": w,
         "b": b,
         "why": "",
@@ -209,16 +215,19 @@ def _clash(made: Run) -> list[int]:
     return []
 
 
-def _kernel_bound(made: Run) -> dict[str, Any]:
+def _kernel_bound(state: LabState, made: Run) -> dict[str, Any]:
     report = made.model.report_
     bound = _no_bound("")
     bound["R"] = plain(report.radius)
     if report.margin_low > 0 and math.isfinite(report.bound):
         return bound | {"gamma": plain(report.margin_low), "bound": plain(report.bound)}
-    why = (
-        "No finite bound is known: the margin in the kernel's space comes from a run that ends with a pass without "
-        "a mistake."
-    )
+    if made.converged and state.order != "pick":
+        why = "No finite bound is known: the margin in the kernel's space is too small for floats."
+    else:
+        why = (
+            "No finite bound is known: the margin in the kernel's space comes from a run that ends with a pass without "
+            "a mistake."
+        )
     return bound | {"why": why}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rosenblatt.lab.state import LabState
+from rosenblatt.lab.state_fields import FAMILIES
 
 Question = Callable[[Any], dict[str, Any]]
 
@@ -68,7 +69,18 @@ def exported(state: LabState) -> str:
     answers = {"start": start_answer(state) | {"presets": []}, "run": run_answer(state)}
     if not answers["run"]["waiting"]:
         answers["errors"] = error_message(state)
-    return export_html(answers)
+    return export_html(answers | _vc_answers(state))
+
+
+def _vc_answers(state: LabState) -> dict[str, Any]:
+    """Return the VC game's answers about the labels of a state, for each family; none for too many points."""
+    from rosenblatt.lab.vc_game import MOST_POINTS, vc_message
+
+    points, labels = state.coordinates(state.rows).tolist(), state.labels(state.rows)
+    if not 0 < len(points) <= MOST_POINTS:
+        return {}
+    subset = [i for i, label in enumerate(labels.tolist()) if label > 0]
+    return {f"vc {name}": vc_message({"points": points, "family": name, "subset": subset}) for name in FAMILIES}
 
 
 def _errors(body: Any) -> dict[str, Any]:

@@ -189,12 +189,14 @@ def test_the_answer_waits_for_its_button(lab):
     assert not answer.is_visible()
 
 
-def test_an_address_with_a_lesson_shows_its_text_and_teachers_can_hide_it(lab):
+def test_an_address_with_a_lesson_shows_its_text_and_teachers_can_hide_the_others(lab):
     lab.open(LabState(lesson="xor", points=((1.0, 1.0, 1, False), (-1.0, 0.0, -1, False))))
     assert lab.text("#lesson-title") == "XOR"
     assert len(lab.state.points) == 2, "the points of the address, not those of the lesson"
     lab.change(hide=["lessons"])
-    assert not lab.page.locator("#lesson").is_visible()
+    assert lab.text("#lesson-title") == "XOR"
+    assert not lab.page.get_by_role("button", name="Next", exact=True).is_visible()
+    assert not lab.page.locator("#opener").is_visible()
     lab.change(hide=[], lesson="no such lesson")
     assert not lab.page.locator("#lesson").is_visible()
 

@@ -50,6 +50,16 @@ test("no sentence says that 0 is above 0, or a number above 0 below it: the libr
   assert.match(words(1, {}, { activation: 1e-17 }), /^Point 5, blue disc: y·a ≤ 0, a mistake\./);
 });
 
+test("whose weights it is about is said where others predict, and picks go on", () => {
+  const told = (state) => {
+    const replay = new Replay(RUN, { bias: true, kernel: "rbf", degree: 2, gamma: 1, coef0: 1 });
+    const run = { ...RUN, converged: false };
+    return sentence({ replay, run, moment: replay.at(4), waiting: "", state: { bias: true, ...state }, beat: null });
+  };
+  assert.match(told({ learner: "averaged" }), /> 0 by the last weights, right; nothing changes\./);
+  assert.match(told({ order: "pick" }), /Pick the next point\.$/);
+});
+
 test("at the end it says why the run ended", () => {
   assert.match(words(4), /Done: a pass without a mistake, after 2 updates\.$/);
   assert.match(words(4, { converged: false, ended: "the limit of 2 passes" }), /Stopped at the limit of 2 passes, before a pass without a mistake\.$/);

@@ -39,6 +39,8 @@ export class App {
     this.selected = -1;
     /** @type {0 | 1 | -1} The class of points that are placed; 0 removes them. */
     this.brush = 1;
+    /** The preset in sight, "" where points came from elsewhere. */
+    this.preset = "";
     this.isRecording = recording !== null;
     /** Runs received so far. */
     this.runs = 0;
@@ -116,6 +118,7 @@ export class App {
       return;
     }
     if (undo) this.history.note(this.state);
+    if (asksForRun(patch)) this.pause();
     this.#set({ ...this.state, ...patch }, asksForRun(patch));
   }
 
@@ -132,7 +135,9 @@ export class App {
     this.pause();
     if (this.runs) this.history.note(this.state);
     this.selected = -1;
+    this.preset = "";
     this.notice("");
+    this.announce("");
     this.#set(state, false);
     this.#take(run, state);
   }

@@ -11,8 +11,8 @@ import { colors } from "./theme.js";
 /** @typedef {import("./types.d.ts").Scene} Scene */
 /** @typedef {[number, number]} XY */
 
-const SIZE = 97;
-const COARSE = 49; // for votes of very many weights
+const SIZE = 96; // even: what is symmetric about the middle has its zeros between the points of the grid
+const COARSE = 48; // for votes of very many weights
 
 /**
  * Return the weights of x and y where no other feature counts, else null.

@@ -50,9 +50,10 @@ export function createControls(root, app, { share, help, lessons }) {
   const buttons = make("div", { className: "push" }, more.button, open, ...shareButtons, helpButton);
   root.append(
     ...Object.values(fields),
-    make("div", { className: "tools" }, brushes.element, features.element, brushes.chosen, buttons),
+    make("div", { className: "tools" }, brushes.element, features.element, buttons),
   );
   root.after(more.element);
+  document.getElementById("sentence")?.after(brushes.chosen);
   more.button.addEventListener("click", () => root.classList.toggle("open", !more.element.hidden));
 
   return {
@@ -73,7 +74,7 @@ export function createControls(root, app, { share, help, lessons }) {
       set(learner, state.learner);
       set(order, state.order);
       seed.show(state.seed);
-      set(opener, state.lesson ? `lesson ${state.lesson}` : opener.value.startsWith("lesson") ? "" : opener.value);
+      set(opener, state.lesson ? `lesson ${state.lesson}` : app.preset ? `preset ${app.preset}` : "");
       for (const field of [learner, order, seed.input]) field.disabled = app.isRecording;
       brushes.update(scene);
       features.update(scene);
@@ -93,6 +94,8 @@ async function openPreset(app, name) {
     const preset = await ask("preset", { name, seed: app.state.seed });
     app.pause();
     app.selected = -1;
+    app.preset = name;
+    app.announce("");
     const { hide, lower, seed } = app.state;
     app.change({ ...DEFAULTS, hide, lower, seed, ...preset });
   } catch (fault) {

@@ -118,6 +118,7 @@ async function openFile(app, file) {
       const { points, view, note } = await ask("csv", { text });
       app.pause();
       app.selected = -1;
+      app.preset = "";
       app.change({ points, view, picks: [], lesson: "", at: 0 });
       app.notice(note ?? "");
     }

@@ -123,7 +123,12 @@ export function contour(values, size) {
       if (b > 0 !== c > 0) ends.push([i + 1, j + share(b, c)]);
       if (c > 0 !== d > 0) ends.push([i + 1 - share(c, d), j + 1]);
       if (d > 0 !== a > 0) ends.push([i, j + 1 - share(d, a)]);
-      if (ends.length === 4 && (a + b + c + d > 0) === (a > 0)) ends.push(/** @type {XY} */ (ends.shift()));
+      if (ends.length === 4) {
+        const middle = (a * c - b * d) / (a + c - b - d); // the value where two branches come closest
+        const largest = Math.max(Math.abs(a), Math.abs(b), Math.abs(c), Math.abs(d));
+        if (Math.abs(middle) < 1e-3 * largest) ends.splice(1, 2, ends[2], ends[1]); // they cross
+        else if (middle > 0 === a > 0) ends.push(/** @type {XY} */ (ends.shift()));
+      }
       for (let e = 0; e + 1 < ends.length; e += 2) out.push([ends[e], ends[e + 1]]);
     }
   }

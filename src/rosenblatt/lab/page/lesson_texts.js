@@ -211,7 +211,7 @@ export const LESSONS = [
       show: ["regions"],
     },
     tries: [
-      { title: "rbf, wide bumps", patch: { kernel: "rbf", gamma: 0.2 } },
+      { title: "rbf, wide bumps", patch: { kernel: "rbf", gamma: 0.5 } },
       { title: "rbf, narrow bumps", patch: { kernel: "rbf", gamma: 2 } },
       { title: "Polynomial, degree 2", patch: { kernel: "poly", degree: 2, gamma: 1 } },
       { title: "Polynomial, degree 3", patch: { kernel: "poly", degree: 3, gamma: 1 } },

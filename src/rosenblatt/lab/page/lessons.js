@@ -56,6 +56,8 @@ export function createLessons(root, app) {
     app.stepBy = "update";
     app.selected = -1;
     app.brush = 1;
+    app.preset = "";
+    app.announce("");
     app.change({ ...lessonState(lesson), hide: app.state.hide });
     focus = true;
   };
@@ -64,8 +66,9 @@ export function createLessons(root, app) {
     start,
     /** @param {import("./types.d.ts").Scene} scene */
     update({ state }) {
-      const lesson = state.hide.includes("lessons") ? undefined : LESSONS.find(({ id }) => id === state.lesson);
+      const lesson = LESSONS.find(({ id }) => id === state.lesson);
       root.hidden = !lesson;
+      root.classList.toggle("fixed", state.hide.includes("lessons")); // for a class: its text, without ways to others
       if (card?.lesson !== lesson) {
         card = lesson ? new Card(lesson, app, start) : null;
         root.replaceChildren(...(card ? card.parts : []));
@@ -98,7 +101,7 @@ class Card {
       this.#head(place, app.isRecording ? null : start),
       make("h2", { id: "lesson-title", tabIndex: -1 }, lesson.title),
       make("p", {}, lesson.text),
-      make("p", { className: "todo" }, make("strong", {}, "Try it. "), lesson.todo),
+      ...(app.isRecording ? [] : [make("p", { className: "todo" }, make("strong", {}, "Try it. "), lesson.todo)]),
       ...(lesson.tries.length && !app.isRecording ? [this.#tries(app)] : []),
       this.#question(),
     ];

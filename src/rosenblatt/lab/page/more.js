@@ -52,6 +52,11 @@ export function createMore(app) {
     button.setAttribute("aria-expanded", String(!element.hidden));
     app.refresh();
   });
+  element.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    button.click();
+    button.focus();
+  });
   return {
     button,
     element,

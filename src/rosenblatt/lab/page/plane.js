@@ -121,6 +121,10 @@ function takePointers(canvas, app, frame) {
       if (number >= 0) removePoints(app, [number]);
       return;
     }
+    if (number < 0 && app.state.order === "pick") {
+      app.notice("Click on a point to visit it. To place points, choose another order first.");
+      return;
+    }
     const added = number < 0;
     if (added) number = addPoint(app, ...frame().rounded(px, py));
     if (number < 0) return;

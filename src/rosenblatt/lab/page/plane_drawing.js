@@ -46,7 +46,8 @@ export function drawPlane(picture, frame, scene, boundary) {
   if (shows("vote") && run.kind === "linear" && moment.k) {
     boundary.draw(picture, frame, scene, "sum", { ...other, dash: [2, 3] }, false);
   }
-  const look = { stroke: beat === null ? colors().ink : colors().accent, width: 2 };
+  const ordinary = proving ? colors().quiet : colors().ink;
+  const look = { stroke: beat === null ? ordinary : colors().accent, width: proving ? 1.5 : 2 };
   if (moment.k || beat !== null) boundary.draw(picture, frame, scene, shown, look, false);
   if (shown !== "sum" && !proving) drawArrows(picture, frame, scene, shown);
 }
@@ -174,15 +175,14 @@ function drawArrows(picture, frame, { state, run, moment, beat }, shown) {
   const last = state.learner !== "averaged" && state.learner !== "pocket";
   const from = /** @type {XY} */ ([moment.before.w[0], moment.before.w[1]]);
   const to = /** @type {XY} */ (last ? [moment.w[0], moment.w[1]] : [shown.w[0], shown.w[1]]);
-  const room = 0.8 * (frame.size / 2 / frame.scale);
-  const longest = Math.max(Math.hypot(...from), Math.hypot(...to));
-  let part = 1;
-  while (longest / part > room && part < 1e9) part *= 2;
   const origin = frame.pixel([0, 0]);
   const inSight = origin[0] > 0 && origin[0] < frame.size && origin[1] > 0 && origin[1] < frame.size;
   const start = inSight ? origin : /** @type {XY} */ ([frame.size / 2, frame.size / 2]);
+  let part = 1;
   const tip = (/** @type {XY} */ w) =>
     /** @type {XY} */ ([start[0] + (w[0] / part) * frame.scale, start[1] - (w[1] / part) * frame.scale]);
+  const leaves = (/** @type {XY} */ w) => tip(w).some((place) => place < 16 || place > frame.size - 16);
+  while ((leaves(from) || leaves(to)) && part < 1e9) part *= 2;
   const moving = beat !== null && moment.mistake && last;
   if (moving) drawBeat(picture, frame, moment, beat, tip(from), tip(to));
   if (!state.show.includes("arrow") && !moving) return;

@@ -11,7 +11,7 @@ import { NO_STATE, fromFragment, toFragment } from "./state.js";
 /** @typedef {import("./types.d.ts").State} State */
 
 const PARTS = {
-  lessons: "lessons",
+  lessons: "the choice of lessons and points",
   learner: "learner and features",
   order: "order and seed",
   panels: "panels",
@@ -20,6 +20,7 @@ const PARTS = {
 };
 
 const HELD = "points, learner, place in the run and panels";
+const OTHERS = "The address works on this machine alone: send others the command, or Export's HTML file, which needs nothing.";
 
 /**
  * Keep the state in the address, and make the dialogs.
@@ -109,7 +110,7 @@ function shareDialog(app) {
     app.isRecording ? null : labelled("Address: on this machine, while this lab runs", address, "the address"),
     labelled("Command: on any machine with rosenblatt", command, "the command"),
     make("fieldset", { className: "boxes" }, legend, ...boxes.map(({ label }) => label)),
-    make("p", { className: "note" }, `${app.isRecording ? "It holds" : "Both hold"} ${HELD}.`),
+    make("p", { className: "note" }, `${app.isRecording ? "It holds" : "Both hold"} ${HELD}. ${OTHERS}`),
   );
   return {
     open() {

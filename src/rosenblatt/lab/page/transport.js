@@ -67,7 +67,8 @@ export function createTransport(root, words, app) {
         play.setAttribute("aria-label", play.title);
       }
       setText(place, replay && moment ? placeWords(scene) : "");
-      setText(words, sentence(scene));
+      const game = "The VC game looks at the points alone; the learner and its run are not drawn.";
+      setText(words, state.panel === "vc" && replay ? game : sentence(scene));
       drawScrub(canvas, scene);
     },
   };

@@ -92,8 +92,9 @@ export function mostMistakes(bound) {
 export function sentence({ replay, run, moment, waiting, state }) {
   if (waiting || !replay || !run || !moment) return waiting;
   if (moment.t === 0) return startWords(run.kind === "linear", state.bias);
-  const words = moment.mistake ? mistakeWords(moment, replay.bias, run.kind) : rightWords(moment);
-  return moment.t === replay.visits ? `${words} ${endWords(counted(moment.k, "update"), run.ended, run.converged)}` : words;
+  const by = ["averaged", "voted", "pocket"].includes(state.learner) ? " by the last weights" : "";
+  const words = moment.mistake ? mistakeWords(moment, replay.bias, run.kind, by) : rightWords(moment, by);
+  return moment.t === replay.visits ? `${words} ${endWords(counted(moment.k, "update"), run.ended, run.converged, state.order === "pick")}` : words;
 }
 
 /** @param {boolean} linear @param {boolean} bias */
@@ -102,10 +103,10 @@ function startWords(linear, bias) {
   return `Start: w = 0${bias ? ", b = 0" : ""}. An activation of 0 is a mistake, so the first point makes an update.`;
 }
 
-/** @param {Moment} moment @param {boolean} bias @param {string} kind */
-function mistakeWords(moment, bias, kind) {
+/** @param {Moment} moment @param {boolean} bias @param {string} kind @param {string} by */
+function mistakeWords(moment, bias, kind, by) {
   const a = moment.activation > 0 ? "y·a" : `y·a = ${number(moment.activation)}`; // the library decides exactly
-  const what = `Point ${moment.number + 1}, ${classWords(moment.sign)}: ${a} ≤ 0, a mistake.`;
+  const what = `Point ${moment.number + 1}, ${classWords(moment.sign)}: ${a} ≤ 0${by}, a mistake.`;
   if (kind === "kernel") return `${what} It joins the sum: its bump is added, ${moment.sign > 0 ? "upwards" : "downwards"}.`;
   const sign = moment.sign > 0 ? "+" : "−";
   const moved = `w ← ${vector(moment.before.w)} ${sign} ${vector(moment.x)} = ${vector(moment.w)}`;
@@ -113,13 +114,14 @@ function mistakeWords(moment, bias, kind) {
   return `${what} ${moved}${shifted}.`;
 }
 
-/** @param {Moment} moment */
-function rightWords(moment) {
+/** @param {Moment} moment @param {string} by */
+function rightWords(moment, by) {
   const a = moment.activation > 0 ? `y·a = ${number(moment.activation)}` : "y·a";
-  return `Point ${moment.number + 1}, ${classWords(moment.sign)}: ${a} > 0, right; nothing changes.`;
+  return `Point ${moment.number + 1}, ${classWords(moment.sign)}: ${a} > 0${by}, right; nothing changes.`;
 }
 
-/** @param {string} updates @param {string} ended @param {boolean} converged */
-function endWords(updates, ended, converged) {
-  return converged ? `Done: ${ended}, after ${updates}.` : `Stopped at ${ended}, before a pass without a mistake.`;
+/** @param {string} updates @param {string} ended @param {boolean} converged @param {boolean} picked */
+function endWords(updates, ended, converged, picked) {
+  if (converged) return `Done: ${ended}, after ${updates}.`;
+  return picked ? "Pick the next point." : `Stopped at ${ended}, before a pass without a mistake.`;
 }

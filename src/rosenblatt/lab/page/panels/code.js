@@ -21,7 +21,7 @@ export const code = {
     /** @type {Run | null | undefined} */
     let shown;
     return {
-      update({ run, replay, waiting: missing }) {
+      update({ run, replay, waiting: missing, state }) {
         setText(waiting, run ? "" : missing);
         waiting.hidden = run !== null;
         full.hidden = run === null;
@@ -32,17 +32,18 @@ export const code = {
         const linear = run.kind === "linear";
         const { w, b } = run.predicting ?? run;
         setText(note, `Run it: it prints the ${linear ? "weights" : "factors"} that you see.`);
-        setText(weights, linear ? weightWords(run) : factorWords(run, replay.counts(run.updates.length)));
+        setText(weights, linear ? weightWords(run, state.learner === "voted") : factorWords(run, replay.counts(run.updates.length)));
         weights.dataset.weights = linear ? JSON.stringify([...w, b]) : "";
       },
     };
   },
 };
 
-/** @param {Run} run */
-function weightWords(run) {
+/** @param {Run} run @param {boolean} voted */
+function weightWords(run, voted) {
   const { w, b } = run.predicting ?? run;
   const numbers = `${vector(w, exact)}, b = ${exact(b)}`;
+  if (voted) return `At the end of the run the last w = ${numbers}; the plane shows the vote of all`;
   if (!run.predicting) return `At the end of the run w = ${numbers}`;
   return `At the end of the run ${run.pocket ? "the pocket's w" : "the average of w"} = ${numbers}`;
 }

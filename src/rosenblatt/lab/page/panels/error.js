@@ -65,7 +65,7 @@ function create(root, app) {
   });
 
   return {
-    update({ run, moment, waiting, state }) {
+    update({ replay, run, moment, waiting, state }) {
       if (run) askOnce();
       if (!changed(root, [run, moment?.t, errors, fault, waiting, state.points])) return;
       const held = state.points.filter((point) => point[3]).length;
@@ -79,7 +79,9 @@ function create(root, app) {
       const total = run.passes.length;
       setText(headline, ended ? `After pass ${ended} of ${total}` : `Before the end of pass 1 of ${total}`);
       table.fill(errors, shown, run.rows.length, held);
-      setText(note, noteOf(errors));
+      const pocket = replay?.pocket(moment.t);
+      const kept = pocket ? ` The pocket has ${pocket.mistakes} of ${run.rows.length} training points wrong.` : "";
+      setText(note, noteOf(errors) + kept);
       const where = passAt(run, moment.t);
       canvas.classList.toggle("stacked", errors.test !== null && root.clientWidth < 480);
       show(canvas, `Errors after each of ${total} passes; the table has the numbers of pass ${ended}.`, (picture) => {

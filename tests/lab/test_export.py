@@ -12,6 +12,7 @@ from rosenblatt.lab.export import export_html
 from rosenblatt.lab.learning import run_message
 from rosenblatt.lab.questions import exported, start_answer
 from rosenblatt.lab.state import LabState
+from rosenblatt.lab.state_fields import FAMILIES
 
 EVIL = "</script><script>document.title='stolen'</script><!-- \u2028"
 STATE = LabState(points=FOUR, order="fixed", lesson=EVIL[:40])
@@ -81,7 +82,7 @@ def test_the_answers_are_in_the_file_and_stay_in_their_place(page):
 
 def test_the_file_of_a_state_has_the_answers_that_there_are():
     found = recording(exported(STATE))["answers"]
-    assert set(found) == {"start", "run", "errors"}
+    assert set(found) == {"start", "run", "errors", *(f"vc {family}" for family in FAMILIES)}
     assert found["start"] == start_answer(STATE) | {"presets": []}, "a file makes no points"
     assert set(recording(exported(LabState()))["answers"]) == {"start", "run"}
 

@@ -60,6 +60,7 @@ def test_the_code_gives_the_numbers_on_the_page(lab, capsys):
         told = json.loads(lab.get("document.getElementById('code-weights').dataset.weights"))
         assert [value.hex() for value in map(float, told)] == [float(value).hex() for value in (*w, b)], fields
         assert read_numbers(shown)[-len(told) :] == told, fields
-        whose = {"averaged": "the average of w", "pocket": "the pocket's w"}.get(state.learner, "w")
+        names_of_w = {"averaged": "the average of w", "pocket": "the pocket's w", "voted": "the last w"}
+        whose = names_of_w.get(state.learner, "w")
         assert shown.startswith(f"At the end of the run {whose} = "), fields
     capsys.readouterr()

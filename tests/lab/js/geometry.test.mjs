@@ -47,6 +47,16 @@ test("the circle below a lifted plane has its center and radius", () => {
   assert.equal(circleOfPlane([0, 0, 1], 1), null);
 });
 
+test("the two lines of xy = 0 cross, and branches that come close do not", () => {
+  const size = 8;
+  const at = (shift) => Array.from({ length: size * size }, (_, i) => ((i % size) - 3.5) * (Math.floor(i / size) - 3.5) + shift);
+  const middle = ([p, q]) => [p, q].every(([x, y]) => Math.abs(x - 3.5) <= 0.5 && Math.abs(y - 3.5) <= 0.5);
+  const straight = contour(at(0), size).filter(middle);
+  assert.deepEqual(straight.map(([p, q]) => p[0] === q[0] || p[1] === q[1]), [true, true]);
+  const bent = contour(at(0.1), size).filter(middle);
+  assert.deepEqual(bent.map(([p, q]) => p[0] === q[0] || p[1] === q[1]), [false, false]);
+});
+
 test("contours run where values change their sign", () => {
   const size = 9;
   const values = Array.from({ length: size * size }, (_, at) => (at % size) - 3.25);

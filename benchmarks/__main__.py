@@ -12,7 +12,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import figures, history, kernels, measure, programs, theory, verdicts
+from benchmarks import figures, history, kernels, lab, measure, programs, theory, verdicts
 from benchmarks.against import checkout, compare_checkouts, start
 from benchmarks.sides import PASSES, compare
 from benchmarks.workloads import ROOT, workloads
@@ -34,6 +34,7 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "kernels-svc": kernels.svc,
     "kernels-mnist": kernels.whole,
     "kernels-vote": kernels.vote,
+    "lab": lab.lab,
     "programs": programs.programs,
 }
 COLUMNS = [

@@ -6,7 +6,20 @@ import pytest
 import rosenblatt
 from helpers.commands import AND, command, written
 
-NAMES = ["train", "predict", "test", "explain", "separate", "check", "watch", "export", "reproduce", "demo", "bench"]
+NAMES = [
+    "train",
+    "predict",
+    "test",
+    "explain",
+    "separate",
+    "check",
+    "watch",
+    "export",
+    "reproduce",
+    "demo",
+    "lab",
+    "bench",
+]
 
 
 def test_help_names_every_command():

@@ -13,9 +13,9 @@ except ImportError:
     raise SystemExit(2) from None
 
 from rosenblatt.cli import options as given
+from rosenblatt.cli import showing
 from rosenblatt.cli.inputs import kinds_of, reading_options, seconds, target_of
 from rosenblatt.cli.output import exit_cleanly
-from rosenblatt.cli.several_values import SeveralDegrees
 from rosenblatt.cli.startup import prepare_process, run_and_exit
 
 app = typer.Typer(
@@ -26,7 +26,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_HANDED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def main() -> None:
@@ -287,62 +286,7 @@ def export(
     run_it(model, out)
 
 
-@app.command(short_help="Run a paper's experiment; print its table beside ours.", cls=SeveralDegrees)
-@exit_cleanly
-def reproduce(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which paper: freund-schapire-1999.")],
-    degrees: given.Degrees = None,
-    epochs: Annotated[int, typer.Option("--epochs", metavar="N", help="Passes over the rows.")] = 10,
-    data: given.MnistFolder = None,
-    device: given.Device = None,
-    small: Annotated[bool, typer.Option("--small", help="Learn scikit-learn's digits instead, in seconds.")] = False,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for CSV and picture.")] = Path("."),
-    seed: given.Seed = 0,
-) -> None:
-    """Run the experiment of a paper and print its table beside ours; write it as CSV, and as a picture.
-
-    freund-schapire-1999: voted kernel perceptrons on MNIST, which comes from --data, a folder with its four files, or
-    from OpenML where there is a network.
-
-    \b
-    Example:
-      rosenblatt reproduce freund-schapire-1999 --degrees 2 3 --data mnist
-      rosenblatt reproduce freund-schapire-1999 --small
-    """
-    from rosenblatt.cli.reproduce import reproduce as run_it
-
-    run_it(name, degrees, epochs, data, device, small, out, seed)
-
-
-@app.command()
-@exit_cleanly
-def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the picture.")] = Path("out"),
-) -> None:
-    """Run the demo: two small data sets in plain words, and a picture.
-
-    \b
-    Example:
-      rosenblatt demo
-    """
-    from rosenblatt.cli.demo import main as run_it
-
-    run_it(["--out", str(out)])
-
-
-@app.command(short_help="Run the benchmarks, in a checkout.", context_settings=_HANDED_ON)
-@exit_cleanly
-def bench(context: typer.Context) -> None:
-    """Run the benchmarks, in a checkout of the repository; options are handed on to them.
-
-    \b
-    Example:
-      rosenblatt bench
-    """
-    from rosenblatt.cli.bench import bench as run_it
-
-    raise typer.Exit(run_it(context.args))
-
+app.add_typer(showing.commands)
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,1 @@
+"""The lab: a page in the browser where a perceptron learns step by step. Only the command imports it, on use."""

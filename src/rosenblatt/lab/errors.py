@@ -1,0 +1,97 @@
+"""Training and test error after each pass, for the last weights, their average and their vote."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.estimators.kernel import KernelPerceptron
+from rosenblatt.estimators.perceptron import VotedPerceptron
+from rosenblatt.lab.learning import make_learner, waiting
+from rosenblatt.lab.state import LabState, feature_columns
+from rosenblatt.training.observers import Callback
+
+MOST_PASSES = 60
+"""So many passes are scored, the first and the last among them."""
+
+HYPOTHESES = ("last", "average", "vote")
+
+
+def error_message(state: LabState) -> dict[str, Any]:
+    """Return the shares of points that are wrong after each pass, by three ways to predict from the same run.
+
+    A point on the boundary is wrong. Sides are exact; those of the average are the sides of the average as it is
+    stored, rounded once. ``passes`` says which passes were scored: all of them, or some if there are many.
+
+    >>> points = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
+    >>> error_message(LabState(points=points, order="fixed"))["train"]["last"]
+    [0.0, 0.0]
+    """
+    why = _why_not(state)
+    if why:
+        return {"passes": [], "train": _series(), "test": None, "why": why}
+    held = state.held_out
+    X, y = _features(state, state.rows), state.labels(state.rows)
+    everything = np.vstack([X, _features(state, held)])
+    labels = np.concatenate([y, state.labels(held)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scored = _thinned(_learner(state).fit(X, y).n_iter_)
+        train, test = _series(), _series()
+        model = _learner(state)
+
+        def score(model: Any) -> None:
+            if model.n_iter_ not in scored:
+                return
+            for hypothesis in HYPOTHESES:
+                wrong = _wrong(model, hypothesis, everything, labels)
+                train[hypothesis].append(float(wrong[: len(y)].mean()))
+                if len(held):
+                    test[hypothesis].append(float(wrong[len(y) :].mean()))
+
+        model._fit(X, y, observers=[Callback(model._caller(score))])
+    return {"passes": sorted(scored), "train": train, "test": test if len(held) else None, "why": ""}
+
+
+def _why_not(state: LabState) -> str:
+    """Return why there are no errors by pass, in a sentence; "" if there are."""
+    if state.learner == "restart":
+        return "This learner starts again after each update, so it makes no passes to compare."
+    if state.order == "pick":
+        return "Points that are picked make no passes to compare: choose another order."
+    return waiting(state)
+
+
+def _series() -> dict[str, list[float]]:
+    return {hypothesis: [] for hypothesis in HYPOTHESES}
+
+
+def _features(state: LabState, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    return feature_columns(state.coordinates(rows), state.feature_names)
+
+
+def _learner(state: LabState) -> Any:
+    """Return a learner that makes the run of the state and keeps all that a vote needs."""
+    model = make_learner(state)
+    if isinstance(model, KernelPerceptron):
+        return model
+    kept = {name: value for name, value in model.get_params().items() if name != "hypothesis"}
+    return VotedPerceptron(**kept)
+
+
+def _wrong(model: Any, hypothesis: str, X: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which points the model has on the wrong side, or on none."""
+    model.hypothesis = hypothesis
+    return labels * model.decision_function(X) <= 0  # exact signs of the weights as stored
+
+
+def _thinned(passes: int) -> set[int]:
+    """Return which of so many passes are scored.
+
+    >>> sorted(_thinned(3)), len(_thinned(1000)), max(_thinned(1000))
+    ([1, 2, 3], 60, 1000)
+    """
+    return set(np.linspace(1, passes, min(passes, MOST_PASSES)).round().astype(int).tolist())

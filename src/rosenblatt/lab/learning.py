@@ -1,0 +1,235 @@
+"""A run of the lab: the library's own learner trains on the points, and every visit and update is written down."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt import textbook
+from rosenblatt.estimators.kernel import KernelPerceptron
+from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.lab.state import LabState, feature_columns
+from rosenblatt.lab.state_fields import MOST_VISITS
+from rosenblatt.lab.words import counted
+from rosenblatt.training.batches import InMemory, make_batch
+from rosenblatt.training.observers import Observer, UpdateTrace
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.starts import new_state
+
+Floats = NDArray[np.float64]
+SHUFFLE: dict[str, bool | str] = {"fixed": False, "once": "once", "each": True, "pick": False}
+
+
+@dataclass
+class Run:
+    """What happened: places count the points that are trained on, and visits from 0."""
+
+    X: Floats
+    """Features of the points that are trained on."""
+    y: NDArray[np.int64]
+    visits: NDArray[np.int64]
+    """The place of the point of each visit."""
+    updates: NDArray[np.int64]
+    """The visits that were mistakes."""
+    passes: list[int]
+    """The visits made by the end of each pass; the restart form has no passes."""
+    converged: bool
+    w: Floats
+    b: float
+    model: Any = None
+    """The fitted learner; the restart form has none."""
+    pocket: list[dict[str, Any]] | None = None
+    """What was in the pocket after each pass."""
+
+
+def waiting(state: LabState) -> str:
+    """Return what is missing before anything can be learned, in words; "" if nothing is."""
+    labels = set(state.labels(state.rows).tolist())
+    if not labels and state.points:
+        return "All points are held out: train on some of them."
+    if not labels:
+        return "Place a point: click on the plane, or focus it and press Enter."
+    if not state.feature_names:
+        return "Tick at least one feature: without any, all points look the same."
+    if state.order == "pick":
+        if state.learner in ("restart", "pocket"):
+            return "This learner looks at all points: choose another order."
+        visited = any(not state.points[pick][3] for pick in state.picks)
+        return "" if visited else "Pick the point to visit next: click on it."
+    if len(labels) < 2:
+        other = "orange triangle" if 1 in labels else "blue disc"
+        return f"All points are of one class: place {'an' if other[0] == 'o' else 'a'} {other}."
+    return ""
+
+
+def make_learner(state: LabState) -> Any:
+    """Return the library's learner with the parameters that the state stands for, not yet trained."""
+    common: dict[str, Any] = {
+        "max_iter": most_passes(state),
+        "shuffle": SHUFFLE[state.order],
+        "random_state": state.seed,
+        "max_updates": state.updates,
+    }
+    if state.learner == "kernel":
+        kernel: dict[str, Any] = {"kernel": state.kernel, "gamma": state.gamma}
+        if state.kernel == "poly":
+            kernel |= {"degree": state.degree, "coef0": state.coef0}
+        return KernelPerceptron(hypothesis="last", **kernel, **common)
+    common["fit_intercept"] = state.bias
+    if state.learner == "averaged":
+        return AveragedPerceptron(**common)
+    if state.learner == "voted":
+        return VotedPerceptron(**common)
+    return Perceptron(hypothesis="pocket" if state.learner == "pocket" else "last", **common)
+
+
+def most_passes(state: LabState) -> int:
+    """Return how many passes a run may make: as many as are asked for, if all visits can be sent and drawn."""
+    return max(1, min(state.passes, MOST_VISITS // max(1, len(state.rows))))
+
+
+def run(state: LabState) -> Run:
+    """Train the learner of a state that waits for nothing.
+
+    >>> points = ((1.0, 1.0, 1, False), (2.0, 0.0, 1, False), (-1.0, 0.0, -1, False), (0.0, -2.0, -1, False))
+    >>> made = run(LabState(points=points, order="fixed"))
+    >>> made.updates.tolist(), made.passes, made.converged, made.w, made.b
+    ([0, 2], [4, 8], True, array([2., 1.]), 0.0)
+    """
+    rows = state.rows
+    X, y = feature_columns(state.coordinates(rows), state.feature_names), state.labels(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the page says itself what a run did not reach
+        if state.learner == "restart":
+            return _restart(state, X, y)
+        if state.order == "pick":
+            return _picked(state, X, y)
+        return _passes(state, X, y)
+
+
+def _passes(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
+    trace, pockets = UpdateTrace(visits=True), _Pockets()
+    model = make_learner(state)._fit(X, y, observers=[trace, pockets])
+    updates = trace.updates().visits.astype(np.int64)
+    visits, n = trace.visited, len(y)
+    if len(updates) == state.updates:
+        visits = visits[: updates[-1] + 1]  # the run ended there
+    passes = [min(n * (p + 1), len(visits)) for p in range(model.n_iter_)]
+    w, b = _weights(model, X)
+    found = pockets.found if state.learner == "pocket" else None
+    return Run(X, y, visits, updates, passes, bool(model.converged_), w, b, model, found)
+
+
+def _picked(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
+    """Visit the points that were picked, one after the other, as ``partial_fit`` does, until the limit of updates."""
+    place = {row: i for i, row in enumerate(state.rows.tolist())}
+    picks = np.array([place[row] for row in state.picks if row in place], dtype=np.int64)
+    model, trace, classes = make_learner(state), UpdateTrace(), np.array([-1, 1])
+    batch = make_batch(X[picks], (y[picks] > 0).astype(np.int32), classes, None, None)
+    options = model._options(X)
+    TrainingRun(new_state(options, 2, X.shape[1]), InMemory(batch), options, [trace]).visit(batch)
+    updates = trace.updates().visits.astype(np.int64)
+    if len(updates) == state.updates:
+        picks = picks[: updates[-1] + 1]  # the run ended there
+    model.partial_fit(X[picks], y[picks], classes=classes)
+    w, b = _weights(model, X)
+    clean = bool((model.predict(X) == y).all() and not model.on_boundary(X).any())
+    return Run(X, y, picks, updates, [len(picks)], clean, w, b, model)
+
+
+def _restart(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
+    """Run Algorithm 1 of the parametric learning notes as the textbook has it: each update starts the scan again."""
+    D = list(zip(X.tolist(), y.tolist(), strict=True))
+    D = textbook.with_dummy_feature(D) if state.bias else D
+    visits: list[int] = []
+    updates: list[int] = []
+    scan = 0
+
+    def stream() -> Iterator[tuple[Any, int]]:
+        nonlocal scan
+        while scan < len(D) and len(visits) < MOST_VISITS and len(updates) < state.updates:
+            visits.append(scan)
+            scan += 1
+            yield D[visits[-1]]
+
+    w: list[Any] = [0.0] * len(D[0][0])
+    for step in textbook.perceptron_online(stream()):
+        if step.mistake:
+            updates.append(len(visits) - 1)
+            scan = 0
+        w = step.w
+    weights, bias = (w[1:], w[0]) if state.bias else (w, 0.0)
+    places, mistakes = np.array(visits, dtype=np.int64), np.array(updates, dtype=np.int64)
+    return Run(X, y, places, mistakes, [], scan == len(D), np.array(weights, dtype=np.float64), float(bias))
+
+
+def _weights(model: Any, X: Floats) -> tuple[Floats, float]:
+    """Return the weights after the last visit; a kernel has none."""
+    if isinstance(model, KernelPerceptron):
+        return np.zeros(X.shape[1]), 0.0
+    return model.last_coef_[0].copy(), float(model.last_intercept_[0])
+
+
+class _Pockets(Observer):
+    """Notes what is in the pocket after each pass."""
+
+    def __init__(self) -> None:
+        self.found: list[dict[str, Any]] = []
+
+    def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
+        """Copy the pocket."""
+        pocket = getattr(run.state, "pocket", None)
+        if pocket is not None:
+            mistakes = int(pocket.mistakes[0])
+            self.found.append({"w": pocket.w[0].tolist(), "b": float(pocket.b[0]), "mistakes": mistakes})
+
+
+def run_message(state: LabState, made: Run | None = None) -> dict[str, Any]:
+    """Return the run of a state as the page gets it; ``{"waiting": ...}`` where something is missing.
+
+    ``made`` is the run, where it has been made already.
+    """
+    missing = waiting(state)
+    if missing:
+        return {"waiting": missing}
+    made = made or run(state)
+    predicting = None
+    if state.learner in ("averaged", "pocket"):
+        predicting = {"w": made.model.coef_[0].tolist(), "b": float(made.model.intercept_[0])}
+    return {
+        "waiting": "",
+        "kind": "kernel" if state.learner == "kernel" else "linear",
+        "names": list(state.feature_names),
+        "rows": state.rows.tolist(),
+        "signs": made.y.tolist(),
+        "features": made.X.tolist(),
+        "visits": made.visits.tolist(),
+        "updates": made.updates.tolist(),
+        "passes": made.passes,
+        "converged": made.converged,
+        "ended": _ended(state, made),
+        "w": made.w.tolist(),
+        "b": made.b,
+        "predicting": predicting,
+        "pocket": made.pocket,
+    }
+
+
+def _ended(state: LabState, made: Run) -> str:
+    """Return why the run ended, in words."""
+    if made.converged:
+        return (
+            "every point is on its side" if made.passes == [] or state.order == "pick" else "a pass without a mistake"
+        )
+    if state.order == "pick" and len(made.updates) < state.updates:
+        return "the last point that was picked"
+    if len(made.updates) >= state.updates:
+        return f"the limit of {counted(state.updates, 'update')}"
+    if not made.passes:
+        return f"the limit of {MOST_VISITS:,} visits"
+    return f"the limit of {counted(len(made.passes), 'pass', 'passes')}"

@@ -1,0 +1,295 @@
+/** The app: one state, the run that belongs to it, and the place in that run; views are told of every change. */
+
+import { IS_RECORDING, ask, faultWords, recording } from "./questions.js";
+import { Replay } from "./replay.js";
+import { DEFAULTS, History, asksForRun } from "./state.js";
+import { stillness } from "./theme.js";
+import { sentence } from "./words.js";
+
+/** @typedef {import("./types.d.ts").State} State */
+/** @typedef {import("./types.d.ts").Scene} Scene */
+/** @typedef {import("./types.d.ts").View} View */
+/** @typedef {import("./types.d.ts").Run} Run */
+/** @typedef {"update" | "example" | "pass"} StepBy */
+
+/** Milliseconds between two steps of each speed, and the length of one beat of an update. */
+export const SPEEDS = {
+  slow: { pause: 1100, beat: 250 },
+  medium: { pause: 420, beat: 100 },
+  fast: { pause: 90, beat: 0 },
+};
+
+export class App {
+  constructor() {
+    /** @type {State} */
+    this.state = DEFAULTS;
+    this.history = new History();
+    /** @type {Run | null} */
+    this.run = null;
+    /** The state that the run belongs to. @type {State | null} */
+    this.learned = null;
+    /** @type {Replay | null} */
+    this.replay = null;
+    this.waiting = "Starting …";
+    this.playing = false;
+    /** @type {StepBy} */
+    this.stepBy = "update";
+    /** @type {keyof typeof SPEEDS} */
+    this.speed = "medium";
+    this.selected = -1;
+    /** @type {0 | 1 | -1} The class of points that are placed; 0 removes them. */
+    this.brush = 1;
+    /** The preset in sight, "" where points came from elsewhere. */
+    this.preset = "";
+    this.isRecording = recording !== null;
+    /** Runs received so far. */
+    this.runs = 0;
+    /** What the panel in sight draws on the plane. @type {View["overlay"] | null} */
+    this.overlay = null;
+    /** @type {View[]} */
+    this.#views = [];
+  }
+
+  /** @type {View[]} */
+  #views;
+  #scheduled = false;
+  #asking = false;
+  #opened = 0;
+  #failed = false;
+  #stale = false;
+  #beatStart = 0;
+  #lastStep = 0;
+
+  // views
+
+  /** @param {View} view */
+  addView(view) {
+    this.#views.push(view);
+    this.refresh();
+  }
+
+  /** Draw everything again, at the next frame. */
+  refresh() {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    requestAnimationFrame((now) => {
+      this.#scheduled = false;
+      this.#tick(now);
+      const scene = this.scene(now);
+      for (const view of this.#views) view.update(scene);
+    });
+  }
+
+  /**
+   * Return what is to be drawn.
+   * @param {number} [now]
+   * @returns {Scene}
+   */
+  scene(now = performance.now()) {
+    const { state, run, replay, waiting } = this;
+    const moment = replay ? replay.at(this.at) : null;
+    return { state, run, replay, moment, waiting, beat: this.#beat(now) };
+  }
+
+  /** Say something to people who do not see the page. @param {string} text */
+  announce(text) {
+    const live = document.getElementById("announcements");
+    if (live && live.textContent !== text) live.textContent = text;
+  }
+
+  /** Show a sentence to everyone, until it is closed or something else is opened. @param {string} text */
+  notice(text) {
+    const [place, words] = ["notice", "notice-words"].map((id) => document.getElementById(id));
+    if (!place || !words) return;
+    words.textContent = text.charAt(0).toUpperCase() + text.slice(1);
+    place.hidden = !text;
+  }
+
+  // the state
+
+  /**
+   * Change the state; the run that belongs to it comes as soon as it can.
+   * @param {Partial<State>} patch
+   * @param {{undo?: boolean}} [how]
+   */
+  change(patch, { undo = asksForRun(patch) } = {}) {
+    if (this.isRecording && asksForRun(patch)) {
+      this.notice(IS_RECORDING);
+      return;
+    }
+    if (undo) this.history.note(this.state);
+    if (asksForRun(patch)) this.pause();
+    this.#set({ ...this.state, ...patch }, asksForRun(patch));
+  }
+
+  /**
+   * Open a state that the server has yet to check; an Error says what is wrong with it, and then nothing changes.
+   * What is asked for last wins, whatever is answered last.
+   * @param {Partial<State>} given what is left out has its default
+   */
+  async open(given) {
+    const state = { ...DEFAULTS, ...given };
+    const turn = ++this.#opened;
+    const run = await ask("run", state);
+    if (turn !== this.#opened) return;
+    this.pause();
+    if (this.runs) this.history.note(this.state);
+    this.selected = -1;
+    this.preset = "";
+    this.notice("");
+    this.announce("");
+    this.#set(state, false);
+    this.#take(run, state);
+  }
+
+  /** Take back the last change. */
+  undo() {
+    const state = this.history.undo(this.state);
+    if (state) this.#set(state, true);
+  }
+
+  /** Make it again. */
+  redo() {
+    const state = this.history.redo(this.state);
+    if (state) this.#set(state, true);
+  }
+
+  /** @param {State} state @param {boolean} train */
+  #set(state, train) {
+    const atEnd = this.replay !== null && this.at >= this.replay.visits && state.at === this.state.at;
+    if (state.points.length < this.state.points.length) this.run = this.replay = null; // its numbers are of other points
+    this.state = atEnd ? { ...state, at: null } : state;
+    if (this.selected >= state.points.length) this.selected = -1;
+    if (train) this.train();
+    document.dispatchEvent(new CustomEvent("lab-state"));
+    this.refresh();
+  }
+
+  /** Ask for the run of the state; while an answer is on its way, only the latest state is asked about next. */
+  async train() {
+    if (this.#asking) {
+      this.#stale = true;
+      return;
+    }
+    this.#asking = true;
+    do {
+      this.#stale = false;
+      const [state, opened] = [this.state, this.#opened];
+      try {
+        const run = await ask("run", state);
+        if (opened === this.#opened) this.#take(run, state); // else another state has been opened since
+        if (this.#failed) this.notice("");
+        this.#failed = false;
+      } catch (fault) {
+        if (opened !== this.#opened) continue;
+        this.#failed = true;
+        this.notice(faultWords(fault));
+      }
+    } while (this.#stale);
+    this.#asking = false;
+  }
+
+  /** Whether the run of the state is still on its way. */
+  get busy() {
+    return this.#asking;
+  }
+
+  /** @param {Run} run @param {State} state */
+  #take(run, state) {
+    if (state.points.length > this.state.points.length) return; // points have gone since it was asked for
+    this.waiting = run.waiting;
+    this.run = run.waiting ? null : run;
+    this.learned = state;
+    this.replay = run.waiting ? null : new Replay(run, state);
+    if (this.replay && !this.replay.agrees) this.notice("The page's weights differ from the library's: please report this.");
+    if (this.replay && state.order === "pick") this.state = { ...this.state, at: null };
+    this.runs += 1;
+    document.dispatchEvent(new CustomEvent("lab-run"));
+    this.refresh();
+  }
+
+  // the place in the run
+
+  /** Visits made so far at the place in sight. */
+  get at() {
+    const visits = this.replay?.visits ?? 0;
+    return Math.min(this.state.at ?? visits, visits);
+  }
+
+  /**
+   * Go to the moment after t visits.
+   * @param {number} t
+   * @param {{animate?: boolean}} [how]
+   */
+  go(t, { animate = false } = {}) {
+    const visits = this.replay?.visits ?? 0;
+    this.state = { ...this.state, at: t >= visits ? null : Math.max(0, t) };
+    const length = SPEEDS[this.speed].beat;
+    this.#beatStart = animate && length && !stillness() ? performance.now() : 0;
+    if (!this.playing) this.announce(sentence(this.scene()));
+    document.dispatchEvent(new CustomEvent("lab-place"));
+    this.refresh();
+  }
+
+  /**
+   * Step by an update, an example or a pass.
+   * @param {1 | -1} direction
+   * @param {StepBy} [by]
+   */
+  step(direction, by = this.stepBy) {
+    if (!this.replay) return;
+    const t = this.replay.step(this.at, by, direction);
+    this.go(t, { animate: direction > 0 && this.replay.at(t).mistake && t !== this.at });
+  }
+
+  /** Play from here, or from the start if the run is at its end. */
+  play() {
+    if (!this.replay) return;
+    if (this.at >= this.replay.visits) this.go(0);
+    this.playing = true;
+    this.#lastStep = performance.now();
+    this.announce("Playing.");
+    this.refresh();
+  }
+
+  /** Play, or stop playing. */
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  /** Choose what clicks do: place points of a class, or remove them. @param {0 | 1 | -1} brush */
+  setBrush(brush) {
+    this.brush = brush;
+    const words = { 1: "Blue discs will be placed.", "-1": "Orange triangles will be placed.", 0: "Points will be removed." };
+    this.announce(words[brush]);
+    this.refresh();
+  }
+
+  /** Stop playing. */
+  pause() {
+    if (!this.playing) return;
+    this.playing = false;
+    this.announce(sentence(this.scene()));
+    this.refresh();
+  }
+
+  /** @param {number} now */
+  #beat(now) {
+    const length = SPEEDS[this.speed].beat;
+    if (!this.#beatStart || !length) return null;
+    const beat = (now - this.#beatStart) / length;
+    return beat < 3 ? Math.max(0, beat) : null;
+  }
+
+  /** Go on playing, and draw again while something moves. @param {number} now */
+  #tick(now) {
+    if (this.#beatStart && this.#beat(now) === null) this.#beatStart = 0;
+    if (this.playing && now - this.#lastStep >= SPEEDS[this.speed].pause) {
+      this.#lastStep = now;
+      this.step(1);
+      if (this.replay && this.at >= this.replay.visits) this.pause();
+    }
+    if (this.playing || this.#beatStart) this.refresh();
+  }
+}

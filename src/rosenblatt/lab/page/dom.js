@@ -1,0 +1,87 @@
+/** Small helpers that make elements. */
+
+/**
+ * Return a new element with properties, and with children, each an element or a text.
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Name} name
+ * @param {Record<string, any>} [properties] names with a hyphen, and `role`, become attributes
+ * @param {...(Node | string | null)} children
+ * @returns {HTMLElementTagNameMap[Name]}
+ */
+export function make(name, properties = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key.includes("-") || key === "role" || key === "for") element.setAttribute(key, value);
+    else Object.assign(element, { [key]: value });
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+/**
+ * Return a select with options.
+ * @param {Record<string, string>} options titles by value
+ * @param {(value: string) => void} chosen
+ * @param {Record<string, any>} [properties]
+ */
+export function choice(options, chosen, properties = {}) {
+  const select = make("select", properties);
+  select.append(...Object.entries(options).map(([value, title]) => make("option", { value }, title)));
+  select.addEventListener("change", () => chosen(select.value));
+  return select;
+}
+
+/**
+ * Return a button.
+ * @param {string} title
+ * @param {() => void} pressed
+ * @param {Record<string, any>} [properties]
+ */
+export function button(title, pressed, properties = {}) {
+  const element = make("button", { type: "button", ...properties }, title);
+  element.addEventListener("click", pressed);
+  return element;
+}
+
+/**
+ * Return a field for a number within limits; what is out of them is put back.
+ * @param {string} title @param {number} least @param {number} most @param {string} step @param {(value: number) => void} changed
+ */
+export function numberField(title, least, most, step, changed) {
+  const input = make("input", { type: "number", min: String(least), max: String(most), step });
+  let now = "";
+  input.addEventListener("change", () => {
+    const value = Number(input.value);
+    if (input.value !== "" && value >= least && value <= most) changed(value);
+    else input.value = now;
+  });
+  return {
+    input,
+    label: make("label", { className: "field" }, title, input),
+    /** @param {number} value */
+    show(value) {
+      now = String(value);
+      if (document.activeElement !== input && input.value !== now) input.value = now;
+    },
+  };
+}
+
+/**
+ * Return a checkbox with its label.
+ * @param {string} title
+ * @param {(checked: boolean) => void} changed
+ */
+export function checkbox(title, changed) {
+  const input = make("input", { type: "checkbox" });
+  input.addEventListener("change", () => changed(input.checked));
+  return { input, label: make("label", { className: "check" }, input, title) };
+}
+
+/**
+ * Set the text of an element where it is another.
+ * @param {Element} element
+ * @param {string} text
+ */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

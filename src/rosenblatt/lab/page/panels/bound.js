@@ -1,0 +1,137 @@
+/** Mistakes against the bound, and its proof as a squeeze. */
+
+import { make, setText } from "../dom.js";
+import { FEATURE_NAMES, counted, mostMistakes, number } from "../words.js";
+import { pictureCanvas, show, watcher } from "./chart.js";
+import { atMost, chain, squeezeOf } from "./squeeze.js";
+import { drawCosine, drawSqueeze } from "./squeeze_picture.js";
+
+/** @typedef {import("../types.d.ts").Run} Run */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("./squeeze.js").Squeeze} Squeeze */
+
+/** @type {import("../types.d.ts").Panel} */
+export const bound = { id: "bound", title: "Bound", create };
+
+/** @param {HTMLElement} root @param {App} app @returns {import("../types.d.ts").View} */
+function create(root, app) {
+  let cosine = false;
+  /** @type {boolean | null} Whether the axis ends at the bound; null: where it is not far away. */
+  let whole = null;
+  const changed = watcher();
+  const headline = make("p", { className: "headline", id: "bound-headline" });
+  const why = make("p", { id: "bound-why" });
+  const canvas = pictureCanvas();
+  const links = make("p", { className: "chain", id: "bound-chain" });
+  const words = make("dl", { className: "figures" });
+  /** @param {string} text @param {() => void} press */
+  const button = (text, press) => {
+    const made = make("button", { type: "button", "aria-pressed": "false" }, text);
+    made.addEventListener("click", () => (press(), app.refresh()));
+    return made;
+  };
+  /** @param {"radius" | "strip"} name */
+  const toggle = (name) => {
+    const { show } = app.state;
+    app.change({ show: show.includes(name) ? show.filter((shown) => shown !== name) : [...show, name] });
+  };
+  const angle = button("Cosine", () => (cosine = !cosine));
+  const far = button("Up to the bound", () => (whole = far.getAttribute("aria-pressed") !== "true"));
+  const radius = button("Show R", () => toggle("radius"));
+  const strip = button("Show γ", () => toggle("strip"));
+  const note = make("p", { className: "note" });
+  const row = make("div", { className: "row" }, radius, strip, far, angle);
+  const body = make("div", {}, why, canvas, links, words, row, note);
+  root.append(headline, body);
+
+  return {
+    update({ replay, run, moment, waiting, state }) {
+      if (!changed(root, [replay, moment?.k, cosine, whole, state.show, waiting])) return;
+      body.hidden = !replay;
+      if (!replay || !run || !moment) return setText(headline, waiting || "No run yet.");
+      const squeeze = squeezeOf(replay);
+      const limit = squeeze.bound;
+      const near = limit !== null && limit <= 8 * Math.max(squeeze.K, 1);
+      const toBound = limit !== null && (whole ?? near) && limit < 1e6;
+      const angles = cosine && squeeze.cosine !== null;
+      setText(headline, headlineOf(squeeze, moment.k));
+      setText(why, run.theory.bound.why);
+      why.hidden = !why.textContent;
+      showChain(links, chain(squeeze, moment.k));
+      showWords(words, wordsOf(run, replay.bias, squeeze));
+      setText(note, angles ? COSINE_NOTE : noteOf(squeeze));
+      angle.hidden = !squeeze.cosine;
+      far.hidden = limit === null || limit >= 1e6 || angles;
+      radius.hidden = strip.hidden = run.kind === "kernel";
+      strip.hidden ||= squeeze.gamma === null;
+      for (const [element, pressed] of /** @type {[HTMLElement, boolean][]} */ ([
+        [angle, angles], [far, toBound], [radius, state.show.includes("radius")], [strip, state.show.includes("strip")],
+      ])) element.setAttribute("aria-pressed", String(pressed));
+      const what = angles ? "The cosine" : "The squeeze";
+      const label = `${what} over ${counted(squeeze.K, "update")}, now after ${moment.k}.`;
+      show(canvas, label, (picture) => {
+        if (angles) drawCosine(picture, squeeze, moment.k);
+        else drawSqueeze(picture, squeeze, moment.k, Math.max(1, squeeze.K, toBound ? 1.04 * Number(limit) : 0));
+      });
+    },
+  };
+}
+
+const COSINE_NOTE =
+  "The proof lifts only the floor √k γ/R. The cosine itself may fall at an update, but never below the floor.";
+
+/** @param {Squeeze} squeeze @param {number} k */
+function headlineOf({ bound }, k) {
+  const mistakes = counted(k, "mistake");
+  if (bound === null) return `${mistakes}, and no finite bound`;
+  const most = mostMistakes(bound);
+  return `${mistakes} of at most ${most < 1e15 ? most.toLocaleString("en") : number(most)}`;
+}
+
+/** @param {Squeeze} squeeze */
+function noteOf({ gamma, along }) {
+  if (gamma === null) return "The upper half of the proof still holds: a mistake adds at most R² to ‖w‖².";
+  const least = `Each mistake adds at least γ to ${along ? "w·u" : "w along the best direction"}`;
+  const reason = "since y x·u ≥ γ for every point: that is what a margin of γ means";
+  return `${least}, ${reason}; and at most R² to ‖w‖², since y w·x ≤ 0. The room between closes at k = R²/γ²: no more mistakes fit.`;
+}
+
+/**
+ * Return where R and γ come from.
+ * @param {Run} run @param {boolean} bias @param {Squeeze} squeeze @returns {[string, string][]}
+ */
+function wordsOf(run, bias, { R, gamma, longest }) {
+  const kernel = run.kind === "kernel";
+  const seen = [...run.names.map((name) => FEATURE_NAMES[name] ?? name), ...(bias ? ["1"] : [])].join(", ");
+  const far = `the longest point as the learner sees it, (${seen}): point ${run.rows[longest] + 1}`;
+  const counts = bias ? "; w counts b as its last weight" : "";
+  const other = bias ? "; the Verdict's margin is a distance in the plane, where the bias costs nothing" : "";
+  const wide = `the widest margin in that space, reached by u, which has length 1${counts}${other}`;
+  /** @type {[string, string][]} */
+  const out = [[`R = ${number(R)}`, kernel ? "the longest point in the kernel's space: the largest √K(x, x)" : far]];
+  const reached = "a margin in that space, which the run has reached";
+  if (gamma !== null) out.push([`γ = ${number(gamma)}`, kernel ? reached : wide]);
+  return out;
+}
+
+/** @param {HTMLElement} root @param {[string, string][]} rows */
+function showWords(root, rows) {
+  const text = rows.flat().join();
+  if (root.dataset.text === text) return;
+  root.dataset.text = text;
+  root.replaceChildren(...rows.flatMap(([term, meaning]) => [make("dt", {}, term), make("dd", {}, meaning)]));
+}
+
+/** @param {HTMLElement} root @param {{name: string, value: number}[]} links */
+function showChain(root, links) {
+  const parts = [];
+  let holds = true;
+  for (const [i, { name, value }] of links.entries()) {
+    const fits = !i || atMost(links[i - 1].value, value);
+    holds &&= fits;
+    if (i) parts.push(make("span", { className: "sign" }, fits ? "≤" : ">"));
+    parts.push(make("span", { className: "link" }, make("b", {}, number(value)), make("span", {}, name)));
+  }
+  parts.push(make("span", { className: "holds" }, holds ? "holds" : "does not hold"));
+  root.replaceChildren(...parts.flatMap((part) => [part, " "]));
+}

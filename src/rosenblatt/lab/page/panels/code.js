@@ -1,0 +1,60 @@
+/** The Python that makes this run again, and the weights that it ends with. */
+
+import { copyButton } from "../dialogs.js";
+import { make, setText } from "../dom.js";
+import { exact, vector } from "../words.js";
+
+/** @typedef {import("../types.d.ts").Run} Run */
+
+/** @type {import("../types.d.ts").Panel} */
+export const code = {
+  id: "code",
+  title: "Code",
+  create(root) {
+    const text = make("pre", { tabIndex: 0, role: "region", "aria-label": "Python that makes this run again" });
+    const weights = make("p", { id: "code-weights", className: "exact" });
+    const note = make("p", { className: "note" });
+    const copy = copyButton(() => text.textContent ?? "", "the code");
+    const full = make("div", {}, make("div", { className: "row" }, note, copy), weights, text);
+    const waiting = make("p", { className: "note" });
+    root.append(waiting, full);
+    /** @type {Run | null | undefined} */
+    let shown;
+    return {
+      update({ run, replay, waiting: missing, state }) {
+        setText(waiting, run ? "" : missing);
+        waiting.hidden = run !== null;
+        full.hidden = run === null;
+        if (run === shown) return;
+        shown = run;
+        if (!run || !replay) return;
+        setText(text, run.code);
+        const linear = run.kind === "linear";
+        const { w, b } = run.predicting ?? run;
+        setText(note, `Run it: it prints the ${linear ? "weights" : "factors"} that you see.`);
+        setText(weights, linear ? weightWords(run, state.learner === "voted") : factorWords(run, replay.counts(run.updates.length)));
+        weights.dataset.weights = linear ? JSON.stringify([...w, b]) : "";
+      },
+    };
+  },
+};
+
+/** @param {Run} run @param {boolean} voted */
+function weightWords(run, voted) {
+  const { w, b } = run.predicting ?? run;
+  const numbers = `${vector(w, exact)}, b = ${exact(b)}`;
+  if (voted) return `At the end of the run the last w = ${numbers}; the plane shows the vote of all`;
+  if (!run.predicting) return `At the end of the run w = ${numbers}`;
+  return `At the end of the run ${run.pocket ? "the pocket's w" : "the average of w"} = ${numbers}`;
+}
+
+/**
+ * Return the points that count, in the order of their first mistakes, as the library has them.
+ * @param {Run} run
+ * @param {number[]} counts
+ */
+function factorWords(run, counts) {
+  const support = [...new Set(run.updates.map((visit) => run.visits[visit]))];
+  const factors = support.map((place) => run.signs[place] * counts[place]);
+  return `At the end of the run, counted from 0: support points ${vector(support)}, factors ${vector(factors)}`;
+}

@@ -1,0 +1,163 @@
+/** The points as a table that can be edited. */
+
+import { choice, make, setText } from "../dom.js";
+import { addPoint, removePoints } from "../editing.js";
+import { LARGEST, withPoint } from "../state.js";
+import { counted } from "../words.js";
+
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../types.d.ts").Point} Point */
+/** @typedef {import("../types.d.ts").Scene} Scene */
+
+const SHOWN_AT_FIRST = 100;
+const CLASSES = { "1": "disc", "-1": "triangle" };
+const HEADS = ["Point", "x", "y", "Class", "Held out", "Times wrong", "Remove"];
+
+/** @type {import("../types.d.ts").Panel} */
+export const table = { id: "table", title: "Points", create: (root, app) => new Table(root, app) };
+
+class Table {
+  /** @param {HTMLElement} root @param {App} app */
+  constructor(root, app) {
+    this.app = app;
+    /** @type {Row[]} */
+    this.rows = [];
+    this.all = false;
+    /** @type {unknown[]} */
+    this.drawn = [];
+    this.count = make("p", { className: "note" });
+    this.more = make("button", { type: "button" }, "Show all");
+    this.clear = make("button", { type: "button" }, "Clear all");
+    this.body = make("tbody");
+    this.more.addEventListener("click", () => {
+      this.all = true;
+      app.refresh();
+    });
+    this.clear.addEventListener("click", () => app.change({ points: [], picks: [] }));
+    const heads = HEADS.map((title) => make("th", { scope: "col" }, make("span", {}, title)));
+    const foot = app.isRecording ? null : make("tfoot", {}, this.#newRow());
+    const words = "Points: place, class, and how often each was a mistake so far";
+    const label = make("caption", { className: "unseen" }, words);
+    const grid = make("table", {}, label, make("thead", {}, make("tr", {}, ...heads)), this.body, foot);
+    this.clear.hidden = app.isRecording;
+    const top = make("div", { className: "row" }, this.count, this.more, this.clear);
+    root.append(top, make("div", { className: "scroll" }, grid));
+  }
+
+  /** @param {Scene} scene */
+  update({ state, replay, moment }) {
+    const { points } = state;
+    const shown = this.all ? points.length : Math.min(points.length, SHOWN_AT_FIRST);
+    const now = [points, replay, moment?.k, shown, this.app.selected];
+    if (now.every((value, i) => value === this.drawn[i])) return;
+    this.drawn = now;
+    const all = counted(points.length, "point");
+    setText(this.count, shown < points.length ? `The first ${shown} of ${all}` : all);
+    this.more.hidden = shown === points.length;
+    this.clear.disabled = points.length === 0;
+    while (this.rows.length > shown) this.rows.pop()?.element.remove();
+    while (this.rows.length < shown) {
+      this.rows.push(new Row(this.rows.length, this));
+      this.body.append(this.rows[this.rows.length - 1].element);
+    }
+    const counts = replay && moment ? replay.counts(moment.k) : [];
+    /** @type {Map<number, number>} */
+    const wrong = new Map(replay?.run.rows.map((number, place) => [number, counts[place]]));
+    this.rows.forEach((row, i) => row.show(points[i], wrong.get(i), i === this.app.selected));
+  }
+
+  /** Remove a point, and leave the focus where it was in the list. @param {number} number */
+  remove(number) {
+    const last = this.app.state.points.length === 1;
+    if (number === this.rows.length - 1) (last ? this.add : this.rows[number - 1].remove).focus();
+    removePoints(this.app, [number]);
+  }
+
+  #newRow() {
+    const x = coordinate("x of the new point");
+    const y = coordinate("y of the new point");
+    const sign = choice(CLASSES, () => {}, { "aria-label": "class of the new point" });
+    this.add = make("button", { type: "button" }, "Add");
+    const add = () => {
+      const [u, v] = [readNumber(x), readNumber(y)];
+      if (u === null || v === null) return this.app.notice(`x and y must be numbers from −${LARGEST} to ${LARGEST}.`);
+      this.app.notice("");
+      if (addPoint(this.app, u, v, sign.value === "1" ? 1 : -1) < 0) return;
+      x.value = y.value = "";
+      x.focus();
+    };
+    this.add.addEventListener("click", add);
+    for (const input of [x, y]) input.addEventListener("keydown", (event) => event.key === "Enter" && add());
+    const cells = [x, y, sign, this.add].map((part) => make("td", {}, part));
+    cells[3].colSpan = 3;
+    return make("tr", {}, make("th", { scope: "row" }, make("span", {}, "New")), ...cells);
+  }
+
+  /** @type {HTMLButtonElement} */
+  add = make("button");
+}
+
+/** A row of the table, for the point with its number. */
+class Row {
+  /** @param {number} number @param {Table} table */
+  constructor(number, table) {
+    const { app } = table;
+    const name = `point ${number + 1}`;
+    /** @param {Parameters<typeof withPoint>[2]} patch */
+    const set = (patch) => app.change(withPoint(app.state, number, patch));
+    this.x = coordinate(`x of ${name}`);
+    this.y = coordinate(`y of ${name}`);
+    this.sign = choice(CLASSES, (value) => set({ sign: value === "1" ? 1 : -1 }), { "aria-label": `class of ${name}` });
+    this.heldOut = make("input", { type: "checkbox", "aria-label": `hold out ${name}` });
+    this.wrong = make("td", { className: "figure" });
+    this.remove = make("button", { type: "button", "aria-label": `remove ${name}` }, "×");
+    this.heldOut.addEventListener("change", () => set({ heldOut: this.heldOut.checked }));
+    this.remove.addEventListener("click", () => table.remove(number));
+    for (const axis of /** @type {("x" | "y")[]} */ (["x", "y"])) {
+      const input = this[axis];
+      const old = () => String(app.state.points[number]?.[axis === "x" ? 0 : 1] ?? "");
+      input.addEventListener("change", () => {
+        const value = readNumber(input);
+        if (value !== null) return set({ [axis]: value });
+        app.notice(`The ${axis} of ${name} must be a number from −${LARGEST} to ${LARGEST}.`);
+        input.value = old();
+      });
+      input.addEventListener("blur", () => (input.value = old()));
+    }
+    const cells = [this.x, this.y, this.sign, this.heldOut].map((part) => make("td", {}, part));
+    const parts = [this.x, this.y, this.sign, this.heldOut, this.remove];
+    for (const part of parts) part.disabled = app.isRecording;
+    const head = make("th", { scope: "row" }, String(number + 1));
+    this.element = make("tr", {}, head, ...cells, this.wrong, make("td", {}, this.remove));
+    this.element.addEventListener("focusin", () => {
+      app.selected = number;
+      app.refresh();
+    });
+  }
+
+  /** @param {Point} point @param {number | undefined} wrong @param {boolean} selected */
+  show([x, y, sign, heldOut = false], wrong, selected) {
+    setValue(this.x, String(x));
+    setValue(this.y, String(y));
+    if (this.sign.value !== String(sign)) this.sign.value = String(sign);
+    if (this.heldOut.checked !== heldOut) this.heldOut.checked = heldOut;
+    setText(this.wrong, heldOut ? "–" : String(wrong ?? 0));
+    this.element.classList.toggle("chosen", selected);
+  }
+}
+
+/** @param {string} label */
+function coordinate(label) {
+  return make("input", { type: "number", step: "any", "aria-label": label });
+}
+
+/** Return the number in a field, null where it holds none that the lab takes. @param {HTMLInputElement} input */
+function readNumber(input) {
+  const value = input.valueAsNumber;
+  return Number.isFinite(value) && Math.abs(value) <= LARGEST ? value : null;
+}
+
+/** Set the value of a field, unless someone is writing in it. @param {HTMLInputElement} input @param {string} value */
+function setValue(input, value) {
+  if (input !== document.activeElement && input.value !== value) input.value = value;
+}

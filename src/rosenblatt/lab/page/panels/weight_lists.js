@@ -1,0 +1,62 @@
+/** The weights to the last digit, and the points that a kernel's sum counts. */
+
+import { make, setText } from "../dom.js";
+import { FEATURE_NAMES, classWords, counted, exact } from "../words.js";
+
+/** @typedef {import("../types.d.ts").Moment} Moment */
+/** @typedef {import("../replay.js").Replay} Replay */
+
+const LISTS = [["Now", "weights"], ["Average so far", "weights-average"], ["Pocket", "weights-pocket"]];
+/** So many support points are listed. */
+const LISTED = 10;
+
+/** Return a function that lists the weights to the last digit. @param {HTMLElement} root */
+export function numberLists(root) {
+  let shape = "";
+  /** @type {HTMLElement[]} */
+  let cells = [];
+  /** @param {Replay} replay @param {Moment} moment */
+  return (replay, moment) => {
+    const { names } = replay.run;
+    const pocket = replay.pocket(moment.t);
+    const all = [moment, moment.average, ...(pocket ? [pocket] : [])];
+    if (shape !== `${names} ${all.length}` || !root.contains(cells[0])) {
+      shape = `${names} ${all.length}`;
+      root.replaceChildren(...LISTS.slice(0, all.length).map(([title, id]) => numberList(title, id, names)));
+      cells = [...root.querySelectorAll("dd")];
+    }
+    all.flatMap(({ w, b }) => [...w, b]).forEach((value, i) => setText(cells[i], exact(value)));
+  };
+}
+
+/** @param {string} title @param {string} id @param {string[]} names */
+function numberList(title, id, names) {
+  const rows = names.flatMap((name) => [
+    make("dt", {}, "w", make("sub", {}, FEATURE_NAMES[name] ?? name)),
+    make("dd", { id: `${id}-w-${name}` }),
+  ]);
+  const list = make("dl", { className: "figures" }, ...rows, make("dt", {}, "b"), make("dd", { id: `${id}-b` }));
+  return make("div", {}, make("h2", {}, title), list);
+}
+
+/**
+ * List the points that count most in a kernel's sum.
+ * @param {Replay} replay @param {Moment} moment @param {{headline: Element, note: Element, lists: Element}} parts
+ */
+export function showSupport(replay, moment, { headline, note, lists }) {
+  const { rows, signs } = replay.run;
+  const counts = replay.counts(moment.k);
+  const places = counts.map((_, place) => place).filter((place) => counts[place]);
+  places.sort((i, j) => counts[j] - counts[i] || i - j);
+  setText(headline, `${counted(places.length, "support point")} after ${counted(moment.k, "update")}`);
+  const more = places.length > LISTED ? ` The ${LISTED} that count most are listed.` : "";
+  setText(note, `The activation at x is the sum of count · y · K(point, x): w itself is never written down.${more}`);
+  const head = ["point", "class", "count"].map((title) => make("th", { scope: "col" }, title));
+  const lines = places.slice(0, LISTED).map((place) => {
+    const cells = [`${rows[place] + 1}`, classWords(signs[place]), `${counts[place]}`];
+    return make("tr", {}, ...cells.map((text) => make("td", {}, text)));
+  });
+  const body = [make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...lines)];
+  const table = make("table", { className: "support" }, ...body);
+  lists.replaceChildren(...(lines.length ? [table] : []));
+}

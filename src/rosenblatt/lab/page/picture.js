@@ -1,0 +1,194 @@
+/** A picture as a list of things to draw, in pixels: painted on a canvas, or written as SVG. */
+
+import { colors } from "./theme.js";
+
+/** @typedef {import("./types.d.ts").Look} Look */
+/** @typedef {[number, number]} XY */
+/**
+ * @typedef {{kind: "path", points: XY[], closed: boolean, look: Look}
+ *   | {kind: "circle", x: number, y: number, r: number, look: Look}
+ *   | {kind: "text", x: number, y: number, text: string, size: number, anchor: CanvasTextAlign, look: Look}
+ *   | {kind: "image", image: HTMLCanvasElement, x: number, y: number, w: number, h: number, alpha: number}} Thing
+ */
+
+const FONT = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
+
+export class Picture {
+  /**
+   * @param {number} width
+   * @param {number} height
+   */
+  constructor(width, height) {
+    this.width = width;
+    this.height = height;
+    /** @type {Thing[]} */
+    this.things = [];
+  }
+
+  /** @param {XY[]} points @param {Look} look @param {boolean} [closed] */
+  path(points, look, closed = false) {
+    if (points.length > 1) this.things.push({ kind: "path", points, closed, look });
+  }
+
+  /** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 @param {Look} look */
+  line(x1, y1, x2, y2, look) {
+    this.path([[x1, y1], [x2, y2]], look);
+  }
+
+  /** @param {number} x @param {number} y @param {number} r @param {Look} look */
+  circle(x, y, r, look) {
+    this.things.push({ kind: "circle", x, y, r, look });
+  }
+
+  /** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 @param {Look} look */
+  arrow(x1, y1, x2, y2, look) {
+    const [dx, dy] = [x2 - x1, y2 - y1];
+    const length = Math.hypot(dx, dy);
+    if (length < 1) return;
+    const head = Math.min(10, length / 2);
+    const [ux, uy] = [(dx / length) * head, (dy / length) * head];
+    this.line(x1, y1, x2 - ux, y2 - uy, look);
+    const [bx, by] = [x2 - ux, y2 - uy];
+    this.path([[x2, y2], [bx - uy * 0.5, by + ux * 0.5], [bx + uy * 0.5, by - ux * 0.5]], { fill: look.stroke }, true);
+  }
+
+  /**
+   * Draw a point of a class: a disc for 1, a triangle for -1; hollow where it is held out.
+   * @param {number} x @param {number} y @param {number} sign @param {number} [r] @param {boolean} [hollow]
+   */
+  mark(x, y, sign, r = 6, hollow = false) {
+    const color = sign > 0 ? colors().positive : colors().negative;
+    const look = hollow
+      ? { fill: colors().surface, stroke: color, width: 2 }
+      : { fill: color, stroke: colors().surface, width: 1 };
+    if (sign > 0) this.circle(x, y, r, look);
+    else this.path([[x, y - 1.25 * r], [x + 1.15 * r, y + 0.8 * r], [x - 1.15 * r, y + 0.8 * r]], look, true);
+  }
+
+  /**
+   * Write a text, with a rim that keeps it legible over lines.
+   * @param {number} x @param {number} y @param {string} text
+   * @param {{size?: number, anchor?: CanvasTextAlign, fill?: string}} [look]
+   */
+  text(x, y, text, { size = 13, anchor = "left", fill } = {}) {
+    this.things.push({ kind: "text", x, y, text, size, anchor, look: { fill: fill ?? colors().quiet, stroke: colors().raised } });
+  }
+
+  /** @param {HTMLCanvasElement} image @param {number} x @param {number} y @param {number} w @param {number} h @param {number} [alpha] */
+  image(image, x, y, w, h, alpha = 1) {
+    this.things.push({ kind: "image", image, x, y, w, h, alpha });
+  }
+}
+
+/**
+ * Make a canvas as large as its box, for the pixels of this screen, and return its size in CSS pixels.
+ * @param {HTMLCanvasElement} canvas
+ */
+export function fit(canvas) {
+  const { clientWidth: width, clientHeight: height } = canvas;
+  const ratio = Math.min(devicePixelRatio || 1, 3);
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
+  return { width, height };
+}
+
+/**
+ * Paint a picture on a canvas that has its size.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Picture} picture
+ */
+export function paint(canvas, picture) {
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const ratio = canvas.width / Math.max(1, picture.width);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, picture.width, picture.height);
+  context.lineJoin = "round";
+  for (const thing of picture.things) paintThing(context, thing);
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Thing} thing */
+function paintThing(context, thing) {
+  if (thing.kind === "image") {
+    context.globalAlpha = thing.alpha;
+    context.imageSmoothingEnabled = true;
+    context.drawImage(thing.image, thing.x, thing.y, thing.w, thing.h);
+    context.globalAlpha = 1;
+    return;
+  }
+  context.globalAlpha = thing.look.alpha ?? 1;
+  if (thing.kind === "text") {
+    context.font = `${thing.size}px ${FONT}`;
+    context.textAlign = thing.anchor;
+    context.strokeStyle = thing.look.stroke ?? "";
+    context.lineWidth = 3;
+    context.setLineDash([]);
+    context.strokeText(thing.text, thing.x, thing.y);
+    context.fillStyle = thing.look.fill ?? "";
+    context.fillText(thing.text, thing.x, thing.y);
+  } else {
+    context.beginPath();
+    if (thing.kind === "circle") context.arc(thing.x, thing.y, Math.max(0, thing.r), 0, 2 * Math.PI);
+    else {
+      thing.points.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+      if (thing.closed) context.closePath();
+    }
+    if (thing.look.fill) {
+      context.fillStyle = thing.look.fill;
+      context.fill();
+    }
+    if (thing.look.stroke) {
+      context.strokeStyle = thing.look.stroke;
+      context.lineWidth = thing.look.width ?? 1;
+      context.setLineDash(thing.look.dash ?? []);
+      context.stroke();
+    }
+  }
+  context.globalAlpha = 1;
+}
+
+/**
+ * Return a picture as the text of an SVG file, on the page's surface.
+ * @param {Picture} picture
+ */
+export function toSvg(picture) {
+  const { width, height } = picture;
+  const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+  const inside = picture.things.map(svgThing).join("\n");
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif">\n` +
+    `<rect width="${width}" height="${height}" fill="${colors().surface}"/>\n${inside}\n</svg>\n`
+  );
+}
+
+/** @param {Thing} thing */
+function svgThing(thing) {
+  if (thing.kind === "image") {
+    const box = `x="${thing.x}" y="${thing.y}" width="${thing.w}" height="${thing.h}"`;
+    return `<image ${box} opacity="${thing.alpha}" preserveAspectRatio="none" href="${thing.image.toDataURL()}"/>`;
+  }
+  const { fill, stroke, width, dash, alpha } = thing.look;
+  const paints = [`fill="${fill ?? "none"}"`];
+  if (stroke) paints.push(`stroke="${stroke}" stroke-width="${width ?? (thing.kind === "text" ? 3 : 1)}"`);
+  if (thing.kind === "text") paints.push('paint-order="stroke" stroke-linejoin="round"');
+  if (dash) paints.push(`stroke-dasharray="${dash.join(" ")}"`);
+  if (alpha !== undefined) paints.push(`opacity="${alpha}"`);
+  const look = paints.join(" ");
+  if (thing.kind === "circle") return `<circle cx="${short(thing.x)}" cy="${short(thing.y)}" r="${short(thing.r)}" ${look}/>`;
+  if (thing.kind === "text") {
+    const anchor = { center: "middle", right: "end", end: "end", left: "start", start: "start" }[thing.anchor];
+    const place = `x="${short(thing.x)}" y="${short(thing.y)}" font-size="${thing.size}" text-anchor="${anchor}"`;
+    return `<text ${place} ${look}>${escaped(thing.text)}</text>`;
+  }
+  const points = thing.points.map(([x, y]) => `${short(x)},${short(y)}`).join(" ");
+  return `<${thing.closed ? "polygon" : "polyline"} points="${points}" ${look}/>`;
+}
+
+/** @param {number} value */
+function short(value) {
+  return Number(value.toFixed(2));
+}
+
+/** @param {string} text */
+function escaped(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}

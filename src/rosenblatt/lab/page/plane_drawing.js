@@ -1,0 +1,244 @@
+/** What the plane shows: regions, boundary, weights, margins, ghosts, the update in three beats, and the points. */
+
+import { drawEdge, lineOf } from "./boundary.js";
+import { lineInBox, ticks } from "./geometry.js";
+import { drawHull } from "./marks.js";
+import { dot } from "./replay.js";
+import { colors } from "./theme.js";
+import { number } from "./words.js";
+
+/** @typedef {import("./picture.js").Picture} Picture */
+/** @typedef {import("./frame.js").Frame} Frame */
+/** @typedef {import("./types.d.ts").Scene} Scene */
+/** @typedef {import("./types.d.ts").Weights} Weights */
+/** @typedef {import("./boundary.js").Boundary} Boundary */
+/** @typedef {[number, number]} XY */
+
+const MOST_GHOSTS = 14;
+
+/**
+ * Draw the plane but for points and cursor. What is learned has no part in the VC game.
+ * @param {Picture} picture
+ * @param {Frame} frame
+ * @param {Scene} scene
+ * @param {Boundary} boundary
+ */
+export function drawPlane(picture, frame, scene, boundary) {
+  const { state, replay, moment, run, beat } = scene;
+  const shows = (/** @type {string} */ what) => state.show.includes(what);
+  if (!replay || !moment || !run || state.panel === "vc") {
+    if (state.points.length) drawAxes(picture, frame);
+    return;
+  }
+  const shown = predicting(scene);
+  boundary.draw(picture, frame, scene, shown, {}, shows("regions") && moment.k > 0);
+  drawAxes(picture, frame);
+  const proving = state.panel === "verdict"; // the certificate is drawn there, and should be seen
+  if (shows("ghosts") && !proving) drawGhosts(picture, frame, scene);
+  if (shows("hulls")) drawHulls(picture, frame, scene);
+  if (shows("radius")) drawRadius(picture, frame, scene);
+  if (shows("strip")) drawStrip(picture, frame, scene);
+  if (shows("margins")) drawMargins(picture, frame, scene, shown);
+  const other = { stroke: colors().ink, width: 1.5, dash: [8, 4] };
+  if (shows("average") && run.kind === "linear" && moment.k) {
+    boundary.draw(picture, frame, scene, moment.average, other, false);
+  }
+  if (shows("vote") && run.kind === "linear" && moment.k) {
+    boundary.draw(picture, frame, scene, "sum", { ...other, dash: [2, 3] }, false);
+  }
+  const ordinary = proving ? colors().quiet : colors().ink;
+  const look = { stroke: beat === null ? ordinary : colors().accent, width: proving ? 1.5 : 2 };
+  if (moment.k || beat !== null) boundary.draw(picture, frame, scene, shown, look, false);
+  if (shown !== "sum" && !proving) drawArrows(picture, frame, scene, shown);
+}
+
+/**
+ * Return what predicts at a moment: the weights, on their way while an update is drawn, or the sum of a vote or kernel.
+ * @param {Scene} scene
+ * @returns {Weights | "sum"}
+ */
+export function predicting({ state, run, replay, moment, beat }) {
+  if (!moment || !replay || run?.kind === "kernel" || state.learner === "voted") return "sum";
+  if (state.learner === "averaged") return moment.average;
+  if (state.learner === "pocket") return replay.pocket(moment.t) ?? moment;
+  if (beat === null || !moment.mistake) return moment;
+  const share = Math.max(0, beat - 2);
+  const { before } = moment;
+  return {
+    w: moment.w.map((value, i) => before.w[i] + share * (value - before.w[i])),
+    b: before.b + share * (moment.b - before.b),
+  };
+}
+
+/** @param {Picture} picture @param {Frame} frame */
+function drawAxes(picture, frame) {
+  const [left, bottom, right, top] = frame.box;
+  const [ox, oy] = frame.pixel([0, 0]);
+  const look = { stroke: colors().faint, width: 1 };
+  picture.line(ox, 0, ox, frame.size, look);
+  picture.line(0, oy, frame.size, oy, look);
+  const [baseline, edge] = [Math.min(Math.max(oy, 0), frame.size - 18), Math.min(Math.max(ox, 0), frame.size - 34)];
+  for (const value of ticks(left, right, 6)) {
+    if (value === 0) continue;
+    const [x] = frame.pixel([value, 0]);
+    if (x > 16 && x < frame.size - 16) picture.text(x, baseline + 14, number(value), { size: 11, anchor: "center" });
+  }
+  for (const value of ticks(bottom, top, 6)) {
+    if (value === 0) continue;
+    const [, y] = frame.pixel([0, value]);
+    if (y > 16 && y < frame.size - 16) picture.text(edge + 4, y + 4, number(value), { size: 11 });
+  }
+}
+
+/** Draw past boundaries, those that survived longest. @param {Picture} picture @param {Frame} frame @param {Scene} scene */
+function drawGhosts(picture, frame, { replay, moment, run }) {
+  if (!replay || !moment || run?.kind !== "linear" || moment.k < 2) return;
+  const past = [];
+  for (let k = 1; k < moment.k; k++) {
+    const line = lineOf(run.names, replay.weights[k]);
+    if (line) past.push({ line, survived: replay.updates[k] - replay.updates[k - 1] });
+  }
+  const longest = past.sort((p, q) => q.survived - p.survived).slice(0, MOST_GHOSTS);
+  for (const { line, survived } of longest) {
+    const alpha = 0.08 + (0.3 * survived) / longest[0].survived;
+    drawEdge(picture, frame, ...line, { stroke: colors().ink, width: 1, alpha });
+  }
+}
+
+/** @param {Picture} picture @param {Frame} frame @param {Scene} scene */
+function drawHulls(picture, frame, { state }) {
+  for (const sign of [1, -1]) {
+    const points = state.points.filter((point) => point[2] === sign && !point[3]);
+    drawHull(picture, frame, points, { stroke: colors().quiet, width: 1 });
+  }
+}
+
+/** Draw the circle that holds all points: R, less the bias coordinate. @param {Picture} picture @param {Frame} frame @param {Scene} scene */
+function drawRadius(picture, frame, { run, replay }) {
+  if (!run || !replay || run.kind !== "linear" || run.names.join() !== "x,y") return;
+  const radius = Math.max(...run.features.map((x) => Math.hypot(...x)));
+  const [x, y] = frame.pixel([0, 0]);
+  picture.circle(x, y, radius * frame.scale, { stroke: colors().quiet, width: 1, dash: [2, 4] });
+  const far = run.features.find((z) => Math.hypot(...z) === radius) ?? [0, 0];
+  const [fx, fy] = frame.pixel(far);
+  picture.line(x, y, fx, fy, { stroke: colors().quiet, width: 1, dash: [2, 4] });
+  const whole = `R = ${number(Math.hypot(radius, 1))}`;
+  const name = replay.bias ? `|x| = ${number(radius)}, ${whole}` : `R = ${number(radius)}`;
+  const place = x + 0.75 * (fx - x);
+  const anchor = place > frame.size / 2 ? "right" : "left";
+  picture.text(place + (anchor === "left" ? 8 : -8), y + 0.75 * (fy - y), name, { anchor });
+}
+
+/** Draw the widest strip without points, in the space that is trained. @param {Picture} picture @param {Frame} frame @param {Scene} scene */
+function drawStrip(picture, frame, { run }) {
+  const bound = run?.theory.bound;
+  if (!run || !bound?.w || bound.gamma === null) return;
+  const line = lineOf(run.names, { w: bound.w, b: bound.b ?? 0 });
+  if (!line || (!line[0] && !line[1])) return;
+  const [w1, w2, b] = line;
+  drawEdge(picture, frame, w1, w2, b, { stroke: colors().quiet, width: 1 });
+  for (const side of [1, -1]) {
+    drawEdge(picture, frame, w1, w2, b + side * bound.gamma, { stroke: colors().quiet, width: 1, dash: [4, 4] });
+  }
+  const ends = lineInBox(w1, w2, b, frame.box);
+  if (!ends) return;
+  const foot = [(3 * ends[0][0] + ends[1][0]) / 4, (3 * ends[0][1] + ends[1][1]) / 4];
+  const square = w1 * w1 + w2 * w2;
+  const tip = frame.pixel([foot[0] + (bound.gamma * w1) / square, foot[1] + (bound.gamma * w2) / square]);
+  const [x, y] = frame.pixel(foot);
+  picture.arrow(x, y, ...tip, { stroke: colors().quiet, width: 1.5 });
+  const right = x > frame.size / 2;
+  picture.text(x + (right ? -8 : 8), y + 16, `u, γ = ${number(bound.gamma)}`, { anchor: right ? "right" : "left" });
+}
+
+/** Draw the margins of a line that has every point on its side. @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Weights | "sum"} shown */
+function drawMargins(picture, frame, { run }, shown) {
+  if (!run || shown === "sum") return;
+  const line = lineOf(run.names, shown);
+  if (!line || (!line[0] && !line[1])) return;
+  const least = Math.min(...run.features.map((x, i) => run.signs[i] * (dot(shown.w, x) + shown.b)));
+  if (least <= 0) return;
+  for (const side of [1, -1]) {
+    drawEdge(picture, frame, line[0], line[1], line[2] + side * least, { stroke: colors().ink, width: 1, dash: [6, 4] });
+  }
+  const ends = lineInBox(line[0], line[1], line[2] - least, frame.box);
+  const [x, y] = frame.pixel(ends ? [(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2] : [0, 0]);
+  picture.text(x + 6, y - 6, `margin ${number(least / Math.hypot(line[0], line[1]))}`, { fill: colors().ink });
+}
+
+/**
+ * Draw the weights that predict from the origin, and while an update is drawn, y x at the tip of w.
+ * @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Weights} shown
+ */
+function drawArrows(picture, frame, { state, run, moment, beat }, shown) {
+  if (!run || !moment || run.names.join() !== "x,y") return;
+  const last = state.learner !== "averaged" && state.learner !== "pocket";
+  const from = /** @type {XY} */ ([moment.before.w[0], moment.before.w[1]]);
+  const to = /** @type {XY} */ (last ? [moment.w[0], moment.w[1]] : [shown.w[0], shown.w[1]]);
+  const origin = frame.pixel([0, 0]);
+  const inSight = origin[0] > 0 && origin[0] < frame.size && origin[1] > 0 && origin[1] < frame.size;
+  const start = inSight ? origin : /** @type {XY} */ ([frame.size / 2, frame.size / 2]);
+  let part = 1;
+  const tip = (/** @type {XY} */ w) =>
+    /** @type {XY} */ ([start[0] + (w[0] / part) * frame.scale, start[1] - (w[1] / part) * frame.scale]);
+  const leaves = (/** @type {XY} */ w) => tip(w).some((place) => place < 16 || place > frame.size - 16);
+  while ((leaves(from) || leaves(to)) && part < 1e9) part *= 2;
+  const moving = beat !== null && moment.mistake && last;
+  if (moving) drawBeat(picture, frame, moment, beat, tip(from), tip(to));
+  if (!state.show.includes("arrow") && !moving) return;
+  const [x, y] = tip(moving ? from : to);
+  picture.arrow(...start, x, y, { stroke: colors().ink, width: 2 });
+  if (Math.hypot(x - start[0], y - start[1]) > 12) {
+    const name = { averaged: "average w", pocket: "pocket w" }[/** @type {string} */ (state.learner)] ?? "w";
+    const text = part > 1 ? `${name} / ${part.toLocaleString("en")}` : name;
+    picture.text(x + 8, y - 4, text, { size: 15, fill: colors().ink });
+  }
+}
+
+/**
+ * Draw the first two beats of an update: the band from the mistaken point to the line, and y x at the tip of w.
+ * @param {Picture} picture @param {Frame} frame @param {import("./types.d.ts").Moment} moment @param {number} beat @param {XY} from @param {XY} to
+ */
+function drawBeat(picture, frame, moment, beat, from, to) {
+  const look = { stroke: colors().accent, width: 2 };
+  const point = frame.pixel(moment.x);
+  const [w1, w2] = moment.before.w;
+  const length = w1 * w1 + w2 * w2;
+  if (length > 0) {
+    const score = w1 * moment.x[0] + w2 * moment.x[1] + moment.before.b;
+    const foot = frame.pixel([moment.x[0] - (w1 * score) / length, moment.x[1] - (w2 * score) / length]);
+    const share = Math.min(1, 2 * beat);
+    const end = [point[0] + share * (foot[0] - point[0]), point[1] + share * (foot[1] - point[1])];
+    picture.line(...point, end[0], end[1], { ...look, width: 1.5, dash: [4, 4] });
+  }
+  if (beat < 1) return;
+  const share = Math.min(1, beat - 1);
+  const [dx, dy] = [(to[0] - from[0]) * share, (to[1] - from[1]) * share];
+  picture.arrow(...from, from[0] + dx, from[1] + dy, look);
+  if (share > 0.4) picture.text(from[0] + dx + 8, from[1] + dy + 14, moment.sign > 0 ? "+ x" : "− x", { fill: colors().accent });
+}
+
+/**
+ * Draw the points, the one just visited with a ring, the one selected with another.
+ * @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {number} selected
+ */
+export function drawPoints(picture, frame, { state, replay, moment, run }, selected) {
+  const many = state.points.length > 150;
+  const counts = run?.kind === "kernel" && replay && moment ? replay.counts(moment.k) : null;
+  const sizes = new Map(counts ? run?.rows.map((row, i) => [row, counts[i] ? 5 + 2 * Math.sqrt(counts[i]) : 4]) : []);
+  state.points.forEach((point, i) => {
+    const [x, y] = frame.pixel(point);
+    picture.mark(x, y, point[2], Math.min(14, sizes.get(i) ?? (many ? 4.5 : 6)), point[3] === true);
+  });
+  const visited = moment && state.panel !== "vc" ? state.points[moment.number] : undefined;
+  if (visited && moment) {
+    const color = moment.mistake ? colors().accent : colors().ink;
+    picture.circle(...frame.pixel(visited), 12, { stroke: color, width: moment.mistake ? 2.5 : 1.5 });
+  }
+  const chosen = state.points[selected];
+  if (chosen) {
+    const [x, y] = frame.pixel(chosen);
+    const box = /** @type {XY[]} */ ([[x - 13, y - 13], [x + 13, y - 13], [x + 13, y + 13], [x - 13, y + 13]]);
+    picture.path(box, { stroke: colors().ink, width: 1, dash: [3, 3] }, true);
+  }
+}

@@ -1,0 +1,106 @@
+/** The transport: play, step forward and back, scrub, speed; and the sentence that says what just happened. */
+
+import { choice, make, setText } from "./dom.js";
+import { icon, iconButton } from "./icons.js";
+import { Picture, fit, paint } from "./picture.js";
+import { colors } from "./theme.js";
+import { counted, sentence } from "./words.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./types.d.ts").Scene} Scene */
+
+/**
+ * @param {HTMLElement} root
+ * @param {HTMLElement} words
+ * @param {App} app
+ */
+export function createTransport(root, words, app) {
+  const play = iconButton("play", "Play (Space)", () => app.toggle());
+  play.id = "play";
+  const buttons = [
+    iconButton("start", "To the start (Home)", () => app.go(0)),
+    iconButton("back", "Step back (←)", () => app.step(-1)),
+    play,
+    iconButton("forward", "Step forward (→)", () => app.step(1)),
+    iconButton("end", "To the end (End)", () => app.go(Infinity)),
+  ];
+  const range = make("input", { type: "range", min: "0", "aria-label": "Visits made", id: "scrub" });
+  range.addEventListener("input", () => {
+    app.pause();
+    app.go(Number(range.value));
+  });
+  const canvas = make("canvas", { "aria-hidden": "true" });
+  const place = make("span", { className: "place", id: "place" });
+  const stepBy = choice(
+    { update: "by update", example: "by example", pass: "by pass" },
+    (value) => (app.stepBy = /** @type {import("./app.js").StepBy} */ (value)),
+    { "aria-label": "Step", id: "step-by" },
+  );
+  const speed = choice(
+    { slow: "slow", medium: "medium", fast: "fast" },
+    (value) => (app.speed = /** @type {keyof typeof import("./app.js").SPEEDS} */ (value)),
+    { "aria-label": "Speed", id: "speed" },
+  );
+  speed.value = app.speed;
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", "Transport");
+  root.append(...buttons, make("div", { className: "scrub" }, canvas, range), stepBy, speed, place);
+
+  return {
+    /** @param {Scene} scene */
+    update(scene) {
+      const { replay, moment, state } = scene;
+      root.hidden = state.hide.includes("transport");
+      if (stepBy.value !== app.stepBy) stepBy.value = app.stepBy;
+      const visits = replay?.visits ?? 0;
+      const t = moment?.t ?? 0;
+      if (range.max !== String(visits)) range.max = String(visits);
+      if (range.value !== String(t)) range.value = String(t);
+      const spoken = moment ? `${counted(t, "visit")}, ${counted(moment.k, "update")}` : "nothing to play";
+      if (range.getAttribute("aria-valuetext") !== spoken) range.setAttribute("aria-valuetext", spoken);
+      range.disabled = !replay;
+      for (const button of buttons) button.disabled = !replay;
+      if (play.dataset.playing !== String(app.playing)) {
+        play.dataset.playing = String(app.playing);
+        play.replaceChildren(icon(app.playing ? "pause" : "play"));
+        play.title = app.playing ? "Pause (Space)" : "Play (Space)";
+        play.setAttribute("aria-label", play.title);
+      }
+      setText(place, replay && moment ? placeWords(scene) : "");
+      const game = "The VC game looks at the points alone; the learner and its run are not drawn.";
+      setText(words, state.panel === "vc" && replay ? game : sentence(scene));
+      drawScrub(canvas, scene);
+    },
+  };
+}
+
+/** @param {Scene} scene */
+function placeWords({ replay, moment, run }) {
+  if (!replay || !moment || !run) return "";
+  const update = `update ${moment.k} / ${replay.updates.length}`;
+  if (!run.passes.length) return `${update} · visit ${moment.t}`;
+  const before = moment.pass > 1 ? run.passes[moment.pass - 2] : 0;
+  return `${update} · pass ${moment.pass} · example ${moment.t - before}`;
+}
+
+/** Draw the bar with a tick at each mistake and a longer one at the end of each pass. @param {HTMLCanvasElement} canvas @param {Scene} scene */
+function drawScrub(canvas, { replay, moment, run }) {
+  const { width, height } = fit(canvas);
+  const picture = new Picture(width, height);
+  const [left, right, middle] = [8, width - 8, height / 2];
+  picture.line(left, middle, right, middle, { stroke: colors().faint, width: 3 });
+  if (replay && moment && run && replay.visits) {
+    const at = (/** @type {number} */ t) => left + ((right - left) * t) / replay.visits;
+    for (const end of run.passes) picture.line(at(end), middle - 3, at(end), middle + 3, { stroke: colors().quiet, width: 1 });
+    let last = -9;
+    for (const update of replay.updates) {
+      const x = Math.round(at(update));
+      if (x - last < 2) continue;
+      picture.line(x, middle - 9, x, middle - 2, { stroke: colors().quiet, width: 1 });
+      last = x;
+    }
+    picture.line(left, middle, at(moment.t), middle, { stroke: colors().ink, width: 3 });
+    picture.circle(at(moment.t), middle, 7, { fill: colors().ink, stroke: colors().surface, width: 2 });
+  }
+  paint(canvas, picture);
+}

@@ -1,0 +1,128 @@
+/** What the modules of the page hand to each other. `state.py` and the README of the lab say what the fields mean. */
+
+export type Point = [number, number, 1 | -1] | [number, number, 1 | -1, boolean];
+export type Learner = "perceptron" | "averaged" | "voted" | "pocket" | "restart" | "circle" | "kernel";
+export type Order = "fixed" | "once" | "each" | "pick";
+export type Family = "halfspaces" | "discs" | "rectangles";
+
+export interface State {
+  version: 1;
+  points: Point[];
+  learner: Learner;
+  features: string[];
+  bias: boolean;
+  order: Order;
+  seed: number;
+  picks: number[];
+  kernel: "poly" | "rbf";
+  degree: number;
+  gamma: number;
+  coef0: number;
+  passes: number;
+  updates: number;
+  view: [number, number, number];
+  at: number | null;
+  panel: string;
+  lower: string;
+  family: Family;
+  lesson: string;
+  show: string[];
+  hide: string[];
+}
+
+export interface Weights { w: number[]; b: number; }
+
+export interface Verdict {
+  kind: "separable" | "inseparable" | "undecided" | "kernel";
+  text: string;
+  support: number[];
+  weights: number[];
+  w: number[] | null;
+  b: number | null;
+  margin: number | null;
+  common: number[] | null;
+}
+
+export interface Bound {
+  R: number | null;
+  gamma: number | null;
+  bound: number | null;
+  w: number[] | null;
+  b: number | null;
+  why: string;
+}
+
+/** The answer to `run`. */
+export interface Run {
+  waiting: string;
+  kind: "linear" | "kernel";
+  names: string[];
+  rows: number[];
+  signs: number[];
+  features: number[][];
+  visits: number[];
+  updates: number[];
+  passes: number[];
+  converged: boolean;
+  ended: string;
+  w: number[];
+  b: number;
+  predicting: Weights | null;
+  pocket: (Weights & { mistakes: number })[] | null;
+  theory: { verdict: Verdict; bound: Bound };
+  code: string;
+}
+
+/** The run after t visits. */
+export interface Moment extends Weights {
+  t: number;
+  /** Updates made. */
+  k: number;
+  /** The pass in progress, from 1. */
+  pass: number;
+  /** The place of the point that was visited last, -1 at the start; and its number among all points. */
+  place: number;
+  number: number;
+  sign: number;
+  /** Features of that point. */
+  x: number[];
+  mistake: boolean;
+  /** y a of that point before the update. */
+  activation: number;
+  /** The weights before the last visit. */
+  before: Weights;
+  average: Weights;
+  /** Visits since the last update, the one that made it included. */
+  survived: number;
+}
+
+export interface Scene {
+  state: State;
+  /** Null while nothing has been learned: `waiting` says why. */
+  replay: import("./replay.js").Replay | null;
+  run: Run | null;
+  moment: Moment | null;
+  waiting: string;
+  /** How far the update in sight is drawn, from 0 to 3: rubber band, tip to tail, the line turns. Null: done. */
+  beat: number | null;
+}
+
+export interface View {
+  update(scene: Scene): void;
+  /** Draw on the plane, below the points, while the panel is in sight. */
+  overlay?(picture: import("./picture.js").Picture, frame: import("./frame.js").Frame, scene: Scene): void;
+}
+
+export interface Panel {
+  id: string;
+  title: string;
+  create(root: HTMLElement, app: import("./app.js").App): View;
+}
+
+export interface Look {
+  stroke?: string;
+  fill?: string;
+  width?: number;
+  dash?: number[];
+  alpha?: number;
+}

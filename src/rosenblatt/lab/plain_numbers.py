@@ -1,0 +1,38 @@
+"""Numbers as JSON has them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> float | None:
+    """Return a number as JSON has it: None where it is infinite or not a number.
+
+    >>> plain(np.float64(0.5)), plain(math.inf)
+    (0.5, None)
+    """
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def plain_list(values: Any) -> list[float | None]:
+    """Return numbers as JSON has them."""
+    return [plain(value) for value in values]
+
+
+def unit(w: Any, b: Any, with_bias: bool) -> tuple[list[float], float]:
+    """Return (w, b) scaled so that its length is 1, the bias counted or not; integers of any size too.
+
+    >>> unit([3.0, 4.0], 10, with_bias=False), unit([10**400], 0, with_bias=True)
+    (([0.6, 0.8], 2.0), ([1.0], 0.0))
+    """
+    values = [Fraction(value) for value in [*np.asarray(w).tolist(), b]]
+    counted = values if with_bias else values[:-1]
+    largest = max(abs(value) for value in counted)
+    length = Fraction(math.hypot(*(float(value / largest) for value in counted))) * largest
+    *weights, bias = (float(value / length) for value in values)
+    return weights, bias

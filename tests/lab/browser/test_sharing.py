@@ -1,0 +1,170 @@
+"""What leaves the page: addresses, files, and one file that replays without a server."""
+
+import csv
+import struct
+from xml.etree import ElementTree
+
+import pytest
+
+from helpers.lab_page import PHONE, WIDE, state_with
+from rosenblatt.lab.state import LabState
+
+POINTS = [(1.25, 1, 1), (2, 0.5, 1), (-1, 0, -1), (0, -2, -1), (0.5, 0.5, 1, True)]
+STATE = state_with(POINTS, order="each", seed=9, at=3, panel="verdict", lower="table", learner="averaged")
+
+
+def saved(lab, title):
+    """Press a button of the export dialog and return the path of the file that comes."""
+    if not lab.page.locator("dialog#export").is_visible():
+        lab.page.get_by_role("button", name="Export", exact=True).click()
+    with lab.page.expect_download() as coming:
+        lab.page.get_by_role("button", name=title).click()
+    return coming.value.path()
+
+
+def test_an_address_opened_in_a_second_browser_shows_the_same_state(lab, new_lab):
+    lab.open(STATE)
+    lab.change(features=["x", "y", "xy"], bias=False)
+    lab.page.keyboard.press("ArrowRight")
+    lab.page.get_by_role("button", name="Share", exact=True).click()
+    address = lab.page.locator("#share-address").input_value()
+    other = new_lab()
+    other.page.goto(address)
+    other.until("window.lab && lab.runs > 0")
+    other.wait()
+    assert other.state == lab.state
+    assert other.moment == lab.moment
+    for selector in ("#sentence", "#verdict-headline", "#place"):
+        assert other.text(selector) == lab.text(selector)
+    command = lab.page.locator("#share-command").input_value()
+    assert LabState.from_fragment(command.rstrip("'").partition("#")[2]) == lab.state
+
+
+def test_the_address_follows_the_state(lab):
+    lab.open(STATE)
+    lab.change(seed=12)
+    seed = "(await import('./state.js')).fromFragment(location.hash.slice(1))?.seed"
+    lab.until(f"{seed} === 12")  # it is written a moment after a change
+    assert LabState.from_fragment(lab.page.url.partition("#")[2]) == lab.state
+
+
+@pytest.mark.slow
+def test_pictures_are_valid_files(lab):
+    lab.open(STATE)
+    content = saved(lab, "PNG").read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", content[16:24])
+    assert width == height == 2 * lab.get("document.querySelector('#plane canvas').clientWidth")
+    root = ElementTree.fromstring(saved(lab, "SVG").read_text())
+    space = "{http://www.w3.org/2000/svg}"
+    assert root.tag == f"{space}svg"
+    scale = float(root.get("width")) / 6
+    discs = {(float(disc.get("cx")), float(disc.get("cy"))) for disc in root.iter(f"{space}circle")}
+    for x, y, sign, *_ in POINTS:
+        near = [abs((x + 3) * scale - cx) + abs((3 - y) * scale - cy) < 0.1 for cx, cy in discs]
+        assert any(near) or sign < 0, (x, y)
+    assert len(list(root.iter(f"{space}polygon"))) >= 2, "triangles"
+
+
+@pytest.mark.slow
+def test_states_and_points_are_valid_files_and_can_be_opened_again(lab):
+    lab.open(STATE)
+    state = saved(lab, "JSON").read_text()
+    assert LabState.from_json(state) == lab.state == STATE
+    table = saved(lab, "CSV").read_text()
+    rows = list(csv.DictReader(table.splitlines()))
+    assert [(float(row["x"]), float(row["y"])) for row in rows] == [point[:2] for point in STATE.points]
+    field = lab.page.locator("#open-file")
+    field.set_input_files({"name": "points.csv", "mimeType": "text/csv", "buffer": table.encode()})
+    lab.page.locator("dialog#export").wait_for(state="hidden")
+    lab.wait()
+    assert lab.state.points == STATE.points
+    lab.change(seed=1, points=[])
+    lab.page.get_by_role("button", name="Export", exact=True).click()
+    field.set_input_files({"name": "state.json", "mimeType": "application/json", "buffer": state.encode()})
+    lab.page.locator("dialog#export").wait_for(state="hidden")
+    assert lab.wait().state == STATE
+    lab.page.keyboard.press("Control+z")
+    assert lab.wait().state.points == (), "undo takes a file back"
+
+
+@pytest.mark.slow
+def test_one_file_replays_with_the_network_off(lab, new_lab, tmp_path):
+    lab.open(STATE)
+    path = tmp_path / "run.html"
+    path.write_bytes(saved(lab, "HTML").read_bytes())
+    moments = lab.get("Array.from({length: lab.replay.visits + 1}, (_, t) => lab.replay.at(t))")
+    alone = new_lab(path.as_uri(), offline=True)
+    requests = []
+    alone.page.on("request", lambda request: requests.append(request.url))
+    alone.open()
+    assert {url.partition(":")[0] for url in requests} <= {"file", "data", "about"}
+    assert alone.state == STATE
+    assert [page.get("lab.isRecording") for page in (lab, alone)] == [False, True]
+    assert alone.get("Array.from({length: lab.replay.visits + 1}, (_, t) => lab.replay.at(t))") == moments
+    alone.page.keyboard.press("Home")
+    alone.page.keyboard.press("ArrowRight")
+    alone.frame()
+    assert alone.moment["t"] > 0
+    assert alone.text("#sentence").startswith("Point ")
+    for panel in ("bound", "error", "weights", "lift", "vc", "projection"):
+        alone.change(panel=panel)
+    alone.page.get_by_role("button", name="Share", exact=True).click()
+    assert alone.text("#share > p").startswith("It holds points, learner,")
+    alone.page.keyboard.press("Escape")
+    alone.click(2.5, -2.5)
+    assert alone.state.points == STATE.points
+    assert alone.text("#notice").startswith("This page is a recording")
+
+
+def boxes(lab):
+    """Where the open dialog and its buttons are."""
+    parts = "[...document.querySelectorAll('dialog[open], dialog[open] button')]"
+    return lab.get(f"{parts}.map(part => JSON.stringify(part.getBoundingClientRect()))")
+
+
+def test_dialogs_keep_still_when_they_say_something(lab):
+    lab.open(STATE)
+    lab.page.get_by_role("button", name="Export", exact=True).click()
+    before = boxes(lab)
+    saved(lab, "CSV")
+    lab.page.get_by_text("perceptron-lab.csv is in your downloads.").wait_for()
+    assert boxes(lab) == before
+    lab.page.keyboard.press("Escape")
+    lab.page.get_by_role("button", name="Share", exact=True).click()
+    before = boxes(lab)
+    lab.page.get_by_role("button", name="Copy the command").click()
+    lab.until("document.querySelectorAll('dialog[open] [role=status]')[1].textContent !== ''")
+    assert boxes(lab) == before
+    assert lab.text("#share > p").startswith("Both hold points, learner, place in the run and panels.")
+
+
+def test_a_file_is_asked_for_at_once_and_opened(lab):
+    lab.open(STATE)
+    ask = "import('./share.js').then(({ createShare }) => createShare(lab, null).openFile())"
+    given = [("bad.json", b"{nothing"), ("points.csv", b"1,2,a\n3,4,b\n")]
+    for name, content in given:
+        with lab.page.expect_file_chooser() as coming:
+            lab.get(ask)
+        coming.value.set_files({"name": name, "mimeType": "text/csv", "buffer": content})
+        lab.until(
+            "lab.state.points.length === 2" if name == "points.csv" else "!document.getElementById('notice').hidden"
+        )
+    assert [point[:2] for point in lab.wait().state.points] == [(1, 2), (3, 4)]
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+def test_help_opens_at_its_top_and_stays_on_the_screen(new_lab, size):
+    lab = new_lab(viewport=size).open(STATE)
+    lab.page.keyboard.press("?")
+    lab.frame()
+    assert lab.get("[document.activeElement.id, document.getElementById('help').scrollTop]") == ["help-title", 0]
+    box = lab.page.locator("#help").bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= size["height"]
+    captions = lab.page.locator("#help caption").all_inner_texts()
+    assert [caption.split()[0] for caption in captions] == ["Mouse", "Keys,", "Keys"]
+    close = lab.page.locator("#help").get_by_role("button", name="Close")
+    close.scroll_into_view_if_needed()
+    close.click()
+    assert not lab.page.locator("#help").is_visible()

@@ -1,0 +1,48 @@
+"""Points to remove, by their numbers."""
+
+import numpy as np
+import pytest
+
+from helpers.lab_states import DATA, cloud, state_of
+from rosenblatt import separability
+from rosenblatt.lab.fewest import fewest_message
+from rosenblatt.lab.state import feature_columns
+
+XOR = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize("name", ["noisy", "duplicates", "zero", "collinear"])
+@pytest.mark.parametrize("features", [("x", "y"), ("x",), ("x", "y", "xy")])
+def test_the_rest_separates(name, features):
+    X, y = DATA[name]
+    held = [i % 3 == 1 for i in range(len(y))] if name == "noisy" else None
+    state = state_of(X, y, held, features=features)
+    found = fewest_message(state)
+    rest = np.setdiff1d(state.rows, found["rows"])
+    assert set(found["rows"]) <= set(state.rows.tolist())
+    assert separability(feature_columns(state.coordinates(rest), features), state.labels(rest))
+    if found["rows"]:
+        every = feature_columns(state.coordinates(state.rows), features)
+        assert not separability(every, state.labels(state.rows))
+
+
+def test_the_numbers_are_those_of_points_where_some_are_held_out():
+    X = [[9.0, 9.0], *XOR]
+    found = fewest_message(state_of(X, [1, -1, 1, 1, -1], [True, False, False, False, False]))
+    assert len(found["rows"]) == 1
+    assert found["rows"][0] in (1, 2, 3, 4)
+    assert found["text"] == "Without this point, a line has each of the others on its side. No fewer will do."
+
+
+def test_the_words_name_the_space():
+    state = state_of(XOR, [-1, 1, 1, -1], features=("x", "y", "xy"))
+    assert fewest_message(state)["text"].startswith("No point has to go: a plane in the space of (x, y, xy) has")
+
+
+def test_without_a_bias_it_says_that_one_may_be_needed():
+    assert fewest_message(state_of(XOR, [-1, 1, 1, -1], bias=False))["text"].endswith("That may take a bias.")
+
+
+@pytest.mark.parametrize("state", [state_of(np.empty((0, 2)), []), state_of(*cloud(4), features=())])
+def test_without_points_or_features_there_is_nothing_to_do(state):
+    assert fewest_message(state) == {"rows": [], "text": "There is nothing to separate yet."}

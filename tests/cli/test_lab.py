@@ -135,7 +135,7 @@ def test_export_writes_one_file(tmp_path):
     html = out.read_text(encoding="utf-8")
     found = json.loads(re.search(r'id="recording">(.*?)</script>', html, re.DOTALL)[1])
     assert found["answers"]["run"]["converged"]
-    assert set(found["answers"]) == {"start", "run", "errors"}
+    assert {"start", "run", "errors"} < set(found["answers"])
     address = "http://127.0.0.1:1/x/#" + LabState.from_plain(found["state"]).to_fragment()
     assert command("lab", address, "--export", tmp_path / "again.html").exit_code == 0
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == html

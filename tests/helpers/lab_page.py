@@ -65,7 +65,7 @@ class Lab:
           end += performance.now();
           while (!({condition})) {{
             if (performance.now() > end) return false;
-            await new Promise(requestAnimationFrame);
+            await new Promise((done) => setTimeout(done, 5));
           }}
           return true;
         }}"""

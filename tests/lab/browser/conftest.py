@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from contextlib import ExitStack
 from dataclasses import replace
 from urllib.request import Request, urlopen
 
@@ -34,31 +33,48 @@ def address():
         assert server.wait(timeout=20) == 0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
-    """Start a browser. It ends with the file: while it runs, nothing else in this process may use asyncio."""
+    """Start a browser. It ends with this folder: while it runs, nothing else in this process may use asyncio."""
     with chromium() as browser:
         yield browser
+
+
+OPTIONS = {"viewport": WIDE, "reduced_motion": "reduce"}
+
+
+def open_page(browser, to, **options):
+    """Open a page in a context of its own, not yet loaded."""
+    context = browser.new_context(**(OPTIONS | options))
+    context.set_default_timeout(30_000)
+    return Lab(context.new_page(), to)
 
 
 @pytest.fixture
 def new_lab(browser, address):
     """Return a function that opens a page in a context of its own; each must end without faults."""
-    with ExitStack() as closing:
-        pages = []
+    pages = []
 
-        def make(to=address, **options):
-            context = browser.new_context(**({"viewport": WIDE, "reduced_motion": "reduce"} | options))
-            closing.callback(context.close)
-            context.set_default_timeout(30_000)
-            pages.append(Lab(context.new_page(), to))
-            return pages[-1]
+    def make(to=address, **options):
+        pages.append(open_page(browser, to, **options))
+        return pages[-1]
 
-        yield make
-        assert not [fault for page in pages for fault in page.faults]
+    yield make
+    for page in pages:
+        page.page.context.close()
+    assert not [fault for page in pages for fault in page.faults]
+
+
+@pytest.fixture(scope="module")
+def page_of_file(browser, address):
+    """Open a page for the tests of a file, each of which loads it again."""
+    return open_page(browser, address)
 
 
 @pytest.fixture
-def lab(new_lab):
-    """Return a page of its own, not yet loaded."""
-    return new_lab()
+def lab(page_of_file):
+    """Return a page that is not yet loaded; it must end without faults."""
+    page_of_file.page.goto("about:blank")
+    page_of_file.faults.clear()
+    yield page_of_file
+    assert not page_of_file.faults

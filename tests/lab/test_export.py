@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from helpers.browser import chromium
 from helpers.lab_server import write_page
 from helpers.lab_states import FOUR
 from rosenblatt.lab.export import export_html
@@ -108,22 +107,21 @@ def test_a_page_that_cannot_be_exported_is_told(page):
 
 
 @pytest.mark.slow
-def test_the_file_replays_in_a_browser_without_a_network(page, tmp_path):
+def test_the_file_replays_in_a_browser_without_a_network(page, tmp_path, browser):
     html = export_html(answers(run_message(STATE) | {"code": EVIL}), page)
     (tmp_path / "run.html").write_text(html, encoding="utf-8")
-    with chromium() as browser:
-        context = browser.new_context()
-        context.set_offline(True)
-        tab, asked, said = context.new_page(), [], []
-        tab.on("request", lambda request: asked.append(request.url.split(",")[0]))
-        tab.on("console", lambda message: said.append(message.text))
-        tab.on("pageerror", lambda fault: said.append(str(fault)))
-        tab.goto((tmp_path / "run.html").as_uri())
-        tab.wait_for_selector("#out[data-done]")
-        assert tab.inner_text("#out") == "function é − [[2,1],0]"
-        assert tab.get_attribute("#out", "data-done") == "no connection"
-        assert tab.title() == "Lab"
-        assert tab.evaluate("getComputedStyle(document.getElementById('out')).color") == "rgb(1, 2, 3)"
-        assert {url.split(":")[0] for url in asked} <= {"file", "data"}
-        assert all("example.com" in text for text in said), said  # the connection that was refused, and nothing else
-        context.close()
+    context = browser.new_context()
+    context.set_offline(True)
+    tab, asked, said = context.new_page(), [], []
+    tab.on("request", lambda request: asked.append(request.url.split(",")[0]))
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda fault: said.append(str(fault)))
+    tab.goto((tmp_path / "run.html").as_uri())
+    tab.wait_for_selector("#out[data-done]")
+    assert tab.inner_text("#out") == "function é − [[2,1],0]"
+    assert tab.get_attribute("#out", "data-done") == "no connection"
+    assert tab.title() == "Lab"
+    assert tab.evaluate("getComputedStyle(document.getElementById('out')).color") == "rgb(1, 2, 3)"
+    assert {url.split(":")[0] for url in asked} <= {"file", "data"}
+    assert all("example.com" in text for text in said), said  # the connection that was refused, and nothing else
+    context.close()

@@ -1,4 +1,4 @@
-"""One server for all tests of the page, a browser for each file of them, and pages that report what went wrong."""
+"""One server for all tests of the page, and pages that report what went wrong."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from helpers.browser import chromium, find_chromium
+from helpers.browser import find_chromium
 from helpers.lab_page import WIDE, Lab
 from rosenblatt.lab.presets import START
 from rosenblatt.lab.state_fields import LEARNERS
@@ -31,13 +31,6 @@ def address():
         finally:
             server.terminate()
         assert server.wait(timeout=20) == 0
-
-
-@pytest.fixture(scope="package")
-def browser():
-    """Start a browser. It ends with this folder: while it runs, nothing else in this process may use asyncio."""
-    with chromium() as browser:
-        yield browser
 
 
 OPTIONS = {"viewport": WIDE, "reduced_motion": "reduce"}

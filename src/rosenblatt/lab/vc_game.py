@@ -167,8 +167,8 @@ def _refused(points: Points, family: str, inside: list[int]) -> dict[str, Any]:
     low, high = X[inside].min(axis=0), X[inside].max(axis=0)
     others = [i for i in range(len(points)) if i not in inside and ((X[i] >= low) & (X[i] <= high)).all()]
     text = (
-        f"The smallest rectangle around the chosen points also holds {counted(len(others), 'point')} outside the "
-        "choice: so does every other one."
+        f"The smallest rectangle around the blue points also holds {counted(len(others), 'point')} of the others: "
+        "so does every other one."
     )
     return {"cut": False, "text": text, "inside": inside, "outside": others, "point": None}
 

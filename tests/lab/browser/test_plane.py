@@ -105,6 +105,54 @@ def test_an_answer_to_a_state_that_was_left_is_dropped(lab):
     assert lab.get("[lab.state.learner, lab.run.kind, lab.learned === lab.state]") == ["averaged", "linear", True]
 
 
+def test_a_change_made_while_a_state_is_opened_is_left_with_its_answer(lab):
+    lab.open(state_with(FOUR))
+    lab.page.evaluate(
+        """async (other) => {
+          const fetch = window.fetch;
+          const [releases, held] = [[], []];
+          for (let i = 0; i < 2; i++) held.push(new Promise((done) => releases.push(done)));
+          let asked = 0;
+          window.fetch = async (...given) => {
+            const number = asked++;
+            const answer = await fetch(...given);
+            await held[number];
+            return answer;
+          };
+          const opened = lab.open(other);
+          lab.change({ learner: "kernel" });
+          releases[0]();
+          await opened;
+          releases[1]();
+        }""",
+        state_with(FOUR, learner="averaged", order="fixed").to_plain(),
+    )
+    lab.wait()
+    assert lab.get("[lab.state.learner, lab.run.kind, lab.learned === lab.state]") == ["averaged", "linear", True]
+
+
+def test_a_state_that_cannot_be_opened_takes_no_run_away(lab):
+    lab.open(state_with(FOUR))
+    lab.page.evaluate(
+        """async () => {
+          const fetch = window.fetch;
+          let release, asked = 0;
+          const held = new Promise((done) => { release = done; });
+          window.fetch = async (...given) => {
+            if (asked++ === 1) throw new TypeError("refused");
+            const answer = await fetch(...given);
+            await held;
+            return answer;
+          };
+          lab.change({ learner: "kernel" });
+          await lab.open({}).catch(() => {});
+          release();
+        }"""
+    )
+    lab.wait()
+    assert lab.get("[lab.state.learner, lab.run.kind]") == ["kernel", "kernel"]
+
+
 def test_a_drag_ends_where_its_point_goes(lab):
     lab.open(state_with(FOUR))
     lab.page.mouse.move(*lab.pixel(2, 0))

@@ -54,6 +54,7 @@ export class App {
   #views;
   #scheduled = false;
   #asking = false;
+  #opening = 0;
   #opened = 0;
   #failed = false;
   #stale = false;
@@ -129,15 +130,16 @@ export class App {
    */
   async open(given) {
     const state = { ...DEFAULTS, ...given };
-    const turn = ++this.#opened;
+    const turn = ++this.#opening;
     const run = await ask("run", state);
-    if (turn !== this.#opened) return;
+    if (turn !== this.#opening) return;
     this.pause();
     if (this.runs) this.history.note(this.state);
     this.selected = -1;
     this.preset = "";
     this.notice("");
     this.announce("");
+    this.#opened += 1;
     this.#set(state, false);
     this.#take(run, state);
   }
@@ -161,7 +163,6 @@ export class App {
     this.state = atEnd ? { ...state, at: null } : state;
     if (this.selected >= state.points.length) this.selected = -1;
     if (train) this.train();
-    document.dispatchEvent(new CustomEvent("lab-state"));
     this.refresh();
   }
 
@@ -227,7 +228,6 @@ export class App {
     const length = SPEEDS[this.speed].beat;
     this.#beatStart = animate && length && !stillness() ? performance.now() : 0;
     if (!this.playing) this.announce(sentence(this.scene()));
-    document.dispatchEvent(new CustomEvent("lab-place"));
     this.refresh();
   }
 

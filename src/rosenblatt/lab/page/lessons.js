@@ -26,7 +26,7 @@ function lessonState(lesson) {
  * @param {Run} run
  * @param {Lesson["outcome"]} kind
  */
-export function outcome(run, kind) {
+function outcome(run, kind) {
   const updates = counted(run.updates.length, "update");
   const { bound } = run.theory.bound;
   if (kind === "bound") return bound === null ? updates : `${updates}, at most ${number(mostMistakes(bound))}`;

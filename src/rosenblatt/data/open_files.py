@@ -120,8 +120,8 @@ def open(
         The column that says how much a row counts.
     scale : "none", "standard", "maxabs" or "auto", default "none"
         Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
-        or are divided by their largest absolute value; "auto" is "standard" where some columns are more than ten times
-        as large as others or as the bias, else "none". Means and deviations are exact sums over all rows, rounded once,
+        or are divided by their largest absolute value; "auto" is "standard" for tables where some columns are more than
+        ten times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows, rounded once,
         for which these are read once before the first is returned; ``stream.preparation`` stores them. They are those
         of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never centred.
     header : bool, optional
@@ -228,14 +228,16 @@ def open(
     _check_options(request)
     if request.preparation is not None:
         _check_preparation(request, request.preparation)
-    scaled = StreamScale(scale or "none")
-    if request.preparation is not None and "scale" in request.preparation:
-        scaled = StreamScale(fitted=ColumnScale.from_plain(request.preparation.pop("scale")))
+    stored = None if request.preparation is None else request.preparation.pop("scale", None)
     source = _make_source(request)
+    numbers = source.number_columns
+    if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
+        scale = "none"
+    if scale not in (None, "none") and not files.rereadable:
+        what = f" is found from all rows, and {request.file} can be read only once: save it to a file, or give "
+        raise ParameterError(Setting("scale", scale), what, Setting("scale", "none"), ".")
+    scaled = StreamScale(scale or "none", None if stored is None else ColumnScale.from_plain(stored))
     if not files.rereadable:
-        if scaled.pending:
-            what = f" is found from all rows, and {request.file} can be read only once: save it to a file, or give "
-            raise ParameterError(Setting("scale", scale), what, Setting("scale", "none"), ".")
         return OnceStream(source, block_rows, scaled)
     return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None, scaled)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
@@ -126,11 +126,22 @@ class Stream:
         self.fit_scale()
         return self._scale.fitted
 
-    def fit_scale(self, trained: TrainedRows | None = None) -> None:
-        """Find the scale, where that is pending, from all rows or from those that are trained on."""
-        if self._scale.pending:
-            with closing(self._stored()) as blocks:
-                self._scale.fit(self._of_part(blocks), self._source.number_columns, trained)
+    def fit_scale(self, trained: TrainedRows | None = None, progress: Callable[[float], None] | None = None) -> None:
+        """Find the scale, where that is pending, from all rows or from those that are trained on.
+
+        ``progress`` is called with how much of the files has been read, from 0 to 1.
+        """
+        if not self._scale.pending:
+            return
+
+        def watched(blocks: Iterable[Block]) -> Iterator[Block]:
+            for block in blocks:
+                yield block
+                if progress is not None:
+                    progress(self.share_read)
+
+        with closing(self._stored()) as blocks:
+            self._scale.fit(self._of_part(watched(blocks)), self._source.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""

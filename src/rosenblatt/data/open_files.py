@@ -123,7 +123,8 @@ def open(
         or are divided by their largest absolute value; "auto" is "standard" for tables where some columns are more than
         ten times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
         rounded once, for which these are read once before the first is returned; ``stream.preparation`` stores them.
-        They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never centred.
+        They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never
+        centred.
     header : bool, optional
         Whether CSV has the names of its columns in the first line. By default it has unless a cell there is a
         number. Without names columns are c1, c2, ...

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
+from rosenblatt.blocks import Block, DataError, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
 from rosenblatt.data.column_scales import StreamScale, TrainedRows
 from rosenblatt.data.io.contents import Contents
@@ -254,12 +254,21 @@ class OnceStream(Stream):
 
     def __init__(self, source: RowSource, block_rows: int | None = None, scale: StreamScale | None = None) -> None:
         super().__init__(source, block_rows, scale=scale)
-        self._rest = self._blocks()
+        self._rest, self._ended = self._blocks(), False
 
     def __iter__(self) -> Iterator[Block]:
         """Continue reading."""
         return self
 
     def __next__(self) -> Block:
-        """Return the next block."""
-        return next(self._rest)
+        """Return the next block; a DataError where all had been read before."""
+        if self._ended:
+            raise DataError(
+                f"{', '.join(self._source.files.names)} can be read only once, and has been read to its end: open it "
+                "again, or save it to a file."
+            )
+        try:
+            return next(self._rest)
+        except StopIteration:
+            self._ended = True
+            raise

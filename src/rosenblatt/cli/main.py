@@ -87,7 +87,7 @@ def train(
       rosenblatt train rings.csv -t label --learner kernel --kernel rbf
     """
     from rosenblatt.cli.kernel_choice import KernelChoice
-    from rosenblatt.cli.train import TrainOptions
+    from rosenblatt.cli.train_options import TrainOptions
     from rosenblatt.cli.train import train as run_it
 
     choice = KernelChoice(kernel, degree, gamma, coef0, hypothesis, cache_size, max_support, device)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeGuard
 
@@ -33,6 +33,9 @@ class Block:
     >>> block = Block(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([1.0, -1.0]), first=10)
     >>> len(block), block.first
     (2, 10)
+    >>> X, y = block
+    >>> y
+    array([ 1., -1.])
     """
 
     X: Features
@@ -53,6 +56,10 @@ class Block:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.y)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield ``X`` and ``y``, so that a block unpacks to both; weights are in ``weight``."""
+        return iter((self.X, self.y))
 
     @property
     def nbytes(self) -> int:
@@ -83,6 +90,21 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
     carried = None if block.carried is None else {name: cells[start:stop] for name, cells in block.carried.items()}
     X, y = block.X[start:stop], block.y[start:stop]
     return Block(X, y, block.first + start, weight, block.checked, numbers, carried)
+
+
+def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
+    """Return some rows of a block, numbered from ``first`` on.
+
+    Examples
+    --------
+    >>> take_rows(Block(np.eye(3), np.arange(3), 7), np.array([0, 2]), 5).y
+    array([0, 2])
+    """
+    weight = None if block.weight is None else block.weight[rows]
+    numbers = None if block.numbers is None else block.numbers[rows]
+    columns = (block.carried or {}).items()
+    carried = None if block.carried is None else {name: [cells[row] for row in rows] for name, cells in columns}
+    return Block(block.X[rows], block.y[rows], first, weight, block.checked, numbers, carried)
 
 
 def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]:

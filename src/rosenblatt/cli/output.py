@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 import typer
 
 from rosenblatt.cli.errors import cli_message, running
-from rosenblatt.cli.errors import cli_message
 from rosenblatt.label_text import label_text as as_text
 
 _WIDTH = 78

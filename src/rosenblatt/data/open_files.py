@@ -6,14 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rosenblatt.blocks import DataError
 from rosenblatt.data.cache.row_cache import RowCache
 from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.fingerprint import fingerprint
-from rosenblatt.data.io.formats import TABLES, detect_format
+from rosenblatt.data.io.formats import TABLES, detect_format, format_of_name
 from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
 from rosenblatt.data.preparations import check_character, check_preparation
-from rosenblatt.data.row_source import FIRST_ROWS, VERSION, OpenRequest, RowSource
+from rosenblatt.data.row_source import FIRST_ROWS, UNCLEAR, VERSION, OpenRequest, RowSource
 from rosenblatt.data.stream import OnceStream, Stream
 from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer
 
@@ -38,6 +39,8 @@ def open(
     preparation: Mapping[str, Any] | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    unclear: str = "error",
     kinds: Mapping[str, str | Sequence[str]] | None = None,
     categories: str | None = None,
     bits: int | None = None,
@@ -75,7 +78,11 @@ def open(
       for each that occurs in these rows. A later new one is 0 in all of them and counted in ``stream.unseen``;
     - strings of three words or more on average, mostly different, are text: its words are counted in ``2**bits``
       columns by a hash, and the counts of a row have length 1. An empty text has no words;
-    - dates, nested values and strings that are nearly all different are an error that asks what to do.
+    - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, where
+      the rows leave no doubt which of the two they are;
+    - dates, nested values and strings that are nearly all different are an error that asks what to do. All questions
+      about a file are asked at once. With ``unclear="drop"`` such columns are left out, and so are those that look like
+      ids: integers that count or number the rows, strings and names that are different in nearly every row.
 
     Tables of numbers become dense rows; tables with categories too if a quarter of these rows' features are not 0;
     others CSR.
@@ -90,7 +97,8 @@ def open(
         such as ``sys.stdin.buffer`` or an ``io.BytesIO``. The last two can be read once; a file object is not closed.
     target : str or int, optional
         The column with the labels, by its name or its number (-1 is the last). For .npz files, the name of that array.
-        Integers become int64, other numbers float64, booleans bool, and everything else strings.
+        Integers become int64, other numbers float64, booleans bool, and everything else strings. Numbers as for a
+        regression are an error unless ``kinds`` names the column: nearly all different, with fractions or many.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
         it is detected from the file's first bytes, its name or its first line.
@@ -98,9 +106,18 @@ def open(
         The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then.
     columns, drop : list of str, optional
         The columns to make features of, and those to leave out.
+    keep : list of str, optional
+        Columns to use though they are unclear or look like ids: dates as days, ids as numbers, strings as text.
+    unclear : "error", "drop" or "describe", default "error"
+        Whether columns whose kind is unclear are an error, or are left out, with those that look like ids;
+        ``stream.dropped`` says why. Strings with more than 1000 values that repeat are hashed categories then. Numbers
+        mixed with words, and commas that may come before decimals or between thousands, are an error in both cases.
+        With "describe" they are left out too, and ``stream.notes`` has what would have been an error.
     kinds : dict, optional
-        The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", or a list of all
-        categories.
+        The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
+        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset)
+        is the number of days since 1970-01-01, with the time of day, of UTC, as a fraction: the nearest float64 of
+        each, and of their sum. Durations are days, times of day a share of a day.
     categories : "onehot" or "hash", default "onehot"
         Whether each category has its own feature, or all of them share the hashed columns with the words.
     bits : int, default 18
@@ -181,6 +198,7 @@ def open(
         "target": target,
         "columns": columns,
         "drop": drop,
+        "keep": keep,
         "kinds": kinds,
         "categories": categories,
         "bits": bits,
@@ -195,6 +213,7 @@ def open(
         "n_features": n_features,
     }
     check_choice("on_error", on_error, ("raise", "skip"))
+    check_choice("unclear", unclear, UNCLEAR)
     check_integer("first_rows", first_rows, 1)
     if block_rows is not None:
         check_integer("block_rows", block_rows, 1)
@@ -211,7 +230,10 @@ def open(
         skip=on_error == "skip",
         threads=check_integer("threads", threads, 0),
         first_rows=first_rows,
+        unclear=unclear,
     )
+    if format is None:
+        _check_formats(request)
     _check_options(request)
     if request.preparation is not None:
         _check_preparation(request, request.preparation)
@@ -235,6 +257,18 @@ def _check_options(request: OpenRequest) -> None:
         check_character(name, request.options.get(name, "|"))
 
 
+def _check_formats(request: OpenRequest) -> None:
+    """Raise an error if the names of two files say that they have different formats."""
+    names = [name for name in request.files.names if isinstance(name, str)]
+    if len(names) < 2 or format_of_name(names[0]) not in (None, request.format):
+        return
+    for k, name in enumerate(names):
+        other = format_of_name(name)
+        if other not in (None, request.format):
+            both = f"{request.file} is {request.format} and {request.files.display_name(k)} is {other}"
+            raise DataError(f"{both}, expected files of one format: convert one, or read them one after the other.")
+
+
 def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> None:
     try:
         check_preparation(preparation)
@@ -247,7 +281,7 @@ def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> Non
         raise ParameterError(*pair, " cannot be given as well.")
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
-        what = f"{request.file} is read as {request.format}, but rows are prepared for {family}"
+        what = f"{request.file} is read as {request.format}, but what was learned from was {family}"
         raise ParameterError(f"{what}: give ", Setting("format", family), " if it is that.")
 
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.parameters import Setting, show_text
+from rosenblatt.parameters import IfAvailable, ParameterError, Phrase, Setting, shorten, show_text
 
 VERSION = 1
 """Version of preparations."""
@@ -23,6 +23,8 @@ FIRST_ROWS = 10_000
 """Rows from which the columns of a table are inferred."""
 FILLS = ("error", "zero", "mean")
 """What can be done about missing numbers."""
+UNCLEAR = ("error", "drop", "describe")
+"""What can be done about columns whose kind is unclear."""
 _KEPT_MESSAGES = 10
 
 Preparation: TypeAlias = dict[str, Any]
@@ -46,6 +48,7 @@ class OpenRequest:
     skip: bool
     threads: int
     first_rows: int
+    unclear: str = "error"
 
     @property
     def file(self) -> str:
@@ -74,11 +77,17 @@ class RowSource:
         For each column, how many values are none of its known categories.
     hashed_names : dict
         The words that were hashed, by column, if they are kept.
+    dropped : dict
+        The columns that were left out unasked, and why.
+    notes : list of tuples
+        What should be said about how the files are read: sentences, each as its pieces.
     """
 
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
         self.hashed_names: dict[int, str] = {}
+        self.dropped: dict[str, str] = {}
+        self.notes: list[tuple[Phrase, ...]] = []
         self.reset_counts()
 
     def reset_counts(self) -> None:
@@ -127,6 +136,13 @@ class RowSource:
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""
         raise NotImplementedError
+
+
+def check_missing(missing: Any) -> None:
+    """Raise a ParameterError unless this says what to do about missing numbers."""
+    if missing not in FILLS:
+        words = IfAvailable("columns", "'error', "), "'zero' or 'mean'"
+        raise ParameterError(Setting("missing"), " must be ", *words, f", got {shorten(missing)}.")
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
 from rosenblatt.data.io.contents import Contents
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.row_source import Preparation, RowSource
+from rosenblatt.parameters import Phrase
 from rosenblatt.tables import Table
 
 
@@ -138,6 +139,16 @@ class Stream:
     def preparation(self) -> Preparation:
         """How rows are made, as plain data that JSON can hold: give it to ``data.open`` to read another file alike."""
         return json.loads(json.dumps(self._source.preparation))
+
+    @property
+    def dropped(self) -> dict[str, str]:
+        """The columns that were left out under ``unclear="drop"``, and why: they look like ids, or are unclear."""
+        return dict(self._source.dropped)
+
+    @property
+    def notes(self) -> list[tuple[Phrase, ...]]:
+        """What should be said about how the files are read: sentences, each as its pieces, of strings and settings."""
+        return list(self._source.notes)
 
     @property
     def skipped(self) -> Skipped:

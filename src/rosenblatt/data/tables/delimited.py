@@ -69,6 +69,8 @@ class DelimitedReader(TableReader[Records]):
         super().__init__(files, **options)
         self.delimiter, self.quote, self.header = delimiter, quote, header
         self._missing = [*MISSING_NUMBERS, *missing]
+        self.header_guessed = False
+        """Whether the first record is taken for names only because none of its cells is a number."""
 
     def dialect(self) -> dict[str, Any]:
         """Return the delimiter, the quote, and whether there is a header."""
@@ -133,7 +135,8 @@ class DelimitedReader(TableReader[Records]):
             return data
         cells, size = self._first_record(data, chunk.file, at.line)
         if self.header is None:
-            self.header = not any(_NUMBER.fullmatch(cell) for cell in cells) or _counts_up(cells)
+            self.header_guessed = not any(_NUMBER.fullmatch(cell) for cell in cells)
+            self.header = self.header_guessed or _counts_up(cells)
         names = [f"c{k + 1}" for k in range(len(cells))]
         if not self.header and len(cells) == len(self.unnamed):
             names = self.unnamed

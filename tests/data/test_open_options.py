@@ -21,7 +21,7 @@ from rosenblatt.data.tables.arrow_arrays import import_arrow
         ({"format": "excel"}, "format must be one of csv, tsv, parquet, arrow, jsonl, svmlight, vw, npz, got 'excel'."),
         (
             {"kinds": {"a": "year"}},
-            "kinds of 'a' must be one of number, boolean, category, text, date, decimal-comma, ",
+            "kinds of 'a' must be one of number, boolean, category, text, date, ",
         ),
         ({"drop": "a"}, "drop must be a list of strings, got 'a': give drop=['a']."),
         ({"drop": ["zz"]}, "has no column 'zz': its columns are a, why (its first line was taken for their names"),

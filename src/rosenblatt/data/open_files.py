@@ -6,29 +6,18 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rosenblatt.blocks import DataError
 from rosenblatt.data.cache.row_cache import RowCache
+from rosenblatt.data.column_scales import SCALES, StreamScale
 from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.fingerprint import fingerprint
-from rosenblatt.data.io.formats import TABLES, detect_format, format_of_name
+from rosenblatt.data.io.formats import TABLES, detect_format
 from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
-from rosenblatt.data.preparations import check_character, check_preparation
+from rosenblatt.data.open_checks import already_prepared, check_formats, check_given_preparation, check_options
 from rosenblatt.data.row_source import FIRST_ROWS, UNCLEAR, VERSION, OpenRequest, RowSource
 from rosenblatt.data.stream import OnceStream, Stream
-from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer
-
-_FORMATS_OF = {
-    "target": (*TABLES, "npz"),
-    "missing": (*TABLES, "npz"),
-    "bits": (*TABLES, "vw"),
-    "names": (*TABLES, "vw"),
-    "zero_based": ("svmlight",),
-    "n_features": ("svmlight",),
-} | dict.fromkeys(("header", "delimiter", "quote"), ("csv", "tsv"))
-"""The formats that an option is for; options not listed are for tables."""
-_WITH_LISTS = ("parquet", "arrow")
-"""The formats that can have sparse rows in columns of lists."""
+from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer
+from rosenblatt.scaling import ColumnScale
 
 
 def open(
@@ -48,6 +37,7 @@ def open(
     missing: str | None = None,
     missing_values: Sequence[str] | None = None,
     weight: str | int | None = None,
+    scale: str | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
     quote: str | None = None,
@@ -132,6 +122,13 @@ def open(
         the like.
     weight : str or int, optional
         The column that says how much a row counts.
+    scale : "none", "standard", "maxabs" or "auto", default "none"
+        Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
+        or are divided by their largest absolute value; "auto" is "standard" for tables where some columns are more than
+        ten times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
+        rounded once, for which these are read once before the first is returned; ``stream.preparation`` stores them.
+        They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never
+        centred.
     header : bool, optional
         Whether CSV has the names of its columns in the first line. By default it has unless a cell there is a
         number. Without names columns are c1, c2, ...
@@ -219,6 +216,10 @@ def open(
         check_integer("block_rows", block_rows, 1)
     if threads is None:
         threads = 0 if isinstance(path, BinaryFile) else min(4, processor_count())
+    if scale is not None:
+        check_choice("scale", scale, SCALES)
+        if preparation is not None:
+            raise already_prepared("scale")
     files = LineSource(path, max_line_bytes=max_line_bytes)
     request = OpenRequest(
         files=files,
@@ -233,56 +234,22 @@ def open(
         unclear=unclear,
     )
     if format is None:
-        _check_formats(request)
-    _check_options(request)
+        check_formats(request)
+    check_options(request)
     if request.preparation is not None:
-        _check_preparation(request, request.preparation)
+        check_given_preparation(request, request.preparation)
+    stored = None if request.preparation is None else request.preparation.pop("scale", None)
     source = _make_source(request)
+    numbers = source.number_columns
+    if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
+        scale = "none"
+    if scale not in (None, "none") and not files.rereadable:
+        what = f" is found from all rows, and {request.file} can be read only once: save it to a file, or give "
+        raise ParameterError(Setting("scale", scale), what, Setting("scale", "none"), ".")
+    scaled = StreamScale(scale or "none", None if stored is None else ColumnScale.from_plain(stored))
     if not files.rereadable:
-        return OnceStream(source, block_rows)
-    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None)
-
-
-def _check_options(request: OpenRequest) -> None:
-    for name in [*request.options, *(["names"] if request.names else [])]:
-        formats = _FORMATS_OF.get(name, TABLES)
-        if request.format not in formats:
-            others = "tables" if formats == TABLES else ", ".join(formats)
-            why: tuple[Phrase, ...] = (Setting(name), f" has no meaning (it is for {others})")
-            if name == "target":
-                why = ("each line holds its label",)
-            way_out = ": leave ", Setting(name), " out, or give another ", Setting("format"), "."
-            raise ParameterError(f"{request.file} is read as {request.format}, where ", *why, *way_out)
-    for name in ("delimiter", "quote"):
-        check_character(name, request.options.get(name, "|"))
-
-
-def _check_formats(request: OpenRequest) -> None:
-    """Raise an error if the names of two files say that they have different formats."""
-    names = [name for name in request.files.names if isinstance(name, str)]
-    if len(names) < 2 or format_of_name(names[0]) not in (None, request.format):
-        return
-    for k, name in enumerate(names):
-        other = format_of_name(name)
-        if other not in (None, request.format):
-            both = f"{request.file} is {request.format} and {request.files.display_name(k)} is {other}"
-            raise DataError(f"{both}, expected files of one format: convert one, or read them one after the other.")
-
-
-def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> None:
-    try:
-        check_preparation(preparation)
-    except ValueError as fault:
-        what = "the preparation of a stream, as data.open of this version makes it"
-        raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
-    family = preparation["format"]
-    for name in request.options:
-        pair = Setting("preparation"), " says how rows are made, so ", Setting(name)
-        raise ParameterError(*pair, " cannot be given as well.")
-    alike = _WITH_LISTS if preparation.get("lists") else TABLES
-    if family != request.format and not (family in alike and request.format in alike):
-        what = f"{request.file} is read as {request.format}, but what was learned from was {family}"
-        raise ParameterError(f"{what}: give ", Setting("format", family), " if it is that.")
+        return OnceStream(source, block_rows, scaled)
+    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None, scaled)
 
 
 def _make_source(request: OpenRequest) -> RowSource:

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from helpers.titanic import titanic_like
 
+from helpers.titanic import titanic_like
 from rosenblatt import data
 from rosenblatt.data.tables.dropped import dropped_phrases
 from rosenblatt.data.tables.id_columns import integers_like_ids, strings_like_ids
@@ -107,7 +107,7 @@ def test_all_questions_about_a_file_are_one_message(tmp_path):
     words = str(caught.value)
     for part in (
         "which column is the label? Give target, one of PassengerId, Name",
-        "column 'Booked' holds dates, such as '1912-",
+        "Column 'Booked' holds dates, such as '1912-",
         "drop=['Booked'], or give kinds={'Booked': 'date'}.",
         "Values are missing in the first 200 rows of 'Age' (",
         "'Embarked' (",

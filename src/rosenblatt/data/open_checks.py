@@ -25,7 +25,7 @@ _WITH_LISTS = ("parquet", "arrow")
 
 def check_options(request: OpenRequest) -> None:
     """Raise an error if an option has no meaning for the format."""
-    for name in [*request.options, *(["names"] if request.names else [])]:
+    for name in [*request.options, *(name for name in ("names", "carry") if getattr(request, name))]:
         formats = _FORMATS_OF.get(name, TABLES)
         if request.format not in formats:
             others = "tables" if formats == TABLES else ", ".join(formats)
@@ -58,12 +58,13 @@ def check_given_preparation(request: OpenRequest, preparation: dict[str, Any]) -
         what = "the preparation of a stream, as data.open of this version makes it"
         raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
     family = preparation["format"]
-    for name in request.options:
+    for name in request.options.keys() - {"header", "delimiter", "quote"}:
         raise already_prepared(name)
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
-        what = f"{request.file} is read as {request.format}, but what was learned from was {family}"
-        raise ParameterError(f"{what}: give ", Setting("format", family), " if it is that.")
+        expected = f"{family}, as the rows before" if family not in TABLES else "a table, as the rows before"
+        what = f"{request.file} is read as {request.format}, expected {expected}"
+        raise ParameterError(f"{what}: convert it, or give ", Setting("format", family), " if it is that.")
 
 
 def already_prepared(name: str) -> ParameterError:

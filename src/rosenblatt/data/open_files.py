@@ -43,6 +43,7 @@ def open(
     quote: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
+    carry: Sequence[str] | None = None,
     labels: bool = True,
     names: bool = False,
     on_error: str = "raise",
@@ -93,7 +94,8 @@ def open(
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
         it is detected from the file's first bytes, its name or its first line.
     preparation : dict, optional
-        The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then.
+        The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then, other
+        columns are left out (``stream.extra_columns``), and the files may be tables of another format.
     columns, drop : list of str, optional
         The columns to make features of, and those to leave out.
     keep : list of str, optional
@@ -125,7 +127,7 @@ def open(
     scale : "none", "standard", "maxabs" or "auto", default "none"
         Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
         or are divided by their largest absolute value; "auto" is "standard" for tables where some columns are more than
-        ten times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
+        three times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
         rounded once, for which these are read once before the first is returned; ``stream.preparation`` stores them.
         They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never
         centred.
@@ -142,6 +144,9 @@ def open(
         The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default
         there are as many as the indices need, and an index beyond 2**26 columns, for which training takes 5 GB, is an
         error.
+    carry : list of str, optional
+        Columns of a table, used or not, that come along with the rows in ``block.carried``: cells of text as they are
+        written, other values as they are stored.
     labels : bool
         Whether each row must have a label. With False those of tables are not read.
     names : bool
@@ -231,6 +236,7 @@ def open(
         skip=on_error == "skip",
         threads=check_integer("threads", threads, 0),
         first_rows=first_rows,
+        carry=list(carry or ()),
         unclear=unclear,
     )
     if format is None:
@@ -279,6 +285,10 @@ def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.
     path = None if isinstance(cache, bool) else os.fspath(cache)
     if path is not None and source.files.reads(path):
         raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
+    if request.carry:
+        raise ParameterError(Setting("carry"), " does not go with ", Setting("cache"), ": leave out one of the two.")
     recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
+    if request.preparation is not None and request.options:  # it does not say how these files are written
+        recipe.append(request.options)
     width = source.n_features if source.fixed_width else None
     return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

@@ -6,7 +6,7 @@ A source yields its blocks as often as its files can be read. Meanwhile it count
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -50,6 +50,8 @@ class OpenRequest:
     skip: bool
     threads: int
     first_rows: int
+    carry: Sequence[str] = ()
+    """Columns that come along with the rows."""
     unclear: str = "error"
 
     @property
@@ -79,6 +81,8 @@ class RowSource:
         For each column, how many values are none of its known categories.
     hashed_names : dict
         The words that were hashed, by column, if they are kept.
+    extra_columns : list of str
+        Columns that the preparation says nothing of, so far.
     dropped : dict
         The columns that were left out unasked, and why.
     notes : list of tuples
@@ -88,6 +92,7 @@ class RowSource:
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
         self.hashed_names: dict[int, str] = {}
+        self.extra_columns: list[str] = []
         self.dropped: dict[str, str] = {}
         self.notes: list[tuple[Phrase, ...]] = []
         self.reset_counts()

@@ -230,6 +230,11 @@ class Stream:
         """For each column, how many values are none of its known categories: their rows have 0 for all of these."""
         return {name: count for name, count in self._source.unseen.items() if count}
 
+    @property
+    def extra_columns(self) -> list[str]:
+        """The columns that the ``preparation`` which was given says nothing of: they are not read."""
+        return list(self._source.extra_columns)
+
     def read(self) -> tuple[Features, np.ndarray]:
         """Return all rows at once, as ``X`` and ``y``."""
         every = list(self)

@@ -18,7 +18,7 @@ from rosenblatt.data.tables.encoder import EncodedRows, Encoder
 from rosenblatt.data.tables.header_row import header_notes
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.list_columns import ListEncoder
-from rosenblatt.data.tables.reader import TableReader, join_names
+from rosenblatt.data.tables.reader import ColumnLayout, TableReader, join_names
 from rosenblatt.data.tables.schema import Schema, infer_schema
 from rosenblatt.data.tables.table_options import TableOptions
 from rosenblatt.parameters import Phrase
@@ -36,6 +36,10 @@ class TableSource(RowSource):
         self._reader, self._encoder, self._request = reader, encoder, request
         self._begun = False
         reader.layout = encoder.layout
+        if request.preparation is not None:  # it is not of these files: they may have other columns
+            reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None)
+            reader.note_extra(reader.columns or [])
+        self.extra_columns = reader.extra_columns
 
     @property
     def n_features(self) -> int:
@@ -61,7 +65,7 @@ class TableSource(RowSource):
         """Yield all blocks; where a row is at fault, those before it first."""
         self.reset_counts()
         self._begun = True
-        first = 0
+        first = before = 0
         with closing(ordered_map(self._reader.items(), self._encode, self._request.threads)) as work:
             for rows in work:
                 error = None
@@ -77,8 +81,10 @@ class TableSource(RowSource):
                     self.hashed_names.setdefault(column, word)
                 self.share = rows.chunk.share
                 if len(rows.y):
-                    yield Block(X, rows.y, first, rows.weight, checked=self.labelled)
+                    numbers = before + rows.numbers if self._reader.skip else None
+                    yield Block(X, rows.y, first, rows.weight, self.labelled, numbers, rows.carried)
                     first += len(rows.y)
+                before += len(rows.y) + len(rows.faults)
                 if error is not None:
                     raise error
             self.share = 1.0 if self.files.size else 0.0
@@ -107,12 +113,17 @@ class TableSource(RowSource):
         self._encoder.n_features = int(facts["n_features"])
 
     def _encode(self, item: Any) -> EncodedRows:
-        return self._encoder.encode(self._reader.parse(item))
+        chunk = self._reader.parse(item)
+        rows = self._encoder.encode(chunk)
+        if self._reader.carry:
+            rows.carried = self._reader.carried(item, chunk, rows.places)
+        return rows
 
 
 def open_table(request: OpenRequest) -> TableSource:
     """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
     reader, preparation = _begin_reading(request), request.preparation
+    reader.carry = list(request.carry)
     dropped: dict[str, str] = {}
     notes: list[tuple[Phrase, ...]] = []
     if preparation is not None:
@@ -136,7 +147,8 @@ def _begin_reading(request: OpenRequest) -> TableReader[Any]:
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
         reader.many_columns = True
-        reader.unnamed = [name for name in preparation["order"] if name != target]
+        order = preparation["order"]
+        reader.unnamed = [order, [name for name in order if name != target]]
     return reader
 
 
@@ -165,9 +177,14 @@ def _make_reader(request: OpenRequest) -> TableReader[Any]:
     if request.format in readers:
         return readers[request.format](request.files, **common)
     dialect: dict[str, Any] = {"quote": '"'} if request.format == "csv" else {"quote": "", "delimiter": "\t"}
-    dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
-    settings = request.preparation or request.options
+    settings, usual = request.preparation or request.options, {}
     if request.preparation is not None and request.preparation["format"] == request.format:
-        dialect |= request.preparation["dialect"]
+        usual = request.preparation["dialect"]
+        dialect = {"quote": usual.get("quote", dialect["quote"])}
+    dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
     missing = tuple(map(str, settings.get("missing_values", ())))
-    return DelimitedReader(request.files, missing=missing, **dialect, **common)
+    reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
+    if request.preparation is not None:
+        reader.expected = frozenset(column["name"] for column in request.preparation["columns"])
+        reader.usual = usual
+    return reader

@@ -72,7 +72,7 @@ def describe_rows(blocks: Iterable[Block], most: int, title: str) -> Table:
             X = block.X[: most - rows]
             stored = X.data if is_sparse(X) else X
             low, high = min(low, stored.min(initial=np.inf)), max(high, stored.max(initial=-np.inf))
-            counts.append(np.diff(X.indptr) if is_sparse(X) else (X != 0.0).sum(axis=1))
+            counts.append(np.asarray((X != 0.0).sum(axis=1)).ravel())
             labels.update(block.y[: most - rows].tolist())
             sizes.add(X)
             width = max(width, X.shape[1])

@@ -116,7 +116,9 @@ def histogram(values: np.ndarray) -> str:
     low, high = float(values.min()), float(values.max())
     if low == high:
         return "█"
-    places = (values / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0) * _BINS  # halves, as the difference may overflow
+    if high - low == np.inf:
+        return histogram(values / 2.0)
+    places = (values - low) / (high - low) * _BINS
     return draw(np.bincount(np.minimum(places.astype(np.int64), _BINS - 1), minlength=_BINS).tolist())
 
 

@@ -103,8 +103,8 @@ class TableSource(RowSource):
             head = reader.head(self._request.first_rows)
         finally:
             reader.layout = layout
-        rows = "the first row" if head.n == 1 else f"the first {head.n:,} rows"
-        title = f"{join_names(self.files.names, 3)}: {len(head.columns):,} columns in {rows}"
+        which = "all" if head.n < self._request.first_rows else "the first"
+        title = f"{join_names(self.files.names, 3)}: {len(head.columns):,} columns, from {which} {head.n:,} rows"
         return describe_columns(head, reader.typed, self.preparation, self.dropped, title, self.n_features)
 
     def restore(self, facts: Facts) -> None:

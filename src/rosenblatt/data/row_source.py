@@ -85,6 +85,8 @@ class RowSource:
         Columns that the preparation says nothing of, so far.
     dropped : dict
         The columns that were left out unasked, and why.
+    missing_values : dict
+        How many values of the first rows are missing and filled, for the columns where some are.
     notes : list of tuples
         What should be said about how the files are read: sentences, each as its pieces.
     """
@@ -95,6 +97,7 @@ class RowSource:
         self.extra_columns: list[str] = []
         self.dropped: dict[str, str] = {}
         self.notes: list[tuple[Phrase, ...]] = []
+        self.missing_values: dict[str, int] = {}
         self.reset_counts()
 
     def reset_counts(self) -> None:

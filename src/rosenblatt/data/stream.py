@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.blocks import Block, DataError, Features, join_blocks, rebatch, skip_rows
+from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
 from rosenblatt.data.column_scales import StreamScale, TrainedRows
 from rosenblatt.data.io.contents import Contents
@@ -221,6 +221,11 @@ class Stream:
         return list(self._source.notes)
 
     @property
+    def missing_values(self) -> dict[str, int]:
+        """For each column, how many values of the first rows are missing and filled, as ``missing`` says."""
+        return dict(self._source.missing_values)
+
+    @property
     def skipped(self) -> Skipped:
         """How many rows were left out under ``on_error="skip"``, and a sentence for each of the first ten."""
         return Skipped(self._source.skipped, list(self._source.messages))
@@ -273,28 +278,3 @@ class Stream:
         names = ", ".join(map(repr, self._source.files.names[:3]))
         more = len(self._source.files.names) - 3
         return f"<Stream of {names}{f' and {more} more' if more > 0 else ''}, {self.n_features} features>"
-
-
-class OnceStream(Stream):
-    """A stream that can be read only once."""
-
-    def __init__(self, source: RowSource, block_rows: int | None = None, scale: StreamScale | None = None) -> None:
-        super().__init__(source, block_rows, scale=scale)
-        self._rest, self._ended = self._blocks(), False
-
-    def __iter__(self) -> Iterator[Block]:
-        """Continue reading."""
-        return self
-
-    def __next__(self) -> Block:
-        """Return the next block; a DataError where all had been read before."""
-        if self._ended:
-            raise DataError(
-                f"{', '.join(self._source.files.names)} can be read only once, and has been read to its end: open it "
-                "again, or save it to a file."
-            )
-        try:
-            return next(self._rest)
-        except StopIteration:
-            self._ended = True
-            raise

@@ -124,20 +124,20 @@ def open_table(request: OpenRequest) -> TableSource:
     """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
     reader, preparation = _begin_reading(request), request.preparation
     reader.carry = list(request.carry)
-    dropped: dict[str, str] = {}
-    notes: list[tuple[Phrase, ...]] = []
+    schema: Schema | None = None
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
         reader.read_columns(request.first_rows)
         labelled = request.labels and target is not None and target in (reader.columns or [target])
     else:
         schema, notes = _infer_schema(request, reader)
-        preparation, dropped = schema.preparation, schema.dropped
+        preparation = schema.preparation
         labelled = request.labels and preparation["target"] is not None
     lists = preparation.get("lists")
     encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, request.names)
     source = TableSource(reader, encoder, request)
-    source.dropped, source.notes = dropped, notes
+    if schema is not None:
+        source.dropped, source.notes, source.missing_values = schema.dropped, notes, schema.gaps
     return source
 
 

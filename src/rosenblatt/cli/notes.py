@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from rosenblatt.cli.errors import cli_message
 from rosenblatt.cli.output import note
+from rosenblatt.parameters import ParameterError
 from rosenblatt.training.plurals import count_of, name_some
 
 
@@ -19,12 +21,12 @@ def say_preparation(stream: Any, filled_by_default: bool = False) -> None:
     filled_by_default : bool
         Whether nobody asked for missing numbers to be filled; then the line says how to have it otherwise.
     """
-    dropped: dict[str, str] = getattr(stream, "dropped", None) or {}
-    for name, why in dropped.items():
-        note(f"column {name!r} is left out: {why}.")
-    for words in getattr(stream, "notes", None) or ():
-        note(str(words))
-    gaps: dict[str, int] = getattr(stream, "missing_values", None) or {}
+    from rosenblatt.data.tables.dropped import dropped_phrases
+
+    for pieces in (dropped_phrases(stream.dropped), *stream.notes):
+        if pieces:
+            note(cli_message(ParameterError(*pieces)))
+    gaps = stream.missing_values
     if gaps:
         how = "; --missing zero fills in 0 instead, --missing error stops there" if filled_by_default else ""
         note(f"missing values are filled with the column's mean: {_listed(gaps)}{how}.")

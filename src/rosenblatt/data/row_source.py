@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.parameters import IfAvailable, ParameterError, Phrase, Setting, shorten, show_text
+from rosenblatt.tables import Table
 
 VERSION = 1
 """Version of preparations."""
@@ -84,6 +85,8 @@ class RowSource:
         Columns that the preparation says nothing of, so far.
     dropped : dict
         The columns that were left out unasked, and why.
+    missing_values : dict
+        How many values of the first rows are missing and filled, for the columns where some are.
     notes : list of tuples
         What should be said about how the files are read: sentences, each as its pieces.
     """
@@ -94,6 +97,7 @@ class RowSource:
         self.extra_columns: list[str] = []
         self.dropped: dict[str, str] = {}
         self.notes: list[tuple[Phrase, ...]] = []
+        self.missing_values: dict[str, int] = {}
         self.reset_counts()
 
     def reset_counts(self) -> None:
@@ -143,6 +147,10 @@ class RowSource:
     def recipe(self) -> Preparation:
         """The preparation without what is only known after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
+
+    def describe_columns(self) -> Table | None:
+        """Return a table of the columns, None where they have no names."""
+        return None
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""

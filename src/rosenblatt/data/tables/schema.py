@@ -39,6 +39,8 @@ class Schema(NamedTuple):
     """The columns that were left out unasked, and why."""
     questions: list[tuple[Phrase, ...]]
     """What would have been an error, where a table is only described."""
+    gaps: dict[str, int]
+    """How many values of the first rows are filled, for the columns where some are."""
 
 
 def infer_schema(
@@ -99,7 +101,8 @@ def infer_schema(
     }
     if not lists:
         preparation["sparse"] = _is_sparse(head, preparation)
-    return Schema(preparation, columns.dropped, questions.asked)
+    gaps = columns.missing_counts() if options.missing != "error" else {}
+    return Schema(preparation, columns.dropped, questions.asked, gaps)
 
 
 def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:

@@ -30,13 +30,11 @@ def say_preparation(stream: Any, filled_by_default: bool = False) -> None:
         note(f"missing values are filled with the column's mean: {_listed(gaps)}{how}.")
 
 
-def say_extra_columns(stream: Any, used: Collection[str] = ()) -> None:
-    """Print a note about columns that the model does not use."""
+def say_extra_columns(stream: Any, who: str = "the model", used: Collection[str] = ()) -> None:
+    """Print a note about columns that a model or a certificate knows nothing of."""
     extra = [name for name in stream.extra_columns if name not in used]
     if extra:
-        note(
-            f"{count_of(len(extra), 'column')} that the model does not know {_is(extra)} left out: {name_some(extra)}."
-        )
+        note(f"{count_of(len(extra), 'column')} that {who} does not know {_is(extra)} left out: {name_some(extra)}.")
 
 
 def say_counts(stream: Any) -> None:

@@ -90,7 +90,7 @@ def predict(
     if not is_standard_output(out):
         check_out(out, [path, *paths], replaced=form == "parquet")
     model, rows = model_and_rows(path, paths, labels=False, carry=list(dict.fromkeys(ids)), **options)
-    say_extra_columns(rows, ids)
+    say_extra_columns(rows, used=ids)
     enable_gc()
     counts: Counter[str] = Counter()
     with ProgressBar("predicting", paths, shown=not to_terminal) as bar:

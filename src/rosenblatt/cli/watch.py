@@ -183,7 +183,7 @@ def _opened(target: str | None, rows: WeightedRowOptions, every: int, known: dic
     else:
         given |= {"format": rows.format or known["format"], "preparation": known}
     stream = opened(["-"], target, given)
-    say_preparation(stream, filled_by_default=known is None and rows.missing is None)
+    say_preparation(stream)
     say_extra_columns(stream)
     if not stream.labelled and known is not None and known.get("target"):
         raise ValueError(f"The first line has no column {known['target']['name']!r}, the label, as the model expects.")

@@ -88,6 +88,8 @@ class RowSource:
         What was wrong with the first ten of them.
     unseen : Counter
         For each column, how many values are none of its known categories.
+    filled : Counter
+        For each column of a table, how many values are missing in rows that are kept.
     hashed_names : dict
         The words that were hashed, by column, if they are kept.
     extra_columns : list of str
@@ -111,6 +113,7 @@ class RowSource:
         self.share, self.skipped = 0.0, 0
         self.messages: list[str] = []
         self.unseen: Counter[str] = Counter()
+        self.filled: Counter[str] = Counter()
 
     def record_fault(self, message: str) -> None:
         """Count a row that is left out."""
@@ -121,12 +124,13 @@ class RowSource:
     def facts(self) -> Facts:
         """Return what is known after the last row."""
         counted = {"skipped": self.skipped, "complaints": self.messages, "unseen": dict(self.unseen)}
+        counted["filled"] = dict(self.filled)
         return counted | {"n_features": self.n_features, "words": [list(pair) for pair in self.hashed_names.items()]}
 
     def restore(self, facts: Facts) -> None:
         """Set the counts to those of an earlier pass over all rows."""
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
-        self.unseen = Counter(facts["unseen"])
+        self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts.get("filled", {}))
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
 
     @property

@@ -230,6 +230,11 @@ class Stream:
         return {name: count for name, count in self._source.unseen.items() if count}
 
     @property
+    def filled(self) -> dict[str, int]:
+        """For each column of a table, how many values are missing: numbers are filled in, categories are none."""
+        return {name: count for name, count in self._source.filled.items() if count}
+
+    @property
     def extra_columns(self) -> list[str]:
         """The columns that the ``preparation`` which was given says nothing of: they are not read."""
         return list(self._source.extra_columns)

@@ -74,7 +74,8 @@ class TableSource(RowSource):
                 for place, reason in rows.faults:
                     self.record_fault(str(DataError(f"{rows.chunk.where(place)}: ", *reason, ".")))
                 X = self._encoder.fit_width(rows)
-                self.unseen.update(rows.unseen)
+                self.unseen.update(rows.counts.unseen)
+                self.filled.update(rows.counts.filled)
                 for column, word in rows.names.items():
                     self.hashed_names.setdefault(column, word)
                 self.share = rows.chunk.share

@@ -12,7 +12,7 @@ except ImportError:
 
 from rosenblatt.cli import connecting, proving, showing, using
 from rosenblatt.cli import options as given
-from rosenblatt.cli.inputs import seconds
+from rosenblatt.cli.inputs import forgiving, seconds
 from rosenblatt.cli.output import exit_cleanly
 from rosenblatt.cli.row_options import RowOptions, WeightedRowOptions, grouped
 from rosenblatt.cli.startup import prepare_process, run_and_exit
@@ -109,7 +109,7 @@ def train(
         holdout=holdout,
         folds=folds,
     )
-    run_it(data, target, run, test or [], out, rows.to_open() | {"scale": scale}, names, as_json)
+    run_it(data, target, run, test or [], out, forgiving(rows.to_open()) | {"scale": scale}, names, as_json)
 
 
 @app.command(short_help="Show what the columns of a file are, before training.")

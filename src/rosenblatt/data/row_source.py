@@ -35,6 +35,16 @@ Facts: TypeAlias = dict[str, Any]
 """What is known about rows after the last of them, as plain data that JSON can hold."""
 
 
+class IfMeaningful(str):
+    """A word for an option of ``data.open`` that is left out where the format of the files has no such option.
+
+    >>> IfMeaningful("mean") == "mean"
+    True
+    """
+
+    __slots__ = ()
+
+
 @dataclass
 class OpenRequest:
     """The arguments of ``data.open``."""
@@ -79,14 +89,14 @@ class RowSource:
         What was wrong with the first ten of them.
     unseen : Counter
         For each column, how many values are none of its known categories.
+    filled : Counter
+        For each column of a table, how many values are missing in rows that are kept.
     hashed_names : dict
         The words that were hashed, by column, if they are kept.
     extra_columns : list of str
         Columns that the preparation says nothing of, so far.
     dropped : dict
         The columns that were left out unasked, and why.
-    missing_values : dict
-        How many values of the first rows are missing and filled, for the columns where some are.
     notes : list of tuples
         What should be said about how the files are read: sentences, each as its pieces.
     """
@@ -97,7 +107,6 @@ class RowSource:
         self.extra_columns: list[str] = []
         self.dropped: dict[str, str] = {}
         self.notes: list[tuple[Phrase, ...]] = []
-        self.missing_values: dict[str, int] = {}
         self.reset_counts()
 
     def reset_counts(self) -> None:
@@ -105,6 +114,7 @@ class RowSource:
         self.share, self.skipped = 0.0, 0
         self.messages: list[str] = []
         self.unseen: Counter[str] = Counter()
+        self.filled: Counter[str] = Counter()
 
     def record_fault(self, message: str) -> None:
         """Count a row that is left out."""
@@ -115,12 +125,13 @@ class RowSource:
     def facts(self) -> Facts:
         """Return what is known after the last row."""
         counted = {"skipped": self.skipped, "complaints": self.messages, "unseen": dict(self.unseen)}
+        counted["filled"] = dict(self.filled)
         return counted | {"n_features": self.n_features, "words": [list(pair) for pair in self.hashed_names.items()]}
 
     def restore(self, facts: Facts) -> None:
         """Set the counts to those of an earlier pass over all rows."""
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
-        self.unseen = Counter(facts["unseen"])
+        self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts.get("filled", {}))
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
 
     @property

@@ -221,11 +221,6 @@ class Stream:
         return list(self._source.notes)
 
     @property
-    def missing_values(self) -> dict[str, int]:
-        """For each column, how many values of the first rows are missing and filled, as ``missing`` says."""
-        return dict(self._source.missing_values)
-
-    @property
     def skipped(self) -> Skipped:
         """How many rows were left out under ``on_error="skip"``, and a sentence for each of the first ten."""
         return Skipped(self._source.skipped, list(self._source.messages))
@@ -234,6 +229,11 @@ class Stream:
     def unseen(self) -> dict[str, int]:
         """For each column, how many values are none of its known categories: their rows have 0 for all of these."""
         return {name: count for name, count in self._source.unseen.items() if count}
+
+    @property
+    def filled(self) -> dict[str, int]:
+        """For each column of a table, how many values are missing: numbers are filled in, categories are none."""
+        return {name: count for name, count in self._source.filled.items() if count}
 
     @property
     def extra_columns(self) -> list[str]:

@@ -99,9 +99,9 @@ def test_a_titanic_like_table_needs_no_answers(tmp_path, seed):
     assert (kinds["PassengerId"], kinds["Booked"], kinds["Name"]) == ("number", "date", "text")
     assert kept.dropped == {}
     lines = titanic_like(400, seed).splitlines()
-    assert stream.missing_values.keys() == {"Age", "Embarked"}
-    assert stream.missing_values["Age"] == sum(",male,," in line or ",female,," in line for line in lines)
-    assert data.open(file, "Survived", unclear="drop").missing_values == {}, "they are not filled"
+    stream.read()
+    assert stream.filled.keys() == {"Age", "Embarked"}
+    assert stream.filled["Age"] == sum(",male,," in line or ",female,," in line for line in lines)
 
 
 def test_all_questions_about_a_file_are_one_message(tmp_path):

@@ -12,13 +12,15 @@ from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import VERSION, Facts, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
+from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.delimited import DelimitedReader
 from rosenblatt.data.tables.description import describe_columns
+from rosenblatt.data.tables.dialects import Expected
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder
 from rosenblatt.data.tables.header_row import header_notes
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.list_columns import ListEncoder
-from rosenblatt.data.tables.reader import ColumnLayout, TableReader, join_names
+from rosenblatt.data.tables.reader import ColumnLayout, TableReader
 from rosenblatt.data.tables.schema import Schema, infer_schema
 from rosenblatt.data.tables.table_options import TableOptions
 from rosenblatt.parameters import Phrase
@@ -76,7 +78,8 @@ class TableSource(RowSource):
                 for place, reason in rows.faults:
                     self.record_fault(str(DataError(f"{rows.chunk.where(place)}: ", *reason, ".")))
                 X = self._encoder.fit_width(rows)
-                self.unseen.update(rows.unseen)
+                self.unseen.update(rows.counts.unseen)
+                self.filled.update(rows.counts.filled)
                 for column, word in rows.names.items():
                     self.hashed_names.setdefault(column, word)
                 self.share = rows.chunk.share
@@ -137,7 +140,7 @@ def open_table(request: OpenRequest) -> TableSource:
     encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, request.names)
     source = TableSource(reader, encoder, request)
     if schema is not None:
-        source.dropped, source.notes, source.missing_values = schema.dropped, notes, schema.gaps
+        source.dropped, source.notes = schema.dropped, notes
     return source
 
 
@@ -185,6 +188,5 @@ def _make_reader(request: OpenRequest) -> TableReader[Any]:
     missing = tuple(map(str, settings.get("missing_values", ())))
     reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
     if request.preparation is not None:
-        reader.expected = frozenset(column["name"] for column in request.preparation["columns"])
-        reader.usual = usual
+        reader.expected = Expected(frozenset(column["name"] for column in request.preparation["columns"]), usual)
     return reader

@@ -82,7 +82,7 @@ def train(
 
     \b
     Example:
-      rosenblatt train passengers.csv --target survived --holdout 20% -o passengers.model
+      rosenblatt train people.csv --target survived --holdout 20% -o people.model
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
       rosenblatt train rings.csv -t label --learner kernel --kernel rbf
     """

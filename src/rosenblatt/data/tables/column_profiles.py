@@ -53,7 +53,7 @@ def profile(array: pa.Array, kind: str, missing: tuple[str, ...]) -> ColumnProfi
     total = max(1, sum(counts.values()))
     if kind == "text":
         words = np.array([len(text.split()) for text in texts if text is not None], np.float64)
-        range_, bars = _range(words, " words"), histogram(words)
+        range_, bars = _range(words, " words" if words.max(initial=0.0) > 1.0 else " word"), histogram(words)
     else:
         range_, bars = show_counts(counts), draw(sorted(counts.values(), reverse=True)[:_BINS])
     most = max(counts.values(), default=0) / total

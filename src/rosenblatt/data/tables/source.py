@@ -107,7 +107,8 @@ class TableSource(RowSource):
         finally:
             reader.layout = layout
         which = "all" if head.n < self._request.first_rows else "the first"
-        title = f"{join_names(self.files.names, 3)}: {len(head.columns):,} columns, from {which} {head.n:,} rows"
+        names = join_names(self.files.names, 3)
+        title = f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
         return describe_columns(head, reader.typed, self.preparation, self.dropped, title, self.n_features)
 
     def restore(self, facts: Facts) -> None:

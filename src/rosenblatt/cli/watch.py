@@ -16,7 +16,8 @@ from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
 from rosenblatt.cli.row_options import WeightedRowOptions
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.cli.train import LEARNERS, TrainOptions, name_features, run_options
+from rosenblatt.cli.train_options import LEARNERS, TrainOptions, run_options
+from rosenblatt.cli.training import name_features
 from rosenblatt.parameters import ParameterError, Setting
 
 if TYPE_CHECKING:

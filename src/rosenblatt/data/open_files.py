@@ -127,7 +127,7 @@ def open(
     scale : "none", "standard", "maxabs" or "auto", default "none"
         Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
         or are divided by their largest absolute value; "auto" is "standard" for tables where some columns are more than
-        ten times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
+        three times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
         rounded once, for which these are read once before the first is returned; ``stream.preparation`` stores them.
         They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never
         centred.

@@ -71,9 +71,10 @@ class Questions:
         """Return one error with all questions."""
         if self.no_target is not None and len(self.asked) == 1:
             return self.no_target
-        pieces: list[Phrase] = [f"{self._file}: "]
-        for k, question in enumerate(self.asked):
-            pieces += [*([" "] if k else []), *question, "."]
+        first, *others = self.asked
+        pieces: list[Phrase] = [f"{self._file}: ", *first, "."]
+        for start, *rest in others:
+            pieces += [f" {str(start)[0].upper()}{str(start)[1:]}", *rest, "."]
         return DataError(*pieces)
 
 

@@ -35,7 +35,7 @@ class TableSource(RowSource):
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
         self._reader, self._encoder, self._request = reader, encoder, request
         reader.layout = encoder.layout
-        if request.preparation is not None:  # the preparation is not of these files: they may have other columns
+        if request.preparation is not None:  # it is not of these files: they may have other columns
             reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None)
             reader.note_extra(reader.columns or [])
         self.extra_columns = reader.extra_columns

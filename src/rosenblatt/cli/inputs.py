@@ -65,7 +65,8 @@ def forgiving(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     from rosenblatt.data.row_source import IfMeaningful
 
-    return {"unclear": "drop", "missing": IfMeaningful("mean"), **options}
+    given = {name: value for name, value in options.items() if value is not None}
+    return {"unclear": "drop", "missing": IfMeaningful("mean"), **given}
 
 
 def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:

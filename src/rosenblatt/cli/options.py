@@ -64,7 +64,9 @@ Kind = Annotated[
 ]
 Missing = Annotated[
     str | None,
-    typer.Option("--missing", metavar="zero|mean", help="What to put where a number is missing."),
+    typer.Option(
+        "--missing", metavar="mean|zero|error", help="What to put where a number is missing, or to stop there."
+    ),
 ]
 Weight = Annotated[
     str | None,

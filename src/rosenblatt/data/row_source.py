@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.parameters import IfAvailable, ParameterError, Phrase, Setting, shorten, show_text
+from rosenblatt.parameters import ParameterError, Phrase, Setting, shorten, show_text
 from rosenblatt.tables import Table
 
 VERSION = 1
@@ -171,8 +171,7 @@ class RowSource:
 def check_missing(missing: Any) -> None:
     """Raise a ParameterError unless this says what to do about missing numbers."""
     if missing not in FILLS:
-        words = IfAvailable("columns", "'error', "), "'zero' or 'mean'"
-        raise ParameterError(Setting("missing"), " must be ", *words, f", got {shorten(missing)}.")
+        raise ParameterError(Setting("missing"), f" must be 'error', 'zero' or 'mean', got {shorten(missing)}.")
 
 
 @contextmanager

@@ -61,6 +61,8 @@ class TrainingRun:
         The pass in which a checkpoint was written.
     classes : array, optional
         Those of the state, where the source has others.
+    one_by_one : bool
+        Whether each batch is a row, of which the ranges of features cannot be taken.
     """
 
     window = WINDOW
@@ -78,8 +80,9 @@ class TrainingRun:
         best: BestPass | None = None,
         resumed: PassState | None = None,
         classes: Labels | None = None,
+        one_by_one: bool = False,
     ) -> None:
-        self.source, self.options, self.warm = source, options, warm
+        self.source, self.options, self.warm, self.one_by_one = source, options, warm, one_by_one
         self.state: Any = state  # of the kind that the options are for
         self.classes = source.classes if classes is None else classes
         self.current = PassState() if resumed is None else resumed
@@ -279,18 +282,24 @@ class TrainingRun:
 
     # one batch
 
-    def visit(self, batch: Batch) -> int:
+    def visit(self, batch: Batch, goes_on: bool = False) -> int:
         """Visit the rows of a batch once in their order, as a pass by itself; return the mistakes.
 
         This is what ``partial_fit``, the command ``watch`` and an online service call. ``max_updates`` limits the
-        updates of all such calls together.
+        updates of all such calls together. With ``goes_on`` the pass is that of the visit before.
         """
         state, options = self.state, self.options
         state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
-        if state.feature_ranges is None:
+        if goes_on:  # the counters have its mistakes, and enter the history once more
+            state.mistakes.pop()
+            state.passes -= 1
+            del state.validation_error[state.passes :]
+        else:
+            self.current.active = np.arange(len(state.counters))
+            self._begin_pass()
+        if state.feature_ranges is None and not self.one_by_one:
             state.feature_ranges = feature_ranges(batch.rows.matrix)
-        self.current.active, self._seen = np.arange(len(state.counters)), False
-        self._begin_pass()
+        self._seen = False
         self.in_pass = True
         try:
             self._visit(batch, np.arange(batch.rows.n, dtype=np.uint32), shuffled=False)

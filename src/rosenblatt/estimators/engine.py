@@ -178,7 +178,8 @@ class EngineLearner(TrainedClassifier):
                 "partial_fit holds out no rows, so early_stopping=True has no effect on it: use fit or fit_stream.",
                 UserWarning,
             )
-        self._check_names(X)
+        if self._lacks_names(X):
+            raise ValueError(self._lacks_names(X))
         with _unchanged_on_error(self):
             X, y = validate_pair(self, X, y, reset=start is None)
             labels, numbers = encode_labels(y)
@@ -210,8 +211,9 @@ class EngineLearner(TrainedClassifier):
             'use fit, or hypothesis="average".'
         )
 
-    def _check_names(self, X: Any) -> None:
-        """Raise a ValueError where rows without names come to a model that learns by name."""
+    def _lacks_names(self, X: Any) -> str:
+        """Return why rows without names cannot be learned from, as a sentence; "" if they can."""
+        return ""
 
     def _more_options(self, X: Any) -> dict[str, Any]:
         """Return options that are no parameters."""

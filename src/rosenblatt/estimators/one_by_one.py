@@ -140,17 +140,20 @@ class LearnsOneByOne(EngineLearner):
         self._columns = names, RecordColumns(names.tolist())
         return self._columns[1]
 
-    def _check_names(self, X: Any) -> None:
+    def _lacks_names(self, X: Any) -> str:
         known = self._columns is not None and self._columns[0] is getattr(self, "feature_names_in_", None)
-        if self._learns_by_name and known and not hasattr(X, "columns"):
-            raise ValueError(
-                "this model learns from records by name, and these rows have no names: give a data frame whose columns "
-                "are model.feature_names_in_, or use learn_one."
-            )
+        if not (self._learns_by_name and known) or hasattr(X, "columns"):
+            return ""
+        return (
+            "this model learns from records by name, and these rows have no names: give a data frame whose columns are "
+            "model.feature_names_in_, or use learn_one."
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the run that learns row by row."""
-        return {**super().__getstate__(), "_online": None}
+        state = dict(super().__getstate__())
+        state.pop("_online", None)
+        return state
 
 
 def _row(entries: Entries, width: int) -> sp.csr_array:

@@ -110,6 +110,7 @@ class TrainingRun:
             ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
         ]
         self.observers: list[Observer] = [observer for observer in own if observer is not None] + list(observers)
+        self._own = len(self.observers) - len(observers)
 
     # the loop over passes
 
@@ -143,13 +144,29 @@ class TrainingRun:
         return outcome
 
     def _make_pass(self) -> None:
-        """Make a pass and judge it, unless it changed nothing for classifiers that were clean before."""
-        current = self.current
+        """Make a pass and judge it, unless it changed nothing for classifiers that were clean before.
+
+        Where a checkpoint can be gone on from, interrupts wait until the run stands between two passes.
+        """
         first = not self._seen
         self.run_pass()
-        state, active = self.state, current.active
         if first and self._read_all and not self.source.in_memory and not self.resumed:
             self.labels.check(self.source.classes, self.options.class_weight, self.warm)
+        resumable = self.source.rereadable and not self.source.in_memory
+        with interrupts_deferred() if resumable else nullcontext():
+            judged = self._judge_pass()
+            self.is_resumable = resumable
+        if len(judged):
+            for observer in self.observers[self._own :]:
+                observer.on_pass(self, judged)
+        with interrupts_deferred() if resumable else nullcontext():
+            self.current.active = self._unfinished()
+            self._note_standing()
+
+    def _judge_pass(self) -> NDArray[np.int64]:
+        """Enter what a pass has shown; return the classifiers for which it counts."""
+        current, state = self.current, self.state
+        active = current.active
         state.done[active] = state.counters["mistakes"][active] == 0
         idle = current.was_done & state.done[active]  # as if this pass had not been made
         state.counters["visits"][active[idle]] = current.visits[idle]
@@ -157,8 +174,14 @@ class TrainingRun:
         if not idle.all():
             current.passes_done += 1
             self._check_weights()
-            self._notify("on_pass", active[~idle])
-        current.active = self._unfinished()
+            for observer in self.observers[: self._own]:
+                observer.on_pass(self, active[~idle])
+        return active[~idle]
+
+    def _note_standing(self) -> None:
+        """Note how the classifiers that take part stood before the pass."""
+        state, current = self.state, self.current
+        current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
 
     def _check_weights(self) -> None:
         """Raise a ValueError if weights have outgrown the floats; the counts of a kernel perceptron never do."""
@@ -243,7 +266,7 @@ class TrainingRun:
     def _begin_pass(self) -> None:
         """Reset what is counted for each pass."""
         state, current = self.state, self.current
-        current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
+        self._note_standing()
         state.done[current.active] = False
         started = state.counters[current.active]
         started["mistakes"], started["longest"] = 0, 0.0

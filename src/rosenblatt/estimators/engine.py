@@ -35,6 +35,12 @@ from rosenblatt.training.scoring import stored_hypothesis
 from rosenblatt.training.train import Start, online_run, train
 from rosenblatt.user_warnings import warn_user
 
+KEPT = (
+    "The model keeps what it has learned, where it has a name: after model = Perceptron(), an interrupt of "
+    "model.fit(X, y) leaves it, and report_ says how far it came."
+)
+"""What an interrupt says to people."""
+
 
 class EngineLearner(TrainedClassifier):
     """The common part of learners that the engine trains; a subclass says what their parameters are."""
@@ -274,7 +280,12 @@ class EngineLearner(TrainedClassifier):
                 attach_preparation(self, source.blocks)
 
         threads = effective_n_jobs(self.n_jobs)
-        outcome = train(source, options, keep, observers, start=start, resumed=resumed, threads=threads)
+        try:
+            outcome = train(source, options, keep, observers, start=start, resumed=resumed, threads=threads)
+        except KeyboardInterrupt as interrupt:
+            if hasattr(self, "state_"):
+                interrupt.add_note(KEPT)
+            raise
         run = runs[-1]
         if not options.shuffle and not run.resumed and run.labels.is_sorted:
             warn_if_sorted(run.labels.leading_run)

@@ -77,7 +77,7 @@ class KernelPerceptron(EngineLearner):
         How many of them are of each class.
     gamma_ : float
         The number in use.
-    classes_, n_features_in_, feature_names_in_, n_iter_, n_updates_, converged_, history_, seed_
+    classes_, n_features_in_, feature_names_in_, n_iter_, best_iter_, n_updates_, converged_, history_, seed_
         As for `Perceptron`.
     report_ : Report
         What the run proves: radius, margin and bound are those of the kernel's space.

@@ -24,4 +24,6 @@ def name_some(things: Sequence[Any], most: int = 6) -> str:
     ('0, 1, 2', '0, 1 and 8 more')
     """
     shown = things if len(things) <= most else things[: most - 1]
-    return ", ".join(map(label_text, shown)) + (f" and {len(things) - len(shown):,} more" if len(things) > len(shown) else "")
+    return ", ".join(map(label_text, shown)) + (
+        f" and {len(things) - len(shown):,} more" if len(things) > len(shown) else ""
+    )

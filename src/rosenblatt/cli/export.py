@@ -16,7 +16,7 @@ def export(path: str, out: Path) -> None:
     if out.suffix.lower() not in writers:
         raise ValueError(f"the file to write must end in .onnx or .json, got {str(out)!r}.")
     check_out(out, [path])
-    model = rosenblatt.load(path)
+    model = rosenblatt.load(path, max_features=None)
     if isinstance(model, rosenblatt.KernelPerceptron):
         raise ValueError(
             f"{path} holds a KernelPerceptron, which has support rows and no weights, so it cannot be exported: "

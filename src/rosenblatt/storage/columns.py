@@ -70,7 +70,7 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
     columns = out.pop("columns", np.zeros((0, 0)))
     if columns.dtype.kind + str(columns.dtype.itemsize) not in ("i4", "i8") or columns.ndim != 1:
         raise ValueError("there is no array 'columns' of indices, as there should be where a width is stated.")
-    if len(columns) and not (0 <= columns[0] and columns[-1] < width and (columns[1:] > columns[:-1]).all()):
+    if len(columns) and not (columns[0] >= 0 and columns[-1] < width and (columns[1:] > columns[:-1]).all()):
         raise ValueError(f"the indices in 'columns' must rise, from 0 to below {width:,}.")
     wide = [name for name in out if _WIDE.fullmatch(name)]
     for name in wide:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,9 @@ class Block:
     >>> block = Block(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([1.0, -1.0]), first=10)
     >>> len(block), block.first
     (2, 10)
+    >>> X, y = block
+    >>> y
+    array([ 1., -1.])
     """
 
     X: Features
@@ -49,6 +52,10 @@ class Block:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.y)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield ``X`` and ``y``, so that a block unpacks to both; weights are in ``weight``."""
+        return iter((self.X, self.y))
 
     @property
     def nbytes(self) -> int:
@@ -76,6 +83,18 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
         return block
     weight = None if block.weight is None else block.weight[start:stop]
     return Block(block.X[start:stop], block.y[start:stop], block.first + start, weight, block.checked)
+
+
+def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
+    """Return some rows of a block, numbered from ``first`` on.
+
+    Examples
+    --------
+    >>> take_rows(Block(np.eye(3), np.arange(3), 7), np.array([0, 2]), 5).y
+    array([0, 2])
+    """
+    weight = None if block.weight is None else block.weight[rows]
+    return Block(block.X[rows], block.y[rows], first, weight, block.checked)
 
 
 def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]:

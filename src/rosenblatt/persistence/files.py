@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from typing import Any
 
@@ -19,11 +20,14 @@ from rosenblatt.persistence.codecs import (
     rescaled_to_plain,
     to_trained_model,
 )
+from rosenblatt.persistence.pipelines import KIND, learner_of, pipeline_from_plain, pipeline_to_plain
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.columns import MOST_FEATURES
+from rosenblatt.storage.container import read_container, write_container
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import MOST_ROWS
-from rosenblatt.training.model import ModelInfo, TrainedModel, read_file, write_file
+from rosenblatt.training.model import TrainedModel
+from rosenblatt.training.model_file import ModelInfo, model_to_plain, read_model
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -56,16 +60,17 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> again.predict([[3, 1], [-1, -1]]), again.n_updates_
     (array(['yes', 'no'], dtype='<U3'), 2)
     """
-    if LEARNERS.get(type(model).__name__) is not type(model):
-        raise TypeError(
-            f"only {', '.join(LEARNERS)} can be saved, got {type(model).__name__}: of a pipeline, save the last step."
-        )
-    check_is_fitted(model)
-    _check_attached(getattr(model, "preparation_", None))
-    if type(model).__name__ in TRAINED:
-        to_trained_model(model).save(path)
-    elif isinstance(model, RescaledPerceptron):
-        write_file(path, *rescaled_to_plain(model), rescaled_from_plain)
+    learner = learner_of(model)
+    check_is_fitted(learner)
+    _check_attached(getattr(learner, "preparation_", None))
+    read = functools.partial(_from_plain, max_rows=math.inf)
+    if isinstance(learner, RescaledPerceptron):
+        header, arrays = model_to_plain(*rescaled_to_plain(learner), read)
+    else:
+        header, arrays = to_trained_model(learner).to_plain()
+    if learner is not model:
+        header, arrays = pipeline_to_plain(model, header, arrays)
+    write_container(path, header, arrays)
 
 
 def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_features: int | None = MOST_FEATURES) -> Any:
@@ -102,7 +107,11 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
     """
     if max_features is not None:
         check_integer("max_features", max_features, 1)
-    return read_file(path, functools.partial(_from_plain, max_rows=max_rows), max_features)
+    header, arrays = read_container(path)
+    read = functools.partial(_from_plain, max_rows=max_rows)
+    if header.get("kind") == KIND:
+        return pipeline_from_plain(path, header, arrays, read, max_features)
+    return read_model(path, header, arrays, read, max_features)
 
 
 def _from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays, max_rows: float) -> Any:

@@ -43,8 +43,10 @@ class StepReader:
 
     arrays: StrictArrays
     decode: Callable[[Any, StepReader], Any]
-    max_features: int
+    max_features: int | None
     prefix: str = "steps."
+    names: list[str] | None = None
+    """The names of the features of this step."""
 
     def take(self, name: str, types: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
         """Return an array of this step, whose numbers are finite."""
@@ -68,6 +70,15 @@ class Codec(NamedTuple):
     """Returns the fitted step of such fields, with so many features, or raises a ValueError."""
     width: Callable[[Any], int]
     """Returns how many features a fitted step makes."""
+
+
+CODECS: dict[str, Codec] = {}
+"""The steps that are known, by their names, filled by `registry`: a name in a file is looked up here, nowhere else."""
+
+
+def step_width(step: Any) -> int:
+    """Return how many features a fitted step makes."""
+    return CODECS[type(step).__name__].width(step)
 
 
 class Parameter(NamedTuple):

@@ -50,10 +50,8 @@ def _read(fields: StrictFields, reader: StepReader, d: int) -> SimpleImputer:
     step = SimpleImputer(**parameters_from_plain(fields.part("parameters"), SimpleImputer, _PARAMETERS))
     dtype = fields.word("fitted_on", _TYPES)
     statistics = values_from_plain(fields.take("statistics"), "the statistics of a SimpleImputer", d)
-    if (dtype == "object") != (statistics.dtype == object):
-        raise ValueError("the statistics of a SimpleImputer must be of the type that it was fitted on.")
     words = dtype == "object"
-    if not words and (isinstance(step.fill_value, str) or isinstance(step.missing_values, str)):
+    if not words and any(isinstance(v, str) for v in (step.fill_value, step.missing_values, *statistics.tolist())):
         raise ValueError("a SimpleImputer of numbers must neither look for words nor fill them in.")
     if words and step.strategy in ("mean", "median"):
         raise ValueError(f"the {step.strategy} of words is none.")

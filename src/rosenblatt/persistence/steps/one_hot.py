@@ -54,7 +54,11 @@ _PARAMETERS = {
     "drop": Parameter(None, _is_drop, "'first', 'if_binary', values or None", _drop_to_plain, _drop_from_plain),
     "sparse_output": flag(True),
     "dtype": Parameter(
-        np.float64, lambda value: value in _DTYPES, "a type of numbers", lambda value: np.dtype(value).name, np.dtype
+        np.float64,
+        lambda value: value in _DTYPES,
+        "a type of numbers",
+        lambda value: np.dtype(value).name,
+        lambda value: np.dtype(value).type,
     ),
     "handle_unknown": choice("error", "ignore", "infrequent_if_exist", "warn"),
     "min_frequency": fixed(None),

@@ -129,6 +129,8 @@ class TrainedModel:
             stored_hypothesis(state, options.hypothesis)  # a kernel perceptron can always vote
         told = fields.take("report")
         restore_facts(state, told)
+        for other in states[1:]:
+            other.held_out_rows = state.held_out_rows
         if not same_report(told, model.report.to_plain()):
             raise ValueError("its report is not that of its counters.")
         return model

@@ -142,9 +142,7 @@ def test_forged_files_are_refused_or_work(path, name):
             assert "\n" not in str(refusal)  # noqa: PT017
             continue
         loaded += 1
-        with contextlib.suppress(
-            ValueError, UserWarning, RuntimeWarning
-        ):  # other names, or categories that are not known
+        with contextlib.suppress(ValueError, UserWarning, RuntimeWarning):  # other names or categories, large numbers
             again.predict(X)
         save(again, path)
     assert loaded < min(500, len(forgeries)) / 3

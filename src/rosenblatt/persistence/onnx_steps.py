@@ -141,7 +141,7 @@ def _combine(graph: Graph, step: Combinations, rows: Rows) -> Rows:
     """Multiply the first feature with the combination of the others, as scikit-learn does for dense rows."""
     tensor, d = rows.matrix(graph, "Combinations"), int(step.n_features_in_)
     least, most = (1, step.degree) if isinstance(step.degree, int | np.integer) else step.degree
-    level = [(j,) for j in range(d)]
+    level: list[tuple[int, ...]] = [(j,) for j in range(d)]
     columns, parts = tensor, [Part(tensor, d)] if least == 1 else []
     for degree in range(2, min(most, d) + 1):
         places = {chosen: k for k, chosen in enumerate(level)}

@@ -100,6 +100,8 @@ def read_model(
     max_features: int | None,
 ) -> Model:
     """Return what ``read`` makes of the header and the arrays of a file; errors name the file."""
+    if header.get("kind") == "pipeline":
+        raise ValueError(f"{os.fspath(path)} holds a pipeline: use it from Python, with rosenblatt.load.")
     if header.get("kind") != "model":
         raise ValueError(f"{os.fspath(path)} holds no model: it says {shorten(header.get('kind'))}.")
     check_version(path, header.get("version"), FORMAT)

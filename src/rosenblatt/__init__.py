@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from rosenblatt.inspection.explain import contributions, explain
     from rosenblatt.inspection.geometry import boundary, distance, unit_weights
     from rosenblatt.kernels.orders import visiting_order
-    from rosenblatt.persistence.export import export_json, export_onnx
+    from rosenblatt.persistence.export import export_onnx
     from rosenblatt.persistence.files import load, save
+    from rosenblatt.persistence.json_export import export_json
     from rosenblatt.theory import vc
     from rosenblatt.theory.certificates import Certificate
     from rosenblatt.theory.convergence.bounds import mistake_bound
@@ -45,12 +46,13 @@ _HOMES = {
     "kernels.orders": ("visiting_order",),
     "circles.fitting": ("fit_circle",),
     "inspection.explain": ("contributions", "explain"),
-    "persistence.export": ("export_json", "export_onnx"),
+    "persistence.export": ("export_onnx",),
     "inspection.geometry": ("boundary", "distance", "unit_weights"),
     "estimators.kernel": ("KernelPerceptron",),
     "estimators.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
     "estimators.rescaled": ("RescaledPerceptron",),
     "persistence.files": ("load", "save"),
+    "persistence.json_export": ("export_json",),
     "circles.shapes": ("Circle", "HalfSpace", "NoCircle", "Outside", "circle_from_plane"),
     "theory.certificates": ("Certificate",),
     "theory.convergence.bounds": ("mistake_bound",),

@@ -16,7 +16,7 @@ from helpers.forging import compact, forge
 from helpers.mutating import mutated_arrays, mutated_bytes, mutated_plain
 from helpers.naive_dual import dual_run
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, data, load, save
-from rosenblatt.persistence.export import export_json
+from rosenblatt.persistence.json_export import export_json
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import read_container
 from rosenblatt.training.kernel import Kernel

@@ -19,10 +19,10 @@ def explain(path: str, top: int, row: str | None, options: Mapping[str, Any], as
     if row is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the table's notes say it
-            model = rosenblatt.load(path)
+            model = rosenblatt.load(path, max_features=None)
             table = _not_zero(rosenblatt.explain(model, _names(model), top=top))
     else:
-        model, x = rosenblatt.load(path), _one_row(path, row, options)
+        model, x = rosenblatt.load(path, max_features=None), _one_row(path, row, options)
         table = rosenblatt.contributions(model, x, _names(model), top=top)
     if as_json:
         emit({"title": table.title, "rows": list(table), "notes": list(table.notes)})

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import typer
 
 from rosenblatt.cli.errors import cli_message
+from rosenblatt.label_text import label_text as as_text
 
 _WIDTH = 78
 _MOST_BARS = 20
@@ -107,17 +108,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def as_text(label: Any) -> str:
-    """Return a label as people write it: 1.0 is 1.
-
-    >>> as_text(-1.0), as_text("spam"), as_text(0.5)
-    ('-1', 'spam', '0.5')
-    """
-    if hasattr(label, "item"):
-        label = label.item()
-    return str(int(label)) if isinstance(label, float) and label.is_integer() and abs(label) < 1e15 else str(label)
 
 
 def print_table(table: Any) -> None:

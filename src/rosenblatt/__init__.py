@@ -73,7 +73,7 @@ _MODULES = {
 }
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = sorted({*_NAMES, *_MODULES} - {"plots"})  # pictures need matplotlib, which may not be there
+__all__ = sorted({*_NAMES, *_MODULES})
 
 
 def __getattr__(name: str) -> Any:
@@ -88,4 +88,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_MODULES, "__version__"})
+    return sorted({*__all__, "__version__"})

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.rescaled import RescaledPerceptron
     from rosenblatt.features.combinations import Combinations, n_combinations
     from rosenblatt.features.lifts import SphereLift
-    from rosenblatt.inspection.explain import contributions, explain
+    from rosenblatt.inspection.contributions import contributions
+    from rosenblatt.inspection.explain import explain
     from rosenblatt.inspection.geometry import boundary, distance, unit_weights
     from rosenblatt.kernels.orders import visiting_order
     from rosenblatt.persistence.export import export_json, export_onnx
@@ -42,7 +43,8 @@ _HOMES = {
     "features.lifts": ("SphereLift",),
     "kernels.orders": ("visiting_order",),
     "circles.fitting": ("fit_circle",),
-    "inspection.explain": ("contributions", "explain"),
+    "inspection.contributions": ("contributions",),
+    "inspection.explain": ("explain",),
     "persistence.export": ("export_json", "export_onnx"),
     "inspection.geometry": ("boundary", "distance", "unit_weights"),
     "estimators.kernel": ("KernelPerceptron",),

@@ -15,7 +15,8 @@ from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, Stand
 from sklearn.svm import SVC
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
-from rosenblatt.inspection.explain import contributions, explain
+from rosenblatt.inspection.contributions import contributions
+from rosenblatt.inspection.explain import explain
 
 RNG = np.random.default_rng(0)
 X3 = RNG.integers(-5, 6, (90, 4)).astype(float)
@@ -140,7 +141,7 @@ def test_training_itself_notices_the_scale():
     with pytest.warns(UserWarning, match="'x3' ranges over"):
         explain(model)
     scaled = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(X, X[:, 0] > 0)
-    assert len(explain(scaled).notes) == 1
+    assert not any("mislead" in note for note in explain(scaled).notes)
 
 
 @pytest.mark.parametrize("top", [0, -1, 2.0, True, "10"])

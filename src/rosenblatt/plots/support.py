@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.inspection.explain import feature_labels
-from rosenblatt.inspection.predictions import split_pipeline
+from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.support import SupportRule, kernel_words, support_rule
 from rosenblatt.plots.axes import (
     BLUE,

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.explain import feature_labels
 from rosenblatt.inspection.geometry import distance, linear_rule
+from rosenblatt.inspection.pipelines import feature_labels
 from rosenblatt.inspection.predictions import extremes
 from rosenblatt.parameters import check_integer
 from rosenblatt.plots.axes import (

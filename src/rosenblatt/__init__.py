@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.rescaled import RescaledPerceptron
     from rosenblatt.features.combinations import Combinations, n_combinations
     from rosenblatt.features.lifts import SphereLift
+    from rosenblatt.features.scaling import ExactScaler
     from rosenblatt.inspection.contributions import contributions
     from rosenblatt.inspection.explain import explain
     from rosenblatt.inspection.geometry import boundary, distance, unit_weights
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "features.combinations": ("Combinations", "n_combinations"),
     "features.lifts": ("SphereLift",),
+    "features.scaling": ("ExactScaler",),
     "kernels.orders": ("visiting_order",),
     "circles.fitting": ("fit_circle",),
     "inspection.contributions": ("contributions",),

@@ -78,6 +78,18 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
     return Block(block.X[start:stop], block.y[start:stop], block.first + start, weight, block.checked)
 
 
+def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
+    """Return some rows of a block, numbered from ``first`` on.
+
+    Examples
+    --------
+    >>> take_rows(Block(np.eye(3), np.arange(3), 7), np.array([0, 2]), 5).y
+    array([0, 2])
+    """
+    weight = None if block.weight is None else block.weight[rows]
+    return Block(block.X[rows], block.y[rows], first, weight, block.checked)
+
+
 def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]:
     """Yield the rows from number ``row`` on.
 

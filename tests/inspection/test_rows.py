@@ -28,7 +28,7 @@ def test_a_dictionary_is_a_row_with_zeros_where_a_feature_is_absent():
 
 def test_an_unknown_name_is_a_sentence_that_guesses():
     model = Perceptron(shuffle=False).fit(FRAME, LABELS)
-    with pytest.raises(ValueError, match="the model has no feature 'rian': did you mean 'rain'?"):
+    with pytest.raises(ValueError, match=r"^the model has no feature 'rian': did you mean 'rain'\?$"):
         contributions(model, {"rian": 1})
     with pytest.raises(ValueError, match=r"no feature 'wind': they are called \['rain', 'sun'\]"):
         contributions(model, {"wind": 1})

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rosenblatt.data.cache.row_cache import RowCache
+from rosenblatt.data.column_scales import SCALES, StreamScale
 from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.io.formats import TABLES, detect_format
@@ -16,6 +17,7 @@ from rosenblatt.data.preparations import check_character, check_preparation
 from rosenblatt.data.row_source import FIRST_ROWS, VERSION, OpenRequest, RowSource
 from rosenblatt.data.stream import OnceStream, Stream
 from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer
+from rosenblatt.scaling import ColumnScale
 
 _FORMATS_OF = {
     "target": (*TABLES, "npz"),
@@ -45,6 +47,7 @@ def open(
     missing: str | None = None,
     missing_values: Sequence[str] | None = None,
     weight: str | int | None = None,
+    scale: str | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
     quote: str | None = None,
@@ -115,6 +118,12 @@ def open(
         the like.
     weight : str or int, optional
         The column that says how much a row counts.
+    scale : "none", "standard", "maxabs" or "auto", default "none"
+        Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
+        or are divided by their largest absolute value; "auto" is "standard" where some columns are more than ten times
+        as large as others or as the bias, else "none". Means and deviations are exact sums over all rows, rounded once,
+        for which these are read once before the first is returned; ``stream.preparation`` stores them. They are those
+        of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never centred.
     header : bool, optional
         Whether CSV has the names of its columns in the first line. By default it has unless a cell there is a
         number. Without names columns are c1, c2, ...
@@ -200,6 +209,10 @@ def open(
         check_integer("block_rows", block_rows, 1)
     if threads is None:
         threads = 0 if isinstance(path, BinaryFile) else min(4, processor_count())
+    if scale is not None:
+        check_choice("scale", scale, SCALES)
+        if preparation is not None:
+            raise _already_prepared("scale")
     files = LineSource(path, max_line_bytes=max_line_bytes)
     request = OpenRequest(
         files=files,
@@ -215,10 +228,16 @@ def open(
     _check_options(request)
     if request.preparation is not None:
         _check_preparation(request, request.preparation)
+    scaled = StreamScale(scale or "none")
+    if request.preparation is not None and "scale" in request.preparation:
+        scaled = StreamScale(fitted=ColumnScale.from_plain(request.preparation.pop("scale")))
     source = _make_source(request)
     if not files.rereadable:
-        return OnceStream(source, block_rows)
-    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None)
+        if scaled.pending:
+            what = f" is found from all rows, and {request.file} can be read only once: save it to a file, or give "
+            raise ParameterError(Setting("scale", scale), what, Setting("scale", "none"), ".")
+        return OnceStream(source, block_rows, scaled)
+    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None, scaled)
 
 
 def _check_options(request: OpenRequest) -> None:
@@ -243,12 +262,17 @@ def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> Non
         raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
     family = preparation["format"]
     for name in request.options:
-        pair = Setting("preparation"), " says how rows are made, so ", Setting(name)
-        raise ParameterError(*pair, " cannot be given as well.")
+        raise _already_prepared(name)
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
         what = f"{request.file} is read as {request.format}, but rows are prepared for {family}"
         raise ParameterError(f"{what}: give ", Setting("format", family), " if it is that.")
+
+
+def _already_prepared(name: str) -> ParameterError:
+    return ParameterError(
+        Setting("preparation"), " says how rows are made, so ", Setting(name), " cannot be given as well."
+    )
 
 
 def _make_source(request: OpenRequest) -> RowSource:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from rosenblatt.data.io.formats import FORMATS, TABLES
 from rosenblatt.data.row_source import FILLS, VERSION
 from rosenblatt.parameters import ParameterError, Setting, shorten
+from rosenblatt.scaling import METHODS
 from rosenblatt.storage.json_fields import StrictFields
 
 KINDS = ("number", "boolean", "category", "text")
@@ -39,8 +40,30 @@ def check_preparation(data: object) -> int | None:
     fields.whole("version", VERSION, VERSION)
     read: Callable[[StrictFields], int | None] = _table if format in TABLES else _OTHERS[format]
     features = read(fields)
+    if fields.has("scale"):
+        _scale(fields.part("scale"), features)
     fields.end()
     return features
+
+
+def _scale(fields: StrictFields, width: int | None) -> None:
+    method = fields.word("method", METHODS[1:])
+    features = fields.values("features")
+    if any(type(feature) is not int for feature in features) or sorted(set(features)) != features:
+        raise fields.wrong("features", "a list of different integers in order", features)
+    if features and not 0 <= features[0] <= features[-1] < (_MOST_FEATURES if width is None else width):
+        raise fields.wrong("features", "a list of features that there are", features)
+    for name, least in (("centre", -sys.float_info.max), ("spread", 0.0)):
+        numbers = fields.values(name)
+        if len(numbers) != len(features) or any(type(number) is not float for number in numbers):
+            raise fields.wrong(name, f"a list of {len(features)} numbers", numbers)
+        if not all(least <= number <= sys.float_info.max for number in numbers):
+            raise fields.wrong(name, "a list of finite numbers", numbers)
+        if name == "spread" and 0.0 in numbers:
+            raise fields.wrong(name, "a list of numbers above 0", numbers)
+        if name == "centre" and method == "maxabs" and any(numbers):
+            raise fields.wrong(name, "0 in all places for maxabs", numbers)
+    fields.end()
 
 
 def _width(fields: StrictFields) -> int | None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError
@@ -112,6 +113,11 @@ class RowSource:
     @property
     def feature_names(self) -> list[str] | None:
         """A name for each column, None where there are none."""
+        return None
+
+    @property
+    def number_columns(self) -> np.ndarray | None:
+        """The features that are columns of numbers in a table; None where all features are alike."""
         return None
 
     @property

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
@@ -12,9 +13,12 @@ import numpy as np
 
 from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
+from rosenblatt.data.column_scales import StreamScale, TrainedRows
 from rosenblatt.data.io.contents import Contents
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.row_source import Preparation, RowSource
+from rosenblatt.data.splits import Part, Split
+from rosenblatt.scaling import ColumnScale
 from rosenblatt.tables import Table
 
 
@@ -58,8 +62,16 @@ class Stream:
     array(['apple'], dtype='<U6')
     """
 
-    def __init__(self, source: RowSource, block_rows: int | None = None, cache: RowCache | None = None) -> None:
+    def __init__(
+        self,
+        source: RowSource,
+        block_rows: int | None = None,
+        cache: RowCache | None = None,
+        scale: StreamScale | None = None,
+    ) -> None:
         self._source, self._block_rows, self._cache = source, block_rows, cache
+        self._scale = scale or StreamScale()
+        self._part: Part | None = None
         self.rows_read = 0
         self.labelled = source.labelled
         if cache is not None and cache.facts is not None:
@@ -74,11 +86,51 @@ class Stream:
         return self._blocks()
 
     def _blocks(self) -> Generator[Block, None, None]:
+        self.fit_scale()
         self.rows_read = 0
-        with closing(self._stored()) as blocks:
+        with closing(self._stored()) as stored:
+            blocks = self._scale.apply(self._of_part(stored))
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
                 yield block
+
+    def _of_part(self, blocks: Iterable[Block]) -> Iterable[Block]:
+        return blocks if self._part is None else self._part(blocks)
+
+    # parts and scales
+
+    def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
+        """Return a stream of the rows that a split holds out, or of the others.
+
+        They are scaled by themselves, as this stream was asked to be, or as those of another stream.
+        """
+        stream = copy.copy(self)
+        stream._part = Part(split, held)
+        stream._scale = StreamScale(self._scale.method) if scaled_as is None else scaled_as._scale
+        return stream
+
+    def unscaled(self) -> Stream:
+        """Return a stream of the same rows as they are before they are scaled."""
+        stream = copy.copy(self)
+        stream._scale = StreamScale()
+        return stream
+
+    @property
+    def scale_pending(self) -> bool:
+        """Whether all rows are going to be read once before the first one is returned, to find the scale."""
+        return self._scale.pending
+
+    @property
+    def scale(self) -> ColumnScale | None:
+        """What is done to columns, None where they stay as they are; reads all rows once where that is not known."""
+        self.fit_scale()
+        return self._scale.fitted
+
+    def fit_scale(self, trained: TrainedRows | None = None) -> None:
+        """Find the scale, where that is pending, from all rows or from those that are trained on."""
+        if self._scale.pending:
+            with closing(self._stored()) as blocks:
+                self._scale.fit(self._of_part(blocks), self._source.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""
@@ -104,7 +156,9 @@ class Stream:
         """
         if not self._source.files.rereadable:
             raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
-        return fingerprint(self._source.files.names, self._source.recipe)
+        made: dict[str, Any] = {} if self._scale.method == "none" else {"scaled": self._scale.method}
+        made |= {} if self._part is None else {"part": self._part.recipe}
+        return fingerprint(self._source.files.names, self._source.recipe | made)
 
     def watch_contents(self) -> Contents | None:
         """Take note of what is read of the files from now on; return what notes it, None if they can be read once.
@@ -136,8 +190,12 @@ class Stream:
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made, as plain data that JSON can hold: give it to ``data.open`` to read another file alike."""
-        return json.loads(json.dumps(self._source.preparation))
+        """How rows are made, as plain data that JSON can hold: give it to ``data.open`` to read another file alike.
+
+        With a scale that is not known yet, all rows are read once.
+        """
+        made = {} if self.scale is None else {"scale": self.scale.to_plain()}
+        return json.loads(json.dumps(self._source.preparation | made))
 
     @property
     def skipped(self) -> Skipped:
@@ -183,8 +241,8 @@ class Stream:
 class OnceStream(Stream):
     """A stream that can be read only once."""
 
-    def __init__(self, source: RowSource, block_rows: int | None = None) -> None:
-        super().__init__(source, block_rows)
+    def __init__(self, source: RowSource, block_rows: int | None = None, scale: StreamScale | None = None) -> None:
+        super().__init__(source, block_rows, scale=scale)
         self._rest = self._blocks()
 
     def __iter__(self) -> Iterator[Block]:

@@ -14,7 +14,7 @@ from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.options import KernelOptions, RunOptions
+from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.starts import first_state, new_state, not_precomputed
@@ -43,6 +43,9 @@ def train(
     ``keep`` gets the run when it has ended or was interrupted, never one that failed. A stream in which a class turns
     up that its first block does not have is begun again with all classes.
     """
+    options = replace(options, random_state=_seed(options, start, resumed))
+    if isinstance(source, Streamed):
+        source.fit_scale(options.random_state, options.validation_fraction if options.early_stopping else None)
     while True:
         if isinstance(source, Streamed) and source.rereadable and start is None and len(source.classes) < 2:
             source.read_classes()
@@ -59,6 +62,12 @@ def train(
         else:
             keep(run)
             return outcome
+
+
+def _seed(options: RunOptions, start: Start | None, resumed: Checkpoint | None) -> int:
+    """Return the seed of a run: of the one that it goes on from, if there is one."""
+    before = resumed or start
+    return draw_seed(options.random_state) if before is None else int(before.state.seed)
 
 
 def _new_run(

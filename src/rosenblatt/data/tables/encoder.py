@@ -88,6 +88,13 @@ class Encoder:
         return self._preparation
 
     @property
+    def number_columns(self) -> np.ndarray | None:
+        """The features that are columns of numbers; None where rows are lists."""
+        unlike = ("boolean", "category")
+        pairs = zip(self._offsets, self._plain, strict=True)
+        return np.array([offset for offset, column in pairs if column["kind"] not in unlike], np.int64)
+
+    @property
     def layout(self) -> ColumnLayout:
         """What has to be read."""
         p = self.preparation

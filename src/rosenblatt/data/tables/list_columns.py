@@ -57,6 +57,11 @@ class ListEncoder(Encoder):
         return self._preparation | {"n_features": self.n_features or None}
 
     @property
+    def number_columns(self) -> None:
+        """None: features are alike."""
+        return None
+
+    @property
     def layout(self) -> ColumnLayout:
         """What has to be read."""
         labels = super().layout

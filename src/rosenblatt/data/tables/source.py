@@ -6,6 +6,8 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Any
 
+import numpy as np
+
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import VERSION, Facts, OpenRequest, Preparation, RowSource
@@ -38,6 +40,11 @@ class TableSource(RowSource):
     def feature_names(self) -> list[str] | None:
         """A name for each column: of the table's column, with ``=`` and the category or word if there is one."""
         return self._encoder.feature_names(self.hashed_names)
+
+    @property
+    def number_columns(self) -> np.ndarray | None:
+        """The features that are columns of numbers."""
+        return self._encoder.number_columns
 
     @property
     def preparation(self) -> Preparation:

@@ -135,6 +135,25 @@ def test_features_of_like_scale_are_not_warned_of(spread):
     assert len(explain(model).notes) == 1
 
 
+def test_hashed_words_are_not_compared_with_numbers():
+    """A rare word ranges over little beside a frequent one, which is as it should be."""
+    model = with_weights(np.ones(5))
+    model.state_.feature_ranges = np.array([1.0, 1.0, 30.0, 0.01, 1.0])
+    columns = [
+        {"kind": "number"},
+        {"kind": "text"},
+        {"kind": "category", "categories": ["a", "b"]},
+        {"kind": "category"},
+    ]
+    model.preparation_ = {"format": "csv", "version": 1, "bits": 1, "columns": columns}
+    assert len(explain(model).notes) == 1
+    model.state_.feature_ranges[0] = 0.1
+    with pytest.warns(UserWarning, match="'x2' ranges over 30 and 'x0' over 0.1"):
+        explain(model)
+    model.preparation_ = {"format": "vw", "version": 1, "bits": 18}
+    assert len(explain(model).notes) == 1
+
+
 def test_training_itself_notices_the_scale():
     X = X3 * [1, 1, 1, 1000]
     model = AveragedPerceptron(random_state=0).fit(X, X[:, 0] > 0)

@@ -9,7 +9,7 @@ from rosenblatt.parameters import ParameterError, Setting
 _OPTIONS = {
     name: "--" + name.replace("_", "-")
     for name in (
-        *("format", "target", "drop", "missing", "header", "bits", "ngrams", "names", "weight", "cache"),
+        *("format", "target", "drop", "missing", "header", "bits", "ngrams", "names", "weight", "cache", "label"),
         *("on_error", "early_stopping", "shuffle", "checkpoint", "resume", "top", "rtol", "max_seconds"),
         *("data", "degrees", "device", "epochs", "small"),
         *("kernel", "degree", "gamma", "coef0", "hypothesis", "cache_size", "max_support"),

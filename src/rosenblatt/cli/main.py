@@ -144,6 +144,7 @@ def tell_accuracy(
 def explain(
     model: given.Model,
     top: given.Top = 10,
+    label: given.Label = None,
     row: given.Row = None,
     format: given.Format = None,
     max_line: given.MaxLine = None,
@@ -154,10 +155,11 @@ def explain(
     \b
     Example:
       rosenblatt explain adult.model --row new.csv:17
+      rosenblatt explain digits.model --label 7
     """
     from rosenblatt.cli.explain import explain as run_it
 
-    run_it(model, top, row, {"format": format, "max_line_bytes": max_line}, as_json)
+    run_it(model, top, label, row, {"format": format, "max_line_bytes": max_line}, as_json)
 
 
 @app.command(short_help="Decide whether a hyperplane separates; prove it.")

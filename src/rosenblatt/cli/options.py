@@ -82,6 +82,9 @@ MaxLine = Annotated[
 ]
 Scores = Annotated[bool, typer.Option("--scores", help="Write CSV with the scores beside the labels.")]
 Top = Annotated[int, typer.Option("--top", metavar="N", help="How many of the largest and smallest weights.")]
+Label = Annotated[
+    list[str] | None, typer.Option("--label", metavar="CLASS", help="Only this class, in full; may be repeated.")
+]
 Row = Annotated[
     str | None, typer.Option("--row", metavar="FILE:N", help="Explain this row's prediction; the first row is 0.")
 ]

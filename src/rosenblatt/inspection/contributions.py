@@ -94,7 +94,7 @@ def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top:
     columns: dict[str, list[Any]] = {"feature": [names[i] for i in shown]}
     units = find_units(steps, learner, len(w))
     if units is not None:
-        columns["raw value"] = units.raw(value)[shown].tolist()
+        columns["raw value"] = units.at(shown).raw(value[shown]).tolist()
     columns |= {"value": value[shown].tolist(), "weight": w[shown].tolist(), "contribution": parts[shown].tolist()}
     last = [{"feature": "(bias)", "value": 1.0, "weight": b, "contribution": b}]
     if len(others):

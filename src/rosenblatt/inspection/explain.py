@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.data.preparations import is_preparation
 from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, plain_label, short_columns
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
@@ -143,7 +144,10 @@ def _biases(rule: LinearRule, places: list[int], biases: list[float]) -> str:
 def _scale_warning(learner: Any, names: list[str], words: Words) -> str:
     """Return a sentence where features ranged over so different values in training that weights mislead."""
     spread = getattr(getattr(learner, "state_", None), "feature_ranges", None)
-    if spread is None or len(spread) != len(names) or not np.any(spread):
+    if spread is None or len(spread) != len(names):
+        return ""
+    spread = spread[: _n_not_hashed(learner, len(names))]
+    if not np.any(spread):
         return ""
     wide, narrow = np.argmax(spread), np.argmin(np.where(spread > 0, spread, math.inf))
     if not spread[wide] > _SPREAD_RATIO * spread[narrow]:
@@ -152,3 +156,13 @@ def _scale_warning(learner: Any, names: list[str], words: Words) -> str:
         f"These weights mislead as importance, since {names[wide]!r} ranges over {spread[wide]:.4g} and "
         f"{names[narrow]!r} over {spread[narrow]:.4g}: {words.scale}"
     )
+
+
+def _n_not_hashed(learner: Any, d: int) -> int:
+    """Return how many of the ``d`` features, the first ones, are not hashed words: rare words range over little."""
+    preparation = getattr(learner, "preparation_", None)
+    if not is_preparation(preparation) or "bits" not in preparation:
+        return d
+    columns = preparation.get("columns", [])
+    words = [column for column in columns if column["kind"] in ("category", "text")]
+    return len(columns) - len(words) + sum(len(column.get("categories", [])) for column in words)

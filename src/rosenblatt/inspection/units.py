@@ -50,6 +50,10 @@ class Units:
         with np.errstate(over="ignore", under="ignore"):
             return (raw - self.centre) / self.spread
 
+    def at(self, places: np.ndarray) -> Units:
+        """Return those of some features."""
+        return Units(self.centre[places], self.spread[places])
+
     def raw(self, scaled: np.ndarray) -> np.ndarray:
         """Return numbers as they were before scaling, without the digits that rounding may have changed.
 

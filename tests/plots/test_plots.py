@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
-from rosenblatt.plots.training import BLUE, ORANGE
+from rosenblatt.plots.axes import BLUE, ORANGE
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -200,7 +200,7 @@ def test_of_more_classes_one_is_picked():
     model = AveragedPerceptron(random_state=0).fit(X, np.argmax(X[:, :3], axis=1))
     ax = plot_weights(model, (2, 2), axes(), label=1)
     np.testing.assert_array_equal(ax.images[0].get_array(), model.coef_[1].reshape(2, 2))
-    with pytest.raises(ValueError, match=r"label=, one of \[0, 1, 2\]: got None"):
+    with pytest.raises(ValueError, match=r"label=, one of 0, 1, 2: got None"):
         plot_weights(model, ax=axes())
 
 

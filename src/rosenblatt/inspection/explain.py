@@ -161,7 +161,7 @@ def _scale_warning(learner: Any, names: list[str], words: Words) -> str:
 def _n_not_hashed(learner: Any, d: int) -> int:
     """Return how many of the ``d`` features, the first ones, are not hashed words: rare words range over little."""
     preparation = getattr(learner, "preparation_", None)
-    if not is_preparation(preparation) or "bits" not in preparation:
+    if not isinstance(preparation, dict) or not is_preparation(preparation) or "bits" not in preparation:
         return d
     columns = preparation.get("columns", [])
     words = [column for column in columns if column["kind"] in ("category", "text")]

@@ -36,6 +36,10 @@ Format = Annotated[
         help="csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; detected from the file if left out.",
     ),
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", metavar="C", help="The character between the cells of CSV; detected if left out."),
+]
 OnError = Annotated[
     str,
     typer.Option("--on-error", metavar="raise|skip", help="Stop at a row that cannot be read, or skip it."),
@@ -43,6 +47,10 @@ OnError = Annotated[
 Drop = Annotated[
     list[str] | None,
     typer.Option("--drop", metavar="COL", help="A column to leave out; repeat for more."),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COL", help="A column to use even if it looks like an id; repeat for more."),
 ]
 Kind = Annotated[
     list[str] | None,
@@ -81,6 +89,17 @@ MaxLine = Annotated[
     typer.Option("--max-line", metavar="BYTES", help="The longest line that may be read (64,000,000)."),
 ]
 Scores = Annotated[bool, typer.Option("--scores", help="Write CSV with the scores beside the labels.")]
+Id = Annotated[
+    list[str] | None,
+    typer.Option("--id", metavar="COL", help="A column to write beside the labels; repeat for more."),
+]
+PredictionsOut = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Where to write; .csv, .jsonl and .parquet are written as such."),
+]
+PredictionsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON lines of predictions; with -o, one line of JSON with counts.")
+]
 Top = Annotated[int, typer.Option("--top", metavar="N", help="How many of the largest and smallest weights.")]
 Label = Annotated[
     list[str] | None, typer.Option("--label", metavar="CLASS", help="Only this class, in full; may be repeated.")
@@ -90,7 +109,6 @@ Row = Annotated[
 ]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that train wrote.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON for machines.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same model.")]
 ModelOut = Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Where to write the model.")]
 CertificateOut = Annotated[

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from rosenblatt.cli.errors import cli_message
+from rosenblatt.cli.errors import cli_message, running
 from rosenblatt.label_text import label_text as as_text
 
 _WIDTH = 78
@@ -34,7 +34,7 @@ def exit_cleanly(command: Command) -> Command:
 
     @functools.wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        with warnings.catch_warnings():
+        with running(command), warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.filterwarnings("ignore", message="X (does not have valid|has) feature names")
             warnings.showwarning = lambda message, *_, **__: note(str(message))

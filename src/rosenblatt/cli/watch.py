@@ -14,7 +14,8 @@ from rosenblatt.cli.kernel_choice import KernelChoice, check_bounded, check_read
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.cli.train import LEARNERS, TrainOptions, name_features, run_options
+from rosenblatt.cli.train_options import LEARNERS, TrainOptions, run_options
+from rosenblatt.cli.training import name_features
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream

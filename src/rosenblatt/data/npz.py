@@ -73,7 +73,7 @@ class NpzSource(RowSource):
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks; where a row is at fault, those before it first."""
         self.reset_counts()
-        first = 0
+        first = before = 0
         for rows in self._read():
             (X, bad), y = self._filled(rows.X), rows.y
             faults = dict.fromkeys(bad.tolist(), "X holds NaN or an infinite number, expected finite numbers")
@@ -88,8 +88,10 @@ class NpzSource(RowSource):
             if len(valid) < len(y):
                 X, y = X[valid], y[valid]
             if len(y):
-                yield Block(X, y, first, checked=self.labelled and y.dtype.kind in "biufU")
+                numbers = before + valid if self._skip else None
+                yield Block(X, y, first, None, self.labelled and y.dtype.kind in "biufU", numbers)
                 first += len(y)
+            before += len(rows.y)
             for message in messages:
                 if not self._skip:
                     raise DataError(message)

@@ -53,6 +53,7 @@ def open(
     quote: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
+    carry: Sequence[str] | None = None,
     labels: bool = True,
     names: bool = False,
     on_error: str = "raise",
@@ -98,7 +99,8 @@ def open(
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
         it is detected from the file's first bytes, its name or its first line.
     preparation : dict, optional
-        The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then.
+        The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then, other
+        columns are left out (``stream.extra_columns``), and the files may be tables of another format.
     columns, drop : list of str, optional
         The columns to make features of, and those to leave out.
     kinds : dict, optional
@@ -120,10 +122,11 @@ def open(
         The column that says how much a row counts.
     scale : "none", "standard", "maxabs" or "auto", default "none"
         Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
-        or are divided by their largest absolute value; "auto" is "standard" where some columns are more than ten times
-        as large as others or as the bias, else "none". Means and deviations are exact sums over all rows, rounded once,
-        for which these are read once before the first is returned; ``stream.preparation`` stores them. They are those
-        of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never centred.
+        or are divided by their largest absolute value; "auto" is "standard" for tables where some columns are more than
+        ten times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
+        rounded once, for which these are read once before the first is returned; ``stream.preparation`` stores them.
+        They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never
+        centred.
     header : bool, optional
         Whether CSV has the names of its columns in the first line. By default it has unless a cell there is a
         number. Without names columns are c1, c2, ...
@@ -137,6 +140,9 @@ def open(
         The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default
         there are as many as the indices need, and an index beyond 2**26 columns, for which training takes 5 GB, is an
         error.
+    carry : list of str, optional
+        Columns of a table, used or not, that come along with the rows in ``block.carried``: cells of text as they are
+        written, other values as they are stored.
     labels : bool
         Whether each row must have a label. With False those of tables are not read.
     names : bool
@@ -224,24 +230,27 @@ def open(
         skip=on_error == "skip",
         threads=check_integer("threads", threads, 0),
         first_rows=first_rows,
+        carry=list(carry or ()),
     )
     _check_options(request)
     if request.preparation is not None:
         _check_preparation(request, request.preparation)
-    scaled = StreamScale(scale or "none")
-    if request.preparation is not None and "scale" in request.preparation:
-        scaled = StreamScale(fitted=ColumnScale.from_plain(request.preparation.pop("scale")))
+    stored = None if request.preparation is None else request.preparation.pop("scale", None)
     source = _make_source(request)
+    numbers = source.number_columns
+    if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
+        scale = "none"
+    if scale not in (None, "none") and not files.rereadable:
+        what = f" is found from all rows, and {request.file} can be read only once: save it to a file, or give "
+        raise ParameterError(Setting("scale", scale), what, Setting("scale", "none"), ".")
+    scaled = StreamScale(scale or "none", None if stored is None else ColumnScale.from_plain(stored))
     if not files.rereadable:
-        if scaled.pending:
-            what = f" is found from all rows, and {request.file} can be read only once: save it to a file, or give "
-            raise ParameterError(Setting("scale", scale), what, Setting("scale", "none"), ".")
         return OnceStream(source, block_rows, scaled)
     return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None, scaled)
 
 
 def _check_options(request: OpenRequest) -> None:
-    for name in [*request.options, *(["names"] if request.names else [])]:
+    for name in [*request.options, *(name for name in ("names", "carry") if getattr(request, name))]:
         formats = _FORMATS_OF.get(name, TABLES)
         if request.format not in formats:
             others = "tables" if formats == TABLES else ", ".join(formats)
@@ -261,12 +270,13 @@ def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> Non
         what = "the preparation of a stream, as data.open of this version makes it"
         raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
     family = preparation["format"]
-    for name in request.options:
+    for name in request.options.keys() - {"header", "delimiter", "quote"}:
         raise _already_prepared(name)
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
-        what = f"{request.file} is read as {request.format}, but rows are prepared for {family}"
-        raise ParameterError(f"{what}: give ", Setting("format", family), " if it is that.")
+        expected = f"{family}, as the rows before" if family not in TABLES else "a table, as the rows before"
+        what = f"{request.file} is read as {request.format}, expected {expected}"
+        raise ParameterError(f"{what}: convert it, or give ", Setting("format", family), " if it is that.")
 
 
 def _already_prepared(name: str) -> ParameterError:
@@ -302,6 +312,10 @@ def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.
     path = None if isinstance(cache, bool) else os.fspath(cache)
     if path is not None and source.files.reads(path):
         raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
+    if request.carry:
+        raise ParameterError(Setting("carry"), " does not go with ", Setting("cache"), ": leave out one of the two.")
     recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
+    if request.preparation is not None and request.options:  # it does not say how these files are written
+        recipe.append(request.options)
     width = source.n_features if source.fixed_width else None
     return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

@@ -6,7 +6,7 @@ A source yields its blocks as often as its files can be read. Meanwhile it count
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -47,6 +47,8 @@ class OpenRequest:
     skip: bool
     threads: int
     first_rows: int
+    carry: Sequence[str] = ()
+    """Columns that come along with the rows."""
 
     @property
     def file(self) -> str:
@@ -75,11 +77,14 @@ class RowSource:
         For each column, how many values are none of its known categories.
     hashed_names : dict
         The words that were hashed, by column, if they are kept.
+    extra_columns : list of str
+        Columns that the preparation says nothing of, so far.
     """
 
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
         self.hashed_names: dict[int, str] = {}
+        self.extra_columns: list[str] = []
         self.reset_counts()
 
     def reset_counts(self) -> None:

@@ -31,7 +31,7 @@ class Split:
     >>> y = np.array(["a"] * 8 + ["b"] * 4)
     >>> held = split.held_out([y])
     >>> [mask.tolist() for mask in held]
-    [[False, False, True, False, False, False, False, True, False, False, True, False]]
+    [[False, False, False, True, False, True, False, False, False, False, True, False]]
     """
 
     size: int
@@ -74,9 +74,10 @@ class Split:
         """Return which of the next n rows of a class are held out."""
         places = np.arange(before, before + n, dtype=np.uint64)
         place = (places % np.uint64(self.size)).astype(np.intp)
-        group = places - places % np.uint64(self.size)
+        group: NDArray[np.uint64] = places - places % np.uint64(self.size)
         start = np.uint64((self.seed + (number << 40)) % 2**64)
-        draws = mix(mix(group + start)[:, None] + np.arange(self.size, dtype=np.uint64))
+        offsets: NDArray[np.uint64] = np.arange(self.size, dtype=np.uint64)
+        draws = mix(mix(group + start)[:, None] + offsets)
         if self.keeps_first:
             draws[group == 0, 0] = np.iinfo(np.uint64).max  # drawn last
         own = draws[np.arange(n), place]

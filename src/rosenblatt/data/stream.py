@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
+from rosenblatt.blocks import Block, DataError, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
 from rosenblatt.data.column_scales import StreamScale, TrainedRows
 from rosenblatt.data.io.contents import Contents
@@ -126,11 +126,22 @@ class Stream:
         self.fit_scale()
         return self._scale.fitted
 
-    def fit_scale(self, trained: TrainedRows | None = None) -> None:
-        """Find the scale, where that is pending, from all rows or from those that are trained on."""
-        if self._scale.pending:
-            with closing(self._stored()) as blocks:
-                self._scale.fit(self._of_part(blocks), self._source.number_columns, trained)
+    def fit_scale(self, trained: TrainedRows | None = None, progress: Callable[[float], None] | None = None) -> None:
+        """Find the scale, where that is pending, from all rows or from those that are trained on.
+
+        ``progress`` is called with how much of the files has been read, from 0 to 1.
+        """
+        if not self._scale.pending:
+            return
+
+        def watched(blocks: Iterable[Block]) -> Iterator[Block]:
+            for block in blocks:
+                yield block
+                if progress is not None:
+                    progress(self.share_read)
+
+        with closing(self._stored()) as blocks:
+            self._scale.fit(self._of_part(watched(blocks)), self._source.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""
@@ -207,6 +218,11 @@ class Stream:
         """For each column, how many values are none of its known categories: their rows have 0 for all of these."""
         return {name: count for name, count in self._source.unseen.items() if count}
 
+    @property
+    def extra_columns(self) -> list[str]:
+        """The columns that the ``preparation`` which was given says nothing of: they are not read."""
+        return list(self._source.extra_columns)
+
     def read(self) -> tuple[Features, np.ndarray]:
         """Return all rows at once, as ``X`` and ``y``."""
         every = list(self)
@@ -243,12 +259,21 @@ class OnceStream(Stream):
 
     def __init__(self, source: RowSource, block_rows: int | None = None, scale: StreamScale | None = None) -> None:
         super().__init__(source, block_rows, scale=scale)
-        self._rest = self._blocks()
+        self._rest, self._ended = self._blocks(), False
 
     def __iter__(self) -> Iterator[Block]:
         """Continue reading."""
         return self
 
     def __next__(self) -> Block:
-        """Return the next block."""
-        return next(self._rest)
+        """Return the next block; a DataError where all had been read before."""
+        if self._ended:
+            raise DataError(
+                f"{', '.join(self._source.files.names)} can be read only once, and has been read to its end: open it "
+                "again, or save it to a file."
+            )
+        try:
+            return next(self._rest)
+        except StopIteration:
+            self._ended = True
+            raise

@@ -14,7 +14,6 @@ from sklearn.utils.validation import validate_data
 from rosenblatt.blocks import Block
 from rosenblatt.estimators.array_inputs import as_numpy
 from rosenblatt.training.rows import Matrix, check_sparse
-from rosenblatt.user_warnings import warn_user
 
 _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
 
@@ -32,8 +31,22 @@ def validate_pair(model: Any, X: Any, y: Any, *, reset: bool, finite: bool = Tru
     _check_structure(X)
     X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
     if y.dtype.kind not in "biuUS":  # integers and words are classes; asking would sort them
-        check_classification_targets(y)
+        _check_classes(y)
     return _aligned(X), y
+
+
+def _check_classes(y: NDArray[Any]) -> None:
+    """Raise a ValueError for labels that are no classes."""
+    try:
+        check_classification_targets(y)
+    except ValueError as fault:
+        if y.dtype.kind != "f":
+            raise
+        value = float(y[y != np.trunc(y)][0])
+        raise ValueError(
+            f"Unknown label type: expected classes, got numbers such as {value:g}, as for a regression: make classes "
+            "of them first, for instance y > a limit, or use a regressor."
+        ) from fault
 
 
 def _check_structure(X: Any) -> None:
@@ -63,13 +76,3 @@ def block_validator(model: Any, reset: bool) -> Callable[[Block], tuple[Matrix, 
         return validate_pair(model, X, y, reset=known is None)
 
     return validate
-
-
-def warn_if_sorted(leading_run: int) -> None:
-    """Warn that rows visited as they come start with a long run of one label (CIML section 4.2)."""
-    warn_user(
-        f"the first {leading_run} rows all carry one label and are visited in the given order: after a few of them "
-        "the perceptron gives that label to everything, and the others teach it nothing. "
-        'Shuffle the rows, or use fit with shuffle=True or shuffle="once".',
-        UserWarning,
-    )

@@ -14,10 +14,11 @@ from rosenblatt.parameters import shorten
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import check_version, read_container, write_container
 from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain, to_canonical_json
-from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.training.early_stopping import BestPass, EarlyStoppingFacts, early_stopping_facts
 from rosenblatt.training.labels import Labels, Names
 from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
+from rosenblatt.training.report_fields import restore_facts, same_report
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.scoring import decision_scores, predicted_classes, stored_hypothesis
@@ -91,7 +92,12 @@ class TrainedModel:
     @property
     def report(self) -> Report:
         """What the run proves about the data."""
-        return report(self.state, self.classes)
+        return report(self.state, self.classes, self.early_stopping)
+
+    @property
+    def early_stopping(self) -> EarlyStoppingFacts | None:
+        """What early stopping held out and which pass it kept; None where no rows were held out."""
+        return early_stopping_facts(self.state, self.early_stopping_state and self.early_stopping_state[1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, from which `load` and `TrainedModel.load` bring it back."""
@@ -143,7 +149,9 @@ class TrainedModel:
         check_states(states, info.classes.tolist())
         if options.hypothesis in (("pocket", "vote") if isinstance(state, LinearState) else ("pocket",)):
             stored_hypothesis(state, options.hypothesis)  # a kernel perceptron can always vote
-        if not _same_report(fields.take("report"), model.report.to_plain()):
+        told = fields.take("report")
+        restore_facts(state, told)
+        if not same_report(told, model.report.to_plain()):
             raise ValueError("its report is not that of its counters.")
         return model
 
@@ -158,20 +166,28 @@ def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
         if isinstance(state, LinearState):
             state.set_layout("C")
         state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
-        state.validation_error = list(run.state.validation_error)
+        state.validation_error, state.cut = list(run.state.validation_error), run.state.cut
     if state.feature_ranges is None:
         state.feature_ranges = run.last_ranges()
     return state, more
 
 
 def history(state: State) -> NDArray[np.void]:
-    """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one."""
-    mistakes = [int(np.maximum(counts, 0).sum()) for counts in state.mistakes]
-    if not state.validation_error:
-        return np.array([(count,) for count in mistakes], dtype=[("mistakes", "i8")])
-    errors = [np.nan] * (len(mistakes) - len(state.validation_error)) + state.validation_error
-    kind = [("mistakes", "i8"), ("validation_error", "f8")]
-    return np.array(list(zip(mistakes, errors, strict=True)), dtype=kind)
+    """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one.
+
+    Where the last pass was cut short there is the ``share`` of its rows that each has visited too, which is 1 for the
+    others and NaN where it is not known.
+    """
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "mistakes": ("i8", [int(np.maximum(counts, 0).sum()) for counts in state.mistakes])
+    }
+    if state.validation_error:
+        unknown = [np.nan] * (state.passes - len(state.validation_error))
+        columns["validation_error"] = "f8", unknown + state.validation_error
+    if state.cut is not None:
+        columns["share"] = "f8", [1.0] * (state.passes - 1) + [np.nan if state.cut.share is None else state.cut.share]
+    kinds = [(name, kind) for name, (kind, _) in columns.items()]
+    return np.array(list(zip(*(values for _, values in columns.values()), strict=True)), dtype=kinds)
 
 
 def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
@@ -179,19 +195,6 @@ def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
     return (
         other is not None and one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
     )
-
-
-def _same_report(stored: Any, computed: Any) -> bool:
-    """Return whether two reports have the same fields and counts; another version may round a margin otherwise."""
-    if type(computed) is float or computed in ("inf", "-inf"):
-        return type(stored) is float or stored in ("inf", "-inf")
-    if type(stored) is not type(computed):
-        return False
-    if type(computed) is dict:
-        return stored.keys() == computed.keys() and all(_same_report(stored[name], computed[name]) for name in computed)
-    if type(computed) is list:
-        return len(stored) == len(computed) and all(map(_same_report, stored, computed))
-    return stored == computed
 
 
 # the file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from rosenblatt.progress import Progress
 from rosenblatt.training.activations import activations, best_classes
 from rosenblatt.training.batches import Batch
+from rosenblatt.training.pass_state import CutPass
 from rosenblatt.training.updates import Updates, join_updates
 
 if TYPE_CHECKING:
@@ -57,11 +59,23 @@ class History(Observer):
         mistakes[active] = run.state.counters["mistakes"][active]
         run.state.mistakes.append(mistakes)
         run.state.passes += 1
+        run.state.cut = _cut_pass(run) if run.state.at_limit[active].any() else None
+        if run.state.validation_error and (run.early_stopping is None or run.in_pass):
+            run.state.validation_error.append(math.nan)  # none of this pass, so that those before keep their places
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
         """Enter the mistakes of a pass that was interrupted."""
         if run.in_pass:
             self.on_pass(run, run.current.active)
+            run.state.cut = _cut_pass(run)
+
+
+def _cut_pass(run: TrainingRun) -> CutPass | None:
+    """Return how far the pass in progress, or the one made last, has come; None if it visited all rows."""
+    made, whole = run.current.rows_visited(run.state.counters), run.rows_of_a_pass()
+    if whole is None:
+        return CutPass(made, None)
+    return CutPass(made, made / whole) if made < whole else None
 
 
 class VoteRecorder(Observer):

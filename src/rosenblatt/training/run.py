@@ -35,6 +35,7 @@ from rosenblatt.training.run_state import RunState
 from rosenblatt.training.starts import new_state
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import Updates
+from rosenblatt.training.zero_weights import ZeroWeights
 
 
 class TrainingRun:
@@ -213,7 +214,9 @@ class TrainingRun:
             again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: {why}"
             raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
         self.is_resumable = False
-        self._seen, current.rows, current.row = True, current.row, 0
+        if self._read_all or not current.rows:
+            current.rows = current.row
+        self._seen, current.row = True, 0
         return int(self.state.counters["mistakes"][current.active].sum())
 
     def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:
@@ -250,6 +253,16 @@ class TrainingRun:
         if self.early_stopping is None:
             return np.zeros(batch.rows.n, bool)
         return self.early_stopping.validation.mask(batch)
+
+    def rows_of_a_pass(self) -> int | None:
+        """Return how many rows a whole pass visits, None if that is not known yet."""
+        if self.source.in_memory:
+            batches = list(self.source.batches())
+            return sum(int((~self.held_out(b) & (b.steps > 0 if len(b.steps) else True)).sum()) for b in batches)
+        if not self._seen or not (self._read_all or self.source.rereadable):
+            return None
+        rows = self.current.rows if self.resumed else self.labels.weighted_rows
+        return rows - (0 if self.early_stopping is None else self.early_stopping.validation.size)
 
     def last_ranges(self) -> NDArray[np.float64] | None:
         """Return the ranges of the features in the batch visited last, by this run or by the one it goes on from."""
@@ -325,11 +338,12 @@ class TrainingRun:
         self._begin_pass()
 
     def _add_class(self, label: Any) -> None:
+        made = self.current.rows_visited(self.state.counters)
         self.state, self.classes = self.state.with_classes(self.classes, np.array([label]), self.options.direct)
         counters, current = self.state.counters, self.current
         if self.options.max_updates is not None:
             counters["limit"][counters["limit"] < 0] = self.options.max_updates
-        current.active, current.visits = np.arange(len(counters)), counters["visits"].copy()
+        current.active, current.visits = np.arange(len(counters)), counters["visits"] - made
         current.was_done = np.zeros(len(counters), bool)
 
     def _visit_known(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
@@ -360,9 +374,9 @@ class TrainingRun:
 
 
 def _keepers(state: RunState) -> list[Observer]:
-    """Return what keeps the hypotheses that a state is asked to keep besides the last and the average."""
+    """Return what keeps proofs, and the hypotheses that a state is asked to keep besides the last and the average."""
     if isinstance(state, DualState):
         return [DualPocketKeeper()] if state.pocket is not None else []
     assert isinstance(state, LinearState)
-    out: list[Observer] = [VoteRecorder()] if state.log is not None else []
+    out: list[Observer] = [ZeroWeights(), *([VoteRecorder()] if state.log is not None else [])]
     return [*out, PocketKeeper()] if state.pocket is not None else out

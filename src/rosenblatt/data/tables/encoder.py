@@ -46,12 +46,21 @@ class EncodedRows:
     """For each column, how many categories are none of the known ones."""
     names: dict[int, str]
     """Words, by hashed column."""
+    carried: dict[str, list[Any]] | None = None
+    """The values of columns that come along."""
 
     def before(self, place: int) -> EncodedRows:
         """Return the rows before ``place``."""
         n = int(np.searchsorted(self.places, place))
         weight = None if self.weight is None else self.weight[:n]
-        return EncodedRows(self.X[:n], self.y[:n], weight, self.places[:n], [], self.chunk, self.unseen, self.names)
+        carried = None if self.carried is None else {name: cells[:n] for name, cells in self.carried.items()}
+        X, y, places = self.X[:n], self.y[:n], self.places[:n]
+        return EncodedRows(X, y, weight, places, [], self.chunk, self.unseen, self.names, carried)
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The number of each row among all of this chunk, those at fault included."""
+        return np.searchsorted(np.sort([*self.places.tolist(), *(place for place, _ in self.faults)]), self.places)
 
 
 class Encoder:
@@ -246,5 +255,7 @@ def _is_hashed(column: dict[str, Any]) -> bool:
 
 
 def _no_value(name: str) -> Reason:
-    ways = Setting("missing", "zero"), " or ", Setting("missing", "mean")
-    return f"column {name!r} has no value: give ", *ways, " to fill it"
+    ways = Setting("missing", "zero"), " or ", Setting("missing", "mean"), " to fill it"
+    return f"column {name!r} has no value", IfAvailable(
+        "missing", ": give ", *ways, otherwise=(": fill it in the file",)
+    )

@@ -28,6 +28,8 @@ Item = TypeVar("Item")
 
 MOST_COLUMNS = 200_000
 """Columns of a table that may be read without being named."""
+DELIMITERS = ",;\t|"
+"""What may stand between the cells of CSV, the commonest first."""
 _LONGEST_NAME = 100
 """Characters of a column's name in a sentence."""
 _MOST_COMPARED = 1000
@@ -68,7 +70,8 @@ class TableChunk:
 
     def error(self, place: int, reason: Reason) -> DataError:
         """Return the error for a row at fault."""
-        return DataError(f"{self.where(place)}: ", *reason, "; ", Setting("on_error", "skip"), " leaves such rows out.")
+        skip = IfAvailable("on_error", "; ", Setting("on_error", "skip"), " leaves such rows out")
+        return DataError(f"{self.where(place)}: ", *reason, skip, ".")
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,7 @@ class ColumnLayout:
         there = set(found)
         missing = [name for name in self.needed if name not in there]
         if missing:
-            hint = suggestion(missing[0], found)
-            raise DataError(f"{file} has no column {shorten(missing[0])}{hint}, expected {join_names(self.needed)}.")
+            raise _missing_error(missing, self.needed, found, file)
         new = [] if self.known is None else [name for name in found if name not in self.known]
         if new:
             raise DataError(
@@ -98,6 +100,18 @@ class ColumnLayout:
                 IfAvailable("columns", ", or name the columns to use by ", Setting("columns")),
                 ".",
             )
+
+
+def _missing_error(missing: Sequence[str], needed: Iterable[str], found: Sequence[str], file: str) -> DataError:
+    """Return the error for columns that a file does not have, with what it has instead."""
+    hint = suggestion(missing[0], found) if len(missing) == 1 else ""
+    what = f"{file} has no column {join_names(map(shorten, missing), last=' and no column ')}{hint}"
+    what += f", expected {join_names(needed)}"
+    delimiter = next((c for c in DELIMITERS if c in found[0]), "") if len(found) == 1 else ""
+    if not delimiter:
+        return DataError(f"{what}; found {join_names(found)}." if found else f"{what}; found none.")
+    what += f"; found one column, {show_text(found[0])}: is {delimiter!r} what separates its cells?"
+    return DataError(what, IfAvailable("delimiter", " Then give ", Setting("delimiter", delimiter), "."))
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
@@ -123,11 +137,16 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     return f" (did you mean {lower[found[0]]!r}?)" if found else ""
 
 
-def join_names(names: Iterable[str], most: int = 20) -> str:
-    """Return names for a sentence, the first ``most`` of them."""
-    every = list(names)
-    shown = ", ".join(show_text(str(name), _LONGEST_NAME) for name in every[:most])
-    return f"{shown} and {len(every) - most} more" if len(every) > most else shown
+def join_names(names: Iterable[str], most: int = 20, last: str = ", ") -> str:
+    """Return names for a sentence, the first ``most`` of them; ``last`` stands before the last.
+
+    >>> join_names(["a", "b", "c"]), join_names("abc", last=" and "), join_names("abc", most=2)
+    ('a, b, c', 'a, b and c', 'a, b and 1 more')
+    """
+    every = [show_text(str(name), _LONGEST_NAME) for name in names]
+    if len(every) > most:
+        return f"{', '.join(every[:most])} and {len(every) - most} more"
+    return last.join([", ".join(every[:-1]), every[-1]]) if len(every) > 1 else "".join(every)
 
 
 class TableReader(Generic[Item]):
@@ -143,8 +162,14 @@ class TableReader(Generic[Item]):
         The columns that all files must have, None for exactly those of the first file.
     many_columns : bool
         Whether there may be very many columns, as a preparation says what is read.
-    unnamed : list of str
-        The names of that many columns without names, as of files without the target.
+    unnamed : list of lists of str
+        The names of so many columns without names: all, and those of files without the target.
+    carry : list of str
+        Columns that come along with the rows, used or not.
+    known : frozenset of str or None
+        The columns that a preparation knows, where others are taken note of; None where there is none.
+    extra_columns : list of str
+        Those others, so far.
     """
 
     typed = True
@@ -158,7 +183,10 @@ class TableReader(Generic[Item]):
         self.layout: ColumnLayout | None = None
         self.chosen: list[str | int | None] | None = None
         self.many_columns = False
-        self.unnamed: list[str] = []
+        self.unnamed: list[list[str]] = []
+        self.carry: list[str] = []
+        self.known: frozenset[str] | None = None
+        self.extra_columns: list[str] = []
         self._peeked: list[Item] = []
         self._rest = self._read()
 
@@ -180,6 +208,23 @@ class TableReader(Generic[Item]):
     def parse(self, item: Item) -> TableChunk:
         """Return an item as a chunk of the table."""
         raise NotImplementedError
+
+    def carried(self, item: Item, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+        """Return the values of the columns that come along, for the rows at these places of an item's chunk."""
+        raise NotImplementedError
+
+    def note_extra(self, names: Iterable[str]) -> None:
+        """Take note of columns that the preparation does not know."""
+        known = self.known
+        if known is not None:
+            new = (name for name in names if name not in known and name not in self.extra_columns)
+            self.extra_columns.extend(dict.fromkeys(new))
+
+    def check_carried(self, names: Sequence[str], file: str) -> None:
+        """Raise an error if a column that is to come along is not there."""
+        missing = [name for name in self.carry if name not in set(names)]
+        if missing:
+            raise _missing_error(missing, self.carry, names, file)
 
     def head(self, rows: int) -> TableChunk:
         """Return the first ``rows`` rows as one chunk; they are read again by ``items``."""
@@ -225,6 +270,8 @@ class TableReader(Generic[Item]):
         if self.layout is None and self.chosen is not None:
             layout = ColumnLayout(dict.fromkeys(self._chosen_of(self.columns), "string"), None)
         layout.check(names, self.files.display_name(file))
+        self.check_carried(names, self.files.display_name(file))
+        self.note_extra(names)
 
     def _check_number(self, columns: int, file: str) -> None:
         """Raise an error if a table has very many columns, each of which takes kilobytes, unless some are named."""

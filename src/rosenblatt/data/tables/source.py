@@ -16,7 +16,7 @@ from rosenblatt.data.tables.delimited import DelimitedReader
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.list_columns import ListEncoder
-from rosenblatt.data.tables.reader import TableReader, join_names
+from rosenblatt.data.tables.reader import ColumnLayout, TableReader, join_names
 from rosenblatt.data.tables.schema import TableOptions, infer_schema
 
 DIALECT = ("header", "delimiter", "quote")
@@ -26,10 +26,14 @@ DIALECT = ("header", "delimiter", "quote")
 class TableSource(RowSource):
     """The rows of a table."""
 
-    def __init__(self, reader: TableReader[Any], encoder: Encoder, threads: int) -> None:
+    def __init__(self, reader: TableReader[Any], encoder: Encoder, threads: int, foreign: bool = False) -> None:
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
         self._reader, self._encoder, self._threads = reader, encoder, threads
         reader.layout = encoder.layout
+        if foreign:  # the preparation is not of these files: they may have other columns
+            reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None)
+            reader.note_extra(reader.columns or [])
+        self.extra_columns = reader.extra_columns
 
     @property
     def n_features(self) -> int:
@@ -54,7 +58,7 @@ class TableSource(RowSource):
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks; where a row is at fault, those before it first."""
         self.reset_counts()
-        first = 0
+        first = before = 0
         with closing(ordered_map(self._reader.items(), self._encode, self._threads)) as work:
             for rows in work:
                 error = None
@@ -70,8 +74,10 @@ class TableSource(RowSource):
                     self.hashed_names.setdefault(column, word)
                 self.share = rows.chunk.share
                 if len(rows.y):
-                    yield Block(X, rows.y, first, rows.weight, checked=self.labelled)
+                    numbers = before + rows.numbers if self._reader.skip else None
+                    yield Block(X, rows.y, first, rows.weight, self.labelled, numbers, rows.carried)
                     first += len(rows.y)
+                before += len(rows.y) + len(rows.faults)
                 if error is not None:
                     raise error
             self.share = 1.0 if self.files.size else 0.0
@@ -82,24 +88,32 @@ class TableSource(RowSource):
         self._encoder.n_features = int(facts["n_features"])
 
     def _encode(self, item: Any) -> EncodedRows:
-        return self._encoder.encode(self._reader.parse(item))
+        chunk = self._reader.parse(item)
+        rows = self._encoder.encode(chunk)
+        if self._reader.carry:
+            rows.carried = self._reader.carried(item, chunk, rows.places)
+        return rows
 
 
 def open_table(request: OpenRequest) -> TableSource:
     """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
     reader, preparation = _make_reader(request), request.preparation
+    reader.carry = list(request.carry)
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
         reader.many_columns = True
-        reader.unnamed = [name for name in preparation["order"] if name != target]
+        order = preparation["order"]
+        reader.unnamed = [order, [name for name in order if name != target]]
         reader.read_columns(request.first_rows)
         labelled = request.labels and target is not None and target in (reader.columns or [target])
     else:
         preparation = _infer_preparation(request, reader)
         labelled = request.labels and preparation["target"] is not None
     if preparation.get("lists"):
-        return TableSource(reader, ListEncoder(preparation, labelled), request.threads)
-    return TableSource(reader, Encoder(preparation, labelled, request.names), request.threads)
+        encoder: Encoder = ListEncoder(preparation, labelled)
+    else:
+        encoder = Encoder(preparation, labelled, request.names)
+    return TableSource(reader, encoder, request.threads, request.preparation is not None)
 
 
 def _infer_preparation(request: OpenRequest, reader: TableReader[Any]) -> Preparation:
@@ -122,9 +136,14 @@ def _make_reader(request: OpenRequest) -> TableReader[Any]:
     if request.format in readers:
         return readers[request.format](request.files, **common)
     dialect: dict[str, Any] = {"quote": '"'} if request.format == "csv" else {"quote": "", "delimiter": "\t"}
-    dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
-    settings = request.preparation or request.options
+    settings, usual = request.preparation or request.options, {}
     if request.preparation is not None and request.preparation["format"] == request.format:
-        dialect |= request.preparation["dialect"]
+        usual = request.preparation["dialect"]
+        dialect = {"quote": usual.get("quote", dialect["quote"])}
+    dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
     missing = tuple(map(str, settings.get("missing_values", ())))
-    return DelimitedReader(request.files, missing=missing, **dialect, **common)
+    reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
+    if request.preparation is not None:
+        reader.expected = frozenset(column["name"] for column in request.preparation["columns"])
+        reader.usual = usual
+    return reader

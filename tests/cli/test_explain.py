@@ -89,7 +89,7 @@ def test_a_class_that_is_not_there_is_an_error_in_the_words_of_the_command(scale
 
 
 def test_advice_is_that_of_the_command(capsys, monkeypatch):
-    model = AveragedPerceptron(random_state=0).fit([[1.0, 1000.0], [0.0, 3.0], [1.0, -500.0]], [1, 0, 1])
+    model = AveragedPerceptron(random_state=0).fit([[1.0, 1000.0], [0.0, -1000.0]], [1, 0])
     text = " ".join(shown(model, capsys, monkeypatch).split())
     assert "train it again with rosenblatt train --scale standard." in text
     assert "Scaler" not in text

@@ -17,6 +17,7 @@ _SCALERS = {
     "MaxAbsScaler": ("", ""),
 }
 """Scikit-learn's scalers that subtract and divide, with what says whether each subtracts and where it keeps it."""
+_TINY = 1e-280
 _DIGITS = 12  # of a number that is computed back from its scaled one
 
 
@@ -65,7 +66,7 @@ class Units:
             moved = scaled * self.spread
             found = moved + self.centre
             size = np.maximum(np.abs(moved), np.abs(self.centre))
-            unit = 10.0 ** (np.ceil(np.log10(np.where(size > 0, size, 1.0))) - _DIGITS)
+            unit = 10.0 ** (np.ceil(np.log10(np.maximum(size, _TINY))) - _DIGITS)
             neat = [float(f"{value:.{_DIGITS}g}") for value in np.round(found / unit) * unit]
         return np.where(np.isfinite(neat), neat, found) + 0.0
 

@@ -52,7 +52,7 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     _from_zero(ax, mistakes)
     whole_ticks(ax)
     tidy(ax)
-    best = getattr(learner, "best_iter_", None)
+    best = getattr(learner, "best_iter_", None) if "validation_error" in fields else None
     if "validation_error" in fields:
         lines += _held_out(ax, passes, 100 * history["validation_error"], dots, best)
     ax.set_title(_title(learner, last, int(mistakes[-1]), cut, best))
@@ -74,7 +74,7 @@ def _title(learner: Any, last: int, left: int, cut: bool, best: int | None) -> s
 
 
 def _share_words(share: float) -> str:
-    return "" if math.isnan(share) else f" after {100 * share:.2g} % of its rows"
+    return "" if math.isnan(share) else f" after {min(100 * share, 99.9):.3g} % of its rows"
 
 
 def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best: int | None) -> list[Any]:

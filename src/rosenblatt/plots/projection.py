@@ -71,8 +71,8 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     ax.axvline(0, color=DARK, linewidth=1.5)
     ax.axhline(0, color=DARK, linewidth=0.8)
     where = "" if steps is None else ", x after the pipeline's steps"
+    ax.set_title(_margin_words(learner, places, labels), fontsize="medium")
     ax.set(
-        title=_margin_words(learner, places, labels),
         xlabel=f"signed distance to the boundary, (w.x + b) / |w|{where}",
         ylabel="share of the class (%)",
         ylim=(-0.2 * tallest, 1.2 * tallest),
@@ -101,8 +101,9 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
     else:
         what = "every row lies on the boundary"
     proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
+    came_back = "\nweights that came back to zero: nothing separates the data" * proved
+    ax.set_title(f"All weights are zero: {what}{came_back}", fontsize="medium")
     ax.set(
-        title=f"All weights are zero: {what}" + "\nweights that came back to zero: nothing separates the data" * proved,
         xlabel="activation, w.x + b, the same for every row",
         xlim=(-reach, reach),
         ylim=(-0.7, 1.7),
@@ -128,7 +129,7 @@ def _margin_words(learner: Any, places: np.ndarray, labels: np.ndarray) -> str:
     if report is not None and report.converged:
         bracket = f"{report.margin_low:.3g} to {report.margin_high:.3g}"
         if report.fit_intercept:
-            words += f"\nanother length, with the bias as one more feature: the best margin is {bracket}"
+            words += f"\nwith the bias as one more feature the best margin is {bracket}"
         else:
             words += f"\nthe best geometric margin through the origin is {bracket}"
     return words

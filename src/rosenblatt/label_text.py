@@ -14,3 +14,14 @@ def label_text(label: Any) -> str:
     if hasattr(label, "item"):
         label = label.item()
     return str(int(label)) if isinstance(label, float) and label.is_integer() and abs(label) < 1e15 else str(label)
+
+
+def plain_label(label: Any) -> Any:
+    """Return a label as JSON should have it: 7 for 7.0, all others as they are.
+
+    >>> plain_label(7.0), plain_label("7.0"), plain_label(0.5)
+    (7, '7.0', 0.5)
+    """
+    if hasattr(label, "item"):
+        label = label.item()
+    return int(label) if isinstance(label, float) and label.is_integer() and abs(label) < 1e15 else label

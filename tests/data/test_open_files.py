@@ -251,7 +251,7 @@ def test_text_with_labels_goes_to_its_readers(tmp_path):
         data.open(tmp_path / "b.vw", "label")
     with pytest.raises(ValueError, match=r"a.svm is read as svmlight, where kinds has no meaning \(it is for tables\)"):
         data.open(tmp_path / "a.svm", kinds={"a": "text"})
-    with pytest.raises(ValueError, match=r"a.svm is read as svmlight, but rows are prepared for vw"):
+    with pytest.raises(ValueError, match=r"a.svm is read as svmlight, but what was learned from was vw: give"):
         data.open(tmp_path / "a.svm", preparation=stream.preparation)
 
 

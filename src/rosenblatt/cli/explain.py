@@ -9,6 +9,7 @@ from typing import Any
 
 from rosenblatt.cli.output import as_text, emit, print_table
 from rosenblatt.cli.predict import model_and_rows
+from rosenblatt.training.plurals import count_of
 
 _WIDTH = 80
 _SHORTEST = 12  # names are cut so that lines fit, but to no fewer letters than these
@@ -104,7 +105,10 @@ def _one_row(path: str, row: str, options: Mapping[str, Any]) -> Any:
     _, rows = model_and_rows(path, [match[1]], labels=False, **options)
     seen = 0
     for block in rows:
-        if number < seen + len(block):
-            return block.X[[number - seen]]
+        numbers = range(block.first, block.first + len(block)) if block.numbers is None else block.numbers.tolist()
+        if number in numbers:
+            return block.X[[list(numbers).index(number)]]
         seen += len(block)
-    raise ValueError(f"{match[1]} has {seen:,} rows, numbered from 0, so there is no row {number:,}.")
+    if number < seen + rows.skipped.rows:
+        raise ValueError(f"row {number:,} of {match[1]} is among those that cannot be read, so it is left out.")
+    raise ValueError(f"{match[1]} has {count_of(seen, 'row')}, numbered from 0, so there is no row {number:,}.")

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rosenblatt.cli.output import note
+from rosenblatt.cli.output import as_text, note
 from rosenblatt.cli.startup import enable_gc
+from rosenblatt.training.plurals import count_of, name_some
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,10 +128,14 @@ def score(model: Predictor, stream: Iterable[Any]) -> dict[str, Any]:
     if not rows:
         raise ValueError("expected rows to test on, got none.")
     known = set(model.classes.tolist())
-    strange = [true for true, _ in pairs if true not in known]
-    if strange:
-        count = sum(count for (true, _), count in pairs.items() if true not in known)
-        note(f"{count:,} of {rows:,} rows have a label that is no class of the model, such as {strange[0]!r}.")
+    strange = {true: 0 for true, _ in pairs if true not in known}
+    if 0 < len(strange) < len({true for true, _ in pairs}):
+        count = sum(count for (true, _), count in pairs.items() if true in strange)
+        labels, classes = (name_some(sorted(map(as_text, some))) for some in (strange, known))
+        note(
+            f"{count:,} of {count_of(rows, 'row')} have a label that is no class of the model: {labels}. "
+            f"Its classes are {classes}."
+        )
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     took = time.perf_counter() - started
     return {"rows": rows, "right": right, "accuracy": right / rows, "pairs": dict(pairs), "seconds": took}

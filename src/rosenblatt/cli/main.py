@@ -12,8 +12,9 @@ except ImportError:
 
 from rosenblatt.cli import connecting, proving, showing, using
 from rosenblatt.cli import options as given
-from rosenblatt.cli.inputs import kinds_of, reading_options, seconds, target_of
+from rosenblatt.cli.inputs import seconds
 from rosenblatt.cli.output import exit_cleanly
+from rosenblatt.cli.row_options import WeightedRowOptions, grouped
 from rosenblatt.cli.startup import prepare_process, run_and_exit
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ def _common(version: given.Version = False) -> None: ...
 
 @app.command(short_help="Learn from files; report, test and save.")
 @exit_cleanly
+@grouped
 def train(
     data: given.Files,
     target: given.Target = None,
@@ -54,6 +56,12 @@ def train(
     shuffle: given.Shuffle = True,
     seed: given.Seed = 0,
     early_stopping: given.EarlyStopping = False,
+    class_weight: given.ClassWeight = None,
+    bias: given.Bias = True,
+    multi_class: given.MultiClass = None,
+    scale: given.Scale = "auto",
+    holdout: given.Holdout = None,
+    folds: given.Folds = None,
     test: given.TestFiles = None,
     seeds: given.Seeds = 1,
     out: given.ModelOut = None,
@@ -62,38 +70,46 @@ def train(
     resume: given.Resume = False,
     cache: given.Cache = None,
     names: given.Names = False,
-    format: given.Format = None,
-    on_error: given.OnError = "raise",
-    drop: given.Drop = None,
-    kind: given.Kind = None,
-    missing: given.Missing = None,
-    weight: given.Weight = None,
-    header: given.Header = None,
-    bits: given.Bits = None,
-    ngrams: given.Ngrams = None,
-    features: given.Features = None,
-    max_line: given.MaxLine = None,
     as_json: given.AsJson = False,
+    *,
+    rows: WeightedRowOptions,
 ) -> None:
     """Learn from files and report: accuracy, whether the data is separated, its margin.
 
-    Ctrl-C ends a run early; what was learned so far is reported and saved.
+    In tables, columns of which it is unclear what they are (ids, dates) are left out, missing numbers are replaced by
+    the mean, and columns of numbers are scaled where their sizes differ much; each is said in a line. Ctrl-C ends a
+    run early; what was learned so far is reported and saved.
 
     \b
     Example:
+      rosenblatt train passengers.csv --target survived --holdout 20% -o passengers.model
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
       rosenblatt train rings.csv -t label --learner kernel --kernel rbf
     """
     from rosenblatt.cli.kernel_choice import KernelChoice
-    from rosenblatt.cli.train_options import TrainOptions
     from rosenblatt.cli.train import train as run_it
+    from rosenblatt.cli.train_options import TrainOptions
 
     choice = KernelChoice(kernel, degree, gamma, coef0, hypothesis, cache_size, max_support, device)
-    order = passes, shuffle, seed, seeds
-    run = TrainOptions(learner, choice, *order, early_stopping, checkpoint, seconds(every), resume, cache)
-    options = reading_options(format, on_error, drop, missing, header, features, max_line)
-    options |= {"bits": bits, "ngrams": ngrams, "kinds": kinds_of(kind), "weight": target_of(weight)}
-    run_it(data, target, run, test or [], out, options, names, as_json)
+    run = TrainOptions(
+        learner=learner,
+        kernel=choice,
+        passes=passes,
+        shuffle=shuffle,
+        seed=seed,
+        seeds=seeds,
+        early_stopping=early_stopping,
+        checkpoint=checkpoint,
+        every=seconds(every),
+        resume=resume,
+        cache=cache,
+        bias=bias,
+        class_weight=class_weight,
+        multi_class=multi_class,
+        holdout=holdout,
+        folds=folds,
+    )
+    run_it(data, target, run, test or [], out, rows.to_open() | {"scale": scale}, names, as_json)
 
 
 for part in (using, proving, connecting, showing):

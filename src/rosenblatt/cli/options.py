@@ -124,6 +124,30 @@ Shuffle = Annotated[bool, typer.Option("--shuffle/--no-shuffle", help="Visit row
 EarlyStopping = Annotated[
     bool, typer.Option("--early-stopping", help="Hold out a tenth of the rows; stop when it gets no better.")
 ]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option("--class-weight", metavar="balanced", help="Let rare classes count as much as common ones."),
+]
+Bias = Annotated[bool, typer.Option("--bias/--no-bias", help="Learn a bias besides the weights, or none.")]
+MultiClass = Annotated[
+    str | None,
+    typer.Option("--multi-class", metavar="ovr|direct", help="More than two classes: one against the rest, or all."),
+]
+Scale = Annotated[
+    str,
+    typer.Option(
+        "--scale",
+        metavar="HOW",
+        help="Bring columns of numbers to one scale: standard, maxabs, none, or auto: in tables, where they differ.",
+    ),
+]
+Holdout = Annotated[
+    str | None,
+    typer.Option("--holdout", metavar="SHARE", help="Hold out a share of the rows, such as 20%, and test on them."),
+]
+Folds = Annotated[
+    int | None, typer.Option("--folds", metavar="K", help="Cross-validate: test on each of K parts in turn.")
+]
 TestFiles = Annotated[
     list[str] | None, typer.Option("--test", metavar="FILE", help="Rows to measure the accuracy on; repeat for more.")
 ]

@@ -47,8 +47,8 @@ def exit_cleanly(command: Command) -> Command:
             except KeyboardInterrupt:
                 note("Interrupted.")
                 raise typer.Exit(130) from None
-            except BrokenPipeError:
-                raise
+            except BrokenPipeError:  # whoever read the answer has had enough, as head has
+                raise typer.Exit(0) from None
             except (ValueError, OSError, ImportError, TypeError, MemoryError) as fault:
                 complain(fault)
                 raise typer.Exit(2) from None
@@ -135,7 +135,11 @@ def bars(values: Sequence[int], what: str) -> None:
     if not values:
         return
     if not on_terminal():
-        say(f"{what}: {', '.join(map(str, values))}.")
+        shown = list(map(str, values))
+        if len(values) > _MOST_BARS:
+            half = _MOST_BARS // 2
+            shown = [*shown[:half], "...", *shown[-half:]]
+        say(f"{what}: {', '.join(shown)}.")
         return
     numbers = list(range(1, len(values) + 1))
     if len(numbers) > _MOST_BARS:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.accuracy import cross_validated, more_seeds, scores_of, tested
+from rosenblatt.cli.held_out import cross_validated, more_seeds, scores_of, tested
 from rosenblatt.cli.inputs import check_out, opened
 from rosenblatt.cli.kernel_choice import check_read_once, needs_data
 from rosenblatt.cli.output import emit, note

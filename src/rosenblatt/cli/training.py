@@ -157,8 +157,10 @@ class Training:
             "seconds": round(took, 3),
         }
 
-    def _weights(self) -> list[float]:
-        return [self.options.class_weight[label] for label in self.model.classes.tolist()]  # type: ignore[index, call-overload]
+    def _weights(self) -> list[Any]:
+        """Return the weight of each class."""
+        weights: Any = self.options.class_weight
+        return [weights[label] for label in self.model.classes.tolist()]
 
 
 def _say_how_to_go_on(writer: CheckpointWriter, resumed: bool) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 from rosenblatt.blocks import Block, DataError, Features, is_sparse
 from rosenblatt.data.io.npz_arrays import ERRORS, NpzArchive, StoredArray
 from rosenblatt.data.npz_matrices import StoredMatrix, is_sparse_archive, open_matrix
-from rosenblatt.data.row_source import FILLS, VERSION, OpenRequest, Preparation, RowSource, rename_errors
+from rosenblatt.data.row_source import VERSION, OpenRequest, Preparation, RowSource, check_missing, rename_errors
 from rosenblatt.data.tables.reader import join_names
-from rosenblatt.parameters import ParameterError, Setting, check_choice, shorten, show_text
+from rosenblatt.parameters import ParameterError, Setting, shorten, show_text
 
 _LABEL_BYTES = 1 << 23
 """The most bytes of the labels of a block."""
@@ -51,7 +51,7 @@ class NpzSource(RowSource):
         if not isinstance(self._target, str):
             what = f" must name an array of the .npz file, got {shorten(self._target)}."
             raise ParameterError(Setting("target"), what)
-        check_choice("missing", self._missing, FILLS)
+        check_missing(self._missing)
         self._width: int | None = given.get("n_features")
         with self._open(0) as (X, _):
             self._width = X.shape[1]

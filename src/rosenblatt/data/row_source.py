@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.parameters import Setting, show_text
+from rosenblatt.parameters import IfAvailable, ParameterError, Phrase, Setting, shorten, show_text
 
 VERSION = 1
 """Version of preparations."""
@@ -24,6 +24,8 @@ FIRST_ROWS = 10_000
 """Rows from which the columns of a table are inferred."""
 FILLS = ("error", "zero", "mean")
 """What can be done about missing numbers."""
+UNCLEAR = ("error", "drop", "describe")
+"""What can be done about columns whose kind is unclear."""
 _KEPT_MESSAGES = 10
 
 Preparation: TypeAlias = dict[str, Any]
@@ -49,6 +51,7 @@ class OpenRequest:
     first_rows: int
     carry: Sequence[str] = ()
     """Columns that come along with the rows."""
+    unclear: str = "error"
 
     @property
     def file(self) -> str:
@@ -79,12 +82,18 @@ class RowSource:
         The words that were hashed, by column, if they are kept.
     extra_columns : list of str
         Columns that the preparation says nothing of, so far.
+    dropped : dict
+        The columns that were left out unasked, and why.
+    notes : list of tuples
+        What should be said about how the files are read: sentences, each as its pieces.
     """
 
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
         self.hashed_names: dict[int, str] = {}
         self.extra_columns: list[str] = []
+        self.dropped: dict[str, str] = {}
+        self.notes: list[tuple[Phrase, ...]] = []
         self.reset_counts()
 
     def reset_counts(self) -> None:
@@ -138,6 +147,13 @@ class RowSource:
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""
         raise NotImplementedError
+
+
+def check_missing(missing: Any) -> None:
+    """Raise a ParameterError unless this says what to do about missing numbers."""
+    if missing not in FILLS:
+        words = IfAvailable("columns", "'error', "), "'zero' or 'mean'"
+        raise ParameterError(Setting("missing"), " must be ", *words, f", got {shorten(missing)}.")
 
 
 @contextmanager

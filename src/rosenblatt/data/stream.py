@@ -18,6 +18,7 @@ from rosenblatt.data.io.contents import Contents
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.row_source import Preparation, RowSource
 from rosenblatt.data.splits import Part, Split
+from rosenblatt.parameters import Phrase
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.tables import Table
 
@@ -207,6 +208,16 @@ class Stream:
         """
         made = {} if self.scale is None else {"scale": self.scale.to_plain()}
         return json.loads(json.dumps(self._source.preparation | made))
+
+    @property
+    def dropped(self) -> dict[str, str]:
+        """The columns that were left out under ``unclear="drop"``, and why: they look like ids, or are unclear."""
+        return dict(self._source.dropped)
+
+    @property
+    def notes(self) -> list[tuple[Phrase, ...]]:
+        """What should be said about how the files are read: sentences, each as its pieces, of strings and settings."""
+        return list(self._source.notes)
 
     @property
     def skipped(self) -> Skipped:

@@ -70,6 +70,8 @@ class DelimitedReader(TableReader[Records]):
         self.expected: frozenset[str] = frozenset()  # columns by which the dialect of a file is recognised
         self.usual: dict[str, Any] = {}  # the dialect of files before, where that does not tell
         self._missing = [*MISSING_NUMBERS, *missing]
+        self.header_guessed = False
+        """Whether the first record is taken for names only because none of its cells is a number."""
 
     def dialect(self) -> dict[str, Any]:
         """Return the delimiter, the quote, and whether there is a header."""
@@ -133,6 +135,7 @@ class DelimitedReader(TableReader[Records]):
             return data
         cells, size = self._first_record(data, chunk.file, at.line)
         if self.header is None:
+            self.header_guessed = not any(_NUMBER.fullmatch(cell) for cell in cells)
             self.header = self._detect_header(cells)
         names = [f"c{k + 1}" for k in range(len(cells))]
         if not self.header:

@@ -15,11 +15,11 @@ from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_row
 from rosenblatt.data.tables.arrow_values import (
     Faults,
     Reason,
-    parse_booleans,
     parse_labels,
     parse_numbers,
     parse_strings,
 )
+from rosenblatt.data.tables.column_kinds import PARSERS
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.parameters import IfAvailable, Setting
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that ", Setting("missing_values"), " names)")
+_EXPECTED: dict[str, Reason] = {
+    "boolean": ("true or false",),
+    "date": ("a date such as 1912-08-05 or 1912-08-05T12:30",),
+    "decimal-comma": ("a number such as 3,14 or 1.234,56",),
+    "thousands-comma": ("a number such as 1,234.56",),
+}
 _TOO_LARGE = "a number that is infinite or too large for float64, expected finite numbers"
 
 
@@ -107,7 +113,7 @@ class Encoder:
     def layout(self) -> ColumnLayout:
         """What has to be read."""
         p = self.preparation
-        stored = {"number": "number", "integer": "number", "boolean": "boolean"}
+        stored = {"number": "number", "integer": "number", "boolean": "boolean"}  # others are read from text
         needed = {column["name"]: stored.get(column["kind"], "string") for column in p["columns"]}
         if self.labelled and p["target"] is not None:
             needed[p["target"]["name"]] = stored.get(p["target"]["kind"], "string")
@@ -161,10 +167,8 @@ class Encoder:
                 codes[k] = self._codes(array, column, faults, unseen)
                 values[:, k] = codes[k] >= 0
                 continue
-            read = parse_booleans if column["kind"] == "boolean" else parse_numbers
-            values[:, k], bad = read(array, self._missing)
-            expected: Reason = ("true or false",) if column["kind"] == "boolean" else _A_NUMBER
-            faults.add_unexpected(bad, array, name, expected)
+            values[:, k], bad = PARSERS[column["kind"]](array, self._missing)
+            faults.add_unexpected(bad, array, name, _EXPECTED.get(column["kind"], _A_NUMBER))
         if not np.isfinite(values).all():
             self._fill(values, faults)
         if not codes and not self._preparation["sparse"]:

@@ -14,10 +14,13 @@ from rosenblatt.data.row_source import VERSION, Facts, OpenRequest, Preparation,
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.delimited import DelimitedReader
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder
+from rosenblatt.data.tables.header_row import header_notes
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.list_columns import ListEncoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableReader, join_names
-from rosenblatt.data.tables.schema import TableOptions, infer_schema
+from rosenblatt.data.tables.schema import Schema, infer_schema
+from rosenblatt.data.tables.table_options import TableOptions
+from rosenblatt.parameters import Phrase
 
 DIALECT = ("header", "delimiter", "quote")
 """The options that say how CSV and TSV are written."""
@@ -26,11 +29,11 @@ DIALECT = ("header", "delimiter", "quote")
 class TableSource(RowSource):
     """The rows of a table."""
 
-    def __init__(self, reader: TableReader[Any], encoder: Encoder, threads: int, foreign: bool = False) -> None:
+    def __init__(self, reader: TableReader[Any], encoder: Encoder, request: OpenRequest) -> None:
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
-        self._reader, self._encoder, self._threads = reader, encoder, threads
+        self._reader, self._encoder, self._request = reader, encoder, request
         reader.layout = encoder.layout
-        if foreign:  # the preparation is not of these files: they may have other columns
+        if request.preparation is not None:  # it is not of these files: they may have other columns
             reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None)
             reader.note_extra(reader.columns or [])
         self.extra_columns = reader.extra_columns
@@ -59,7 +62,7 @@ class TableSource(RowSource):
         """Yield all blocks; where a row is at fault, those before it first."""
         self.reset_counts()
         first = before = 0
-        with closing(ordered_map(self._reader.items(), self._encode, self._threads)) as work:
+        with closing(ordered_map(self._reader.items(), self._encode, self._request.threads)) as work:
             for rows in work:
                 error = None
                 if rows.faults and not self._reader.skip:
@@ -99,6 +102,8 @@ def open_table(request: OpenRequest) -> TableSource:
     """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
     reader, preparation = _make_reader(request), request.preparation
     reader.carry = list(request.carry)
+    dropped: dict[str, str] = {}
+    notes: list[tuple[Phrase, ...]] = []
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
         reader.many_columns = True
@@ -107,18 +112,20 @@ def open_table(request: OpenRequest) -> TableSource:
         reader.read_columns(request.first_rows)
         labelled = request.labels and target is not None and target in (reader.columns or [target])
     else:
-        preparation = _infer_preparation(request, reader)
+        schema, notes = _infer_schema(request, reader)
+        preparation, dropped = schema.preparation, schema.dropped
         labelled = request.labels and preparation["target"] is not None
-    if preparation.get("lists"):
-        encoder: Encoder = ListEncoder(preparation, labelled)
-    else:
-        encoder = Encoder(preparation, labelled, request.names)
-    return TableSource(reader, encoder, request.threads, request.preparation is not None)
+    lists = preparation.get("lists")
+    encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, request.names)
+    source = TableSource(reader, encoder, request)
+    source.dropped, source.notes = dropped, notes
+    return source
 
 
-def _infer_preparation(request: OpenRequest, reader: TableReader[Any]) -> Preparation:
+def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[tuple[Phrase, ...]]]:
+    """Return the schema of a table, and what should be said about how it is read."""
     given = {name: value for name, value in request.options.items() if name not in DIALECT}
-    options = TableOptions(labels=request.labels, **given)
+    options = TableOptions(labels=request.labels, unclear=request.unclear, **given)
     if options.columns is not None:
         reader.chosen = [*options.columns, options.target, options.weight]
     head = reader.head(request.first_rows)
@@ -127,7 +134,11 @@ def _infer_preparation(request: OpenRequest, reader: TableReader[Any]) -> Prepar
         raise DataError(f"{request.file} {what}, expected rows to learn from.")
     dialect = reader.dialect()
     schema = infer_schema(head, reader.columns or [], reader.typed, options, request.file, dialect.get("header"))
-    return {"format": request.format, "version": VERSION, "dialect": dialect, **schema}
+    prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
+    notes = [(f"{request.file}: ", *question, ".") for question in schema.questions]
+    if isinstance(reader, DelimitedReader) and reader.header_guessed:
+        notes += header_notes(head, options, request.file)
+    return schema._replace(preparation=prepared), notes
 
 
 def _make_reader(request: OpenRequest) -> TableReader[Any]:

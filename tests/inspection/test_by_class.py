@@ -91,7 +91,9 @@ def test_two_classes_have_one_line_of_weights_whichever_is_asked_for():
 
 def test_scaled_features_of_many_classes_have_both_units_in_full():
     model = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(X, Y)
-    assert explain(model).columns == ["class", "for it", "against it"]
+    short = explain(model)
+    assert short.columns == ["class", "for it", "against it"]
+    assert short.notes[-1] == "Weights are those of the scaled features."
     table = explain(model, label=2)
     assert table.columns == ["class", "feature", "weight", "weight per unit"]
     assert table.notes[1].endswith(", for weights per unit")

@@ -99,6 +99,7 @@ def explanation(
     if short:
         columns = short_columns(labels, names, rule.w, top)
         notes = [f"One class in full: {words.one_class(plain_label(labels[0]))}."]
+        notes += ["Weights are those of the scaled features."] * (units is not None)
     else:
         columns = _full_columns(rule, places, names, units, top)
         notes = _bias_notes(rule, places, units)

@@ -16,7 +16,7 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the mistakes made during each pass, and the error on held-out rows where there is one.
 
     Of a run with early stopping, the pass that it kept is marked on the curve of the held-out error. A pass that was
-    cut short, by an interrupt or ``max_updates``, is an open circle: its mistakes are those of the rows that it came to.
+    cut short, by an interrupt or ``max_updates``, is an open circle: its mistakes are those of the rows it came to.
 
     Parameters
     ----------

@@ -95,14 +95,7 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
     ax.axvline(0, color=DARK, linewidth=1.5)
     ax.set_yticks([])
     reach = 2 * abs(b) or 1.0
-    if b:
-        answer = learner.classes_.tolist()[int(b > 0)]
-        what = f"every row gets the answer {label_words(answer)}"
-    else:
-        what = "every row lies on the boundary"
-    proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
-    came_back = "\nweights that came back to zero: nothing separates the data" * proved
-    ax.set_title(f"All weights are zero: {what}{came_back}", fontsize="medium")
+    ax.set_title(zero_weights_words(learner, b), fontsize="medium")
     ax.set(
         xlabel="activation, w.x + b, the same for every row",
         xlim=(-reach, reach),
@@ -111,6 +104,14 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
     _legend(ax)
     ax.spines["left"].set_visible(False)
     return ax
+
+
+def zero_weights_words(learner: Any, b: float) -> str:
+    """Return what a model of two classes answers whose weights are all zero, in words."""
+    answer = f"gets the answer {label_words(learner.classes_.tolist()[int(b > 0)])}" if b else "lies on the boundary"
+    proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
+    came_back = "\nweights that came back to zero: nothing separates the data" * proved
+    return f"All weights are zero: every row {answer}{came_back}"
 
 
 def _legend(ax: Axes) -> None:

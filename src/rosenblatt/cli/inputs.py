@@ -54,6 +54,20 @@ def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any])
     return data.open(list(paths), target=target_of(target), **given)
 
 
+def forgiving(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with those by which an everyday table can be read as it is, where nothing else was said.
+
+    Columns of which it is unclear what they are, and those that look like ids, are left out; a missing number is the
+    mean of its column. Other formats than tables are read as they always are.
+
+    >>> forgiving({"missing": "zero"})
+    {'unclear': 'drop', 'missing': 'zero'}
+    """
+    from rosenblatt.data.row_source import IfMeaningful
+
+    return {"unclear": "drop", "missing": IfMeaningful("mean"), **options}
+
+
 def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:
     """Refuse, before any work, to write where that cannot be done, or over a file that is read.
 

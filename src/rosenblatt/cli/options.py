@@ -50,14 +50,16 @@ Drop = Annotated[
 ]
 Keep = Annotated[
     list[str] | None,
-    typer.Option("--keep", metavar="COL", help="A column to use even if it looks like an id; repeat for more."),
+    typer.Option(
+        "--keep", metavar="COL", help="A column to use even if it looks like an id or holds dates; repeat for more."
+    ),
 ]
 Kind = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
         metavar="COL=KIND",
-        help="What a column is: number, boolean, category or text; repeat for more.",
+        help="What a column is: number, boolean, category, text, date, decimal-comma or thousands-comma; repeat it.",
     ),
 ]
 Missing = Annotated[

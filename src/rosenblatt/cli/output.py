@@ -17,6 +17,8 @@ from rosenblatt.cli.errors import cli_message, running
 from rosenblatt.label_text import label_text as as_text
 
 _WIDTH = 78
+_ORPHAN = 5
+"""Letters of a last line that is too short to stand alone."""
 _MOST_BARS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -68,7 +70,17 @@ def note(words: str) -> None:
 
 
 def _wrapped(line: str) -> str:
-    return textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    """Return a line broken to fit a terminal, without a last line of a few letters.
+
+    >>> print(_wrapped("a" * 37 + " " + "b" * 37 + " 9 s."))
+    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb 9 s.
+    """
+    for width in range(_WIDTH, _WIDTH // 2, -1):
+        lines = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+        if len(lines) < 2 or len(lines[-1]) > _ORPHAN:
+            break
+    return "\n".join(lines)
 
 
 def on_terminal() -> bool:

@@ -90,7 +90,7 @@ def predict(
     if not is_standard_output(out):
         check_out(out, [path, *paths], replaced=form == "parquet")
     model, rows = model_and_rows(path, paths, labels=False, carry=list(dict.fromkeys(ids)), **options)
-    say_extra_columns(rows, ids)
+    say_extra_columns(rows, used=ids)
     enable_gc()
     counts: Counter[str] = Counter()
     with ProgressBar("predicting", paths, shown=not to_terminal) as bar:
@@ -109,11 +109,14 @@ def _answers(
     names = ["score"] if len(model.classes) < 3 else [f"score {as_text(label)}" for label in model.classes.tolist()]
     row_name, label_name, *score_names = [_free(name, ids) for name in ("row", "label", *names)]
     columns = [*([row_name] if skip else []), *dict.fromkeys(ids), label_name, *(score_names if scores else [])]
-    yield {name: [] for name in columns}
+    headed = False
     try:
         for block in rows:
             if not len(block):
                 continue
+            if not headed:
+                yield {name: [] for name in columns}
+                headed = True
             answers: Columns = {row_name: block.numbers.tolist()} if skip else {}
             answers |= block.carried or {}
             answers[label_name] = [plain_label(label) for label in model.predict(block.X).tolist()]
@@ -122,6 +125,8 @@ def _answers(
                 values = model.decision_function(block.X).reshape(len(block), -1).T.tolist()
                 answers |= dict(zip(score_names, values, strict=True))
             yield answers
+        if not headed:
+            yield {name: [] for name in columns}
     except OSError as fault:  # about what is read: who writes these answers takes every OSError for its own
         raise ValueError(cli_message(fault)) from fault
 

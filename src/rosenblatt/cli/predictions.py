@@ -36,7 +36,7 @@ def is_standard_output(out: Path | None) -> bool:
 
 
 def write(out: Path | None, form: str, answers: Iterable[Columns]) -> None:
-    """Write answers: a file is replaced as a whole or not at all, a device or standard output gets them as they come."""
+    """Write answers: a file is replaced as a whole or not at all, anything else gets them as they come."""
     parts = _FORMS[form](answers)
     if out is None or is_standard_output(out):
         sys.stdout.writelines(part.decode() for part in parts)

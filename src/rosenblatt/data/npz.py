@@ -14,7 +14,7 @@ from rosenblatt.blocks import Block, DataError, Features, is_sparse
 from rosenblatt.data.io.npz_arrays import ERRORS, NpzArchive, StoredArray
 from rosenblatt.data.npz_matrices import StoredMatrix, is_sparse_archive, open_matrix
 from rosenblatt.data.row_source import VERSION, OpenRequest, Preparation, RowSource, check_missing, rename_errors
-from rosenblatt.data.tables.reader import join_names
+from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.parameters import ParameterError, Setting, shorten, show_text
 
 _LABEL_BYTES = 1 << 23

@@ -7,7 +7,7 @@ from typing import Any
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.formats import TABLES, format_of_name
 from rosenblatt.data.preparations import check_character, check_preparation
-from rosenblatt.data.row_source import OpenRequest
+from rosenblatt.data.row_source import IfMeaningful, OpenRequest
 from rosenblatt.parameters import ParameterError, Phrase, Setting
 
 _FORMATS_OF = {
@@ -28,6 +28,9 @@ def check_options(request: OpenRequest) -> None:
     for name in [*request.options, *(name for name in ("names", "carry") if getattr(request, name))]:
         formats = _FORMATS_OF.get(name, TABLES)
         if request.format not in formats:
+            if isinstance(request.options.get(name), IfMeaningful):
+                del request.options[name]
+                continue
             others = "tables" if formats == TABLES else ", ".join(formats)
             why: tuple[Phrase, ...] = (Setting(name), f" has no meaning (it is for {others})")
             if name == "target":
@@ -62,8 +65,7 @@ def check_given_preparation(request: OpenRequest, preparation: dict[str, Any]) -
         raise already_prepared(name)
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
-        expected = f"{family}, as the rows before" if family not in TABLES else "a table, as the rows before"
-        what = f"{request.file} is read as {request.format}, expected {expected}"
+        what = f"{request.file} is read as {request.format}, but what was learned from was {family}"
         raise ParameterError(f"{what}: convert it, or give ", Setting("format", family), " if it is that.")
 
 

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.parameters import IfAvailable, ParameterError, Phrase, Setting, shorten, show_text
+from rosenblatt.tables import Table
 
 VERSION = 1
 """Version of preparations."""
@@ -32,6 +33,16 @@ Preparation: TypeAlias = dict[str, Any]
 """How rows are made from a file, as plain data that JSON can hold."""
 Facts: TypeAlias = dict[str, Any]
 """What is known about rows after the last of them, as plain data that JSON can hold."""
+
+
+class IfMeaningful(str):
+    """A word for an option of ``data.open`` that is left out where the format of the files has no such option.
+
+    >>> IfMeaningful("mean") == "mean"
+    True
+    """
+
+    __slots__ = ()
 
 
 @dataclass
@@ -78,6 +89,8 @@ class RowSource:
         What was wrong with the first ten of them.
     unseen : Counter
         For each column, how many values are none of its known categories.
+    filled : Counter
+        For each column of a table, how many values are missing in rows that are kept.
     hashed_names : dict
         The words that were hashed, by column, if they are kept.
     extra_columns : list of str
@@ -101,6 +114,7 @@ class RowSource:
         self.share, self.skipped = 0.0, 0
         self.messages: list[str] = []
         self.unseen: Counter[str] = Counter()
+        self.filled: Counter[str] = Counter()
 
     def record_fault(self, message: str) -> None:
         """Count a row that is left out."""
@@ -111,12 +125,13 @@ class RowSource:
     def facts(self) -> Facts:
         """Return what is known after the last row."""
         counted = {"skipped": self.skipped, "complaints": self.messages, "unseen": dict(self.unseen)}
+        counted["filled"] = dict(self.filled)
         return counted | {"n_features": self.n_features, "words": [list(pair) for pair in self.hashed_names.items()]}
 
     def restore(self, facts: Facts) -> None:
         """Set the counts to those of an earlier pass over all rows."""
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
-        self.unseen = Counter(facts["unseen"])
+        self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts.get("filled", {}))
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
 
     @property
@@ -143,6 +158,10 @@ class RowSource:
     def recipe(self) -> Preparation:
         """The preparation without what is only known after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
+
+    def describe_columns(self) -> Table | None:
+        """Return a table of the columns, None where they have no names."""
+        return None
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""

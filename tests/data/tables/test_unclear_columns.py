@@ -98,6 +98,10 @@ def test_a_titanic_like_table_needs_no_answers(tmp_path, seed):
     kinds = {column["name"]: column["kind"] for column in kept.preparation["columns"]}
     assert (kinds["PassengerId"], kinds["Booked"], kinds["Name"]) == ("number", "date", "text")
     assert kept.dropped == {}
+    lines = titanic_like(400, seed).splitlines()
+    stream.read()
+    assert stream.filled.keys() == {"Age", "Embarked"}
+    assert stream.filled["Age"] == sum(",male,," in line or ",female,," in line for line in lines)
 
 
 def test_all_questions_about_a_file_are_one_message(tmp_path):
@@ -107,7 +111,7 @@ def test_all_questions_about_a_file_are_one_message(tmp_path):
     words = str(caught.value)
     for part in (
         "which column is the label? Give target, one of PassengerId, Name",
-        "column 'Booked' holds dates, such as '1912-",
+        "Column 'Booked' holds dates, such as '1912-",
         "drop=['Booked'], or give kinds={'Booked': 'date'}.",
         "Values are missing in the first 200 rows of 'Age' (",
         "'Embarked' (",

@@ -21,13 +21,13 @@ from rosenblatt.data.io.lines import LineSource, TextChunk
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow
 from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason
 from rosenblatt.data.tables.csv_records import blank_lines, line_count, record_places, whole_records
-from rosenblatt.data.tables.reader import DELIMITERS, Records, TableChunk, TableReader
+from rosenblatt.data.tables.dialects import Expected, has_number
+from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)")
 _OPEN_QUOTE = "a quote opens in this record and is not closed"
 _CLOSE_IT: Reason = (
@@ -67,8 +67,7 @@ class DelimitedReader(TableReader[Records]):
     ) -> None:
         super().__init__(files, **options)
         self.delimiter, self.quote, self.header = delimiter, quote, header
-        self.expected: frozenset[str] = frozenset()  # columns by which the dialect of a file is recognised
-        self.usual: dict[str, Any] = {}  # the dialect of files before, where that does not tell
+        self.expected = Expected()
         self._missing = [*MISSING_NUMBERS, *missing]
         self.header_guessed = False
         """Whether the first record is taken for names only because none of its cells is a number."""
@@ -130,13 +129,13 @@ class DelimitedReader(TableReader[Records]):
         at.line += line_count(data[:blank])
         data = data[blank:]
         if self.delimiter is None and data:
-            self.delimiter = self._detect_delimiter(data[: data.find(b"\n")])
+            self.delimiter = self.expected.delimiter(data[: data.find(b"\n")], self.quote)
         if not data or not whole_records(data, self.delimiter, self.quote):
             return data
         cells, size = self._first_record(data, chunk.file, at.line)
         if self.header is None:
-            self.header_guessed = not any(_NUMBER.fullmatch(cell) for cell in cells)
-            self.header = self._detect_header(cells)
+            self.header_guessed = not has_number(cells)
+            self.header = self.expected.has_header(cells)
         names = [f"c{k + 1}" for k in range(len(cells))]
         if not self.header:
             names = next((known for known in self.unnamed if len(known) == len(cells)), names)
@@ -147,21 +146,6 @@ class DelimitedReader(TableReader[Records]):
         self._check_columns(names, chunk.file)
         at.names = names
         return data
-
-    def _detect_delimiter(self, line: bytes) -> str:
-        """Return what stands between the cells of the first line: what gives the columns that are expected, if any."""
-        usual = self.usual.get("delimiter")
-        there = [c for c in (usual or "") + DELIMITERS if c.encode() in line]
-        for delimiter in there if self.expected else ():
-            if self.expected <= _cells(line, delimiter, self.quote):
-                return delimiter
-        return usual if usual in there else next(iter(there), usual or ",")
-
-    def _detect_header(self, cells: list[str]) -> bool:
-        """Return whether the first record names the columns."""
-        if self.expected and self.expected <= {cell.strip() for cell in cells}:
-            return True
-        return self.usual.get("header", not any(_NUMBER.fullmatch(cell) for cell in cells) or _counts_up(cells))
 
     def carried(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
         """Return the cells of columns that come along, as they are written."""
@@ -294,20 +278,3 @@ class DelimitedReader(TableReader[Records]):
                 column_types=types, include_columns=list(types), null_values=words, true_values=[], false_values=[]
             ),
         )
-
-
-def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
-    """Return the cells of a line, without blanks around them."""
-    how: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
-    try:
-        return {
-            cell.strip() for cell in next(csv.reader([line.decode("utf-8-sig", "replace")], delimiter=delimiter, **how))
-        }
-    except (csv.Error, StopIteration):
-        return set()
-
-
-def _counts_up(cells: list[str]) -> bool:
-    """Return whether the cells that are numbers count the columns, from 0 or from 1, as pandas names columns."""
-    numbers = [(k, cell) for k, cell in enumerate(cells) if _NUMBER.fullmatch(cell)]
-    return len(cells) > 1 and any(all(cell.strip() == str(k + first) for k, cell in numbers) for first in (0, 1))

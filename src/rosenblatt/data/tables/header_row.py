@@ -6,7 +6,8 @@ from collections import Counter
 
 from rosenblatt.data.tables.arrow_values import parse_strings
 from rosenblatt.data.tables.column_kinds import infer_kind
-from rosenblatt.data.tables.reader import TableChunk, join_names
+from rosenblatt.data.tables.column_names import join_names
+from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.table_options import TableOptions
 from rosenblatt.parameters import Phrase, Setting, shorten
 

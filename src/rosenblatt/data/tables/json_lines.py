@@ -19,7 +19,8 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import quote_bytes
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import Reason, plain_text
-from rosenblatt.data.tables.reader import Records, TableChunk, TableReader, first_repeated
+from rosenblatt.data.tables.column_names import first_repeated
+from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting, shorten
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from itertools import islice
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.tables.column_kinds import UnclearColumn
-from rosenblatt.data.tables.reader import join_names, suggestion
+from rosenblatt.data.tables.column_names import join_names, suggestion
 from rosenblatt.parameters import IfAvailable, ParameterError, Phrase, Setting, shorten
 
 _MOST_NAMED = 20

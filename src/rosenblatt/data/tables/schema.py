@@ -13,12 +13,13 @@ from rosenblatt.data.row_source import Preparation
 from rosenblatt.data.tables.arrow_arrays import is_number_type, is_unsupported_type, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import parse_numbers, parse_strings, plain_text
 from rosenblatt.data.tables.column_kinds import PARSERS, UnclearColumn, infer_kind, numeric_columns
+from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.dropped import UNUSABLE
 from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.id_columns import integers_like_ids, strings_like_ids
 from rosenblatt.data.tables.list_columns import LISTS, has_lists
 from rosenblatt.data.tables.questions import Questions, find_column
-from rosenblatt.data.tables.reader import TableChunk, join_names
+from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.separators import SEPARATED
 from rosenblatt.data.tables.table_options import TableOptions
 from rosenblatt.data.tables.targets import label_kind, regression_question

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rosenblatt.data.preparations import KINDS, MOST_BITS, MOST_NGRAMS
 from rosenblatt.data.row_source import check_missing
-from rosenblatt.data.tables.reader import join_names
+from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.parameters import IfAvailable, ParameterError, Setting, check_choice, check_integer, shorten
 
 

@@ -61,6 +61,8 @@ class TrainingRun:
         The pass in which a checkpoint was written.
     classes : array, optional
         Those of the state, where the source has others.
+    one_by_one : bool
+        Whether each batch is a row, of which the ranges of features cannot be taken.
     """
 
     window = WINDOW
@@ -78,8 +80,9 @@ class TrainingRun:
         best: BestPass | None = None,
         resumed: PassState | None = None,
         classes: Labels | None = None,
+        one_by_one: bool = False,
     ) -> None:
-        self.source, self.options, self.warm = source, options, warm
+        self.source, self.options, self.warm, self.one_by_one = source, options, warm, one_by_one
         self.state: Any = state  # of the kind that the options are for
         self.classes = source.classes if classes is None else classes
         self.current = PassState() if resumed is None else resumed
@@ -107,6 +110,7 @@ class TrainingRun:
             ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
         ]
         self.observers: list[Observer] = [observer for observer in own if observer is not None] + list(observers)
+        self._own = len(self.observers) - len(observers)
 
     # the loop over passes
 
@@ -140,13 +144,29 @@ class TrainingRun:
         return outcome
 
     def _make_pass(self) -> None:
-        """Make a pass and judge it, unless it changed nothing for classifiers that were clean before."""
-        current = self.current
+        """Make a pass and judge it, unless it changed nothing for classifiers that were clean before.
+
+        Where a checkpoint can be gone on from, interrupts wait until the run stands between two passes.
+        """
         first = not self._seen
         self.run_pass()
-        state, active = self.state, current.active
         if first and self._read_all and not self.source.in_memory and not self.resumed:
             self.labels.check(self.source.classes, self.options.class_weight, self.warm)
+        resumable = self.source.rereadable and not self.source.in_memory
+        with interrupts_deferred() if resumable else nullcontext():
+            judged = self._judge_pass()
+            self.is_resumable = resumable
+        if len(judged):
+            for observer in self.observers[self._own :]:
+                observer.on_pass(self, judged)
+        with interrupts_deferred() if resumable else nullcontext():
+            self.current.active = self._unfinished()
+            self._note_standing()
+
+    def _judge_pass(self) -> NDArray[np.int64]:
+        """Enter what a pass has shown; return the classifiers for which it counts."""
+        current, state = self.current, self.state
+        active = current.active
         state.done[active] = state.counters["mistakes"][active] == 0
         idle = current.was_done & state.done[active]  # as if this pass had not been made
         state.counters["visits"][active[idle]] = current.visits[idle]
@@ -154,8 +174,14 @@ class TrainingRun:
         if not idle.all():
             current.passes_done += 1
             self._check_weights()
-            self._notify("on_pass", active[~idle])
-        current.active = self._unfinished()
+            for observer in self.observers[: self._own]:
+                observer.on_pass(self, active[~idle])
+        return active[~idle]
+
+    def _note_standing(self) -> None:
+        """Note how the classifiers that take part stood before the pass."""
+        state, current = self.state, self.current
+        current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
 
     def _check_weights(self) -> None:
         """Raise a ValueError if weights have outgrown the floats; the counts of a kernel perceptron never do."""
@@ -240,7 +266,7 @@ class TrainingRun:
     def _begin_pass(self) -> None:
         """Reset what is counted for each pass."""
         state, current = self.state, self.current
-        current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
+        self._note_standing()
         state.done[current.active] = False
         started = state.counters[current.active]
         started["mistakes"], started["longest"] = 0, 0.0
@@ -279,18 +305,24 @@ class TrainingRun:
 
     # one batch
 
-    def visit(self, batch: Batch) -> int:
+    def visit(self, batch: Batch, goes_on: bool = False) -> int:
         """Visit the rows of a batch once in their order, as a pass by itself; return the mistakes.
 
         This is what ``partial_fit``, the command ``watch`` and an online service call. ``max_updates`` limits the
-        updates of all such calls together.
+        updates of all such calls together. With ``goes_on`` the pass is that of the visit before.
         """
         state, options = self.state, self.options
         state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
-        if state.feature_ranges is None:
+        if goes_on:  # the counters have its mistakes, and enter the history once more
+            state.mistakes.pop()
+            state.passes -= 1
+            del state.validation_error[state.passes :]
+        else:
+            self.current.active = np.arange(len(state.counters))
+            self._begin_pass()
+        if state.feature_ranges is None and not self.one_by_one:
             state.feature_ranges = feature_ranges(batch.rows.matrix)
-        self.current.active, self._seen = np.arange(len(state.counters)), False
-        self._begin_pass()
+        self._seen = False
         self.in_pass = True
         try:
             self._visit(batch, np.arange(batch.rows.n, dtype=np.uint32), shuffled=False)

@@ -105,6 +105,9 @@ PredictionsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON lines of predictions; with -o, one line of JSON with counts.")
 ]
 Top = Annotated[int, typer.Option("--top", metavar="N", help="How many of the largest and smallest weights.")]
+Label = Annotated[
+    list[str] | None, typer.Option("--label", metavar="CLASS", help="Only this class, in full; may be repeated.")
+]
 Row = Annotated[
     str | None, typer.Option("--row", metavar="FILE:N", help="Explain this row's prediction; the first row is 0.")
 ]

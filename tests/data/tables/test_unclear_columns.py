@@ -94,7 +94,16 @@ def test_a_titanic_like_table_needs_no_answers(tmp_path, seed):
     assert (X.shape[0], sorted(set(y))) == (400, ["no", "yes"])
     new = written(tmp_path, titanic_like(9, 9), "new.csv")
     assert data.open(new, preparation=stream.preparation).read()[0].shape[0] == 9
-    few = {"Sex": "male", "Age": 3, "Pclass": 1, "SibSp": 0, "Fare": 7.5, "Embarked": "S", "Alone": True, "Note": "late"}
+    few = {
+        "Sex": "male",
+        "Age": 3,
+        "Pclass": 1,
+        "SibSp": 0,
+        "Fare": 7.5,
+        "Embarked": "S",
+        "Alone": True,
+        "Note": "late",
+    }
     new = written(tmp_path, json.dumps(few) + "\n", "new.jsonl")
     assert data.open(new, preparation=stream.preparation).read()[0].shape == (1, X.shape[1]), "without those left out"
     kept = data.open(file, "Survived", unclear="drop", missing="mean", keep=["PassengerId", "Booked", "Name"])

@@ -55,7 +55,8 @@ def test_tables_of_another_format_or_separator_are_read(model, tmp_path):
 def test_files_without_a_header_are_read_by_the_order_of_columns(model, tmp_path):
     bare = written(tmp_path, "bare.csv", "1,1\n0,1\n")
     assert command("predict", model, bare, "--no-header").stdout == "yes\nno\n"
-    assert "has no column 'a' and no column 'b'" in command("predict", model, bare).stderr
+    message = " ".join(command("predict", model, bare).stderr.split())
+    assert "expected a first line with the names a, b, got 1, 1: give --no-header if it has none" in message
 
 
 def test_ids_come_along(model, new, tmp_path):
@@ -69,9 +70,9 @@ def test_ids_come_along(model, new, tmp_path):
     assert [row["a"] for row in rows] == [str(a) for _, _, a, _ in NEW]
     labelled = written(tmp_path, "labelled.csv", AND)
     assert command("predict", model, labelled, "--id", "label").stdout.splitlines()[0] == "label,predicted label"
-    missing = command("predict", model, new, "--id", "di")
+    missing = command("predict", model, new, "--id", "ID")
     assert missing.exit_code == 2
-    assert "has no column 'di' (did you mean 'id'?)" in missing.stderr
+    assert "has no column 'ID' (did you mean 'id'?)" in missing.stderr
 
 
 def test_ids_are_as_they_are_written(model, tmp_path):
@@ -131,7 +132,7 @@ def test_rows_that_are_skipped_are_told_by_the_numbers_of_the_others(tmp_path, e
     result = command("predict", tmp_path / "m", rows, "--on-error", "skip")
     label = "1" if ending == "svm" else "yes"
     assert result.stdout == f"row,label\n0,{label}\n3,{label}\n"
-    assert "rows left out: 2, such as: " in result.stderr
+    assert "rows left out: 2, such as: " in " ".join(result.stderr.split())
     answer = command("predict", tmp_path / "m", rows, "--on-error", "skip", "--json").stdout
     assert [json.loads(line)["row"] for line in answer.splitlines()] == [0, 3]
     assert command("explain", tmp_path / "m", "--row", f"{rows}:3", "--on-error", "skip").exit_code == 0

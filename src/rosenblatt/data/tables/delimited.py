@@ -142,12 +142,8 @@ class DelimitedReader(TableReader[Records]):
             names = next((known for known in self.unnamed if len(known) == len(cells)), names)
         if self.header and self.expected.is_data(cells):
             way_out = ": give ", Setting("header", False), " if it has none, and its columns are in that order"
-            raise DataError(
-                f"{self.files.display_name(chunk.file)}: expected a first line with the names {join_names(self.expected.columns)}, "
-                f"got {join_names(cells)}",
-                IfAvailable("header", *way_out),
-                ".",
-            )
+            what = f"expected a first line with the names {join_names(self.expected.columns)}, got {join_names(cells)}"
+            raise DataError(f"{self.files.display_name(chunk.file)}: {what}", IfAvailable("header", *way_out), ".")
         if self.header:
             names = [cell.strip() or names[k] for k, cell in enumerate(cells)]
             at.line += line_count(data[:size])

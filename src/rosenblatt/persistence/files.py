@@ -42,8 +42,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron or RescaledPerceptron
-        After ``fit`` or ``partial_fit``. Labels must be integers, floats, booleans or words. A kernel that is a
+    model : Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron or RescaledPerceptron, or a Pipeline
+        After ``fit`` or ``partial_fit``. A pipeline ends in one of these, after steps that are known: StandardScaler,
+        MaxAbsScaler, SimpleImputer, OneHotEncoder, ColumnTransformer and Pipeline of these, ExactScaler, SphereLift,
+        Combinations. They are stored as data; columns that a function selected, as those that it found. Labels must be integers, floats, booleans or words. A kernel that is a
         function cannot be saved, as files hold no code. A ``random_state`` that is neither None nor an integer is
         saved as ``seed_``, the seed in use.
     path : str or path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeGuard
 
@@ -48,6 +48,10 @@ class Block:
     """How much each row counts, or None where each counts 1."""
     checked: bool = False
     """Whether a reader has verified all this, and that ``X``, ``weight`` and the labels are finite."""
+    numbers: np.ndarray | None = None
+    """The number of each row among all rows of the files, from 0, where some may have been left out before them."""
+    carried: Mapping[str, Sequence[Any]] | None = None
+    """The values of columns that come along, where ``data.open(carry=)`` asks for some."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -82,7 +86,10 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
     if stop - start == len(block):
         return block
     weight = None if block.weight is None else block.weight[start:stop]
-    return Block(block.X[start:stop], block.y[start:stop], block.first + start, weight, block.checked)
+    numbers = None if block.numbers is None else block.numbers[start:stop]
+    carried = None if block.carried is None else {name: cells[start:stop] for name, cells in block.carried.items()}
+    X, y = block.X[start:stop], block.y[start:stop]
+    return Block(X, y, block.first + start, weight, block.checked, numbers, carried)
 
 
 def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
@@ -94,7 +101,10 @@ def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
     array([0, 2])
     """
     weight = None if block.weight is None else block.weight[rows]
-    return Block(block.X[rows], block.y[rows], first, weight, block.checked)
+    numbers = None if block.numbers is None else block.numbers[rows]
+    columns = (block.carried or {}).items()
+    carried = None if block.carried is None else {name: [cells[row] for row in rows] for name, cells in columns}
+    return Block(block.X[rows], block.y[rows], first, weight, block.checked, numbers, carried)
 
 
 def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]:
@@ -137,7 +147,19 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
     if any(block.weight is not None for block in blocks):
         weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
     y = np.concatenate([block.y for block in blocks])
-    return Block(X, y, blocks[0].first, weight, all(block.checked for block in blocks))
+    numbers = [block.numbers for block in blocks if block.numbers is not None]
+    parts = [block.carried for block in blocks if block.carried is not None]
+    return Block(
+        X,
+        y,
+        blocks[0].first,
+        weight,
+        all(block.checked for block in blocks),
+        np.concatenate(numbers) if len(numbers) == len(blocks) else None,
+        {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
+        if len(parts) == len(blocks)
+        else None,
+    )
 
 
 def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:

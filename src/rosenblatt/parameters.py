@@ -22,10 +22,13 @@ class Setting:
 
 
 class IfAvailable:
-    """Part of a sentence that is said only where a parameter can be given: a command may have no option for it."""
+    """Part of a sentence that is said only where a parameter can be given: a command may have no option for it.
 
-    def __init__(self, name: str, *pieces: str | Setting) -> None:
-        self.name, self.pieces = name, pieces
+    Where it cannot be given, the pieces ``otherwise`` are said instead.
+    """
+
+    def __init__(self, name: str, *pieces: str | Setting, otherwise: tuple[str | Setting, ...] = ()) -> None:
+        self.name, self.pieces, self.otherwise = name, pieces, otherwise
 
 
 Phrase: TypeAlias = str | Setting | IfAvailable
@@ -54,8 +57,8 @@ class ParameterError(ValueError):
         words = []
         for piece in self.pieces:
             if isinstance(piece, IfAvailable):
-                if spell(Setting(piece.name)) is not None:
-                    words += [spell(part) or "" if isinstance(part, Setting) else part for part in piece.pieces]
+                said = piece.pieces if spell(Setting(piece.name)) is not None else piece.otherwise
+                words += [spell(part) or str(part) if isinstance(part, Setting) else part for part in said]
             else:
                 words.append(spell(piece) or str(piece) if isinstance(piece, Setting) else piece)
         return "".join(words)

@@ -168,4 +168,4 @@ def test_a_bad_line_costs_nothing_that_was_learned(tmp_path):
     assert rosenblatt.load(tmp_path / "m").fingerprint_["rows"] == 12
     result = command("watch", "-o", tmp_path / "m", "--on-error", "skip", input=THREE + "1 5:abc\n")
     assert result.exit_code == 0
-    assert "lines left out: 1, such as" in result.stderr
+    assert "rows left out: 1, such as" in result.stderr

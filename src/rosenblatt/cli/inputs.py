@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rosenblatt.cli.output import note
+from rosenblatt.cli.output import as_text, note
 from rosenblatt.cli.startup import enable_gc
+from rosenblatt.training.plurals import count_of, name_some
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,6 +52,21 @@ def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any])
 
     given = {name: value for name, value in options.items() if value not in (None, [], {})}
     return data.open(list(paths), target=target_of(target), **given)
+
+
+def forgiving(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with those by which an everyday table can be read as it is, where nothing else was said.
+
+    Columns of which it is unclear what they are, and those that look like ids, are left out; a missing number is the
+    mean of its column. Other formats than tables are read as they always are.
+
+    >>> forgiving({"missing": "zero"})
+    {'unclear': 'drop', 'missing': 'zero'}
+    """
+    from rosenblatt.data.row_source import IfMeaningful
+
+    given = {name: value for name, value in options.items() if value is not None}
+    return {"unclear": "drop", "missing": IfMeaningful("mean"), **given}
 
 
 def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:
@@ -127,10 +143,14 @@ def score(model: Predictor, stream: Iterable[Any]) -> dict[str, Any]:
     if not rows:
         raise ValueError("expected rows to test on, got none.")
     known = set(model.classes.tolist())
-    strange = [true for true, _ in pairs if true not in known]
-    if strange:
-        count = sum(count for (true, _), count in pairs.items() if true not in known)
-        note(f"{count:,} of {rows:,} rows have a label that is no class of the model, such as {strange[0]!r}.")
+    strange = {true: 0 for true, _ in pairs if true not in known}
+    if 0 < len(strange) < len({true for true, _ in pairs}):
+        count = sum(count for (true, _), count in pairs.items() if true in strange)
+        labels, classes = (name_some(sorted(map(as_text, some))) for some in (strange, known))
+        note(
+            f"{count:,} of {count_of(rows, 'row')} have a label that is no class of the model: {labels}. "
+            f"Its classes are {classes}."
+        )
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     took = time.perf_counter() - started
     return {"rows": rows, "right": right, "accuracy": right / rows, "pairs": dict(pairs), "seconds": took}

@@ -13,9 +13,12 @@ from typing import Any, TypeVar
 
 import typer
 
-from rosenblatt.cli.errors import cli_message
+from rosenblatt.cli.errors import cli_message, running
+from rosenblatt.label_text import label_text as as_text
 
 _WIDTH = 78
+_ORPHAN = 5
+"""Letters of a last line that is too short to stand alone."""
 _MOST_BARS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -33,7 +36,7 @@ def exit_cleanly(command: Command) -> Command:
 
     @functools.wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        with warnings.catch_warnings():
+        with running(command), warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.filterwarnings("ignore", message="X (does not have valid|has) feature names")
             warnings.showwarning = lambda message, *_, **__: note(str(message))
@@ -46,8 +49,8 @@ def exit_cleanly(command: Command) -> Command:
             except KeyboardInterrupt:
                 note("Interrupted.")
                 raise typer.Exit(130) from None
-            except BrokenPipeError:
-                raise
+            except BrokenPipeError:  # whoever read the answer has had enough, as head has
+                raise typer.Exit(0) from None
             except (ValueError, OSError, ImportError, TypeError, MemoryError) as fault:
                 complain(fault)
                 raise typer.Exit(2) from None
@@ -67,7 +70,17 @@ def note(words: str) -> None:
 
 
 def _wrapped(line: str) -> str:
-    return textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    """Return a line broken to fit a terminal, without a last line of a few letters.
+
+    >>> print(_wrapped("a" * 37 + " " + "b" * 37 + " 9 s."))
+    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb 9 s.
+    """
+    for width in range(_WIDTH, _WIDTH // 2, -1):
+        lines = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+        if len(lines) < 2 or len(lines[-1]) > _ORPHAN:
+            break
+    return "\n".join(lines)
 
 
 def on_terminal() -> bool:
@@ -109,17 +122,6 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def as_text(label: Any) -> str:
-    """Return a label as people write it: 1.0 is 1.
-
-    >>> as_text(-1.0), as_text("spam"), as_text(0.5)
-    ('-1', 'spam', '0.5')
-    """
-    if hasattr(label, "item"):
-        label = label.item()
-    return str(int(label)) if isinstance(label, float) and label.is_integer() and abs(label) < 1e15 else str(label)
-
-
 def print_table(table: Any) -> None:
     """Print a `Table`: title and notes wrapped, lines cut off at the terminal's width where there is one."""
     say(table.title)
@@ -145,7 +147,11 @@ def bars(values: Sequence[int], what: str) -> None:
     if not values:
         return
     if not on_terminal():
-        say(f"{what}: {', '.join(map(str, values))}.")
+        shown = list(map(str, values))
+        if len(values) > _MOST_BARS:
+            half = _MOST_BARS // 2
+            shown = [*shown[:half], "...", *shown[-half:]]
+        say(f"{what}: {', '.join(shown)}.")
         return
     numbers = list(range(1, len(values) + 1))
     if len(numbers) > _MOST_BARS:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.cli.held_out import say_scores, say_seeds
 from rosenblatt.cli.kernel_choice import kernel_line
 from rosenblatt.cli.output import as_text, bars, note, on_terminal, say
+from rosenblatt.training.plurals import count_of
 
 if TYPE_CHECKING:
+    from rosenblatt.scaling import ColumnScale
     from rosenblatt.training.model import TrainedModel
 
 _RANGE_RATIO = 100.0
@@ -19,24 +23,72 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
     skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
     say(
-        f"{answer['learner']}: {answer['rows']:,} rows{skipped}, {answer['features']:,} features, "
-        f"classes {shown}; {answer['seconds']:.2f} s."
+        f"{answer['learner']}: {count_of(answer['rows'], 'row')}{skipped}, {_features(model)}, classes {shown}; "
+        f"{answer['seconds']:.2f} s."
     )
     if "kernel" in answer:
         say(kernel_line(answer))
     say(str(model.report))
     bars(answer["mistakes_by_pass"], "Mistakes by pass")
-    if answer["last_pass_cut"]:
-        note("the last pass was cut short: its mistakes are those in the rows that it reached.")
-    tested = answer.get("test")
-    if tested:
-        _accuracy(tested)
-    if _differ_in_scale(model):
-        note("the features range over values of very different sizes, and the largest drown the others: scale them.")
+    if answer["early_stopping"] is not None:
+        errors = answer["early_stopping"]["error_by_pass"]
+        shares = ", ".join("-" if error is None else f"{error:.1%}" for error in errors)
+        say(f"Error on the rows held out, by pass: {shares}.")
+    _say_accuracy(answer)
+    if answer["scale"] is None and _differ_in_scale(model):
+        note(
+            "the features range over values of very different sizes, and the largest drown the others: "
+            "--scale standard brings them to one."
+        )
     if "model" in answer:
         say(f"Model written to {answer['model']}.")
     elif on_terminal():
         say("The model was not saved: -o MODEL writes it to a file.")
+
+
+def _features(model: TrainedModel) -> str:
+    """Return how many features there are, and of how many columns of a table they are made."""
+    prepared, features = model.preparation or {}, count_of(model.n_features, "feature")
+    columns = prepared.get("columns")
+    if not columns:
+        return features
+    hashed = any(column["kind"] in ("text", "category") and "categories" not in column for column in columns)
+    words = f", 2^{prepared['bits']} of them for hashed words" if hashed else ""
+    return f"{count_of(len(columns), 'column')} as {features}{words}"
+
+
+def say_scale(scale: ColumnScale | None, names: Sequence[str] | None, automatic: bool) -> None:
+    """Print in one line what is done to columns of numbers, if something is."""
+    if scale is None or not len(scale.features):
+        return
+    count = f"{count_of(len(scale.features), 'column')} of numbers"
+    done = "centred and divided by" if scale.centre.any() else "divided by"
+    by = "the largest value" if scale.method == "maxabs" else "the standard deviation"
+    low, high = scale.spread.argmin(), scale.spread.argmax()
+    ends = []
+    for place in (low, high):
+        name = f" of {names[scale.features[place]]}" if names is not None else ""
+        ends.append(f"{scale.spread[place]:.3g}{name}")
+    why = "; their sizes differ much. --scale none leaves them as they are" if automatic else ""
+    between = f"from {ends[0]} to {ends[1]}" if low != high else ends[0]
+    say(f"Scaled: {count}, {done} {by} ({between}){why}.")
+
+
+def _say_accuracy(answer: dict[str, Any]) -> None:
+    found = answer.get("test") or answer.get("holdout") or answer.get("folds")
+    if not found or "rows" not in found:
+        return
+    rows = f"{found['rows']:,} rows"
+    if "test" in answer:
+        on = f"{rows} of {', '.join(found['files'])}"
+    elif "holdout" in answer:
+        share = found["rows"] / (found["rows"] + answer["rows"])
+        on = f"{rows} held out of training ({share:.0%} of each class)"
+    else:
+        on = f"{rows}, each predicted by a model trained on the other folds ({found['folds']})"
+    say_scores(found, on)
+    if found.get("by_seed"):
+        say_seeds(found["by_seed"])
 
 
 def _differ_in_scale(model: TrainedModel) -> bool:
@@ -46,16 +98,3 @@ def _differ_in_scale(model: TrainedModel) -> bool:
         return False  # rare words range over less, and that is as it should be
     positive = ranges[ranges > 0]
     return len(positive) > 0 and bool(positive.max() > _RANGE_RATIO * positive.min())
-
-
-def _accuracy(tested: dict[str, Any]) -> None:
-    rows = f"on {tested['rows']:,} rows of {', '.join(tested['files'])}"
-    say(f"Accuracy {tested['accuracy']:.2%} {rows}.")
-    several = tested.get("by_seed")
-    if several:
-        import statistics
-
-        say(
-            f"Over {len(several)} seeds: mean {statistics.mean(several):.2%}, spread {statistics.stdev(several):.2%} "
-            f"(standard deviation), from {min(several):.2%} to {max(several):.2%}."
-        )

@@ -9,12 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.inputs import check_out, opened
+from rosenblatt.cli.inputs import check_out, forgiving, opened
 from rosenblatt.cli.kernel_choice import KernelChoice, check_bounded, check_read_once, kernel_space, online_options
+from rosenblatt.cli.notes import say_counts, say_extra_columns, say_preparation
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
+from rosenblatt.cli.row_options import WeightedRowOptions
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.cli.train import LEARNERS, TrainOptions, name_features, run_options
+from rosenblatt.cli.train_options import LEARNERS, TrainOptions, run_options
+from rosenblatt.cli.training import name_features
+from rosenblatt.parameters import ParameterError, Setting
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
@@ -98,7 +102,7 @@ def watch(
     every: int,
     margin: float | None,
     out: Path | None,
-    options: dict[str, Any],
+    rows: WeightedRowOptions,
     as_json: bool,
 ) -> None:
     """Learn from standard input until it ends or Ctrl-C; print the mistakes on the way and save what was learned."""
@@ -113,7 +117,7 @@ def watch(
         check_read_once(run)
         online = OnlineLearner(LEARNERS[asked.learner], run)
     else:
-        model = _started(path, target, learner, choice, options)
+        model = _started(path, target, learner, choice, rows)
         online = OnlineLearner(model.learner, model.options, model)
     if margin is not None:
         check_bounded(online.options)
@@ -123,7 +127,7 @@ def watch(
     fault: Exception | None = None
     enable_gc()
     try:
-        stream = _opened(target, options, every, known)
+        stream = _opened(target, rows, every, known)
         reported = _learn_all(online, stream, reporter, every)
     except KeyboardInterrupt:
         interrupted = True
@@ -144,8 +148,8 @@ def watch(
     reporter.conclude()
     if out is not None and stream is not None:
         _save(online, stream, out)
-    if stream is not None and stream.skipped.rows:
-        note(f"lines left out: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
+    if stream is not None:
+        say_counts(stream)
     if fault is not None:
         raise fault
     if interrupted:
@@ -153,13 +157,14 @@ def watch(
 
 
 def _started(
-    path: str, target: str | None, learner: str | None, choice: KernelChoice, options: dict[str, Any]
+    path: str, target: str | None, learner: str | None, choice: KernelChoice, rows: WeightedRowOptions
 ) -> TrainedModel:
     """Return the model to start from, which says what rows are and what learns."""
-    fixed = {"target": target, "learner": learner, "format": options.get("format"), **choice.given, "device": None}
+    fixed = {"target": target, "learner": learner, **choice.given, "device": None}
+    fixed |= {name: value for name, value in rows.to_rows().items() if name != "n_features"}
     for name, value in fixed.items():
         if value is not None:
-            raise ValueError(f"--{name.replace('_', '-')} is what it was when {path} was made: leave it out.")
+            raise ParameterError(Setting(name), f" is what it was when {path} was made: leave it out.")
     from rosenblatt.training.model import TrainedModel
 
     model = loaded(path)
@@ -169,14 +174,18 @@ def _started(
     return model
 
 
-def _opened(target: str | None, options: dict[str, Any], every: int, known: dict[str, Any] | None) -> Stream:
+def _opened(target: str | None, rows: WeightedRowOptions, every: int, known: dict[str, Any] | None) -> Stream:
     """Return standard input as a stream, prepared as the rows of the model that is gone on from."""
-    given = {**options, "first_rows": every}
-    if known is not None:
-        svmlight = known["format"] == "svmlight"  # features may be new, so only where they are counted from is kept
-        given["format"] = known["format"]
-        given |= {"zero_based": known["zero_based"]} if svmlight else {"preparation": known}
+    given = {**rows.to_open(), "first_rows": every}
+    if known is None:
+        given = forgiving(given)
+    elif known["format"] == "svmlight":  # features may be new, so only where they are counted from is kept
+        given |= {"format": "svmlight", "zero_based": known["zero_based"]}
+    else:
+        given |= {"format": rows.format or known["format"], "preparation": known}
     stream = opened(["-"], target, given)
+    say_preparation(stream)
+    say_extra_columns(stream)
     if not stream.labelled and known is not None and known.get("target"):
         raise ValueError(f"The first line has no column {known['target']['name']!r}, the label, as the model expects.")
     if not stream.labelled:

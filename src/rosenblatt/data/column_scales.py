@@ -13,7 +13,7 @@ from rosenblatt.scaling import ColumnScale, ColumnSums
 
 SCALES = ("none", "standard", "maxabs", "auto")
 """What ``data.open`` takes."""
-_MUCH = 10.0
+_MUCH = 3.0
 """Columns differ much in size if one is more than this many times another, or 1, the size of the bias."""
 
 TrainedRows = Callable[[int, int], NDArray[np.bool_]]

@@ -11,7 +11,7 @@ from rosenblatt.parameters import ParameterError, Setting, shorten
 from rosenblatt.scaling import METHODS
 from rosenblatt.storage.json_fields import StrictFields
 
-KINDS = ("number", "boolean", "category", "text")
+KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thousands-comma")
 """What a column of a table may hold."""
 LABEL_KINDS = ("integer", "number", "boolean", "text")
 MOST_BITS = 30

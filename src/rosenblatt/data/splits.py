@@ -63,7 +63,7 @@ class Split:
             mask = np.zeros(len(y), bool)
             order = np.argsort(np.unique(codes, return_index=True)[1])  # classes by the row where they turn up
             for code in order.tolist():
-                label = classes[code].item()
+                label = classes.tolist()[code]
                 number, before = seen.get(label, (len(seen), 0))
                 rows = np.flatnonzero(codes == code)
                 mask[rows] = self._of_class(number, before, len(rows))

@@ -129,6 +129,8 @@ class TrainedModel:
             stored_hypothesis(state, options.hypothesis)  # a kernel perceptron can always vote
         told = fields.take("report")
         restore_facts(state, told)
+        if model.early_stopping_state is not None:
+            model.early_stopping_state[0].cut = state.cut
         for other in states[1:]:
             other.held_out_rows = state.held_out_rows
         if not same_report(told, model.report.to_plain()):
@@ -147,6 +149,8 @@ def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
             state.set_layout("C")
         state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
         state.validation_error, state.cut = list(run.state.validation_error), run.state.cut
+        if run.early_stopping is not None and not run.early_stopping.validation.pending:
+            state.held_out_rows = len(run.early_stopping.validation.labels)
     if state.feature_ranges is None:
         state.feature_ranges = run.last_ranges()
     return state, more
@@ -155,16 +159,15 @@ def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
 def history(state: State) -> NDArray[np.void]:
     """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one.
 
-    Where the last pass was cut short there is the ``share`` of its rows that each has visited too, which is 1 for the
-    others and NaN where it is not known.
+    Where an interrupt cut the last pass short, there is the ``share`` of its rows that each pass has visited too, which
+    is 1 for the others and NaN where it is not known.
     """
     columns: dict[str, tuple[str, list[Any]]] = {
         "mistakes": ("i8", [int(np.maximum(counts, 0).sum()) for counts in state.mistakes])
     }
     if state.validation_error:
-        unknown = [np.nan] * (state.passes - len(state.validation_error))
-        columns["validation_error"] = "f8", unknown + state.validation_error
-    if state.cut is not None:
+        columns["validation_error"] = "f8", state.errors_by_pass
+    if state.cut is not None and state.cut.interrupted:
         columns["share"] = "f8", [1.0] * (state.passes - 1) + [np.nan if state.cut.share is None else state.cut.share]
     kinds = [(name, kind) for name, (kind, _) in columns.items()]
     return np.array(list(zip(*(values for _, values in columns.values()), strict=True)), dtype=kinds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_row
 from rosenblatt.data.tables.arrow_values import (
     Faults,
     Reason,
-    parse_booleans,
     parse_labels,
     parse_numbers,
     parse_strings,
 )
+from rosenblatt.data.tables.column_kinds import PARSERS
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.parameters import IfAvailable, Setting
@@ -28,7 +28,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that ", Setting("missing_values"), " names)")
+_EXPECTED: dict[str, Reason] = {
+    "boolean": ("true or false",),
+    "date": ("a date such as 1912-08-05 or 1912-08-05T12:30",),
+    "decimal-comma": ("a number such as 3,14 or 1.234,56",),
+    "thousands-comma": ("a number such as 1,234.56",),
+}
 _TOO_LARGE = "a number that is infinite or too large for float64, expected finite numbers"
+
+
+@dataclass
+class Counts:
+    """What is counted in a chunk, for each column."""
+
+    unseen: Counter[str] = field(default_factory=Counter)
+    """How many categories are none of the known ones."""
+    filled: Counter[str] = field(default_factory=Counter)
+    """How many values are missing, though the row is kept."""
 
 
 @dataclass
@@ -42,16 +58,24 @@ class EncodedRows:
     faults: list[tuple[int, Reason]]
     """Places that have no row, and why, in order."""
     chunk: TableChunk
-    unseen: Counter[str]
-    """For each column, how many categories are none of the known ones."""
+    counts: Counts
     names: dict[int, str]
     """Words, by hashed column."""
+    carried: dict[str, list[Any]] | None = None
+    """The values of columns that come along."""
 
     def before(self, place: int) -> EncodedRows:
         """Return the rows before ``place``."""
         n = int(np.searchsorted(self.places, place))
         weight = None if self.weight is None else self.weight[:n]
-        return EncodedRows(self.X[:n], self.y[:n], weight, self.places[:n], [], self.chunk, self.unseen, self.names)
+        carried = None if self.carried is None else {name: cells[:n] for name, cells in self.carried.items()}
+        X, y, places = self.X[:n], self.y[:n], self.places[:n]
+        return EncodedRows(X, y, weight, places, [], self.chunk, self.counts, self.names, carried)
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The number of each row among all of this chunk, those at fault included."""
+        return np.searchsorted(np.sort([*self.places.tolist(), *(place for place, _ in self.faults)]), self.places)
 
 
 class Encoder:
@@ -98,7 +122,7 @@ class Encoder:
     def layout(self) -> ColumnLayout:
         """What has to be read."""
         p = self.preparation
-        stored = {"number": "number", "integer": "number", "boolean": "boolean"}
+        stored = {"number": "number", "integer": "number", "boolean": "boolean"}  # others are read from text
         needed = {column["name"]: stored.get(column["kind"], "string") for column in p["columns"]}
         if self.labelled and p["target"] is not None:
             needed[p["target"]["name"]] = stored.get(p["target"]["kind"], "string")
@@ -125,8 +149,8 @@ class Encoder:
     def encode(self, chunk: TableChunk) -> EncodedRows:
         """Return the rows of a chunk. Several threads do so at once."""
         faults = Faults(chunk.n)
-        unseen: Counter[str] = Counter()
-        X = self._features(chunk, faults, unseen)
+        counts = Counts()
+        X = self._features(chunk, faults, counts)
         words: dict[int, str] = {}
         if self._hasher is not None:
             X, words = self._with_words(chunk, X, faults)
@@ -138,10 +162,10 @@ class Encoder:
             X, y, places = X[kept], y[kept], places[kept]
             weight = None if weight is None else weight[kept]
         return EncodedRows(
-            X, y, weight, places, sorted(found + chunk.faults, key=lambda fault: fault[0]), chunk, unseen, words
+            X, y, weight, places, sorted(found + chunk.faults, key=lambda fault: fault[0]), chunk, counts, words
         )
 
-    def _features(self, chunk: TableChunk, faults: Faults, unseen: Counter[str]) -> Features:
+    def _features(self, chunk: TableChunk, faults: Faults, counts: Counts) -> Features:
         """Return all features that are not hashed."""
         n, plain = chunk.n, self._plain
         values = np.zeros((n, len(plain)))
@@ -149,15 +173,13 @@ class Encoder:
         for k, column in enumerate(plain):
             array, name = chunk.columns[column["name"]], column["name"]
             if column["kind"] == "category":
-                codes[k] = self._codes(array, column, faults, unseen)
+                codes[k] = self._codes(array, column, faults, counts)
                 values[:, k] = codes[k] >= 0
                 continue
-            read = parse_booleans if column["kind"] == "boolean" else parse_numbers
-            values[:, k], bad = read(array, self._missing)
-            expected: Reason = ("true or false",) if column["kind"] == "boolean" else _A_NUMBER
-            faults.add_unexpected(bad, array, name, expected)
+            values[:, k], bad = PARSERS[column["kind"]](array, self._missing)
+            faults.add_unexpected(bad, array, name, _EXPECTED.get(column["kind"], _A_NUMBER))
         if not np.isfinite(values).all():
-            self._fill(values, faults)
+            self._fill(values, faults, counts)
         if not codes and not self._preparation["sparse"]:
             return values
         places = np.tile(np.array(self._offsets, np.int32), (n, 1))
@@ -175,19 +197,20 @@ class Encoder:
         X.has_canonical_format = True
         return X
 
-    def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, unseen: Counter[str]) -> np.ndarray:
+    def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, counts: Counts) -> np.ndarray:
         """Return the number of each category, -1 where it is missing or unknown."""
         texts = parse_strings(array, self._missing)
         self._refuse_missing(texts, column["name"], faults)
         codes = import_arrow(".compute").index_in(texts, strings_to_arrow(column["categories"]))
-        unseen[column["name"]] += codes.null_count - texts.null_count
+        counts.unseen[column["name"]] += codes.null_count - texts.null_count
+        counts.filled[column["name"]] += texts.null_count
         return replace_nulls(codes, as_numpy(codes), -1)
 
     def _refuse_missing(self, texts: pa.Array, name: str, faults: Faults) -> None:
         if self._preparation["missing"] == "error":
             faults.add(null_rows(texts), _no_value(name))
 
-    def _fill(self, values: np.ndarray, faults: Faults) -> None:
+    def _fill(self, values: np.ndarray, faults: Faults, counts: Counts) -> None:
         """Put fill values where numbers are missing; rows with infinite ones are added to ``faults``."""
         for k, column in enumerate(self._plain):
             x = values[:, k]
@@ -199,6 +222,7 @@ class Encoder:
                 if self._preparation["missing"] == "error":
                     faults.add(np.flatnonzero(missing), _no_value(column["name"]))
                 x[missing] = column.get("fill", 0.0)
+                counts.filled[column["name"]] += int(missing.sum())
 
     def _with_words(self, chunk: TableChunk, X: Features, faults: Faults) -> tuple[Features, dict[int, str]]:
         """Return the features with the hashed ones after them, and the words."""
@@ -246,5 +270,7 @@ def _is_hashed(column: dict[str, Any]) -> bool:
 
 
 def _no_value(name: str) -> Reason:
-    ways = Setting("missing", "zero"), " or ", Setting("missing", "mean")
-    return f"column {name!r} has no value: give ", *ways, " to fill it"
+    ways = Setting("missing", "zero"), " or ", Setting("missing", "mean"), " to fill it"
+    return f"column {name!r} has no value", IfAvailable(
+        "missing", ": give ", *ways, otherwise=(": fill it in the file",)
+    )

@@ -19,7 +19,8 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import quote_bytes
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import Reason, plain_text
-from rosenblatt.data.tables.reader import Records, TableChunk, TableReader, first_repeated
+from rosenblatt.data.tables.column_names import first_repeated
+from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting, shorten
 
 if TYPE_CHECKING:
@@ -138,6 +139,14 @@ class JsonReader(TableReader[Records]):
         faults.sort(key=lambda fault: fault[0])
         return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
 
+    def carried(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+        """Return the values of fields that come along, None where a line does not have one."""
+        lines = item.data.split(b"\n")
+        if chunk.places is None:  # places are those of the lines that are not blank
+            lines = [line for line in lines if line.strip()]
+        objects = [json.loads(lines[place]) for place in places.tolist()]
+        return {name: [row.get(name) for row in objects] for name in self.carry}
+
     def head(self, rows: int) -> TableChunk:
         """Return the first ``rows`` rows as one chunk, each column of the type that all its values have."""
         found: list[dict[str, Any]] = []
@@ -154,6 +163,7 @@ class JsonReader(TableReader[Records]):
         found = found[:rows]
         self.columns = list(dict.fromkeys(name for row in found for name in row))
         self._check_number(len(self.columns), self.files.display_name(0))
+        self.check_carried(self.columns, self.files.display_name(0))
         used = self.columns if self.chosen is None else self._chosen_of(self.columns)
         self._check_cells(found, used)
         chunk = TableChunk({}, len(found), lambda k: wheres[k])

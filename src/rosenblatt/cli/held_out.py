@@ -1,0 +1,120 @@
+"""How well what was trained predicts: on other files, on rows held out, on the folds of a cross-validation."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rosenblatt.cli.inputs import score
+from rosenblatt.cli.output import as_text, note, print_table, say
+from rosenblatt.cli.progress_bar import ProgressBar
+from rosenblatt.cli.scores import class_scores
+from rosenblatt.cli.training import Training
+
+if TYPE_CHECKING:
+    from rosenblatt.data import Stream
+    from rosenblatt.training.model import TrainedModel
+
+Pairs = dict[tuple[Any, Any], int]
+"""How many rows of each class were predicted as each."""
+_MOST_CLASSES = 30
+"""Scores of more classes than this would fill the screen; ``--json`` has them."""
+
+
+def tested(model: TrainedModel, rows: Stream, paths: Sequence[str]) -> Pairs:
+    """Return what a model predicts for labelled rows, with a bar on a terminal."""
+    with ProgressBar("testing", paths) as bar:
+        return score(model, bar.track(rows))["pairs"]
+
+
+def scores_of(pairs: Pairs, classes: Sequence[Any]) -> dict[str, Any]:
+    """Return the accuracy and the scores of each class, as ``--json`` prints them."""
+    rows, true = sum(pairs.values()), Counter[Any]()
+    for (label, _), count in pairs.items():
+        true[label] += count
+    right = sum(count for (label, predicted), count in pairs.items() if label == predicted)
+    label, most = true.most_common(1)[0]
+    commonest = {"class": label, "accuracy": most / rows}
+    plain = class_scores(pairs, classes).to_plain()
+    return {"rows": rows, "accuracy": right / rows, "commonest": commonest, **plain}
+
+
+def more_seeds(first: float, training: Training, test: Stream) -> list[float]:
+    """Train again with the seeds that follow, and return the accuracies of all."""
+    found, asked = [first], training.asked
+    for seed in range(asked.seed + 1, asked.seed + asked.seeds):
+        again = Training(training.stream, asked, replace(training.options, random_state=seed), training.paths)
+        if not again.fit(f"seed {seed}, pass"):
+            raise KeyboardInterrupt
+        found.append(score(again.model, test)["accuracy"])
+    return found
+
+
+def cross_validated(stream: Stream, training: Training) -> dict[str, Any]:
+    """Train once for each fold on the rows of the others, and return how well its own are predicted.
+
+    After Ctrl-C, the scores are those of the folds that were made.
+    """
+    from rosenblatt.data.splits import Split
+
+    asked, by_fold = training.asked, []
+    pairs: Counter[tuple[Any, Any]] = Counter()
+    folds = Split.of_folds(asked.folds or 2, asked.seed)
+    interrupted = False
+    for number, split in enumerate(folds, 1):
+        rows = stream.part(split, held=False)
+        again = Training(rows, replace(asked, checkpoint=None, resume=False), training.options, training.paths)
+        try:
+            if not again.fit(f"fold {number} of {len(folds)}, pass"):
+                raise KeyboardInterrupt
+            found = tested(again.model, stream.part(split, held=True, scaled_as=rows), training.paths)
+        except KeyboardInterrupt:
+            interrupted = True
+            note(f"{number - 1} of {len(folds)} folds were made.")
+            break
+        pairs.update(found)
+        by_fold.append(sum(n for (true, guess), n in found.items() if true == guess) / sum(found.values()))
+    scores = scores_of(dict(pairs), training.model.classes.tolist()) if pairs else {}
+    return {"folds": len(folds), "by_fold": by_fold, "interrupted": interrupted, **scores}
+
+
+def say_scores(scores: dict[str, Any], on: str) -> None:
+    """Print the accuracy and the scores of each class."""
+    commonest, label = scores["commonest"], as_text(scores["commonest"]["class"])
+    say(
+        f"Accuracy {scores['accuracy']:.2%} on {on}; always answering {label} would give {commonest['accuracy']:.2%}. "
+        f"Balanced accuracy {scores['balanced_accuracy']:.2%}."
+    )
+    by_fold = scores.get("by_fold")
+    if by_fold:
+        say(f"By fold: {', '.join(f'{share:.2%}' for share in by_fold)} {_spread(by_fold)}.")
+    if len(scores["by_class"]) <= _MOST_CLASSES:
+        from rosenblatt.tables import Table
+
+        say("")
+        names = {"class": "class", "rows": "rows", "precision": "precision", "recall": "recall", "F1": "f1"}
+        columns = {title: [_cell(one[name]) for one in scores["by_class"]] for title, name in names.items()}
+        columns["class"] = [as_text(one["class"]) for one in scores["by_class"]]
+        print_table(Table(columns, "How well each class is predicted, in percent"))
+        say("")
+
+
+def _cell(value: Any) -> Any:
+    return round(100 * value, 2) if isinstance(value, float) else value
+
+
+def _spread(shares: Sequence[float]) -> str:
+    deviation = statistics.stdev(shares) if len(shares) > 1 else math.nan
+    return f"(mean {statistics.mean(shares):.2%}, standard deviation {deviation:.2%})"
+
+
+def say_seeds(accuracies: Sequence[float]) -> None:
+    """Print how the accuracy varies with the seed."""
+    say(
+        f"Over {len(accuracies)} seeds: mean {statistics.mean(accuracies):.2%}, spread "
+        f"{statistics.stdev(accuracies):.2%} (standard deviation), from {min(accuracies):.2%} to {max(accuracies):.2%}."
+    )

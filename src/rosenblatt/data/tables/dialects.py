@@ -1,0 +1,68 @@
+"""How a CSV file is written: what stands between its cells, and whether its first record names the columns."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rosenblatt.data.tables.column_names import DELIMITERS
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known of a file before it is read, where other files like it were read before."""
+
+    columns: frozenset[str] = frozenset()
+    """Columns by which its dialect is recognised."""
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    """The dialect of the files before, where these do not tell."""
+
+    def delimiter(self, line: bytes, quote: str) -> str:
+        """Return what stands between the cells of the first line: what gives the expected columns, if anything does.
+
+        >>> Expected().delimiter(b"a;b", ""), Expected(frozenset({"size, cm", "b"})).delimiter(b"size, cm;b", "")
+        (';', ';')
+        """
+        usual = self.usual.get("delimiter")
+        there = [c for c in (usual or "") + DELIMITERS if c.encode() in line]
+        for delimiter in there if self.columns else ():
+            if self.columns <= _cells(line, delimiter, quote):
+                return delimiter
+        return usual if usual in there else next(iter(there), usual or ",")
+
+    def has_header(self, cells: Sequence[str]) -> bool:
+        """Return whether the first record, with these cells, names the columns.
+
+        >>> Expected().has_header(["a", "7"]), Expected(frozenset({"7"})).has_header(["a", "7"])
+        (False, True)
+        """
+        if self.columns and self.columns <= {cell.strip() for cell in cells}:
+            return True
+        return bool(self.usual.get("header", not has_number(cells) or _counts_up(cells)))
+
+
+def has_number(cells: Sequence[str]) -> bool:
+    """Return whether a cell is a number."""
+    return any(_NUMBER.fullmatch(cell) for cell in cells)
+
+
+def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
+    """Return the cells of a line, without blanks around them."""
+    how: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    try:
+        return {
+            cell.strip() for cell in next(csv.reader([line.decode("utf-8-sig", "replace")], delimiter=delimiter, **how))
+        }
+    except (csv.Error, StopIteration):
+        return set()
+
+
+def _counts_up(cells: Sequence[str]) -> bool:
+    """Return whether the cells that are numbers count the columns, from 0 or from 1, as pandas names columns."""
+    numbers = [(k, cell) for k, cell in enumerate(cells) if _NUMBER.fullmatch(cell)]
+    return len(cells) > 1 and any(all(cell.strip() == str(k + first) for k, cell in numbers) for first in (0, 1))

@@ -105,11 +105,17 @@ def test_a_model_that_files_did_not_make_says_so(tmp_path):
 
 
 def test_export(model, tmp_path):
-    assert command("export", model, tmp_path / "m.json").exit_code == 0
+    result = command("export", model, tmp_path / "m.json")
+    assert result.exit_code == 0
+    assert "with 2 features written to" in result.stdout
+    assert "No weight is 0." in result.stdout
+    assert "preparation" in json.loads((tmp_path / "m.json").read_text())
     weights = json.loads((tmp_path / "m.json").read_text())["scores"][0]["weights"]
     assert list(weights) == ["a", "b"]
     pytest.importorskip("onnx")
-    assert command("export", model, tmp_path / "m.onnx").exit_code == 0
+    result = command("export", model, tmp_path / "m.onnx")
+    assert result.exit_code == 0
+    assert "Its inputs are the columns: a, b. They are encoded" in " ".join(result.stdout.split())
     assert (tmp_path / "m.onnx").stat().st_size > 0
     assert command("export", model, tmp_path / "m.pkl").exit_code == 2
 

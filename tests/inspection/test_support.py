@@ -11,7 +11,8 @@ from sklearn.svm import SVC
 
 from rosenblatt import KernelPerceptron
 from rosenblatt.data import make_xor
-from rosenblatt.inspection.explain import contributions, explain
+from rosenblatt.inspection.contributions import contributions
+from rosenblatt.inspection.explain import explain
 from rosenblatt.inspection.support import kernel_words, support_rule
 
 RNG = np.random.default_rng(0)

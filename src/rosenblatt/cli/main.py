@@ -12,9 +12,9 @@ except ImportError:
 
 from rosenblatt.cli import connecting, proving, showing, using
 from rosenblatt.cli import options as given
-from rosenblatt.cli.inputs import seconds
+from rosenblatt.cli.inputs import forgiving, seconds
 from rosenblatt.cli.output import exit_cleanly
-from rosenblatt.cli.row_options import WeightedRowOptions, grouped
+from rosenblatt.cli.row_options import RowOptions, WeightedRowOptions, grouped
 from rosenblatt.cli.startup import prepare_process, run_and_exit
 
 app = typer.Typer(
@@ -82,7 +82,7 @@ def train(
 
     \b
     Example:
-      rosenblatt train passengers.csv --target survived --holdout 20% -o passengers.model
+      rosenblatt train people.csv --target survived --holdout 20% -o people.model
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
       rosenblatt train rings.csv -t label --learner kernel --kernel rbf
     """
@@ -109,7 +109,31 @@ def train(
         holdout=holdout,
         folds=folds,
     )
-    run_it(data, target, run, test or [], out, rows.to_open() | {"scale": scale}, names, as_json)
+    run_it(data, target, run, test or [], out, forgiving(rows.to_open()) | {"scale": scale}, names, as_json)
+
+
+@app.command(short_help="Show what the columns of a file are, before training.")
+@exit_cleanly
+@grouped
+def describe(
+    data: given.Files,
+    target: given.Target = None,
+    as_json: given.AsJson = False,
+    *,
+    rows: RowOptions,
+) -> None:
+    """Show each column of a file: its kind, what it becomes, its gaps and values, and what looks suspicious.
+
+    Looks at the first 10,000 rows. Columns that number the rows, are different in nearly every row, are constant or
+    tell the target alone are pointed out, and so is what has to be answered before training.
+
+    \b
+    Example:
+      rosenblatt describe passengers.csv --target survived
+    """
+    from rosenblatt.cli.describe import describe as run_it
+
+    run_it(data, target, rows.to_open(), as_json)
 
 
 for part in (using, proving, connecting, showing):

@@ -36,14 +36,11 @@ def say_counts(stream: Any) -> None:
     """Print notes about rows that were left out, and about values that training did not have."""
     if stream.skipped.rows:
         note(f"rows left out: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
-    if stream.filled:
-        note(f"missing values: {_listed(stream.filled)}. {_FILLED[_missing(stream)]}")
+    filled_how = _FILLED.get(stream.unscaled().preparation.get("missing", "error"))
+    if stream.filled and filled_how:
+        note(f"missing values: {_listed(stream.filled)}. {filled_how}")
     if stream.unseen:
         note(f"values that the rows before did not have count as none of the known ones: {_listed(stream.unseen)}.")
-
-
-def _missing(stream: Any) -> str:
-    return str(stream.preparation.get("missing", "zero"))
 
 
 def _listed(counts: dict[str, int]) -> str:

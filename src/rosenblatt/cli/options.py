@@ -50,14 +50,16 @@ Drop = Annotated[
 ]
 Keep = Annotated[
     list[str] | None,
-    typer.Option("--keep", metavar="COL", help="A column to use even if it looks like an id; repeat for more."),
+    typer.Option(
+        "--keep", metavar="COL", help="A column to use even if it looks like an id or holds dates; repeat for more."
+    ),
 ]
 Kind = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
         metavar="COL=KIND",
-        help="What a column is: number, boolean, category or text; repeat for more.",
+        help="What a column is: number, boolean, category, text, date, decimal-comma or thousands-comma; repeat it.",
     ),
 ]
 Missing = Annotated[
@@ -101,6 +103,9 @@ PredictionsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON lines of predictions; with -o, one line of JSON with counts.")
 ]
 Top = Annotated[int, typer.Option("--top", metavar="N", help="How many of the largest and smallest weights.")]
+Label = Annotated[
+    list[str] | None, typer.Option("--label", metavar="CLASS", help="Only this class, in full; may be repeated.")
+]
 Row = Annotated[
     str | None, typer.Option("--row", metavar="FILE:N", help="Explain this row's prediction; the first row is 0.")
 ]

@@ -27,7 +27,8 @@ def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any
 def loaded(path: str) -> Predictor:
     """Return the model of a file, which has to say how rows are prepared."""
     from rosenblatt.data.preparations import check_preparation
-    from rosenblatt.training.model import ModelInfo, TrainedModel, read_file
+    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.training.model_file import ModelInfo, read_file
     from rosenblatt.training.options import LEARNERS
 
     def read(info: ModelInfo, fields: Any, arrays: Any) -> Predictor:

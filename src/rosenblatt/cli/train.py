@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.cli.held_out import cross_validated, more_seeds, scores_of, tested
 from rosenblatt.cli.inputs import check_out, opened
 from rosenblatt.cli.kernel_choice import check_read_once, needs_data
+from rosenblatt.cli.notes import say_counts, say_preparation
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.train_options import TrainOptions, run_options
 from rosenblatt.cli.train_report import print_report, say_scale
@@ -41,6 +42,7 @@ def train(
     readings = 10 if asked.passes is None else (asked.passes + 2 * needs_data(run)) * asked.seeds * (asked.folds or 1)
     many = readings > 2  # for one more pass, writing costs as much as parsing
     stream = opened(paths, target, {**options, "names": names or None, "cache": asked.cache or many or None})
+    say_preparation(stream)
     if test:
         _opened_test(stream.unscaled(), test, options)  # to complain at once; how many features there are is not known
     if iter(stream) is stream:
@@ -73,7 +75,8 @@ def train(
     if as_json:
         emit(answer)
     else:
-        say_scale(rows.scale, rows.feature_names, automatic=options.get("scale") in (None, "auto"))
+        say_counts(stream)
+        say_scale(rows.scale, rows.feature_names, automatic=options.get("scale") == "auto")
         print_report(model, answer)
     if fault is not None:
         raise fault

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.cli.held_out import say_scores, say_seeds
 from rosenblatt.cli.kernel_choice import kernel_line
 from rosenblatt.cli.output import as_text, bars, note, on_terminal, say
+from rosenblatt.training.plurals import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.scaling import ColumnScale
@@ -22,8 +23,8 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
     skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
     say(
-        f"{answer['learner']}: {answer['rows']:,} rows{skipped}, {answer['features']:,} features, "
-        f"classes {shown}; {answer['seconds']:.2f} s."
+        f"{answer['learner']}: {count_of(answer['rows'], 'row')}{skipped}, {_features(model)}, classes {shown}; "
+        f"{answer['seconds']:.2f} s."
     )
     if "kernel" in answer:
         say(kernel_line(answer))
@@ -45,11 +46,22 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
         say("The model was not saved: -o MODEL writes it to a file.")
 
 
+def _features(model: TrainedModel) -> str:
+    """Return how many features there are, and of how many columns of a table they are made."""
+    prepared, features = model.preparation or {}, count_of(model.n_features, "feature")
+    columns = prepared.get("columns")
+    if not columns:
+        return features
+    hashed = any(column["kind"] in ("text", "category") and "categories" not in column for column in columns)
+    words = f", 2^{prepared['bits']} of them for hashed words" if hashed else ""
+    return f"{count_of(len(columns), 'column')} as {features}{words}"
+
+
 def say_scale(scale: ColumnScale | None, names: Sequence[str] | None, automatic: bool) -> None:
     """Print in one line what is done to columns of numbers, if something is."""
     if scale is None or not len(scale.features):
         return
-    count = f"{len(scale.features):,} {'column' if len(scale.features) == 1 else 'columns'} of numbers"
+    count = f"{count_of(len(scale.features), 'column')} of numbers"
     done = "centred and divided by" if scale.centre.any() else "divided by"
     by = "the largest value" if scale.method == "maxabs" else "the standard deviation"
     low, high = scale.spread.argmin(), scale.spread.argmax()
@@ -70,9 +82,8 @@ def _say_accuracy(answer: dict[str, Any]) -> None:
     if "test" in answer:
         on = f"{rows} of {', '.join(found['files'])}"
     elif "holdout" in answer:
-        on = (
-            f"{rows} held out of training ({found['rows'] / (found['rows'] + answer['rows']):.0%}, of each class alike)"
-        )
+        share = found["rows"] / (found["rows"] + answer["rows"])
+        on = f"{rows} held out of training ({share:.0%} of each class)"
     else:
         on = f"{rows}, each predicted by a model trained on the other folds ({found['folds']})"
     say_scores(found, on)

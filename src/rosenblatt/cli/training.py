@@ -75,8 +75,7 @@ class Training:
             with bar:
                 train_on(source, self.options, keep, observers, resumed=resumed)
         except KeyboardInterrupt:
-            if writer is not None:
-                _say_how_to_go_on(writer, resumed is not None)
+            _say_how_to_go_on(writer, resumed is not None)
             if not kept:
                 raise  # not one row was visited
             interrupted = True
@@ -147,7 +146,8 @@ class Training:
             "passes": report.passes,
             "updates": report.updates,
             "mistakes_by_pass": list(report.mistakes_by_pass),
-            "last_pass_cut": None if cut is None else {"rows": cut.rows, "share": cut.share},
+            "last_pass_cut": cut is not None,
+            "last_pass_share": 1.0 if cut is None else cut.share,
             "early_stopping": None if stopped is None else vars(stopped),
             "separated": bool(report.converged),
             "radius": report.radius,
@@ -163,8 +163,10 @@ class Training:
         return [weights[label] for label in self.model.classes.tolist()]
 
 
-def _say_how_to_go_on(writer: CheckpointWriter, resumed: bool) -> None:
-    if resumed or writer.has_written:
+def _say_how_to_go_on(writer: CheckpointWriter | None, resumed: bool) -> None:
+    if writer is None:
+        note("a run with --checkpoint FILE can be gone on with later, by --resume.")
+    elif resumed or writer.has_written:
         older = ", an earlier one, as the last could not be written" if writer.has_failed else ""
         note(f"the same command with --resume goes on from {writer.path}{older}.")
     else:

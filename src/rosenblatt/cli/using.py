@@ -66,6 +66,7 @@ def tell_accuracy(
 def explain(
     model: given.Model,
     top: given.Top = 10,
+    label: given.Label = None,
     row: given.Row = None,
     as_json: given.AsJson = False,
     *,
@@ -76,7 +77,8 @@ def explain(
     \b
     Example:
       rosenblatt explain adult.model --row new.csv:17
+      rosenblatt explain digits.model --label 7
     """
     from rosenblatt.cli.explain import explain as run_it
 
-    run_it(model, top, row, files.to_open(), as_json)
+    run_it(model, top, label, row, files.to_open(), as_json)

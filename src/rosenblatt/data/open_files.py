@@ -13,9 +13,10 @@ from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.io.formats import TABLES, detect_format
 from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
+from rosenblatt.data.once_stream import OnceStream
 from rosenblatt.data.open_checks import already_prepared, check_formats, check_given_preparation, check_options
 from rosenblatt.data.row_source import FIRST_ROWS, UNCLEAR, VERSION, OpenRequest, RowSource
-from rosenblatt.data.stream import OnceStream, Stream
+from rosenblatt.data.stream import Stream
 from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer
 from rosenblatt.scaling import ColumnScale
 

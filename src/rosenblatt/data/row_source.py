@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.parameters import ParameterError, Phrase, Setting, shorten, show_text
+from rosenblatt.tables import Table
 
 VERSION = 1
 """Version of preparations."""
@@ -157,6 +158,10 @@ class RowSource:
     def recipe(self) -> Preparation:
         """The preparation without what is only known after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
+
+    def describe_columns(self) -> Table | None:
+        """Return a table of the columns, None where they have no names."""
+        return None
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""

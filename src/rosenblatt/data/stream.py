@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.blocks import Block, DataError, Features, join_blocks, rebatch, skip_rows
+from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
 from rosenblatt.data.column_scales import StreamScale, TrainedRows
 from rosenblatt.data.io.contents import Contents
 from rosenblatt.data.io.fingerprint import fingerprint
-from rosenblatt.data.row_source import Preparation, RowSource
+from rosenblatt.data.row_description import describe_rows
+from rosenblatt.data.row_source import FIRST_ROWS, Preparation, RowSource
 from rosenblatt.data.splits import Part, Split
 from rosenblatt.parameters import Phrase
 from rosenblatt.scaling import ColumnScale
@@ -247,49 +248,33 @@ class Stream:
         block = join_blocks(every)
         return block.X, block.y
 
-    def describe(self) -> Table:
-        """Return a table of the columns and the features made of them."""
-        prepared = self.preparation
-        columns: dict[str, list[Any]] = {"column": [], "kind": [], "features": [], "values": []}
-        for column in prepared.get("columns", []):
-            kind, categories = column["kind"], column.get("categories")
-            features = 1 if kind in ("number", "boolean") else "hashed" if categories is None else len(categories)
-            row = column["name"], kind, features, ", ".join(categories or [])[:60]
-            for cells, cell in zip(columns.values(), row, strict=True):
-                cells.append(cell)
-        notes = [f"Features: {self.n_features}"]
-        if isinstance(prepared.get("target"), dict):
-            notes.insert(0, f"Target: {prepared['target']['name']} ({prepared['target']['kind']})")
-        if prepared.get("ignored"):
-            notes.append(f"Left out: {', '.join(prepared['ignored'])}")
-        return Table(columns, f"Columns of {', '.join(self._source.files.names)}", notes)
+    def describe(self, rows: int = FIRST_ROWS) -> Table:
+        """Return a table that describes the first rows, before any training.
+
+        Of a table it has a row for each column, in the order of the file: its kind, what it becomes, how many values
+        are missing and different, a small histogram, the range or the commonest values, and what looks suspicious: it
+        numbers the rows, it is constant, it alone tells the target. Those are the rows that its schema was inferred
+        from (``first_rows``). Of other files: how many of the first ``rows`` were found, features, values and labels.
+        Input that can be read only once has to be described before it is read; other files than tables are read by it.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from rosenblatt import data
+        >>> file = pathlib.Path(tempfile.mkdtemp(), "fruit.csv")
+        >>> _ = file.write_text("weight,colour,fruit\\n150,red,apple\\n120,green,apple\\n8,red,cherry\\n7,,cherry\\n")
+        >>> table = data.open(file, target="fruit", missing="zero").describe()
+        >>> table["column"], table["becomes"]
+        (['weight', 'colour', 'fruit'], ['1 feature', '2 features: green, red', 'target'])
+        >>> table["range"]
+        ['7 to 150', 'red 2, green 1', 'apple 2, cherry 2']
+        """
+        table = self._source.describe_columns()
+        if table is not None:
+            return table
+        return describe_rows(self.unscaled(), rows, ", ".join(self._source.files.names[:3]))
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._source.files.names[:3]))
         more = len(self._source.files.names) - 3
         return f"<Stream of {names}{f' and {more} more' if more > 0 else ''}, {self.n_features} features>"
-
-
-class OnceStream(Stream):
-    """A stream that can be read only once."""
-
-    def __init__(self, source: RowSource, block_rows: int | None = None, scale: StreamScale | None = None) -> None:
-        super().__init__(source, block_rows, scale=scale)
-        self._rest, self._ended = self._blocks(), False
-
-    def __iter__(self) -> Iterator[Block]:
-        """Continue reading."""
-        return self
-
-    def __next__(self) -> Block:
-        """Return the next block; a DataError where all had been read before."""
-        if self._ended:
-            raise DataError(
-                f"{', '.join(self._source.files.names)} can be read only once, and has been read to its end: open it "
-                "again, or save it to a file."
-            )
-        try:
-            return next(self._rest)
-        except StopIteration:
-            self._ended = True
-            raise

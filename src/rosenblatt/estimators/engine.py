@@ -18,7 +18,7 @@ from rosenblatt.estimators.array_inputs import as_numpy
 from rosenblatt.estimators.prediction import TrainedClassifier
 from rosenblatt.estimators.training_warnings import warn_about_mistakes, warn_about_scales, warn_if_sorted
 from rosenblatt.estimators.unavailable import AvailableUnless
-from rosenblatt.estimators.validation import block_validator, validate_pair
+from rosenblatt.estimators.validation import attach_preparation, block_validator, validate_pair
 from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.tables import Table
 from rosenblatt.training.batches import InMemory, Streamed, make_batch
@@ -34,6 +34,12 @@ from rosenblatt.training.run_data import watch_contents
 from rosenblatt.training.scoring import stored_hypothesis
 from rosenblatt.training.train import Start, online_run, train
 from rosenblatt.user_warnings import warn_user
+
+KEPT = (
+    "The model keeps what it has learned, where it has a name: after model = Perceptron(), an interrupt of "
+    "model.fit(X, y) leaves it, and report_ says how far it came."
+)
+"""What an interrupt says to people."""
 
 
 class EngineLearner(TrainedClassifier):
@@ -178,6 +184,8 @@ class EngineLearner(TrainedClassifier):
                 "partial_fit holds out no rows, so early_stopping=True has no effect on it: use fit or fit_stream.",
                 UserWarning,
             )
+        if self._lacks_names(X):
+            raise ValueError(self._lacks_names(X))
         with _unchanged_on_error(self):
             X, y = validate_pair(self, X, y, reset=start is None)
             labels, numbers = encode_labels(y)
@@ -208,6 +216,10 @@ class EngineLearner(TrainedClassifier):
             'hypothesis="pocket" compares weights on the whole training set, which partial_fit never sees: '
             'use fit, or hypothesis="average".'
         )
+
+    def _lacks_names(self, X: Any) -> str:
+        """Return why rows without names cannot be learned from, as a sentence; "" if they can."""
+        return ""
 
     def _more_options(self, X: Any) -> dict[str, Any]:
         """Return options that are no parameters."""
@@ -263,9 +275,17 @@ class EngineLearner(TrainedClassifier):
                 return  # interrupted before the first row
             self.state_, self._early_stopping_state = trained_state(run)
             self.classes_, self.n_features_in_ = run.classes, self.state_.n_features
+            self.__dict__.pop("preparation_", None)
+            if isinstance(source, Streamed):
+                attach_preparation(self, source.blocks)
 
         threads = effective_n_jobs(self.n_jobs)
-        outcome = train(source, options, keep, observers, start=start, resumed=resumed, threads=threads)
+        try:
+            outcome = train(source, options, keep, observers, start=start, resumed=resumed, threads=threads)
+        except KeyboardInterrupt as interrupt:
+            if hasattr(self, "state_"):
+                interrupt.add_note(KEPT)
+            raise
         run = runs[-1]
         if not options.shuffle and not run.resumed and run.labels.is_sorted:
             warn_if_sorted(run.labels.leading_run)

@@ -117,7 +117,8 @@ class TrainedClassifier(ExactClassifier):
     def history_(self) -> NDArray[np.void]:
         """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one.
 
-        Where the last pass was cut short there is the ``share`` of its rows that each visited too, 1 for the others.
+        Where an interrupt cut the last pass short, there is the ``share`` of the rows that each pass visited too: 1 for
+        the others, and NaN where it is not known.
         """
         return history(self._trained)
 

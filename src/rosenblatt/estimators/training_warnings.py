@@ -23,7 +23,7 @@ def warn_about_mistakes(run: TrainingRun) -> None:
     other = "another kernel, a higher degree or a larger gamma" if kernel else "AveragedPerceptron"
     scale = f"; {_scale_advice(ratio)}" if ratio else ""
     warn_user(
-        f"{count_of(mistakes, 'mistake')} in pass {state.passes}, the last that {limit} allows: the data is not "
+        f"{_mistakes_in_pass(mistakes, run)}, the last that {limit} allows: the data is not "
         f'separated; raise {limit}, or use hypothesis="average" or {other} if it may not be separable{scale}.',
         ConvergenceWarning,
     )
@@ -35,9 +35,15 @@ def warn_about_scales(run: TrainingRun) -> None:
     if ratio:
         mistakes = int(np.maximum(run.state.mistakes[-1], 0).sum())
         warn_user(
-            f"{count_of(mistakes, 'mistake')} in pass {run.state.passes}, and {_scale_advice(ratio)}.",
+            f"{_mistakes_in_pass(mistakes, run)}, and {_scale_advice(ratio)}.",
             ConvergenceWarning,
         )
+
+
+def _mistakes_in_pass(mistakes: int, run: TrainingRun) -> str:
+    several = len(run.state.counters)
+    summed = f" (summed over {several} one-vs-rest classifiers)" if several > 1 else ""
+    return f"{count_of(mistakes, 'mistake')} in pass {run.state.passes}{summed}"
 
 
 def _scale_advice(ratio: float) -> str:

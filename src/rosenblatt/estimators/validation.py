@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,18 +20,45 @@ from rosenblatt.training.rows import Matrix, check_sparse
 _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
 
 
+def attach_preparation(model: Any, blocks: Any) -> None:
+    """Give a model what files say of their rows: how they are prepared, and what their features are called.
+
+    With it, a saved model reads files by itself, as those of the command do.
+    """
+    prepared = getattr(blocks, "preparation", None)
+    if prepared is None:
+        return
+    model.preparation_ = prepared
+    names = blocks.feature_names
+    if names is not None and len(names) == model.n_features_in_ and not all(name.startswith("#") for name in names):
+        model.feature_names_in_ = np.array(names, object)
+
+
+@contextmanager
+def _names_from_files(model: Any) -> Iterator[None]:
+    """Let rows of files come without names to a model that has the names from its files."""
+    if not hasattr(model, "preparation_"):
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        yield
+
+
 def validate_matrix(model: Any, X: Any, *, reset: bool) -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of float32 or float64; a copy only where its layout asks for one."""
     X = as_numpy(X)
     _check_structure(X)
-    return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
+    with _names_from_files(model):
+        return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
 
 
 def validate_pair(model: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> tuple[Matrix, NDArray[Any]]:
     """Return ``X`` as ``validate_matrix`` does, and the labels; unless ``finite``, NaN in ``X`` is looked for later."""
     X, y = as_numpy(X), as_numpy(y)
     _check_structure(X)
-    X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
+    with _names_from_files(model):
+        X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
     if y.dtype.kind not in "biuUS":  # integers and words are classes; asking would sort them
         _check_classes(y)
     return _aligned(X), y

@@ -61,8 +61,7 @@ def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppin
     """Return the facts of the run that left ``state`` and its best pass; None where no rows were held out."""
     if best is None or best.state is None:
         return None
-    judged = [None if math.isnan(error) else error for error in state.validation_error]
-    errors: list[float | None] = [*[None] * (state.passes - len(judged)), *judged]
+    errors = [None if math.isnan(error) else error for error in state.errors_by_pass]
     return EarlyStoppingFacts(state.held_out_rows, errors, best.state.passes)
 
 
@@ -157,9 +156,9 @@ class EarlyStopping(Observer):
             self.validation.complete()
             self._judge_again(run)
         error = self.validation.error(state, self.hypothesis)
-        state.held_out_rows = len(self.validation.labels)
         if error < best.error or (state.done.all() and error == best.error):
             best.state, best.error, best.passes_since = state.snapshot(), error, 0
+            best.state.cut = None
         else:
             best.passes_since += 1
         state.validation_error.append(error)

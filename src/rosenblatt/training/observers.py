@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,22 +59,20 @@ class History(Observer):
         run.state.mistakes.append(mistakes)
         run.state.passes += 1
         run.state.cut = _cut_pass(run) if run.state.at_limit[active].any() else None
-        if run.state.validation_error and (run.early_stopping is None or run.in_pass):
-            run.state.validation_error.append(math.nan)  # none of this pass, so that those before keep their places
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
         """Enter the mistakes of a pass that was interrupted."""
         if run.in_pass:
             self.on_pass(run, run.current.active)
-            run.state.cut = _cut_pass(run)
+            run.state.cut = _cut_pass(run, interrupted=True)
 
 
-def _cut_pass(run: TrainingRun) -> CutPass | None:
+def _cut_pass(run: TrainingRun, interrupted: bool = False) -> CutPass | None:
     """Return how far the pass in progress, or the one made last, has come; None if it visited all rows."""
     made, whole = run.current.rows_visited(run.state.counters), run.rows_of_a_pass()
     if whole is None:
-        return CutPass(made, None)
-    return CutPass(made, made / whole) if made < whole else None
+        return CutPass(made, None, interrupted)
+    return CutPass(made, made / whole, interrupted) if made < whole else None
 
 
 class VoteRecorder(Observer):

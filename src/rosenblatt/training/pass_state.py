@@ -16,6 +16,8 @@ class CutPass:
     """Rows that it visited."""
     share: float | None
     """Their share of those that a whole pass visits, None where that is not known, as in the first pass of a stream."""
+    interrupted: bool = False
+    """Whether an interrupt cut it short; a pass that a limit ended is judged and kept like any other."""
 
 
 @dataclass

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rosenblatt.label_text import label_text
+
 
 def count_of(n: int, one: str, many: str = "") -> str:
     """Return a count with its noun, which is ``one`` with an "s" for many things unless ``many`` is given.
@@ -22,4 +24,6 @@ def name_some(things: Sequence[Any], most: int = 6) -> str:
     ('0, 1, 2', '0, 1 and 8 more')
     """
     shown = things if len(things) <= most else things[: most - 1]
-    return ", ".join(map(str, shown)) + (f" and {len(things) - len(shown):,} more" if len(things) > len(shown) else "")
+    return ", ".join(map(label_text, shown)) + (
+        f" and {len(things) - len(shown):,} more" if len(things) > len(shown) else ""
+    )

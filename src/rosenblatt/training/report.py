@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.label_text import label_text
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.tables import Table
 from rosenblatt.training.dual.state import DualState
@@ -175,7 +176,7 @@ class Report:
         parts = self.by_class.values()
         return Table(
             {
-                "class": list(map(str, self.by_class)),
+                "class": list(map(label_text, self.by_class)),
                 "separated": ["yes" if part.converged else "no" for part in parts],
                 "passes": [part.passes for part in parts],
                 "updates": [part.updates for part in parts],

@@ -25,12 +25,13 @@ def restore_facts(state: RunState, told: Any) -> None:
     cut, stopped = told.get("last_pass_cut"), told.get("early_stopping")
     if cut is not None:
         fields = StrictFields(cut, "the report: 'last_pass_cut'")
-        state.cut = CutPass(fields.whole("rows"), fields.optional("share", lambda name: fields.number(name, 0.0, 1.0)))
+        share = fields.optional("share", lambda name: fields.number(name, 0.0, 1.0))
+        state.cut = CutPass(fields.whole("rows"), share, fields.flag("interrupted"))
         fields.end()
     if type(stopped) is dict and stopped.get("held_out_rows") is not None:
         state.held_out_rows = StrictFields(stopped, "the report: 'early_stopping'").whole("held_out_rows")
-    parts = told.get("by_class") or [told]
-    if len(parts) == len(state.counters) and all(type(part) is dict for part in parts):
+    parts = told.get("by_class") if len(state.counters) > 1 else [told]
+    if type(parts) is list and len(parts) == len(state.counters) and all(type(part) is dict for part in parts):
         proved = np.array([part.get("proved_inseparable") is True for part in parts])
         if proved.any():
             if not (isinstance(state, LinearState) and bool((came_to_zero(state) | ~proved).all())):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -41,9 +42,9 @@ class RunState:
     mistakes: list[NDArray[np.int64]] = field(default_factory=list)
     """For each pass, the mistakes of each classifier; -1 where a classifier took no part."""
     validation_error: list[float] = field(default_factory=list)
-    """The error on the rows held out after each of the last passes; NaN where a pass was not judged by them."""
+    """The error on the rows held out after each pass that was judged by them."""
     held_out_rows: int | None = None
-    """How many rows early stopping held out."""
+    """How many rows early stopping held out, in the state of a model that keeps its best pass."""
     cut: CutPass | None = None
     """How far the last pass came, where it was cut short."""
     inseparable: NDArray[np.bool_] | None = None
@@ -74,6 +75,13 @@ class RunState:
         """Whether each classifier has made as many updates as it may."""
         limit = self.counters["limit"]
         return (limit >= 0) & (self.counters["updates"] >= limit)
+
+    @property
+    def errors_by_pass(self) -> list[float]:
+        """The error on the rows held out after each pass; NaN for earlier passes, and for one cut by an interrupt."""
+        known = len(self.validation_error)
+        after = int(self.cut is not None and self.cut.interrupted and known < self.passes)
+        return [math.nan] * (self.passes - known - after) + self.validation_error + [math.nan] * after
 
     def widen(self, d: int) -> None:
         """Add features up to ``d``, as if they had been there all along."""

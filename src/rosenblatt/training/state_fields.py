@@ -90,7 +90,7 @@ def check_run(state: RunState, n_classes: int) -> None:
     require(label is None or label_to_json(label) == label, "the first label of the stream is no label.")
     require(ranges is None or ranges >= 0, "the ranges of the features are out of range.")
     errors = np.array(state.validation_error)
-    require(np.isnan(errors) | ((errors >= 0) & (errors <= 1)), "a validation error is out of range.")
+    require((errors >= 0) & (errors <= 1), "a validation error is out of range.")
     require(len(errors) <= state.passes, "there are more validation errors than passes.")
     history = np.array(state.mistakes, np.int64)
     require((history >= -1) & (history <= LARGEST), "the mistakes by pass are out of range.")

@@ -97,7 +97,12 @@ def _new_run(
 
 
 def online_run(
-    batch: Batch, options: RunOptions, start: Start | None, classes: Labels | None = None, threads: int = 1
+    batch: Batch,
+    options: RunOptions,
+    start: Start | None,
+    classes: Labels | None = None,
+    threads: int = 1,
+    one_by_one: bool = False,
 ) -> TrainingRun:
     """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
     options = replace(options, early_stopping=False, verbose=0)
@@ -112,4 +117,4 @@ def online_run(
         if isinstance(start.state, DualState):
             start.state.go_on_with()
         state, known = start.state.with_classes(start.classes, given, options.direct)
-    return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads)
+    return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads, one_by_one=one_by_one)

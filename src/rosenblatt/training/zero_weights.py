@@ -36,7 +36,8 @@ class ZeroWeights(Observer):
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
         """Look at the weights and, where they are zero, at the rows."""
         state, state.inseparable = run.state, None
-        known = self._from_zero and run.source.rereadable and outcome is not Outcome.INTERRUPTED
+        known = self._from_zero and run.early_stopping is None and run.source.rereadable
+        known = known and outcome is not Outcome.INTERRUPTED
         zero = came_to_zero(state) if known else np.zeros(1, bool)
         if zero.any() and _sums_are_exact(run, float(state.counters["step_sum"].max())):
             state.inseparable = zero

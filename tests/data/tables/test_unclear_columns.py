@@ -94,10 +94,26 @@ def test_a_titanic_like_table_needs_no_answers(tmp_path, seed):
     assert (X.shape[0], sorted(set(y))) == (400, ["no", "yes"])
     new = written(tmp_path, titanic_like(9, 9), "new.csv")
     assert data.open(new, preparation=stream.preparation).read()[0].shape[0] == 9
+    few = {
+        "Sex": "male",
+        "Age": 3,
+        "Pclass": 1,
+        "SibSp": 0,
+        "Fare": 7.5,
+        "Embarked": "S",
+        "Alone": True,
+        "Note": "late",
+    }
+    new = written(tmp_path, json.dumps(few) + "\n", "new.jsonl")
+    assert data.open(new, preparation=stream.preparation).read()[0].shape == (1, X.shape[1]), "without those left out"
     kept = data.open(file, "Survived", unclear="drop", missing="mean", keep=["PassengerId", "Booked", "Name"])
     kinds = {column["name"]: column["kind"] for column in kept.preparation["columns"]}
     assert (kinds["PassengerId"], kinds["Booked"], kinds["Name"]) == ("number", "date", "text")
     assert kept.dropped == {}
+    lines = titanic_like(400, seed).splitlines()
+    stream.read()
+    assert stream.filled.keys() == {"Age", "Embarked"}
+    assert stream.filled["Age"] == sum(",male,," in line or ",female,," in line for line in lines)
 
 
 def test_all_questions_about_a_file_are_one_message(tmp_path):
@@ -107,7 +123,7 @@ def test_all_questions_about_a_file_are_one_message(tmp_path):
     words = str(caught.value)
     for part in (
         "which column is the label? Give target, one of PassengerId, Name",
-        "column 'Booked' holds dates, such as '1912-",
+        "Column 'Booked' holds dates, such as '1912-",
         "drop=['Booked'], or give kinds={'Booked': 'date'}.",
         "Values are missing in the first 200 rows of 'Age' (",
         "'Embarked' (",

@@ -30,7 +30,12 @@ def dropped_phrases(dropped: Mapping[str, str]) -> tuple[Phrase, ...]:
     more = len(dropped) - len(named)
     others = f" and {more:,} more" if more else ""
     sentence = f"left out: {', '.join(named)}{others}"
-    usable = [name for name, reason in dropped.items() if not reason.endswith(UNUSABLE)]
+    usable = [name for name, reason in dropped.items() if is_usable(reason)]
     if not usable:
         return (f"{sentence}.",)
     return f"{sentence}; ", Setting("keep", usable[:1]), " uses it." if len(dropped) == 1 else " uses that column."
+
+
+def is_usable(reason: str | None) -> bool:
+    """Return whether a column that was left out for a reason could be kept; False if it was not left out."""
+    return reason is not None and not reason.endswith(UNUSABLE)

@@ -14,6 +14,7 @@ from rosenblatt.data.row_source import VERSION, Facts, OpenRequest, Preparation,
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.delimited import DelimitedReader
+from rosenblatt.data.tables.description import describe_columns
 from rosenblatt.data.tables.dialects import Expected
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder
 from rosenblatt.data.tables.header_row import header_notes
@@ -23,6 +24,7 @@ from rosenblatt.data.tables.reader import ColumnLayout, TableReader
 from rosenblatt.data.tables.schema import Schema, infer_schema
 from rosenblatt.data.tables.table_options import TableOptions
 from rosenblatt.parameters import Phrase
+from rosenblatt.tables import Table
 
 DIALECT = ("header", "delimiter", "quote")
 """The options that say how CSV and TSV are written."""
@@ -34,6 +36,7 @@ class TableSource(RowSource):
     def __init__(self, reader: TableReader[Any], encoder: Encoder, request: OpenRequest) -> None:
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
         self._reader, self._encoder, self._request = reader, encoder, request
+        self._begun = False
         reader.layout = encoder.layout
         if request.preparation is not None:  # it is not of these files: they may have other columns
             reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None)
@@ -63,6 +66,7 @@ class TableSource(RowSource):
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks; where a row is at fault, those before it first."""
         self.reset_counts()
+        self._begun = True
         first = before = 0
         with closing(ordered_map(self._reader.items(), self._encode, self._request.threads)) as work:
             for rows in work:
@@ -89,6 +93,25 @@ class TableSource(RowSource):
                     raise error
             self.share = 1.0 if self.files.size else 0.0
 
+    def describe_columns(self) -> Table | None:
+        """Return a table of the columns, from the first rows; None where rows are lists."""
+        if self.preparation.get("lists"):
+            return None
+        reader, layout = self._reader, self._reader.layout
+        if self.files.rereadable:
+            reader = _begin_reading(self._request)
+        elif self._begun:
+            raise DataError(f"{self._request.file} can be read only once: describe it before its rows are read.")
+        reader.layout = None
+        try:
+            head = reader.head(self._request.first_rows)
+        finally:
+            reader.layout = layout
+        which = "all" if head.n < self._request.first_rows else "the first"
+        names = join_names(self.files.names, 3)
+        title = f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
+        return describe_columns(head, reader.typed, self.preparation, self.dropped, title, self.n_features)
+
     def restore(self, facts: Facts) -> None:
         """Set the counts and the width to those of an earlier pass over all rows."""
         super().restore(facts)
@@ -104,26 +127,34 @@ class TableSource(RowSource):
 
 def open_table(request: OpenRequest) -> TableSource:
     """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
-    reader, preparation = _make_reader(request), request.preparation
+    reader, preparation = _begin_reading(request), request.preparation
     reader.carry = list(request.carry)
-    dropped: dict[str, str] = {}
-    notes: list[tuple[Phrase, ...]] = []
+    schema: Schema | None = None
+    if preparation is not None:
+        target = preparation["target"] and preparation["target"]["name"]
+        reader.read_columns(request.first_rows)
+        labelled = request.labels and target is not None and target in (reader.columns or [target])
+    else:
+        schema, notes = _infer_schema(request, reader)
+        preparation = schema.preparation
+        labelled = request.labels and preparation["target"] is not None
+    lists = preparation.get("lists")
+    encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, request.names)
+    source = TableSource(reader, encoder, request)
+    if schema is not None:
+        source.dropped, source.notes = schema.dropped, notes
+    return source
+
+
+def _begin_reading(request: OpenRequest) -> TableReader[Any]:
+    """Return a reader at the start of the files."""
+    reader, preparation = _make_reader(request), request.preparation
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
         reader.many_columns = True
         order = preparation["order"]
         reader.unnamed = [order, [name for name in order if name != target]]
-        reader.read_columns(request.first_rows)
-        labelled = request.labels and target is not None and target in (reader.columns or [target])
-    else:
-        schema, notes = _infer_schema(request, reader)
-        preparation, dropped = schema.preparation, schema.dropped
-        labelled = request.labels and preparation["target"] is not None
-    lists = preparation.get("lists")
-    encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, request.names)
-    source = TableSource(reader, encoder, request)
-    source.dropped, source.notes = dropped, notes
-    return source
+    return reader
 
 
 def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[tuple[Phrase, ...]]]:

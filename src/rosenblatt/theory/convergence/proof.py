@@ -57,7 +57,8 @@ class Proof:
     drift : array
         What rounding has added to the weights so far, as a length; 0 on integers.
     R, gamma, bound : float
-        The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2 (`mistake_bound`).
+        The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2, whose
+        integer part is `mistake_bound`.
     w_star, b_star : array and float
         The separator, scaled to length 1 in the space trained.
     w, b : array and float

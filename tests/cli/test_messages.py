@@ -61,6 +61,7 @@ LITERALS = {
     ("train", "--target"): ("train",),
     ("train_report", "--scale"): ("train",),
     ("training", "--resume"): ("train",),
+    ("training", "--checkpoint"): ("train",),
     ("watch", "--every"): ("watch",),
     ("watch", "--margin"): ("watch",),
     ("watch", "--target"): ("watch",),

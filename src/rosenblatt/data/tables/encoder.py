@@ -271,7 +271,14 @@ def _is_hashed(column: dict[str, Any]) -> bool:
 
 
 def _no_value(name: str) -> Reason:
-    ways = Setting("missing", "zero"), " or ", Setting("missing", "mean"), " to fill it"
-    return f"column {name!r} has no value", IfAvailable(
-        "missing", ": give ", *ways, otherwise=(": fill it in the file",)
+    otherwise = (": fill it in the file",)
+    fill = IfAvailable(
+        "missing",
+        ": give ",
+        Setting("missing", "zero"),
+        " or ",
+        Setting("missing", "mean"),
+        " to fill it",
+        otherwise=otherwise,
     )
+    return f"column {name!r} has no value", fill

@@ -131,8 +131,6 @@ class TrainedModel:
         restore_facts(state, told)
         if model.early_stopping_state is not None:
             model.early_stopping_state[0].cut = state.cut
-        for other in states[1:]:
-            other.held_out_rows = state.held_out_rows
         if not same_report(told, model.report.to_plain()):
             raise ValueError("its report is not that of its counters.")
         return model

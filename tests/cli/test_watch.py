@@ -5,7 +5,7 @@ import pytest
 
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
-from rosenblatt import textbook
+from rosenblatt import data, textbook
 from rosenblatt.cli.watch import Count
 
 
@@ -133,7 +133,7 @@ def test_features_of_a_table_keep_their_names(tmp_path):
     [
         (["--target", "label"], "a,b,label\n1,1,yes\n", "--target is what it was"),
         (["--learner", "voted"], "a,b,label\n1,1,yes\n", "--learner is what it was"),
-        ([], "1,2,yes\n", "no column 'label'"),
+        ([], "1,2,yes\n", "expected a first line with the names a, b"),
         ([], "a,b,label\n", "got none"),
     ],
 )
@@ -188,3 +188,33 @@ def test_an_everyday_table_is_no_dead_end(tmp_path):
     again = command("watch", "--model", tmp_path / "m", "--drop", "size", input=table)
     assert again.exit_code == 2
     assert "--drop is what it was when" in again.stderr
+
+
+@pytest.mark.parametrize("format", ["svmlight", "csv"])
+def test_a_scaled_model_goes_on_with_its_scale(tmp_path, format):
+    if format == "csv":
+        first = written(
+            tmp_path, "a.csv", "x,y,label\n" + "".join(f"{i},{1000 * (i % 4)},{i % 2}\n" for i in range(30))
+        )
+        words = ["-t", "label"]
+        more = "x,y,label\n" + "".join(f"{i % 5},{500 * i},{i % 2}\n" for i in range(10))
+    else:
+        first = written(tmp_path, "a.svm", "".join(f"{i % 2} 1:{i + 1} 2:{1000 * (i % 4) + 1}\n" for i in range(30)))
+        words = []
+        more = "".join(f"{i % 2} 1:{i % 5 + 1} 2:{500 * i + 1} 3:7\n" for i in range(10))
+    result = command("train", first, *words, "--scale", "standard", "-o", tmp_path / "m", "-p", "2")
+    assert result.exit_code == 0, result.stderr
+    model = rosenblatt.load(tmp_path / "m")
+    scale = model.preparation_["scale"]
+    result = command("watch", "--model", tmp_path / "m", "-o", tmp_path / "n", input=more)
+    assert result.exit_code == 0, result.stderr
+    again = rosenblatt.load(tmp_path / "n")
+    assert again.preparation_["scale"] == scale
+    rows = written(tmp_path, "more", more)
+    stream = data.open(rows, format=format, preparation=again.preparation_)
+    X, y = stream.read()
+    assert X.shape[1] == again.n_features_in_
+    if format == "csv":
+        assert model.partial_fit(X, y).coef_.tobytes() == again.coef_.tobytes()
+    else:
+        assert X[:, [0]].toarray().ravel().tolist() == [(i % 5 + 1) / scale["spread"][0] for i in range(10)]

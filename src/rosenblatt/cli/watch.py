@@ -179,8 +179,8 @@ def _opened(target: str | None, rows: WeightedRowOptions, every: int, known: dic
     given = {**rows.to_open(), "first_rows": every}
     if known is None:
         given = forgiving(given)
-    elif known["format"] == "svmlight":  # features may be new, so only where they are counted from is kept
-        given |= {"format": "svmlight", "zero_based": known["zero_based"]}
+    elif known["format"] == "svmlight":  # features may be new
+        given |= {"format": "svmlight", "preparation": known | {"n_features": None}}
     else:
         given |= {"format": rows.format or known["format"], "preparation": known}
     stream = opened(["-"], target, given)

@@ -82,7 +82,7 @@ def refusal(call) -> str:
     """Return the sentence of an error, or of what lies behind it where a method is not there."""
     with pytest.raises((ValueError, AttributeError)) as error:
         call()
-    return str(error.value.__cause__ if isinstance(error.value, AttributeError) else error.value)
+    return str(error.value if isinstance(error.value, AttributeError) else error.value)
 
 
 def assert_asks_for_a_number(sentence: str) -> None:

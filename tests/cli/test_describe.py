@@ -1,11 +1,17 @@
 """``rosenblatt describe``: a table that fits a terminal, then what to look at and what to answer."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from helpers.commands import THREE, command, written
 from helpers.titanic import titanic_like
+
+
+@pytest.fixture(autouse=True)
+def _short_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
 
 
 def described(*words, input=None):
@@ -15,8 +21,8 @@ def described(*words, input=None):
     return result.stdout
 
 
-def test_a_table_is_described_with_no_option(tmp_path):
-    text = described(written(tmp_path, "t.csv", titanic_like(200, 0)))
+def test_a_table_is_described_with_no_option():
+    text = described(written(Path(), "t.csv", titanic_like(200, 0)))
     assert "t.csv, from all 200 rows column kind" in " ".join(text.split())
     lines = [line.split() for line in text.splitlines()]
     assert ["PassengerId", "integer", "left", "out", "0", "200"] in [line[:6] for line in lines]
@@ -25,17 +31,17 @@ def test_a_table_is_described_with_no_option(tmp_path):
     assert "which column is the label? Give --target, one of PassengerId, Name, Sex," in " ".join(text.split())
 
 
-def test_with_a_target_there_is_nothing_to_answer(tmp_path):
-    file = written(tmp_path, "t.csv", titanic_like(200, 0))
+def test_with_a_target_there_is_nothing_to_answer():
+    file = written(Path(), "t.csv", titanic_like(200, 0))
     text = described(file, "--target", "Survived", "--keep", "Booked")
     assert "To answer" not in text
     assert "Booked" not in text.partition("Look at:")[2]
     assert command("describe", file, "-t", "Survived", "--keep", "Name").exit_code == 0
 
 
-def test_every_question_names_the_options_to_give(tmp_path):
+def test_every_question_names_the_options_to_give():
     rows = "".join(f'"1,{234 + k}",{k % 7},{0.5 + k}\n' for k in range(40)) + '"1,999",some,3.5\n'
-    file = written(tmp_path, "t.csv", "price,count,amount\n" + rows)
+    file = written(Path(), "t.csv", "price,count,amount\n" + rows)
     text = " ".join(described(file, "--target", "amount").split())
     for words in (
         "column 'price' holds numbers such as '1,234', whose comma may come before decimals or between thousands: "
@@ -50,28 +56,28 @@ def test_every_question_names_the_options_to_give(tmp_path):
     assert "To answer" not in described(file, *answers)
 
 
-def test_a_first_line_of_text_is_mentioned(tmp_path):
-    text = described(written(tmp_path, "t.csv", "red,yes\nblue,no\nred,no\n"), "-t", "-1")
+def test_a_first_line_of_text_is_mentioned():
+    text = described(written(Path(), "t.csv", "red,yes\nblue,no\nred,no\n"), "-t", "-1")
     assert "though 'red' occurs again below; give --no-header if it is a row." in " ".join(text.split())
 
 
 @pytest.mark.parametrize("cells", [1, 30])
-def test_long_cells_are_cut(tmp_path, cells):
+def test_long_cells_are_cut(cells):
     header = ",".join(f"a_very_long_name_for_a_column_{k}" for k in range(cells)) + ",y\n"
     rows = "".join(",".join(["a long value in words " + "x" * (k % 2 * 50)] * cells) + f",{k % 2}\n" for k in range(30))
-    assert "…" in described(written(tmp_path, "t.csv", header + rows), "-t", "y")
+    assert "…" in described(written(Path(), "t.csv", header + rows), "-t", "y")
 
 
-def test_svmlight_standard_input_and_json(tmp_path):
-    assert "labels                 1: 4, 2: 4, 3: 4" in described(written(tmp_path, "a.svm", THREE))
+def test_svmlight_standard_input_and_json():
+    assert "labels                 1: 4, 2: 4, 3: 4" in described(written(Path(), "a.svm", THREE))
     text = described("-", "--format", "csv", "-t", "y", input="a,y\n1,x\n2,z\n")
     assert "2 columns of -, from all 2 rows" in text
-    answer = json.loads(command("describe", written(tmp_path, "t.csv", "a,y\n1,x\n2,z\n"), "-t", "y", "--json").stdout)
+    answer = json.loads(command("describe", written(Path(), "t.csv", "a,y\n1,x\n2,z\n"), "-t", "y", "--json").stdout)
     assert [row["becomes"] for row in answer["rows"]] == ["1 feature", "target"]
     assert (answer["left_out"], answer["questions"]) == ({}, [])
 
 
-def test_a_column_that_is_not_there_is_an_error(tmp_path):
-    result = command("describe", written(tmp_path, "t.csv", "a,y\n1,x\n2,z\n"), "-t", "why")
+def test_a_column_that_is_not_there_is_an_error():
+    result = command("describe", written(Path(), "t.csv", "a,y\n1,x\n2,z\n"), "-t", "why")
     assert result.exit_code == 2
     assert "has no column 'why' for the target: its columns are a, y" in result.stderr

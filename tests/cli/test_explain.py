@@ -50,7 +50,7 @@ def scaled(tmp_path_factory):
 
 
 def shown(model, capsys, monkeypatch, labels=None, row=None, as_json=False, top=10):
-    monkeypatch.setattr(rosenblatt, "load", lambda path: model, raising=False)
+    monkeypatch.setattr(rosenblatt, "load", lambda path, **_: model, raising=False)
     explain("model", top, labels, row, {}, as_json=as_json)
     return capsys.readouterr().out
 

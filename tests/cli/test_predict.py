@@ -6,7 +6,7 @@ import pytest
 
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
-from rosenblatt.cli.predict import confusion
+from rosenblatt.cli.accuracy import confusion
 
 
 @pytest.fixture
@@ -60,7 +60,8 @@ def test_rows_without_labels_cannot_be_tested(model, tmp_path):
 def test_labels_that_are_no_classes_are_noted(model, tmp_path):
     result = command("test", model, written(tmp_path, "dots.csv", "a,b,label\n1,1,yes.\n0,0,no.\n0,1,no\n"))
     assert "Accuracy 33.33%" in result.stdout
-    assert "2 of 3 rows have a label that is no class of the model, such as 'yes.'" in " ".join(result.stderr.split())
+    text = " ".join(result.stderr.split())
+    assert "2 of 3 rows have a label that is no class of the model: no., yes.. Its classes are no, yes." in text
 
 
 def test_of_many_classes_the_commonest_confusions_are_listed():

@@ -169,3 +169,22 @@ def test_a_bad_line_costs_nothing_that_was_learned(tmp_path):
     result = command("watch", "-o", tmp_path / "m", "--on-error", "skip", input=THREE + "1 5:abc\n")
     assert result.exit_code == 0
     assert "rows left out: 1, such as" in result.stderr
+
+
+def test_an_everyday_table_is_no_dead_end(tmp_path):
+    lines = [f"{k},2024-01-{k % 28 + 1:02},{k % 5 if k % 7 else ''},{'ab'[k % 2]},{k % 2}" for k in range(60)]
+    table = "\n".join(["id,when,size,kind,label", *lines]) + "\n"
+    result = command("watch", "-t", "label", "--format", "csv", "-o", tmp_path / "m", input=table)
+    assert result.exit_code == 0
+    notes = " ".join(result.stderr.split())
+    assert "left out: id (" in notes
+    assert "when (holds dates" in notes
+    assert "missing values: size (9)." in notes
+    strict = command("watch", "-t", "label", "--format", "csv", "--missing", "error", input=table)
+    assert strict.exit_code == 2
+    kept = command("watch", "-t", "label", "--format", "csv", "--keep", "when", "--drop", "id", input=table)
+    assert kept.exit_code == 0
+    assert "left out" not in kept.stderr
+    again = command("watch", "--model", tmp_path / "m", "--drop", "size", input=table)
+    assert again.exit_code == 2
+    assert "--drop is what it was when" in again.stderr

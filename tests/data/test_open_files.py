@@ -197,7 +197,9 @@ def test_standard_input_is_read_once(tmp_path, monkeypatch):
         blocks = list(stream)
         assert np.array_equal(np.concatenate([block.X for block in blocks]), expected[0])
         assert np.concatenate([block.y for block in blocks]).tolist() == expected[1].tolist()
-        assert (stream.rows_read, list(stream)) == (10, [])
+        assert stream.rows_read == 10
+        with pytest.raises(data.DataError, match="can be read only once, and has been read to its end"):
+            next(stream)
         sys.stdin.close()
     piped(monkeypatch, b"1 1:2\n-1 3:4\n")
     assert data.open("-").read()[0].shape == (2, 3)

@@ -1,6 +1,7 @@
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.data import make_xor
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
 from rosenblatt.plots.axes import BLUE, ORANGE
+from rosenblatt.training.pass_state import CutPass
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -104,13 +106,21 @@ def test_history_marks_a_pass_that_was_cut_short():
         model = Perceptron(random_state=0, max_updates=20).fit(X, NOISY)
     assert model.report_.last_pass_cut is not None
     ax = plot_history(model, axes())
-    share = model.history_["share"][-1]
+    share = model.report_.last_pass_cut.share
     (cut,) = [line for name, line in lines(ax).items() if name.startswith("cut short")]
     assert cut.get_label() == f"cut short after {100 * share:.3g} % of its rows"
     assert (cut.get_xdata()[0], cut.get_ydata()[0]) == (model.n_iter_, model.history_["mistakes"][-1])
     assert to_hex(cut.get_markerfacecolor()) == "#ffffff"
     words = f"Pass {model.n_iter_} was cut short: {model.history_['mistakes'][-1]} mistakes so far"
     assert ax.get_title() == words
+
+
+def test_history_of_a_pass_of_a_stream_that_was_cut_short_counts_its_rows():
+    history = np.array([(5,), (2,)], dtype=[("mistakes", "i8")])
+    model = SimpleNamespace(history_=history, report_=SimpleNamespace(last_pass_cut=CutPass(700, None, True)))
+    ax = plot_history(model, axes())
+    assert "cut short after 700 rows" in lines(ax)
+    assert ax.get_title() == "Pass 2 was cut short: 2 mistakes so far"
 
 
 def test_history_of_a_clean_chunk_is_no_verdict():

@@ -45,8 +45,9 @@ def tell_accuracy(path: str, paths: Sequence[str], options: Mapping[str, Any], a
         facts = {name: found[name] for name in ("rows", "right", "accuracy")}
         emit(facts | scores.to_plain() | {"confusion": confused, "skipped": rows.skipped.rows})
         return
+    right = f"{found['right']:,} of {count_of(found['rows'], 'row')} {'is' if found['rows'] == 1 else 'are'}"
     say(
-        f"Accuracy {found['accuracy']:.2%}: {found['right']:,} of {count_of(found['rows'], 'row')} predicted right. "
+        f"Accuracy {found['accuracy']:.2%}: {right} predicted right. "
         f"Balanced accuracy, the mean recall of the classes: {scores.balanced_accuracy:.2%}."
     )
     say("")

@@ -49,8 +49,9 @@ def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any
 def _list(title: str, lines: Sequence[str]) -> None:
     if lines:
         say("", title)
+    how: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
     for line in lines:
-        print(textwrap.fill(f"- {line}", _WIDTH - 2, subsequent_indent="  ", break_long_words=False))
+        print(textwrap.fill(f"- {line}", _WIDTH - 2, **how))
 
 
 def _fit(table: Any, width: int) -> list[str]:

@@ -64,9 +64,7 @@ Kind = Annotated[
 ]
 Missing = Annotated[
     str | None,
-    typer.Option(
-        "--missing", metavar="mean|zero|error", help="What to put where a number is missing, or to stop there."
-    ),
+    typer.Option("--missing", metavar="mean|zero|error", help="What a missing number becomes, or error."),
 ]
 Weight = Annotated[
     str | None,

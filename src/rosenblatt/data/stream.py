@@ -267,7 +267,7 @@ class Stream:
         >>> table["column"], table["becomes"]
         (['weight', 'colour', 'fruit'], ['1 feature', '2 features: green, red', 'target'])
         >>> table["range"]
-        ['7 to 150', 'red 2, green 1', 'apple 2, cherry 2']
+        ['7 to 150', 'red: 2, green: 1', 'apple: 2, cherry: 2']
         """
         table = self._source.describe_columns()
         if table is not None:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.inspection.explain import feature_labels
 from rosenblatt.inspection.geometry import linear_rule
-from rosenblatt.inspection.pipelines import split_pipeline
+from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.persistence.exact_onnx import Graph, decide
 from rosenblatt.persistence.onnx_inputs import Inputs, piped_rows, prepared_rows
 from rosenblatt.persistence.pipelines import learner_of

@@ -31,7 +31,7 @@ from rosenblatt.training.model_file import ModelInfo, model_to_plain, read_model
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a trained model to a file, from which `load` brings it back to predict and to go on training.
+    """Write a trained model or pipeline to a file, from which `load` brings it back to predict and to go on training.
 
     The file is in the safetensors format. It holds the weights of every hypothesis that was kept (of a
     KernelPerceptron, its support rows, which are training data, and every update), classes, feature names, parameters
@@ -42,10 +42,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron or RescaledPerceptron
-        After ``fit`` or ``partial_fit``. Labels must be integers, floats, booleans or words. A kernel that is a
-        function cannot be saved, as files hold no code. A ``random_state`` that is neither None nor an integer is
-        saved as ``seed_``, the seed in use.
+    model : Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron or RescaledPerceptron, or a Pipeline
+        After ``fit`` or ``partial_fit``. A pipeline ends in one of these, after steps that are known: StandardScaler,
+        MaxAbsScaler, SimpleImputer, OneHotEncoder, ColumnTransformer and Pipeline of these, ExactScaler, SphereLift,
+        Combinations. They are stored as data; columns that a function selected, as those that it found. Labels must be
+        integers, floats, booleans or words. A kernel that is a function cannot be saved, as files hold no code. A
+        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use.
     path : str or path
         Where to, for instance "model.safetensors".
 
@@ -74,7 +76,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_features: int | None = MOST_FEATURES) -> Any:
-    """Return the model that `save` wrote to a file; it predicts and goes on training with the same bits.
+    """Return the model or pipeline that `save` wrote to a file; it predicts and goes on training with the same bits.
 
     No code is run, so a file from a stranger can do no harm. One that is cut short, altered, not valid, or written by
     a newer version of this library is refused with a ValueError that says so; one that cannot be read, with an

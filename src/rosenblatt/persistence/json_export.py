@@ -8,9 +8,8 @@ from collections import Counter
 from typing import Any
 
 from rosenblatt.data.preparations import is_preparation
-from rosenblatt.inspection.explain import feature_labels
 from rosenblatt.inspection.geometry import linear_rule
-from rosenblatt.inspection.pipelines import split_pipeline
+from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.persistence.export import check_exportable
 from rosenblatt.persistence.steps.codec import StepWriter
 from rosenblatt.persistence.steps.composites import steps_to_plain

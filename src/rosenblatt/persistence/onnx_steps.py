@@ -65,10 +65,14 @@ def _parts(step: ColumnTransformer) -> list[tuple[Any, list[int]]]:
     names = getattr(step, "feature_names_in_", None)
     known = None if names is None else list(names)
     out: list[tuple[Any, list[int]]] = []
-    given = {name: one for name, one, _ in step.transformers} | {"remainder": step.remainder}
-    for name, fitted, columns in step.transformers_:
-        one = given[name] if isinstance(given[name], str) else fitted
-        places = selected_indices(columns, int(step.n_features_in_), known)
+    left = set(range(int(step.n_features_in_)))
+    for k, (_, fitted, columns) in enumerate(step.transformers_):
+        if k < len(step.transformers):
+            given, places = step.transformers[k][1], selected_indices(columns, int(step.n_features_in_), known)
+        else:
+            given, places = step.remainder, sorted(left)
+        left -= set(places)
+        one = given if isinstance(given, str) else fitted
         out.append((one if places else "drop", places))
     return out
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -41,10 +40,10 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax)
     dots = "o" if last <= DOTS_UP_TO else ""
     lines = ax.plot(passes, mistakes, color=BLUE, marker=dots, label="mistakes during the pass")
-    cut = "share" in fields
-    if cut:
+    cut = getattr(getattr(learner, "report_", None), "last_pass_cut", None)
+    if cut is not None:
         look = {"markerfacecolor": "white", "markeredgecolor": BLUE, "markeredgewidth": 2, "markersize": 9}
-        lines += ax.plot(last, mistakes[-1], "o", **look, label=f"cut short{_share_words(history['share'][-1])}")
+        lines += ax.plot(last, mistakes[-1], "o", **look, label=f"cut short after {_reached(cut)}")
     elif mistakes[-1] == 0:
         lines += ax.plot(last, 0, "*", color=DARK, markersize=14, label="a pass without a mistake")
     ax.set(xlabel="pass over the data", ylabel="mistakes during the pass")
@@ -55,7 +54,7 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     best = getattr(learner, "best_iter_", None) if "validation_error" in fields else None
     if "validation_error" in fields:
         lines += _held_out(ax, passes, 100 * history["validation_error"], dots, best)
-    ax.set_title(_title(learner, last, int(mistakes[-1]), cut, best))
+    ax.set_title(_title(learner, last, int(mistakes[-1]), cut is not None, best))
     if len(lines) > 1:
         ax.legend(handles=lines, frameon=False)
     return ax
@@ -73,8 +72,9 @@ def _title(learner: Any, last: int, left: int, cut: bool, best: int | None) -> s
     return f"Not separated: {counted(left, 'mistake')} in pass {last}"
 
 
-def _share_words(share: float) -> str:
-    return "" if math.isnan(share) else f" after {min(100 * share, 99.9):.3g} % of its rows"
+def _reached(cut: Any) -> str:
+    """Return how far a pass came before it was cut short, in words."""
+    return counted(cut.rows, "row") if cut.share is None else f"{min(100 * cut.share, 99.9):.3g} % of its rows"
 
 
 def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best: int | None) -> list[Any]:

@@ -29,7 +29,7 @@ def test_a_titanic_like_table(tmp_path):
     assert found["Age"]["distinct"] == len(set(ages))
     assert found["Age"]["range"] == f"{min(ages):.4g} to {max(ages):.4g}"
     sexes = [row[2] for row in cells]
-    assert found["Sex"]["range"] == f"male {sexes.count('male')}, female {sexes.count('female')}"
+    assert found["Sex"]["range"] == f"male: {sexes.count('male')}, female: {sexes.count('female')}"
     assert {name: row["becomes"] for name, row in found.items()} == {
         "PassengerId": "left out",
         "Name": "left out",
@@ -124,7 +124,7 @@ def test_bars_of_any_numbers(values):
 
 def test_input_that_can_be_read_once_is_described_before(tmp_path):
     stream = data.open(io.BytesIO(b"a,y\n1,x\n2,z\n"), "y", format="csv")
-    assert stream.describe()["range"] == ["1 to 2", "x 1, z 1"]
+    assert stream.describe()["range"] == ["1 to 2", "x: 1, z: 1"]
     assert stream.read()[0].tolist() == [[1.0], [2.0]]
     with pytest.raises(data.DataError, match="can be read only once: describe it before its rows are read"):
         stream.describe()

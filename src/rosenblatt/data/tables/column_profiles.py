@@ -96,10 +96,10 @@ def show_counts(counts: Counter[str]) -> str:
     Examples
     --------
     >>> show_counts(Counter("mississippi"))
-    'i 4, s 4, p 2, ...'
+    'i: 4, s: 4, p: 2, ...'
     """
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    shown = [f"{show_text(value, _LONGEST_VALUE)} {count:,}" for value, count in ordered[:_MOST_SHOWN]]
+    shown = [f"{show_text(value, _LONGEST_VALUE)}: {count:,}" for value, count in ordered[:_MOST_SHOWN]]
     return ", ".join([*shown, *(["..."] if len(ordered) > _MOST_SHOWN else [])])
 
 

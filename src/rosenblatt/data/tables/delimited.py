@@ -20,6 +20,7 @@ from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource, TextChunk
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow
 from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason
+from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.csv_records import blank_lines, line_count, record_places, whole_records
 from rosenblatt.data.tables.dialects import Expected, has_number
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
@@ -139,6 +140,10 @@ class DelimitedReader(TableReader[Records]):
         names = [f"c{k + 1}" for k in range(len(cells))]
         if not self.header:
             names = next((known for known in self.unnamed if len(known) == len(cells)), names)
+        if self.header and self.expected.is_data(cells):
+            way_out = ": give ", Setting("header", False), " if it has none, and its columns are in that order"
+            what = f"expected a first line with the names {join_names(self.expected.columns)}, got {join_names(cells)}"
+            raise DataError(f"{self.files.display_name(chunk.file)}: {what}", IfAvailable("header", *way_out), ".")
         if self.header:
             names = [cell.strip() or names[k] for k, cell in enumerate(cells)]
             at.line += line_count(data[:size])

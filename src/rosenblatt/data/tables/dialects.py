@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 class Expected:
     """What is known of a file before it is read, where other files like it were read before."""
 
-    columns: frozenset[str] = frozenset()
+    columns: Sequence[str] = ()
     """Columns by which its dialect is recognised."""
     usual: Mapping[str, Any] = field(default_factory=dict)
     """The dialect of the files before, where these do not tell."""
@@ -25,25 +25,33 @@ class Expected:
     def delimiter(self, line: bytes, quote: str) -> str:
         """Return what stands between the cells of the first line: what gives the expected columns, if anything does.
 
-        >>> Expected().delimiter(b"a;b", ""), Expected(frozenset({"size, cm", "b"})).delimiter(b"size, cm;b", "")
+        >>> Expected().delimiter(b"a;b", ""), Expected(("size, cm", "b")).delimiter(b"size, cm;b", "")
         (';', ';')
         """
         usual = self.usual.get("delimiter")
         there = [c for c in (usual or "") + DELIMITERS if c.encode() in line]
         for delimiter in there if self.columns else ():
-            if self.columns <= _cells(line, delimiter, quote):
+            if _cells(line, delimiter, quote).issuperset(self.columns):
                 return delimiter
         return usual if usual in there else next(iter(there), usual or ",")
 
     def has_header(self, cells: Sequence[str]) -> bool:
         """Return whether the first record, with these cells, names the columns.
 
-        >>> Expected().has_header(["a", "7"]), Expected(frozenset({"7"})).has_header(["a", "7"])
+        >>> Expected().has_header(["a", "7"]), Expected(("7",)).has_header(["a", "7"])
         (False, True)
         """
-        if self.columns and self.columns <= {cell.strip() for cell in cells}:
+        if self.columns and {cell.strip() for cell in cells}.issuperset(self.columns):
             return True
         return bool(self.usual.get("header", not has_number(cells) or _counts_up(cells)))
+
+    def is_data(self, cells: Sequence[str]) -> bool:
+        """Return whether the first record looks like data where names are expected.
+
+        >>> Expected(("a", "b")).is_data(["1", "2"]), Expected(("a", "b")).is_data(["a", "2"])
+        (True, False)
+        """
+        return bool(self.columns) and has_number(cells) and not set(self.columns) & {cell.strip() for cell in cells}
 
 
 def has_number(cells: Sequence[str]) -> bool:

@@ -203,7 +203,7 @@ class Encoder:
         self._refuse_missing(texts, column["name"], faults)
         codes = import_arrow(".compute").index_in(texts, strings_to_arrow(column["categories"]))
         counts.unseen[column["name"]] += codes.null_count - texts.null_count
-        counts.filled[column["name"]] += texts.null_count
+        counts.filled[column["name"]] += texts.null_count if self._preparation["missing"] != "error" else 0
         return replace_nulls(codes, as_numpy(codes), -1)
 
     def _refuse_missing(self, texts: pa.Array, name: str, faults: Faults) -> None:
@@ -221,8 +221,9 @@ class Encoder:
             if missing.any():
                 if self._preparation["missing"] == "error":
                     faults.add(np.flatnonzero(missing), _no_value(column["name"]))
+                else:
+                    counts.filled[column["name"]] += int(missing.sum())
                 x[missing] = column.get("fill", 0.0)
-                counts.filled[column["name"]] += int(missing.sum())
 
     def _with_words(self, chunk: TableChunk, X: Features, faults: Faults) -> tuple[Features, dict[int, str]]:
         """Return the features with the hashed ones after them, and the words."""
@@ -270,7 +271,14 @@ def _is_hashed(column: dict[str, Any]) -> bool:
 
 
 def _no_value(name: str) -> Reason:
-    ways = Setting("missing", "zero"), " or ", Setting("missing", "mean"), " to fill it"
-    return f"column {name!r} has no value", IfAvailable(
-        "missing", ": give ", *ways, otherwise=(": fill it in the file",)
+    otherwise = (": fill it in the file",)
+    fill = IfAvailable(
+        "missing",
+        ": give ",
+        Setting("missing", "zero"),
+        " or ",
+        Setting("missing", "mean"),
+        " to fill it",
+        otherwise=otherwise,
     )
+    return f"column {name!r} has no value", fill

@@ -76,7 +76,8 @@ class TableSource(RowSource):
                     error = rows.chunk.error(place, reason)
                     rows = rows.before(place)
                 for place, reason in rows.faults:
-                    self.record_fault(str(DataError(f"{rows.chunk.where(place)}: ", *reason, ".")))
+                    fault = DataError(f"{rows.chunk.where(place)}: ", *reason, ".")
+                    self.record_fault(fault.sentence(lambda setting: None))  # without advice: it has been dealt with
                 X = self._encoder.fit_width(rows)
                 self.unseen.update(rows.counts.unseen)
                 self.filled.update(rows.counts.filled)
@@ -189,5 +190,5 @@ def _make_reader(request: OpenRequest) -> TableReader[Any]:
     missing = tuple(map(str, settings.get("missing_values", ())))
     reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
     if request.preparation is not None:
-        reader.expected = Expected(frozenset(column["name"] for column in request.preparation["columns"]), usual)
+        reader.expected = Expected([column["name"] for column in request.preparation["columns"]], usual)
     return reader

@@ -118,7 +118,7 @@ def _write_columns(step: ColumnTransformer, writer: StepWriter) -> Plain:
     remainder = step.remainder
     if not isinstance(remainder, str):
         left = known[len(parts) :]
-        remainder = writer.step(left[0][1], "remainder") if left and not _is_empty(left[0][2]) else "drop"
+        remainder = writer.step(left[0][1], "remainder") if left and len(left[0][2]) else "drop"
     return {
         "parameters": parameters_to_plain(step, _COLUMNS),
         "columns": parts,

@@ -190,6 +190,7 @@ class TrainingRun(BatchVisits):
         self.in_pass = False
         if isinstance(self.state, LinearState):
             self.state.set_layout("C")
+            self.state.room = None
 
     # one pass
 

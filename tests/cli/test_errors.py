@@ -52,9 +52,9 @@ def test_faults_of_the_system_name_the_file():
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["train", "{ids}", "-t", "label"], "by --drop id --drop when, or give --kind id=text --kind when=date."),
+        (["separate", "{ids}", "-t", "label"], "by --drop id --drop when, or give --kind id=text --kind when=date."),
         (["train", "{one}", "-t", "label"], "needs at least two classes"),
-        (["train", "{gap}", "-t", "label"], "give --missing zero or --missing mean"),
+        (["separate", "{gap}", "-t", "label"], "give --missing zero or --missing mean"),
         (["train", "{and}", "-t", "label", "--bits", "99"], "--bits must be an integer from 1 to 30"),
         (["predict", "{model}", "{gap}"], "fill it in the file; --on-error skip leaves such rows out."),
         (["predict", "{model}", "{svm}"], "give --format csv if it is that."),

@@ -74,7 +74,8 @@ def test_the_way_out_is_one_of_the_command(tmp_path, words, part):
     names = {f"{{{name}}}": written(tmp_path, f"{name}.txt", text) for name, text in texts.items()}
     names["{model}"] = tmp_path / "m"
     given = [] if "{svm}" in words else ["--format", "csv"]
-    assert command("train", names["{and}"], "-t", "label", "-o", tmp_path / "m", "--format", "csv").exit_code == 0
+    strict = "--format", "csv", "--missing", "error"
+    assert command("train", names["{and}"], "-t", "label", "-o", tmp_path / "m", *strict).exit_code == 0
     given = [] if words[0] == "explain" else given
     result = command(*[names.get(word, word) for word in words], *given)
     assert result.exit_code == 2

@@ -52,9 +52,9 @@ def test_faults_of_the_system_name_the_file():
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["train", "{ids}", "-t", "label"], "by --drop id --drop when, or give --kind id=text --kind when=date."),
+        (["separate", "{ids}", "-t", "label"], "by --drop id --drop when, or give --kind id=text --kind when=date."),
         (["train", "{one}", "-t", "label"], "needs at least two classes"),
-        (["train", "{gap}", "-t", "label"], "give --missing zero or --missing mean"),
+        (["separate", "{gap}", "-t", "label"], "give --missing zero or --missing mean"),
         (["train", "{and}", "-t", "label", "--bits", "99"], "--bits must be an integer from 1 to 30"),
         (["predict", "{model}", "{gap}"], "fill it in the file; --on-error skip leaves such rows out."),
         (["predict", "{model}", "{svm}"], "give --format csv if it is that."),
@@ -74,7 +74,8 @@ def test_the_way_out_is_one_of_the_command(tmp_path, words, part):
     names = {f"{{{name}}}": written(tmp_path, f"{name}.txt", text) for name, text in texts.items()}
     names["{model}"] = tmp_path / "m"
     given = [] if "{svm}" in words else ["--format", "csv"]
-    assert command("train", names["{and}"], "-t", "label", "-o", tmp_path / "m", "--format", "csv").exit_code == 0
+    strict = "--format", "csv", "--missing", "error"
+    assert command("train", names["{and}"], "-t", "label", "-o", tmp_path / "m", *strict).exit_code == 0
     given = [] if words[0] == "explain" else given
     result = command(*[names.get(word, word) for word in words], *given)
     assert result.exit_code == 2

@@ -12,7 +12,7 @@ from rosenblatt.cli.predict import model_and_rows
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.scores import class_scores
 from rosenblatt.label_text import plain_label
-from rosenblatt.training.plurals import count_of, name_some
+from rosenblatt.plurals import count_of, name_some
 
 _MOST_CLASSES = 8
 """A table of more classes than this does not fit a terminal; then the commonest confusions are listed."""

@@ -19,8 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.inspection.explain import explain
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
+from rosenblatt.plurals import count_of
 from rosenblatt.storage.atomic import write_atomically
-from rosenblatt.training.plurals import count_of
 
 _WIDTH = 78
 _SPLITS = 10

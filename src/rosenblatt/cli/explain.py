@@ -9,7 +9,7 @@ from typing import Any
 
 from rosenblatt.cli.output import as_text, emit, print_table
 from rosenblatt.cli.predict import model_and_rows
-from rosenblatt.training.plurals import count_of
+from rosenblatt.plurals import count_of
 
 _WIDTH = 80
 _SHORTEST = 12  # names are cut so that lines fit, but to no fewer letters than these

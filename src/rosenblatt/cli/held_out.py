@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.cli.inputs import score
 from rosenblatt.cli.output import as_text, note, print_table, say
 from rosenblatt.cli.progress_bar import ProgressBar
-from rosenblatt.cli.scores import class_scores
+from rosenblatt.cli.scores import class_scores, scores_table
 from rosenblatt.cli.training import Training
 
 if TYPE_CHECKING:
@@ -93,18 +93,9 @@ def say_scores(scores: dict[str, Any], on: str) -> None:
     if by_fold:
         say(f"By fold: {', '.join(f'{share:.2%}' for share in by_fold)} {_spread(by_fold)}.")
     if len(scores["by_class"]) <= _MOST_CLASSES:
-        from rosenblatt.tables import Table
-
         say("")
-        names = {"class": "class", "rows": "rows", "precision": "precision", "recall": "recall", "F1": "f1"}
-        columns = {title: [_cell(one[name]) for one in scores["by_class"]] for title, name in names.items()}
-        columns["class"] = [as_text(one["class"]) for one in scores["by_class"]]
-        print_table(Table(columns, "How well each class is predicted, in percent"))
+        print_table(scores_table(scores["by_class"]))
         say("")
-
-
-def _cell(value: Any) -> Any:
-    return round(100 * value, 2) if isinstance(value, float) else value
 
 
 def _spread(shares: Sequence[float]) -> str:

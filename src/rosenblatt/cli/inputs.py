@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rosenblatt.cli.output import as_text, note
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.training.plurals import count_of, name_some
+from rosenblatt.plurals import count_of, name_some
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

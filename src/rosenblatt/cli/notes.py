@@ -8,7 +8,7 @@ from typing import Any
 from rosenblatt.cli.errors import cli_message
 from rosenblatt.cli.output import note
 from rosenblatt.parameters import ParameterError
-from rosenblatt.training.plurals import count_of, name_some
+from rosenblatt.plurals import count_of, name_some
 
 _FILLED = {
     "mean": "Numbers become the mean of their column, categories none of the known ones.",

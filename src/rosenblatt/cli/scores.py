@@ -51,16 +51,22 @@ class ClassScores:
         return {"balanced_accuracy": self.balanced_accuracy, "by_class": entries}
 
     def to_table(self) -> Any:
-        """Return a `Table` for people: shares in percent, ``-`` (None) for a share of no rows."""
-        from rosenblatt.tables import Table
+        """Return a `Table` for people."""
+        return scores_table(self.to_plain()["by_class"])
 
-        columns: dict[str, list[Any]] = {
-            "class": [_shortened(as_text(one.label)) for one in self.by_class],
-            "rows": [one.rows for one in self.by_class],
-        }
-        for title in ("precision", "recall", "F1"):
-            columns[title] = [_percent(getattr(one, title.lower())) for one in self.by_class]
-        return Table(columns, "How well each class is predicted, in percent")
+
+def scores_table(by_class: Iterable[Mapping[str, Any]]) -> Any:
+    """Return the scores of classes, as `ClassScores.to_plain` has them, for people: shares in percent."""
+    from rosenblatt.tables import Table
+
+    entries = list(by_class)
+    columns: dict[str, list[Any]] = {
+        "class": [_shortened(as_text(entry["class"])) for entry in entries],
+        "rows": [entry["rows"] for entry in entries],
+    }
+    for title in ("precision", "recall", "F1"):
+        columns[title] = [_percent(entry[title.lower()]) for entry in entries]
+    return Table(columns, "How well each class is predicted, in percent")
 
 
 def class_scores(pairs: Mapping[tuple[Any, Any], int], classes: Iterable[Any]) -> ClassScores:

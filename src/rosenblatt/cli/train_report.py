@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.cli.held_out import say_scores, say_seeds
 from rosenblatt.cli.kernel_choice import kernel_line
 from rosenblatt.cli.output import as_text, bars, note, on_terminal, say
-from rosenblatt.training.plurals import count_of
+from rosenblatt.plurals import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.scaling import ColumnScale

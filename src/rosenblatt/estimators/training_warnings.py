@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.plurals import count_of
 from rosenblatt.training.feature_scales import differ_in_scale
 from rosenblatt.training.options import KernelOptions
-from rosenblatt.training.plurals import count_of
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.user_warnings import warn_user
 

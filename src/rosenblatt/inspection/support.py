@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, plain_label, short_columns
 from rosenblatt.inspection.predictions import FEW_ROWS, by_size, extremes, title_by_side, verdict
 from rosenblatt.parameters import check_integer
+from rosenblatt.plurals import count_of
 from rosenblatt.tables import Table
-from rosenblatt.theory.words import counted
 from rosenblatt.training.kernel import PARAMETERS
 
 _VOTE_NOTE = "A vote has no coefficients of its own: these are its averaged ones."
@@ -94,7 +94,7 @@ def explain_support(
     several = len(rule.coefficients) > 1
     places = find_classes(label, classes)
     places = places if several else [0]
-    notes = [f"Kernel: {kernel_words(learner)}; {counted(len(rule.rows), 'support row')}."]
+    notes = [f"Kernel: {kernel_words(learner)}; {count_of(len(rule.rows), 'support row')}."]
     if several and label is None and len(places) > FULL_UP_TO:
         rows = [f"row {row}" for row in rule.rows.tolist()]
         columns = short_columns(classes, rows, rule.coefficients, top)

@@ -8,7 +8,7 @@ from typing import Any
 from rosenblatt.circles.shapes import circle_from_plane
 from rosenblatt.lab.learning import Run, make_learner, run, waiting
 from rosenblatt.lab.state import LabState
-from rosenblatt.lab.words import counted
+from rosenblatt.plurals import count_of
 
 WIDTH = 100
 """The longest line of points."""
@@ -183,7 +183,7 @@ def _restart_lines(state: LabState, made: Run) -> list[str]:
     examples = "list(zip(X.tolist(), y.tolist()))"
     lines = [
         f"D = with_dummy_feature({examples})  # the first weight is the bias" if state.bias else f"D = {examples}",
-        f"w = perceptron_restart(D, max_updates={limit})  # makes {counted(len(made.updates), 'update')}",
+        f"w = perceptron_restart(D, max_updates={limit})  # makes {count_of(len(made.updates), 'update')}",
         "b, w = w[0], w[1:]" if state.bias else "b = 0.0",
         'print("weights:", w, "bias:", b)',
         'print("every point on its side:", (y * (X @ w + b) > 0).all())',

@@ -14,7 +14,7 @@ from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.plots.axes import DARK, Axes, axes_for
 from rosenblatt.plots.plane import draw_legend, draw_regions, draw_rows, plane_labels, plane_points
 from rosenblatt.plots.projection import zero_weights_words
-from rosenblatt.theory.words import counted
+from rosenblatt.plurals import count_of
 
 _NEAREST = 1e-9  # rows whose distances differ by less, as a share, are all called nearest
 _ARROW = 0.16  # the length of w in the picture, as a share of its height
@@ -89,7 +89,7 @@ def _title(learner: Any, wrong: int, n: int) -> str:
     if rule is not None and not rule.w.any():
         return zero_weights_words(learner, float(rule.b[0]))
     if wrong:
-        return f"{wrong:,} of {counted(n, 'row')} on the wrong side"
+        return f"{wrong:,} of {count_of(n, 'row')} on the wrong side"
     return "Separated: every row is on its side"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.inspection.pipelines import split_pipeline
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, tidy, whole_ticks
-from rosenblatt.theory.words import counted
+from rosenblatt.plurals import count_of
 
 
 def plot_history(model: Any, ax: Axes | None = None) -> Axes:
@@ -63,18 +63,18 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
 def _title(learner: Any, last: int, left: int, cut: bool, best: int | None) -> str:
     """Return how the run ended, in words."""
     if cut:
-        return f"Pass {last} was cut short: {counted(left, 'mistake')} so far"
+        return f"Pass {last} was cut short: {count_of(left, 'mistake')} so far"
     if best is not None:
         return f"Early stopping kept pass {best} of {last}"
     if left == 0:
         # not a verdict by itself: partial_fit may see part of the data, early stopping may keep another pass
         return f"Separated: pass {last} made no mistake" if learner.converged_ else f"Pass {last} made no mistake"
-    return f"Not separated: {counted(left, 'mistake')} in pass {last}"
+    return f"Not separated: {count_of(left, 'mistake')} in pass {last}"
 
 
 def _reached(cut: Any) -> str:
     """Return how far a pass came before it was cut short, in words."""
-    return counted(cut.rows, "row") if cut.share is None else f"{min(100 * cut.share, 99.9):.3g} % of its rows"
+    return count_of(cut.rows, "row") if cut.share is None else f"{min(100 * cut.share, 99.9):.3g} % of its rows"
 
 
 def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best: int | None) -> list[Any]:

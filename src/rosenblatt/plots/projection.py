@@ -15,7 +15,7 @@ from rosenblatt.inspection.pipelines import split_pipeline, through_steps
 from rosenblatt.inspection.predictions import label_words
 from rosenblatt.label_text import label_text
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, check_labels, evenly_chosen, tidy
-from rosenblatt.theory.words import counted
+from rosenblatt.plurals import count_of
 
 _STYLES = ((ORANGE, "////", "^"), (BLUE, None, "o"))
 
@@ -91,7 +91,7 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
         look = {"color": colour, "markersize": 9, "linestyle": "none"}
         ax.plot([b] * min(count, 1), [k] * min(count, 1), marker, label=f"{label_text(label)} ({count:,})", **look)
         if count:
-            ax.annotate(f"all {counted(count, 'row')}", (b, k), (14, 0), textcoords="offset points", va="center")
+            ax.annotate(f"all {count_of(count, 'row')}", (b, k), (14, 0), textcoords="offset points", va="center")
     ax.axvline(0, color=DARK, linewidth=1.5)
     ax.set_yticks([])
     reach = 2 * abs(b) or 1.0
@@ -124,7 +124,7 @@ def _margin_words(learner: Any, places: np.ndarray, labels: np.ndarray) -> str:
     signed = np.where(labels == learner.classes_[1], places, -places)
     wrong = int((signed <= 0).sum())
     if wrong:
-        return f"{wrong:,} of {counted(len(places), 'example')} on the wrong side"
+        return f"{wrong:,} of {count_of(len(places), 'example')} on the wrong side"
     words = f"Separated: the nearest example is {signed.min():.3g} from the boundary (geometric)"
     report = getattr(learner, "report_", None)
     if report is not None and report.converged:

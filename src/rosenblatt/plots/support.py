@@ -13,7 +13,7 @@ from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.support import SupportRule, kernel_words, support_rule
 from rosenblatt.plots.axes import DARK, Axes, axes_for, import_matplotlib
 from rosenblatt.plots.plane import dense, draw_legend, draw_regions, draw_rows, plane_labels, plane_points
-from rosenblatt.theory.words import counted
+from rosenblatt.plurals import count_of
 
 # areas in square points: of many support rows the largest circles are smaller
 _CIRCLES, _CIRCLE_SIZES = 12_000.0, (48.0, 330.0)
@@ -58,9 +58,9 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     draw_regions(ax, model, X, np.concatenate([points, support]), classes)
     mark = draw_rows(ax, points, labels, classes)
     meaning = _draw_support(ax, rule, support, _AROUND * mark)
-    counts = counted(len(rule.rows), "support row")
+    counts = count_of(len(rule.rows), "support row")
     names = feature_labels(learner if steps is None else model, 2)
-    title = f"{kernel_words(learner)}\n{counts}; {wrong:,} of {counted(len(points), 'row')} wrong"
+    title = f"{kernel_words(learner)}\n{counts}; {wrong:,} of {count_of(len(points), 'row')} wrong"
     ax.set_title(title, fontsize="medium")
     ax.set(xlabel=names[0], ylabel=names[1])
     draw_legend(ax, meaning)

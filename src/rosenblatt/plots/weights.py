@@ -19,7 +19,7 @@ from rosenblatt.inspection.units import find_units
 from rosenblatt.label_text import label_text
 from rosenblatt.parameters import check_integer, shorten
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, import_matplotlib, tidy, whole_ticks
-from rosenblatt.theory.words import counted
+from rosenblatt.plurals import count_of
 
 _MINUS = "\N{MINUS SIGN}"
 _SIGNS_UP_TO = 150  # an image of up to so many weights carries their signs as letters too
@@ -102,7 +102,7 @@ def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
     heights = np.arange(len(shown), dtype=float)
     if len(shown) < len(w):
         heights[top:] += 1  # a gap where the features between are left out
-        left_out = f"{counted(len(w) - len(shown), 'feature')} between"
+        left_out = f"{count_of(len(w) - len(shown), 'feature')} between"
         paper = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         ax.text(0, top, left_out, ha="center", va="center", style="italic", bbox=paper, zorder=3)
     bars = ax.barh(heights, values, color=np.where(values < 0, ORANGE, BLUE))

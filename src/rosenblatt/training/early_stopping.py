@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, join_blocks
 from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.plurals import count_of
 from rosenblatt.training.batches import Batch, BatchSource, held_out
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.plurals import count_of
 from rosenblatt.training.rows import RowMatrix, as_rows
 from rosenblatt.training.run_state import RunState
 from rosenblatt.training.scoring import predicted_classes

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.label_text import label_text
+from rosenblatt.plurals import count_of, name_some
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.tables import Table
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import EarlyStoppingFacts
 from rosenblatt.training.pass_state import CutPass
-from rosenblatt.training.plurals import count_of, name_some
 from rosenblatt.training.proved_margins import LARGEST, dual_margins, linear_margins
 from rosenblatt.training.run_state import RunState
 
@@ -108,7 +108,7 @@ class Report:
     def __repr__(self) -> str:
         of = f" of {len(self.by_class)} one-vs-rest classifiers" if self.by_class else ""
         cut = ", the last cut short" if self.last_pass_cut else ""
-        made = f"{count_of(self.passes, 'pass', 'passes')}{cut}, {count_of(self.updates, 'update')}{of}"
+        made = f"{count_of(self.passes, 'pass')}{cut}, {count_of(self.updates, 'update')}{of}"
         if self.by_class and not self.converged:
             result = self._which_separated()
         elif self.converged:
@@ -128,7 +128,7 @@ class Report:
 
     def _sentences(self) -> list[str]:
         of = f", summed over {len(self.by_class)} one-vs-rest classifiers" if self.by_class else ""
-        passes, cut = count_of(self.passes, "pass", "passes"), self.last_pass_cut
+        passes, cut = count_of(self.passes, "pass"), self.last_pass_cut
         if cut is not None:
             part = count_of(cut.rows, "row") if cut.share is None else f"{_percent(cut.share)} of its rows"
             passes += f", {'the last ' if self.passes > 1 else ''}cut short after {part}"

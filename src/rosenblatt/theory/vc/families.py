@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rosenblatt.parameters import check_choice, check_integer
+from rosenblatt.plurals import count_of
 from rosenblatt.theory.vc.arrangements import balls, halfspaces
 from rosenblatt.theory.vc.points import Integers, Note, ignore
 from rosenblatt.theory.vc.shapes import boxes, polygons
-from rosenblatt.theory.words import counted
 
 FAMILIES = ("halfspaces", "discs", "rectangles", "convex-k-gons")
 OTHER_NAMES = {
@@ -37,7 +37,7 @@ def check_family(family: str, k: int | None, d: int) -> tuple[str, int]:
         raise ValueError('the family "convex-k-gons" needs k, the most vertices of a polygon: give k=3 for triangles.')
     k = check_integer("k", k, 3)
     if d != 2:
-        found = counted(d, "coordinate")
+        found = count_of(d, "coordinate")
         raise ValueError(
             f'the family "convex-k-gons" needs points of the plane, got {found} in each: '
             'give two, or use "halfspaces", "discs" or "rectangles", which take any number.'

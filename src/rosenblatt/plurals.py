@@ -8,13 +8,13 @@ from typing import Any
 from rosenblatt.label_text import label_text
 
 
-def count_of(n: int, one: str, many: str = "") -> str:
-    """Return a count with its noun, which is ``one`` with an "s" for many things unless ``many`` is given.
+def count_of(n: int, one: str) -> str:
+    """Return a count with its noun, in the plural unless it is 1.
 
-    >>> count_of(1, "update"), count_of(1200, "update"), count_of(2, "pass", "passes")
-    ('1 update', '1,200 updates', '2 passes')
+    >>> count_of(1, "update"), count_of(1200, "update"), count_of(2, "pass"), count_of(0, "class")
+    ('1 update', '1,200 updates', '2 passes', '0 classes')
     """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {one}{'' if n == 1 else 'es' if one.endswith('s') else 's'}"
 
 
 def name_some(things: Sequence[Any], most: int = 6) -> str:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from rosenblatt.scaling import ColumnScale
     from rosenblatt.training.model import TrainedModel
 
-_RANGE_RATIO = 100.0
-
 
 def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
     """Print what a run has learned and proved, and how well it predicts."""
@@ -35,10 +33,10 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
         shares = ", ".join("-" if error is None else f"{error:.1%}" for error in errors)
         say(f"Error on the rows held out, by pass: {shares}.")
     _say_accuracy(answer)
-    if answer["scale"] is None and _differ_in_scale(model):
+    if answer["ranges_differ"]:
         note(
-            "the features range over values of very different sizes, and the largest drown the others: "
-            "--scale standard brings them to one."
+            f"some features range over {answer['ranges_differ']:,.0f} times as much as others, which they drown: "
+            "--scale standard brings them to one scale."
         )
     if "model" in answer:
         say(f"Model written to {answer['model']}.")
@@ -89,12 +87,3 @@ def _say_accuracy(answer: dict[str, Any]) -> None:
     say_scores(found, on)
     if found.get("by_seed"):
         say_seeds(found["by_seed"])
-
-
-def _differ_in_scale(model: TrainedModel) -> bool:
-    """Return whether the range of some feature is more than a hundred times that of another."""
-    prepared, ranges = model.preparation or {}, model.state.feature_ranges
-    if prepared.get("format") in ("svmlight", "vw") or prepared.get("lists") or ranges is None:
-        return False  # rare words range over less, and that is as it should be
-    positive = ranges[ranges > 0]
-    return len(positive) > 0 and bool(positive.max() > _RANGE_RATIO * positive.min())

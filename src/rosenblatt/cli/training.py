@@ -29,12 +29,13 @@ class Training:
 
     def __init__(self, stream: Stream, asked: TrainOptions, options: RunOptions, paths: Sequence[str]) -> None:
         self.stream, self.asked, self.options, self.paths = stream, asked, options, paths
-        self.rows = 0
+        self.rows, self.ranges_differ = 0, 0.0
 
     def fit(self, label: str = "pass") -> bool:
         """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
         from rosenblatt.training.batches import Streamed
         from rosenblatt.training.checkpoint import CheckpointWriter
+        from rosenblatt.training.feature_scales import differ_in_scale
         from rosenblatt.training.model import TrainedModel, trained_state
         from rosenblatt.training.observers import Observer
         from rosenblatt.training.run import TrainingRun
@@ -68,6 +69,7 @@ class Training:
             state, more = trained_state(run)
             kept.append(TrainedModel(learner, self.options, run.classes, state, more))
             self.rows = max(self.rows, run.labels.rows, self.stream.rows_read, run.current.rows)
+            self.ranges_differ = differ_in_scale(run)
 
         enable_gc()
         interrupted = False
@@ -141,6 +143,7 @@ class Training:
             "features": model.state.n_features,
             "classes": model.classes.tolist(),
             "scale": None if scale is None else {"method": scale.method, "features": len(scale.features)},
+            "ranges_differ": round(self.ranges_differ) or None,
             **({} if self.asked.class_weight is None else {"class_weight": self._weights()}),
             **kernel_facts(model),
             "passes": report.passes,

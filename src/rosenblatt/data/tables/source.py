@@ -191,4 +191,7 @@ def _make_reader(request: OpenRequest) -> TableReader[Any]:
     reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
     if request.preparation is not None:
         reader.expected = Expected([column["name"] for column in request.preparation["columns"]], usual)
+    else:
+        given = (request.options.get(name) for name in ("target", "weight"))
+        reader.expected = Expected(named=[name for name in given if isinstance(name, str)])
     return reader

@@ -40,7 +40,9 @@ class TableSource(RowSource):
         reader.layout = encoder.layout
         if request.preparation is not None:  # it is not of these files: they may have other columns
             reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None)
-            reader.note_extra(reader.columns or [])
+            if reader.columns is not None:
+                reader.layout.check(reader.columns, request.file)
+                reader.note_extra(reader.columns)
         self.extra_columns = reader.extra_columns
 
     @property

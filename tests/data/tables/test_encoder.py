@@ -251,3 +251,26 @@ def test_what_was_opened_is_shown(tmp_path):
     )
     (tmp_path / "a.svm").write_text("1 1:1\n")
     assert data.open(tmp_path / "a.svm").describe()["value"][:2] == ["1", "1"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_only_rows_that_are_kept_are_counted(tmp_path, name):
+    rows = [{"a": 1, "b": 2, "c": "u", "y": 0}, {"a": 3, "b": 4, "c": "v", "y": 1}] * 2
+    first = write(tmp_path, rows, name)
+    prepared = data.open(first, "y", missing="mean").preparation
+    new = [
+        {"a": None, "b": 1, "c": "u", "y": 0},
+        {"a": "bad", "b": None, "c": "new", "y": 0},
+        {"a": 1, "b": "1e999", "c": None, "y": 0},
+        {"a": None, "b": 1, "c": "new", "y": 1},
+        {"a": None, "b": 1, "c": None, "y": None},
+        {"a": None, "b": None, "c": None, "y": 0},
+    ]
+    stream = data.open(write(tmp_path, new, name), preparation=prepared, on_error="skip")
+    assert len(stream.read()[1]) == 3
+    assert stream.filled == {"a": 3, "b": 1, "c": 1}
+    assert stream.unseen == {"c": 1}
+    hashed = data.open(write(tmp_path, rows, name), "y", missing="mean", categories="hash", bits=4).preparation
+    stream = data.open(write(tmp_path, new, name), preparation=hashed, on_error="skip")
+    assert len(stream.read()[1]) == 3
+    assert stream.filled == {"a": 3, "b": 1, "c": 1}

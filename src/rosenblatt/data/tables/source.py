@@ -16,7 +16,8 @@ from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.delimited import DelimitedReader
 from rosenblatt.data.tables.description import describe_columns
 from rosenblatt.data.tables.dialects import Expected
-from rosenblatt.data.tables.encoder import EncodedRows, Encoder
+from rosenblatt.data.tables.encoded_rows import EncodedRows
+from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.header_row import header_notes
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.list_columns import ListEncoder

@@ -58,12 +58,18 @@ class StreamScale:
         if len(scale.features) and (self.method != "auto" or differ_much(sums.means(), sums.deviations())):
             self.fitted = scale
 
-    def apply(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield blocks on this scale; a DataError for a row whose numbers become too large."""
+    def apply(self, blocks: Iterable[Block], table: bool) -> Iterator[Block]:
+        """Yield blocks on this scale; a DataError for a row whose numbers become too large.
+
+        Also for sparse rows that are not those of a table, whose columns would all have to be centred.
+        """
         for block in blocks:
             if self.fitted is None:
                 yield block
                 continue
+            if is_sparse(block.X) and not table and self.fitted.centre.any():
+                what = f"row {block.first:,} (counted from 0) is sparse, expected dense rows, as the scale centres them"
+                raise DataError(f"{what}: save the rows as a dense array.")
             X = self.fitted.apply(block.X)
             finite = np.isfinite(X.data if is_sparse(X) else X)
             if not finite.all():

@@ -91,7 +91,8 @@ class Stream:
         self.fit_scale()
         self.rows_read = 0
         with closing(self._stored()) as stored:
-            blocks = self._scale.apply(self._of_part(stored))
+            table = self._source.number_columns is not None
+            blocks = self._scale.apply(self._of_part(stored), table)
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
                 yield block

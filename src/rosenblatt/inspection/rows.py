@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 from collections.abc import Mapping
 from typing import Any
@@ -13,9 +12,7 @@ import scipy.sparse as sp
 
 from rosenblatt.inspection.pipelines import feature_labels, through_steps
 from rosenblatt.inspection.units import Units
-from rosenblatt.parameters import shorten
-
-_GUESSED_FROM = 20_000  # names that a misspelt one is compared with
+from rosenblatt.parameters import did_you_mean, shorten
 
 
 def one_row(x: Any, steps: Any) -> Any:
@@ -82,7 +79,6 @@ def _places(x: Mapping[str, Any], names: list[str]) -> dict[str, int]:
     places = {name: place for place, name in enumerate(names)}
     for name in x:
         if name not in places:
-            near = difflib.get_close_matches(str(name), names[:_GUESSED_FROM], 1)
-            guess = f"did you mean {near[0]!r}?" if near else f"they are called {shorten(names)}."
+            guess = did_you_mean(name, names) or f"they are called {shorten(names)}."
             raise ValueError(f"the model has no feature {name!r}: {guess}")
     return places

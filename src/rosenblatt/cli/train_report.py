@@ -35,8 +35,8 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
     _say_accuracy(answer)
     if answer["ranges_differ"]:
         note(
-            f"some features range over {answer['ranges_differ']:,.0f} times as much as others, which they drown: "
-            "--scale standard brings them to one scale."
+            f"some features range over {answer['ranges_differ']:,.0f} times as much as others, which hardly count "
+            "then: --scale standard brings them to one scale."
         )
     if "model" in answer:
         say(f"Model written to {answer['model']}.")

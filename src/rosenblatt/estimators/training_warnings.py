@@ -48,8 +48,8 @@ def _mistakes_in_pass(mistakes: int, run: TrainingRun) -> str:
 
 def _scale_advice(ratio: float) -> str:
     return (
-        f"some features range over {ratio:,.0f} times as much as others, which they drown: scale them, for instance "
-        "with sklearn.preprocessing.StandardScaler"
+        f"some features range over {ratio:,.0f} times as much as others, which hardly count then: scale them, for "
+        "instance with sklearn.preprocessing.StandardScaler"
     )
 
 

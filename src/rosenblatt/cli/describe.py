@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rosenblatt.cli.errors import cli_message
+from rosenblatt.cli.errors import cli_message, cli_note
 from rosenblatt.cli.inputs import opened
 from rosenblatt.cli.output import emit, on_terminal, print_table, say, terminal_width
 
@@ -28,7 +28,8 @@ def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any
     questions = [cli_message(ParameterError(*pieces)) for pieces in stream.notes]
     if as_json:
         rows = [{name: value for name, value in row.items() if name != "histogram"} for row in table]
-        emit({"title": table.title, "rows": rows, "notes": [*table.notes], "left_out": dropped, "questions": questions})
+        notes = list(map(cli_note, table.notes))
+        emit({"title": table.title, "rows": rows, "notes": notes, "left_out": dropped, "questions": questions})
         return
     if "looks" not in table.columns:
         print_table(table)

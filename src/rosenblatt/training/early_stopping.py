@@ -141,8 +141,9 @@ class EarlyStopping(Observer):
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Count the error of the best pass of an earlier run on the rows of this one, which may be others."""
+        """Count the error of the best pass of an earlier run on the rows of this one, which may be other, wider ones."""
         if not self._judged_again and not run.resumed and self.best.state is not None:
+            self.best.state.widen(max(run.state.n_features, self.validation.rows.d))
             self.best.error = self.validation.error(self.best.state, self.hypothesis)
         self._judged_again = True
 

@@ -38,13 +38,14 @@ def test_the_best_pass_on_narrow_rows_is_kept_on_wide_ones(path, learner, classe
     """It was judged by weights beyond the end of its own, and a model of it could not be saved."""
     X, y = separable_rows(classes)
     learner.set_params(warm_start=False).fit_stream([(sp.csr_array(X), y)])
-    before = learner.predict(X).tolist()
+    before, earlier = learner.predict(X).tolist(), learner._early_stopping_state[1].state
     wide = np.zeros((len(X), 5000))
     wide[:, :3], wide[:, 4000] = X, np.random.default_rng(1).standard_normal(len(X)) * 1000
     learner.set_params(warm_start=True).fit_stream([(sp.csr_array(wide), y)])
     assert learner.n_features_in_ == learner.state_.n_features == 5000
     last, best = learner._early_stopping_state
     assert (last.n_features, best.state.n_features) == (5000, 5000)
+    assert earlier.n_features == 3  # it is left alone
     if learner.best_iter_ <= 5:  # else a pass on the wide rows was better
         assert learner.predict(sp.csr_array(wide)).tolist() == before
     save(learner, path)

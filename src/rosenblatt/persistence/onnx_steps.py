@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -60,11 +60,11 @@ def columns_in_use(step: Any, d: int) -> set[int]:
     return set(range(d))
 
 
-def _parts(step: ColumnTransformer) -> list[tuple[Any, list[int]]]:
+def _parts(step: ColumnTransformer) -> list[tuple[Any, Sequence[int]]]:
     """Return the fitted steps of a ColumnTransformer with the columns of each."""
     names = getattr(step, "feature_names_in_", None)
-    known = None if names is None else list(names)
-    out: list[tuple[Any, list[int]]] = []
+    known = None if names is None else {name: j for j, name in enumerate(names)}
+    out: list[tuple[Any, Sequence[int]]] = []
     left = set(range(int(step.n_features_in_)))
     for k, (_, fitted, columns) in enumerate(step.transformers_):
         if k < len(step.transformers):

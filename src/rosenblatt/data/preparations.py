@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from rosenblatt.data.io.formats import FORMATS, TABLES
 from rosenblatt.data.row_source import FILLS, VERSION
@@ -22,6 +23,17 @@ _MOST_FEATURES = 2**31 - 1
 def is_preparation(data: object) -> bool:
     """Return whether this looks like the preparation of a stream, as nothing else does that users attach to a model."""
     return type(data) is dict and data.get("format") in FORMATS and "version" in data
+
+
+def is_hashed(column: dict[str, Any]) -> bool:
+    """Return whether a column of a preparation is hashed: words, and categories that are too many to list.
+
+    >>> is_hashed({"name": "note", "kind": "text"})
+    True
+    >>> is_hashed({"name": "sex", "kind": "category", "categories": ["female", "male"]})
+    False
+    """
+    return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
 
 
 def check_preparation(data: object) -> int | None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -101,6 +102,30 @@ def test_early_stopping_says_what_it_kept(table):
     assert "Error on the rows held out, by pass:" in words
 
 
+def test_each_seed_has_the_scale_of_the_rows_that_it_trains_on(table):
+    words = [table, "-t", "label", "--early-stopping", "-l", "perceptron", "-p", "3", "--holdout", "30%"]
+    several = answer(*words, "--seeds", "3")["holdout"]["by_seed"]
+    stream = data.open(table, "label", scale="standard")
+    split = Split.of_share(0.3, 0)
+    alone = []
+    for seed in range(3):
+        rows = stream.part(split, held=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            twin = Perceptron(max_iter=3, random_state=seed, early_stopping=True).fit_stream(rows)
+        X, y = stream.part(split, held=True, scaled_as=rows).read()
+        alone.append(twin.score(X, y))
+    assert several == alone
+
+
+def test_a_fold_that_cannot_be_trained_is_left_out(tmp_path):
+    file = written(tmp_path, "t.csv", "x,label\n" + "".join(f"{i % 7},a\n" for i in range(30)) + "9,b\n")
+    result = command("train", file, "-t", "label", "--folds", "3")
+    assert result.exit_code == 0, result.stderr
+    assert " of 3 is left out: " in " ".join(result.stderr.split())
+    assert "Accuracy" in result.stdout
+
+
 def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
     words = " ".join(command("train", table, "-t", "label", "--holdout", "0.25").stdout.split())
     assert "rows held out of training" in words
@@ -119,7 +144,7 @@ def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
         (["--holdout", "x"], "--holdout expects a share of the rows between 1% and 99%, such as 20%, got 'x'."),
         (["--folds", "1"], "--folds must be an integer from 2 to 1000, got 1."),
         (["--folds", "3", "--holdout", "20%"], "--folds and --holdout both say what the accuracy is measured on"),
-        (["--folds", "3", "--seeds", "2"], "--seeds"),
+        (["--folds", "3", "--seeds", "2"], "--seeds shows how accuracy varies"),
         (["--class-weight", "even"], "--class-weight must be 'balanced', got 'even'."),
         (["--scale", "minmax"], "--scale must be"),
         (["--multi-class", "all"], "--multi-class must be 'ovr' or 'direct', got 'all'."),

@@ -184,3 +184,23 @@ def test_forged_scales(files, change, words):
     data.open(files[0], preparation=prepared | {"scale": good})
     with pytest.raises(ValueError, match=words):
         data.open(files[0], preparation=prepared | {"scale": good | change})
+
+
+def test_parts_of_a_stream_with_a_stored_scale_keep_it(files):
+    prepared = data.open(files[0], "y", scale="standard").preparation
+    stream = data.open(files[0], preparation=prepared)
+    part = stream.part(Split.of_share(0.2, 1), held=True)
+    assert part.preparation == prepared
+    other = prepared | {"scale": prepared["scale"] | {"centre": [0.0] * 4}}
+    assert data.open(files[0], preparation=other).fingerprint != stream.fingerprint
+
+
+def test_what_can_be_read_once_has_no_parts(files):
+    once = data.open(io.BytesIO(files[0].read_bytes()), "y", format="csv")
+    assert once.unscaled() is once
+    with pytest.raises(data.DataError, match="can be read only once, so it has no parts"):
+        once.part(Split.of_share(0.2, 1), held=True)
+    prepared = data.open(files[0], "y", scale="standard").preparation
+    once = data.open(io.BytesIO(files[0].read_bytes()), preparation=prepared, format="csv")
+    with pytest.raises(data.DataError, match="is scaled as it is read"):
+        once.unscaled()

@@ -36,7 +36,7 @@ def say_counts(stream: Any) -> None:
     """Print notes about rows that were left out, and about values that training did not have."""
     if stream.skipped.rows:
         note(f"rows left out: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
-    filled_how = _FILLED.get(stream.unscaled().preparation.get("missing", "error"))
+    filled_how = _FILLED.get(stream.preparation.get("missing", "error"))
     if stream.filled and filled_how:
         note(f"missing values: {_listed(stream.filled)}. {filled_how}")
     if stream.unseen:

@@ -35,7 +35,7 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
     _say_accuracy(answer)
     if answer["ranges_differ"]:
         note(
-            f"some features range over {answer['ranges_differ']:,.0f} times as much as others, which they drown: "
+            f"some features range over {answer['ranges_differ']:,.0f} times as much as others, which hardly count: "
             "--scale standard brings them to one scale."
         )
     if "model" in answer:
@@ -67,7 +67,7 @@ def say_scale(scale: ColumnScale | None, names: Sequence[str] | None, automatic:
     for place in (low, high):
         name = f" of {names[scale.features[place]]}" if names is not None else ""
         ends.append(f"{scale.spread[place]:.3g}{name}")
-    why = "; their sizes differ much. --scale none leaves them as they are" if automatic else ""
+    why = ", as sizes differ; --scale none leaves them as they are" if automatic else ""
     between = f"from {ends[0]} to {ends[1]}" if low != high else ends[0]
     say(f"Scaled: {count}, {done} {by} ({between}){why}.")
 

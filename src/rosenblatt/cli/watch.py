@@ -17,7 +17,7 @@ from rosenblatt.cli.predict import loaded
 from rosenblatt.cli.row_options import WeightedRowOptions
 from rosenblatt.cli.startup import enable_gc
 from rosenblatt.cli.train_options import LEARNERS, TrainOptions, run_options
-from rosenblatt.cli.training import name_features
+from rosenblatt.cli.train_run import name_features
 from rosenblatt.parameters import ParameterError, Setting
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ class OnlineLearner:
     def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
         self.learner, self.options, self.model, self.count = learner, options, model, Count()
 
-    def learn(self, X: Any, y: Any) -> None:
-        """Visit rows in order: predict, count a mistake, learn."""
+    def learn(self, X: Any, y: Any, weight: Any = None) -> None:
+        """Visit rows in order: predict, count a mistake, learn by as much as the row weighs."""
         import numpy as np
         import scipy.sparse as sp
 
@@ -68,15 +68,15 @@ class OnlineLearner:
             self.model.state.widen(X.shape[1])
         known = np.union1d(y[:0] if self.model is None else self.model.classes, y)
         if len(known) <= 2:  # an update is a mistake, so a stretch of rows counts its own
-            self.count.add(len(y), self._visit(X, y))
+            self.count.add(len(y), self._visit(X, y, weight))
             return
         for i in range(len(y)):
             row, label = X[[i]], y[i : i + 1]
             right = self.model is not None and self.model.predict(row)[0] == label[0]
-            self._visit(row, label)
+            self._visit(row, label, None if weight is None else weight[i : i + 1])
             self.count.add(1, 0 if right else 1)
 
-    def _visit(self, X: Any, y: Any) -> int:
+    def _visit(self, X: Any, y: Any, weight: Any) -> int:
         """Learn from rows; return the updates."""
         from rosenblatt.training.batches import make_batch
         from rosenblatt.training.labels import encode_labels
@@ -84,7 +84,7 @@ class OnlineLearner:
         from rosenblatt.training.train import Start, online_run
 
         classes, numbers = encode_labels(y)
-        batch = make_batch(X, numbers, classes, None, None)
+        batch = make_batch(X, numbers, classes, weight, None)
         start = None if self.model is None else Start(self.model.state, self.model.classes)
         run = online_run(batch, self.options, start)
         made = run.visit(batch)
@@ -195,12 +195,15 @@ def _opened(target: str | None, rows: WeightedRowOptions, every: int, known: dic
 
 def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every: int) -> int:
     """Learn from all lines, with a line every so many rows; return the rows before the last line."""
+    from rosenblatt.blocks import slice_block
+
     count, step, reported = online.count, min(every, 100), 0
     for block in stream:
         start = 0
         while start < len(block):
             stop = min(len(block), start + step - count.rows % step, start + every - count.rows % every)
-            online.learn(block.X[start:stop], block.y[start:stop])
+            part = slice_block(block, start, stop)
+            online.learn(part.X, part.y, part.weight)
             start = stop
             if count.rows % every == 0:
                 reporter.print_line()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +34,19 @@ class StreamScale:
 
     def __init__(self, method: str = "none", fitted: ColumnScale | None = None) -> None:
         self.method = method if fitted is None else fitted.method
-        self.fitted = fitted
+        self.fitted, self._stored = fitted, fitted is not None
         self.pending = fitted is None and method != "none"
+
+    def for_other_rows(self) -> StreamScale:
+        """Return the scale of other rows: one that a preparation stores is theirs too, others are found from them."""
+        return self if self._stored else StreamScale(self.method)
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What identifies it, as plain data: the numbers where they were given, else how they are found."""
+        if self._stored and self.fitted is not None:
+            return {"scale": self.fitted.to_plain()}
+        return {} if self.method == "none" else {"scaled": self.method}
 
     def fit(self, blocks: Iterable[Block], numbers: NDArray[np.int64] | None, trained: TrainedRows | None) -> None:
         """Sum up the columns of all rows, or of those that are trained on, and find the scale.

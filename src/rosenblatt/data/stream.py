@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,7 +108,13 @@ class Stream:
         """
         stream = copy.copy(self)
         stream._part = Part(split, held)
-        stream._scale = StreamScale(self._scale.method) if scaled_as is None else scaled_as._scale
+        stream._scale = self._scale.for_other_rows() if scaled_as is None else scaled_as._scale
+        return stream
+
+    def rescaled(self) -> Stream:
+        """Return a stream of the same rows whose scale is found anew, as other rows may be trained on."""
+        stream = copy.copy(self)
+        stream._scale = self._scale.for_other_rows()
         return stream
 
     def unscaled(self) -> Stream:
@@ -169,8 +175,7 @@ class Stream:
         """
         if not self._source.files.rereadable:
             raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
-        made: dict[str, Any] = {} if self._scale.method == "none" else {"scaled": self._scale.method}
-        made |= {} if self._part is None else {"part": self._part.recipe}
+        made = self._scale.recipe | ({} if self._part is None else {"part": self._part.recipe})
         return fingerprint(self._source.files.names, self._source.recipe | made)
 
     def watch_contents(self) -> Contents | None:

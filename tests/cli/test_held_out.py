@@ -28,7 +28,7 @@ def table(tmp_path):
     """Ninety rows of three classes, the columns on very different scales."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(90, 3)).round(3)
-    y = np.array(["a", "b", "c"])[np.argmax(X + rng.normal(size=(90, 3)) / 2, axis=1)]
+    y = np.array(["a", "b", "c"])[np.argmax(X + [0.6, 0, 0] + rng.normal(size=(90, 3)) / 2, axis=1)]
     lines = [f"{row[0]},{1000 * row[1]!r},{row[2] / 100!r},{label}" for row, label in zip(X.tolist(), y, strict=True)]
     return written(tmp_path, "t.csv", "\n".join(["x,y,z,label", *lines]) + "\n")
 
@@ -80,6 +80,7 @@ def test_weights_of_classes_bias_and_competing_classes(table, tmp_path):
     X, y = data.open(table, "label").read()
     twin = AveragedPerceptron(random_state=0, class_weight="balanced").fit(X, y)
     assert rosenblatt.load(tmp_path / "m").coef_.tobytes() == twin.coef_.tobytes()
+    assert twin.coef_.tobytes() != AveragedPerceptron(random_state=0).fit(X, y).coef_.tobytes()
     counts = [(y == label).sum() for label in "abc"]
     assert found["class_weight"] == [90 / (3 * count) for count in counts]
     answer(table, "-t", "label", "--no-bias", "--multi-class", "direct", "-o", tmp_path / "n", "--scale", "none")

@@ -48,7 +48,7 @@ class Training:
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
         self._balance()
-        source = Streamed(self.stream)
+        source = Streamed(self.stream, class_weight=self.options.class_weight)
         bar = ProgressBar(label, self.paths, self.options.max_iter)
         observers: list[Observer] = [bar.observer()]
         resumed = writer = None

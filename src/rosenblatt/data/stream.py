@@ -149,7 +149,7 @@ class Stream:
                     progress(self.share_read)
 
         with closing(self._stored()) as blocks:
-            self._scale.fit(self._of_part(watched(blocks)), self._source.number_columns, trained)
+            self._scale.fit(self._of_part(watched(blocks)), self.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""
@@ -196,6 +196,11 @@ class Stream:
     def n_features(self) -> int:
         """Columns of ``X``; for svmlight text, those so far."""
         return self._source.n_features
+
+    @property
+    def number_columns(self) -> np.ndarray | None:
+        """The columns of ``X`` that are columns of numbers in a table; None where all are alike."""
+        return self._source.number_columns
 
     @property
     def feature_names(self) -> list[str] | None:

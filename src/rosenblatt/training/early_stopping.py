@@ -30,6 +30,12 @@ class BestPass:
     error: float = np.inf
     passes_since: int = 0
 
+    def widen(self, d: int) -> None:
+        """Add features up to ``d`` to a copy of the state: an earlier run that it is from may still be in use."""
+        if self.state is not None and self.state.n_features < d:
+            self.state = self.state.snapshot()
+            self.state.widen(d)
+
 
 @dataclass(frozen=True)
 class EarlyStoppingFacts:
@@ -141,8 +147,9 @@ class EarlyStopping(Observer):
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Count the error of the best pass of an earlier run on the rows of this one, which may be others."""
+        """Count the error of an earlier run's best pass on the rows of this one, which may be others, and wider."""
         if not self._judged_again and not run.resumed and self.best.state is not None:
+            self.best.widen(max(run.state.n_features, self.validation.rows.d))
             self.best.error = self.validation.error(self.best.state, self.hypothesis)
         self._judged_again = True
 

@@ -48,7 +48,7 @@ def _features(model: TrainedModel) -> str:
     """Return how many features there are, and of how many columns of a table they are made."""
     prepared, features = model.preparation or {}, count_of(model.n_features, "feature")
     columns = prepared.get("columns")
-    if not columns:
+    if not columns or len(columns) == model.n_features:
         return features
     hashed = any(column["kind"] in ("text", "category") and "categories" not in column for column in columns)
     words = f", 2^{prepared['bits']} of them for hashed words" if hashed else ""

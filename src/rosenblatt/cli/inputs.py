@@ -38,14 +38,6 @@ class Predictor(Protocol):
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-def reading_options(
-    format: str | None, on_error: str, drop: Any, missing: Any, header: Any, features: int | None, max_line: int | None
-) -> dict[str, Any]:
-    """Return options of several commands as `data.open` takes them."""
-    columns = {"drop": drop, "missing": missing, "header": header, "n_features": features}
-    return {"format": format, "on_error": on_error, "max_line_bytes": max_line, **columns}
-
-
 def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> Any:
     """Open files with the options that were given, the target by its name or its number."""
     from rosenblatt import data

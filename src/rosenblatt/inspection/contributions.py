@@ -19,6 +19,7 @@ from rosenblatt.inspection.rows import one_row, row_of_names
 from rosenblatt.inspection.support import contributions_by_support, is_kernel_model
 from rosenblatt.inspection.units import find_units
 from rosenblatt.parameters import check_integer
+from rosenblatt.plurals import name_some
 from rosenblatt.tables import Table
 
 
@@ -39,7 +40,8 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
         Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row, as
         ``predict`` takes it; for a pipeline that starts from text, one string. Or a dictionary of values by the name of
         their feature, 0 where one is absent: numbers before scaling, also for a model that was trained on files with
-        ``scale`` and whose ``predict`` takes scaled rows.
+        ``scale`` and whose ``predict`` takes scaled rows. It may be a record of ``learn_one``: ``{"colour": "red"}`` is
+        the feature ``colour=red``, and a note names what the model does not know.
     top : int, optional
         How many features, or support rows, to show; the others are added up in one line.
 
@@ -68,12 +70,14 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
 def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top: int | None) -> Table:
     steps, learner = split_pipeline(model)
     if is_kernel_model(learner):
-        return contributions_by_support(learner, _row(x, steps, learner, None), feature_names, top)
+        row, notes = _row(x, steps, learner, None)
+        table = contributions_by_support(learner, row, feature_names, top)
+        return Table(table.to_dict(), table.title, (*table.notes, *notes)) if notes else table
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     if top is not None:
         check_integer("top", top, 1)
-    row = _row(x, steps, learner, names)
+    row, unknown = _row(x, steps, learner, names)
     answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
     matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
     value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
@@ -83,7 +87,7 @@ def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top:
         parts = w * value
     if not np.isfinite(parts).all():
         raise ValueError("weight times value goes beyond the range of floats: scale the features.")
-    notes = [VOTE_NOTE] * rule.averaged
+    notes = [VOTE_NOTE] * rule.averaged + unknown
     order = by_size(parts, drop_zeros=sp.issparse(matrix) or len(parts) + 1 > FEW_ROWS)
     zero = len(parts) - len(order)
     if zero:
@@ -106,9 +110,14 @@ def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top:
     return Table(columns, verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged), notes)
 
 
-def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> Any:
-    """Return one row as the learner sees it; a dictionary by the names of its features, or of a pipeline's input."""
+def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> tuple[Any, list[str]]:
+    """Return one row as the learner sees it, and notes; a record by the names of features, or of a pipeline's input."""
     if steps is not None or not isinstance(x, Mapping):
-        return one_row(x, steps)
+        return one_row(x, steps), []
     d = int(learner.n_features_in_) if names is None else len(names)
-    return row_of_names(x, feature_labels(learner, d) if names is None else names, find_units(None, learner, d))
+    names = feature_labels(learner, d) if names is None else names
+    any_name = getattr(learner, "_learns_by_name", False)
+    row, unknown = row_of_names(x, names, find_units(None, learner, d), any_name)
+    if not unknown:
+        return row, []
+    return row, [f"Unknown to the model, which counts them as nothing: {name_some(unknown)}."]

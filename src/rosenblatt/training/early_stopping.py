@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, join_blocks
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import IfAvailable, ParameterError, Setting
 from rosenblatt.plurals import count_of
 from rosenblatt.training.batches import Batch, BatchSource, held_out
 from rosenblatt.training.observers import Observer
@@ -101,8 +101,8 @@ class ValidationSet:
         if not np.array_equal(trained, np.unique(block.y)):
             raise ParameterError(
                 f"early stopping cannot hold out {self.share} of these {n} rows with every class in both parts: "
-                "give more rows, or another ",
-                Setting("validation_fraction"),
+                "give more rows",
+                IfAvailable("validation_fraction", ", or another ", Setting("validation_fraction")),
                 ".",
             )
         self.pending, self._parts = False, []

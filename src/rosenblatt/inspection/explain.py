@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.data.preparations import is_hashed, is_preparation
-from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, plain_label, short_columns
+from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, short_columns
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.predictions import extremes, title_by_side
 from rosenblatt.inspection.support import explain_support, is_kernel_model
 from rosenblatt.inspection.units import Units, find_units
-from rosenblatt.label_text import label_text
+from rosenblatt.label_text import label_text, plain_label
 from rosenblatt.parameters import check_integer
 from rosenblatt.tables import Table
 

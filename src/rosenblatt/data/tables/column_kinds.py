@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from rosenblatt.data.tables.arrow_values import (
     parse_numbers,
     parse_strings,
 )
-from rosenblatt.data.tables.dates import ISO_DATE, OTHER_DATE, parse_dates
+from rosenblatt.data.tables.date_orders import date_form
+from rosenblatt.data.tables.dates import parse_dates
 from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.separators import SEPARATED, kinds_of_separated, parse_separated
 from rosenblatt.parameters import shorten
@@ -31,7 +32,7 @@ PARSERS: dict[str, Parser] = {
     "date": parse_dates,
     **{kind: partial(parse_separated, kind=kind) for kind in SEPARATED},
 }
-"""For the kinds of columns that are one number in each row: what reads them."""
+"""For the kinds of columns that are one number in each row: what reads them, where dates have their year first."""
 MOST_CATEGORIES = 1000
 FEW = 20
 """Different values that are few even if each occurs once."""
@@ -50,6 +51,14 @@ class UnclearColumn(NamedTuple):
     """The kind that it has where it is used without being asked about; "hash" for hashed categories."""
     question: bool = False
     """Whether it holds numbers that should not be left out unasked."""
+    rewrite: str = ""
+    """An example of how its values can be written so that they are clear."""
+
+
+def parser_of(column: Mapping[str, Any]) -> Parser:
+    """Return what reads a column, given its entry in a preparation, of a kind that is one number in each row."""
+    order = column.get("order")
+    return partial(parse_dates, order=order) if order else PARSERS[column["kind"]]
 
 
 def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]) -> set[str]:
@@ -129,11 +138,11 @@ def _kind_of_strings(values: list[str], categories: str) -> str | UnclearColumn:
     different = set(values)
     known = different.difference(MISSING_NUMBERS) or different
     shown = repr(next(value for value in values if value in known)[:_SHOWN])
-    if all(map(ISO_DATE.fullmatch, known)):
+    form = date_form(value for value in dict.fromkeys(values) if value in known)
+    if form is not None and form.unclear:
+        return UnclearColumn(form.unclear, ("category",), rewrite=form.example)
+    if form is not None:
         return UnclearColumn(f"holds dates, such as {shown}", ("date",), "date")
-    if all(map(OTHER_DATE.fullmatch, known)):
-        order = "day and month are in an order that is not written: 1912-08-05 would be clear"
-        return UnclearColumn(f"holds dates, such as {shown}, whose {order}", ("category",))
     mostly_different = len(different) > max(FEW, len(values) / 2)
     words = sum(len(value.split()) for value in values) / len(values)
     if words >= 3 and 2 * len(different) > len(values):

@@ -19,7 +19,7 @@ from rosenblatt.data.tables.arrow_values import (
     parse_numbers,
     parse_strings,
 )
-from rosenblatt.data.tables.column_kinds import PARSERS
+from rosenblatt.data.tables.column_kinds import parser_of
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.parameters import IfAvailable, Setting
@@ -31,6 +31,8 @@ _A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that 
 _EXPECTED: dict[str, Reason] = {
     "boolean": ("true or false",),
     "date": ("a date such as 1912-08-05 or 1912-08-05T12:30",),
+    "dmy": ("a date such as 30.05.2023 or 2023-05-30, the day before the month",),
+    "mdy": ("a date such as 5/30/2023 or 2023-05-30, the month before the day",),
     "decimal-comma": ("a number such as 3,14 or 1.234,56",),
     "thousands-comma": ("a number such as 1,234.56",),
 }
@@ -176,8 +178,8 @@ class Encoder:
                 codes[k] = self._codes(array, column, faults, counts)
                 values[:, k] = codes[k] >= 0
                 continue
-            values[:, k], bad = PARSERS[column["kind"]](array, self._missing)
-            faults.add_unexpected(bad, array, name, _EXPECTED.get(column["kind"], _A_NUMBER))
+            values[:, k], bad = parser_of(column)(array, self._missing)
+            faults.add_unexpected(bad, array, name, _EXPECTED.get(column.get("order", column["kind"]), _A_NUMBER))
         if not np.isfinite(values).all():
             self._fill(values, faults, counts)
         if not codes and not self._preparation["sparse"]:

@@ -83,7 +83,11 @@ def _what_they_are(unclear: dict[str, UnclearColumn]) -> tuple[Phrase, ...]:
         some = ", ".join(map(shorten, islice(unclear, _MOST_NAMED)))
         what = f"it is unclear what {len(unclear):,} columns are ({some} and others)"
         return f"{what}: leave out what is no feature by ", Setting("drop")
-    what = "; ".join(f"column {name!r} {column.clause}" for name, column in unclear.items())
+    clauses = {
+        name: f"{column.clause} (write them as {column.rewrite})" if column.rewrite else column.clause
+        for name, column in unclear.items()
+    }
+    what = "; ".join(f"column {name!r} {clause}" for name, clause in clauses.items())
     suggested = {name: column.suggestions[0] for name, column in unclear.items() if column.suggestions}
     hint: tuple[Phrase, ...] = (", or give ", Setting("kinds", suggested)) if suggested else ()
     return f"{what}: leave out what is no feature by ", Setting("drop", list(unclear)), *hint

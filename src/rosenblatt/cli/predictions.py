@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rosenblatt.cli.output import finite_or_null
 from rosenblatt.label_text import label_text
 from rosenblatt.storage.atomic import write_atomically
 
@@ -78,7 +79,19 @@ def _cell(value: Any) -> str:
 def _json_lines(answers: Iterable[Columns]) -> Iterator[bytes]:
     for columns in answers:
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        yield "".join(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in rows).encode()
+        yield "".join(f"{_json(row)}\n" for row in rows).encode()
+
+
+def _json(row: dict[str, Any]) -> str:
+    """Return a row as JSON, which has no numbers that are not finite: they become null.
+
+    >>> _json({"id": float("nan"), "label": "yes"})
+    '{"id": null, "label": "yes"}'
+    """
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False, default=str)
+    except ValueError:
+        return json.dumps(finite_or_null(row), ensure_ascii=False, allow_nan=False, default=str)
 
 
 def _parquet(answers: Iterable[Columns]) -> Iterator[bytes]:

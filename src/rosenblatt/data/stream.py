@@ -237,7 +237,10 @@ class Stream:
 
     @property
     def filled(self) -> dict[str, int]:
-        """For each column of a table, how many values are missing: numbers are filled in, categories are none."""
+        """For each column of a table, how many values are missing: numbers are filled in, categories are none.
+
+        Rows that are left out (``skipped``) have no part in it, and a text without words is not missing.
+        """
         return {name: count for name, count in self._source.filled.items() if count}
 
     @property

@@ -79,9 +79,14 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         ("a,y\n1e-999,2\n", ([[0.0]], [2])),
         (
             b"a,y\n1,u\n2,caf\xe9\n",
-            "a.csv, line 3: the row is not text in UTF-8: convert the file, for instance by iconv" + SKIP,
+            "a.csv, line 3: the row is not text in UTF-8: "
+            "convert the file, for instance by iconv -f latin1 -t utf8" + SKIP,
         ),
-        (b"caf\xe9,y\n1,u\n", "a.csv, line 1: expected the first line of a table, but it is not text in UTF-8."),
+        (
+            b"caf\xe9,y\n1,u\n",
+            "a.csv, line 1: expected the first line of a table, but it is not text in UTF-8: convert the file, for "
+            "instance by iconv -f latin1 -t utf8.",
+        ),
         (
             "a,y\n1,2\n".encode("utf-16"),
             "a.csv is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8.",

@@ -19,6 +19,8 @@ from rosenblatt.parameters import Phrase, Setting, check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
 """Bytes of text that are parsed at once and become a block."""
+TO_UTF8 = "convert the file, for instance by iconv -f latin1 -t utf8"
+"""What to do about text in another encoding."""
 LONGEST_LINE = 64_000_000
 """The most bytes of a line, unless more are allowed."""
 MOST_LINE_BYTES = 1 << 30

@@ -13,6 +13,7 @@ from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_row
 from rosenblatt.data.tables.arrow_values import (
     Faults,
     Reason,
+    no_advice,
     parse_labels,
     parse_numbers,
     parse_strings,
@@ -21,6 +22,7 @@ from rosenblatt.data.tables.column_kinds import parser_of
 from rosenblatt.data.tables.encoded_rows import EncodedRows, RowsToCount
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
+from rosenblatt.data.tables.separators import comma_advice
 from rosenblatt.parameters import IfAvailable, Setting
 
 if TYPE_CHECKING:
@@ -136,7 +138,9 @@ class Encoder:
                 values[:, k] = codes[k] >= 0
                 continue
             values[:, k], bad = parser_of(column)(array, self._missing)
-            faults.add_unexpected(bad, array, name, _EXPECTED.get(column.get("order", column["kind"]), _A_NUMBER))
+            expected = _EXPECTED.get(column.get("order", column["kind"]), _A_NUMBER)
+            advice = comma_advice if column["kind"] == "number" else no_advice
+            faults.add_unexpected(bad, array, name, expected, advice)
         if not np.isfinite(values).all():
             self._fill(values, faults, counted)
         if not codes and not self._preparation["sparse"]:

@@ -65,10 +65,10 @@ def train(
         return _opened_test(like, test, options) if split is None else stream.part(split, held=True, scaled_as=like)
 
     if test:
-        pairs = tested(model, rows_to_test_on(rows), test)
+        pairs = tested(model, rows_to_test_on(rows), test, held_out=False)
         answer["test"] = {"files": list(test), **scores_of(pairs, classes)}
     elif split is not None:
-        pairs = tested(model, rows_to_test_on(rows), paths)
+        pairs = tested(model, rows_to_test_on(rows), paths, held_out=True)
         answer["holdout"] = {"share": asked.held_share, **scores_of(pairs, classes)}
     elif asked.folds is not None and not interrupted:
         answer["folds"] = cross_validated(stream, training)

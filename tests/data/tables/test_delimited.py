@@ -119,7 +119,7 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         (
             "a,b,y\n1,2020-01-31,2\n3,1999-12-01T10:00,4\n",
             "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is no feature by drop=['b'], or give "
-            "kinds={'b': 'date'}.",
+            "kinds={'b': 'date'}; unclear='drop' leaves out all such columns.",
         ),
         ("a,y\n1,0\n2,1\n", ([[1.0], [2.0]], [0, 1])),
         ("a,y\n1,0\n2,0.5\n", ([[1.0], [2.0]], [0.0, 0.5])),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type, show_type
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, is_unsupported_type, show_type
 from rosenblatt.data.tables.arrow_values import (
     BOOLEANS,
     MISSING_NUMBERS,
@@ -37,6 +37,7 @@ MOST_CATEGORIES = 1000
 FEW = 20
 """Different values that are few even if each occurs once."""
 _CELLS_AT_ONCE = 1 << 16
+_LEADING_ZERO = r"^\s*0[0-9]+\s*$"
 _SHOWN = 40
 """Characters of a value that is shown as an example."""
 
@@ -70,8 +71,26 @@ def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]
         some = names[start : start + step]
         cells = import_arrow().concat_arrays([head.columns[name] for name in some])
         bad = {row // n for row in parse_numbers(cells, missing)[1]}
+        zeros = import_arrow(".compute").match_substring_regex(cells, _LEADING_ZERO).fill_null(False)
+        begun = np.unique(np.flatnonzero(as_numpy(zeros)) // n).tolist()
+        bad.update(k for k in begun if codes_in(head.columns[some[k]], missing))
         found.update(name for k, name in enumerate(some) if k not in bad)
     return found
+
+
+def codes_in(array: pa.Array, missing: tuple[str, ...]) -> str:
+    """Return the first code with a leading zero if all values are digits of one length, such as postcodes; else "".
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> codes_in(pa.array(["28013", "08001", ""]), ()), codes_in(pa.array(["0", "1"]), ())
+    ('08001', '')
+    """
+    values = [text for text in parse_strings(array, (*MISSING_NUMBERS, *missing)).to_pylist() if text is not None]
+    first = next((text for text in values if text[0] == "0"), "")
+    alike = all(len(text) == len(first) and text.isdecimal() and text.isascii() for text in values)
+    return first if alike and len(first) > 1 else ""
 
 
 def infer_kind(
@@ -100,9 +119,9 @@ def infer_kind(
         if known and known.issubset(BOOLEANS):
             return "boolean"
         numbers, bad = parse_numbers(array, missing)
-        if not bad:
+        if not bad and not codes_in(array, missing):
             return "number"
-        if (n := int((~np.isnan(numbers)).sum())) > 9 * len(bad):
+        if bad and (n := int((~np.isnan(numbers)).sum())) > 9 * len(bad):
             return _mixed_numbers(head, name, "number", n, bad)
     return _kind_of_separated(head, name, missing, values) or _kind_of_strings(values, categories)
 

@@ -47,12 +47,14 @@ class Questions:
         self.no_target = ParameterError(f"which column of {self._file} is the label? Give ", *ways, ".")
         self.asked.append(("which column is the label? Give ", *ways))
 
-    def ask_columns(self, unclear: dict[str, UnclearColumn]) -> None:
-        """Ask what some columns are."""
+    def ask_columns(self, unclear: dict[str, UnclearColumn], may_drop: bool = False) -> None:
+        """Ask what some columns are; whether those that are no numbers may be left out all at once."""
         several = {name: column for name, column in unclear.items() if len(column.suggestions) > 1}
         others = {name: column for name, column in unclear.items() if name not in several}
         if others:
-            self.asked.append(_what_they_are(others))
+            at_once = may_drop and not any(column.question for column in others.values())
+            drop_all = IfAvailable("unclear", "; ", Setting("unclear", "drop"), " leaves out all such columns")
+            self.asked.append((*_what_they_are(others), *((drop_all,) if at_once else ())))
         for name, column in islice(several.items(), _MOST_NAMED):
             settings = [Setting("kinds", {name: kind}) for kind in column.suggestions]
             ways: list[Phrase] = [settings[0]]

@@ -70,7 +70,7 @@ def infer_schema(
     lists = _has_lists_only(head, used, file)
     columns = _Columns(head, order, typed, options, header)
     columns.find([] if lists else used)
-    questions.ask_columns(columns.unclear)
+    questions.ask_columns(columns.unclear, may_drop=options.unclear == "error")
     missing = tuple(options.missing_values)
     kind = None
     if target is not None:

@@ -108,9 +108,9 @@ def open(
         With "describe" they are left out too, and ``stream.notes`` has what would have been an error.
     kinds : dict, optional
         The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
-        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset)
-        is the number of days since 1970-01-01, with the time of day, of UTC, as a fraction: the nearest float64 of
-        each, and of their sum. Durations are days, times of day a share of a day.
+        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
+        or 30.05.1912 and 5/30/1912 where the first rows show which is the day) is the number of days since 1970-01-01,
+        with the time of day, of UTC, as a fraction: the nearest float64 of each, and of their sum. Durations are days.
     categories : "onehot" or "hash", default "onehot"
         Whether each category has its own feature, or all of them share the hashed columns with the words.
     bits : int, default 18

@@ -14,6 +14,8 @@ from rosenblatt.storage.json_fields import StrictFields
 
 KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thousands-comma")
 """What a column of a table may hold."""
+DATE_ORDERS = ("dmy", "mdy")
+"""Day, month, year, or month, day, year; dates whose year comes first need no order."""
 LABEL_KINDS = ("integer", "number", "boolean", "text")
 MOST_BITS = 30
 MOST_NGRAMS = 5
@@ -164,7 +166,9 @@ def _column(fields: StrictFields) -> tuple[str, int | None]:
     features: int | None = 1
     if kind in ("category", "text"):
         features = len(fields.words("categories")) if kind == "category" and fields.has("categories") else None
-    elif fields.has("fill"):
+    if kind == "date" and fields.has("order"):
+        fields.word("order", DATE_ORDERS)
+    if kind not in ("category", "text") and fields.has("fill"):
         fields.number("fill", -sys.float_info.max, sys.float_info.max)
     fields.end()
     return kind, features

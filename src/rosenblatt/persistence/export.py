@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.inspection.geometry import linear_rule
-from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
+from rosenblatt.inspection.pipelines import feature_labels, searched, split_pipeline
 from rosenblatt.persistence.exact_onnx import Graph, decide
 from rosenblatt.persistence.onnx_inputs import Inputs, piped_rows, prepared_rows
 from rosenblatt.persistence.pipelines import learner_of
@@ -50,6 +50,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     ----------
     model : Perceptron, AveragedPerceptron or RescaledPerceptron, or a Pipeline that ends in one
         Not a vote, which is cast by many weight vectors. The steps of a pipeline may be those that `save` takes.
+        Of a search over parameters, such as a GridSearchCV, its ``best_estimator_`` is exported.
     path : str or path
         The file to write, as a whole or not at all; an OSError where that fails.
     exact : bool
@@ -117,7 +118,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
 
 def check_exportable(model: Any) -> None:
     """Raise a TypeError or scikit-learn's error unless ``model`` is trained, of this library, and has weights."""
-    learner = learner_of(model)
+    learner = learner_of(searched(model))
     if isinstance(getattr(learner, "state_", None), DualState):
         raise TypeError(
             "a kernel perceptron has support rows and no weights, so it cannot be exported: use save, or train "

@@ -30,14 +30,15 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     ``scores``, the activation of each class (one in all for two classes), float64.
 
     The graph includes what is done to rows before. A model that says how the rows of a table become features
-    (``preparation_``, as models of the command do) has an input for each column of the table, of shape (rows, 1) under
-    its name: numbers, dates as days since 1970 and booleans as float64, NaN for a missing one, which is filled as the
-    preparation says; categories as strings, of which an unknown one has no feature. Words that are hashed cannot be
-    made in ONNX: then the input stays ``X``, the features, and the graph's note says so. Their scale is applied in both
-    cases. A `Pipeline` has such inputs where its first step is a ColumnTransformer that was fitted on a data frame, or
-    takes words by name, and one ``X`` otherwise; an empty string stands for a missing word. A column whose name is
-    taken, such as "label", has another, and the note "columns" says which. What ``predict`` would refuse, an unknown
-    category or a missing number, is not refused.
+    (``preparation_``, as models of the command do) has an input for each column of the table, of shape (rows, 1)
+    under its name: numbers, dates as days since 1970 and booleans as float64, NaN for a missing one, which is
+    filled as the preparation says; categories as strings, of which an unknown one has no feature. Words that are
+    hashed cannot be made in ONNX: then the input stays ``X``, the features, and the graph's note says so. Their
+    scale is applied in both cases. A `Pipeline` has such inputs where its first step is a ColumnTransformer that
+    was fitted on a data frame, or takes words by name, and one ``X`` otherwise; an empty string stands for a
+    missing word, and so does NaN or None in an array of objects, whichever was missing in training, unless "nan" or
+    "None" is a category. A column whose name is taken, such as "label", has another, and the note "columns" says
+    which. What ``predict`` would refuse, an unknown category or a missing number, is not refused.
 
     The label is that of ``predict`` in every row, on the boundary too: rows whose scores are within rounding of each
     other are decided once more from products cut into pieces whose sums do not round. Imputers, encoders, scalers and

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import subprocess
 import sys
 
@@ -114,6 +115,27 @@ def test_json_has_predictions_or_counts(model, new, tmp_path):
     answer = json.loads(command("predict", model, new, "--json", "-o", tmp_path / "out.csv").stdout)
     counts = {"rows": 4, "classes": {"no": 2, "yes": 2}, "out": str(tmp_path / "out.csv"), "skipped": 0, "unseen": {}}
     assert answer == counts
+
+
+def test_what_json_cannot_hold_is_null(model, tmp_path):
+    table = pa.table(
+        {"id": [math.nan, math.inf, 2.5], "at": [[1.0, math.nan], [], None], "a": [1, 0, 1], "b": [1, 0, 1]}
+    )
+    pq.write_table(table, tmp_path / "new.parquet")
+    expected = [
+        {"id": None, "at": [1.0, None], "label": "yes"},
+        {"id": None, "at": [], "label": "no"},
+        {"id": 2.5, "at": None, "label": "yes"},
+    ]
+    ids = "--id", "id", "--id", "at"
+    printed = command("predict", model, tmp_path / "new.parquet", "--json", *ids).stdout
+    assert command("predict", model, tmp_path / "new.parquet", "-o", tmp_path / "a.jsonl", *ids).exit_code == 0
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    for text in (printed, (tmp_path / "a.jsonl").read_text()):
+        assert [json.loads(line, parse_constant=refuse) for line in text.splitlines()] == expected
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "svm"])

@@ -162,6 +162,15 @@ def test_a_number_that_is_too_large_once_it_is_scaled(tmp_path):
     file.write_text("x,y\n1e-300,a\n1e300,b\n")
     with pytest.raises(data.DataError, match=r"row 1 \(counted from 0\) holds a number that is too large"):
         data.open(file, preparation=prepared).read()
+    file.write_text("x,y\n1e-300,a\n1e300,b\n2e-300,b\n")
+    stream = data.open(file, preparation=prepared, on_error="skip", block_rows=1)
+    blocks = list(stream)
+    assert [(block.first, block.numbers.tolist(), block.y.tolist()) for block in blocks if len(block)] == [
+        (0, [0], ["a"]),
+        (1, [2], ["b"]),
+    ]
+    assert stream.skipped.rows == 1
+    assert "too large for float64 once it is scaled" in stream.skipped.sentences[0]
 
 
 @pytest.mark.parametrize(

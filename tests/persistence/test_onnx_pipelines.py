@@ -217,3 +217,14 @@ def test_svmlight_rows_are_scaled_inside(tmp_path, path):
     model.preparation_ = stream.preparation
     rows, _ = data.open(tmp_path / "a.svm", preparation=stream.preparation).read()
     assert run(model, path, X)[0].tolist() == model.predict(rows).tolist()
+
+
+@pytest.mark.parametrize("step", [SimpleImputer(add_indicator=True), OneHotEncoder(min_frequency=3)])
+def test_what_cannot_be_stored_cannot_be_a_graph_either(step, tmp_path):
+    X = np.array([[1.0, np.nan], [2.0, 0.0], [1.0, 1.0], [3.0, np.nan]] * 3)
+    pipeline = make_pipeline(step, Perceptron(random_state=0, max_iter=3, hypothesis="average")).fit(
+        X, [0, 1, 1, 0] * 3
+    )
+    with pytest.raises(ValueError, match="cannot be stored as data"):
+        export_onnx(pipeline, tmp_path / "x.onnx")
+    assert not (tmp_path / "x.onnx").exists()

@@ -109,16 +109,17 @@ def emit(answer: dict[str, Any]) -> None:
     >>> emit({"margin": float("-inf"), "classes": [1.0, "yes"]})
     {"margin": null, "classes": [1.0, "yes"]}
     """
-    print(json.dumps(_plain(answer), ensure_ascii=False, allow_nan=False))
+    print(json.dumps(finite_or_null(answer), ensure_ascii=False, allow_nan=False))
 
 
-def _plain(value: Any) -> Any:
+def finite_or_null(value: Any) -> Any:
+    """Return an answer as JSON can hold it: numbers that are not finite become None, at any depth."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
-        return {as_text(key): _plain(item) for key, item in value.items()}
+        return {as_text(key): finite_or_null(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [finite_or_null(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

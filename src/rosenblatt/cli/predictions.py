@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from rosenblatt.cli.output import finite_or_null
 from rosenblatt.label_text import label_text
 from rosenblatt.storage.atomic import write_atomically
 
 Columns: TypeAlias = dict[str, list[Any]]
 """Answers for some rows, column by column. The first ones that are written have all columns and no rows."""
+_OTHERS = (".xlsx", ".xls", ".ods", ".json", ".tsv", ".feather", ".arrow", ".npz", ".gz", ".zip")
+"""Endings of formats that answers are not written in."""
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 
 
@@ -27,7 +30,10 @@ def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
     """
     if is_standard_output(out):
         return "jsonl" if as_json else "csv" if several_columns else "lines"
-    return _ENDINGS.get(Path(str(out)).suffix.lower(), "csv" if several_columns else "lines")
+    ending = Path(str(out)).suffix.lower()
+    if ending in _OTHERS:
+        raise ValueError(f"answers are not written as {ending[1:]}: name a file that ends in .csv, .jsonl or .parquet.")
+    return _ENDINGS.get(ending, "csv" if several_columns else "lines")
 
 
 def is_standard_output(out: Path | None) -> bool:
@@ -78,7 +84,19 @@ def _cell(value: Any) -> str:
 def _json_lines(answers: Iterable[Columns]) -> Iterator[bytes]:
     for columns in answers:
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        yield "".join(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in rows).encode()
+        yield "".join(f"{_json(row)}\n" for row in rows).encode()
+
+
+def _json(row: dict[str, Any]) -> str:
+    """Return a row as JSON, which has no numbers that are not finite: they become null.
+
+    >>> _json({"id": float("nan"), "label": "yes"})
+    '{"id": null, "label": "yes"}'
+    """
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False, default=str)
+    except ValueError:
+        return json.dumps(finite_or_null(row), ensure_ascii=False, allow_nan=False, default=str)
 
 
 def _parquet(answers: Iterable[Columns]) -> Iterator[bytes]:

@@ -133,8 +133,9 @@ def open(
         They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never
         centred.
     header : bool, optional
-        Whether CSV has the names of its columns in the first line. By default it has unless a cell there is a
-        number. Without names columns are c1, c2, ...
+        Whether CSV has the names of its columns in the first line. By default it has if one of its cells is the
+        ``target``, if none is a number, or if they count the columns, from 0 or from 1, as pandas names them; where it
+        may be a row all the same, ``stream.notes`` says so. Without names columns are c1, c2, ...
     delimiter : str, optional
         The character between cells: by default the first of comma, semicolon, tab and bar that the first line has.
     quote : str, optional
@@ -247,7 +248,7 @@ def open(
         check_given_preparation(request, request.preparation)
     stored = None if request.preparation is None else request.preparation.pop("scale", None)
     source = _make_source(request)
-    numbers = source.number_columns
+    source.skips, numbers = request.skip, source.number_columns
     if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
         scale = "none"
     if scale not in (None, "none") and not files.rereadable:

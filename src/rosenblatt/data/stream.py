@@ -91,7 +91,7 @@ class Stream:
         self.fit_scale()
         self.rows_read = 0
         with closing(self._stored()) as stored:
-            blocks = self._scale.apply(self._of_part(stored))
+            blocks = self._scale.apply(self._of_part(stored), self._source.record_fault if self._source.skips else None)
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
                 yield block
@@ -149,7 +149,7 @@ class Stream:
                     progress(self.share_read)
 
         with closing(self._stored()) as blocks:
-            self._scale.fit(self._of_part(watched(blocks)), self._source.number_columns, trained)
+            self._scale.fit(self._of_part(watched(blocks)), self.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""
@@ -198,6 +198,11 @@ class Stream:
         return self._source.n_features
 
     @property
+    def number_columns(self) -> np.ndarray | None:
+        """The columns of ``X`` that are columns of numbers in a table; None where all are alike."""
+        return self._source.number_columns
+
+    @property
     def feature_names(self) -> list[str] | None:
         """A name for each column of ``X``, or None where the input has none.
 
@@ -237,7 +242,10 @@ class Stream:
 
     @property
     def filled(self) -> dict[str, int]:
-        """For each column of a table, how many values are missing: numbers are filled in, categories are none."""
+        """For each column of a table, how many values are missing: numbers are filled in, categories are none.
+
+        Rows that are left out (``skipped``) have no part in it, and a text without words is not missing.
+        """
         return {name: count for name, count in self._source.filled.items() if count}
 
     @property

@@ -14,7 +14,7 @@ from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, searched, split_pipeline
 from rosenblatt.persistence.exact_onnx import Graph, decide
 from rosenblatt.persistence.onnx_inputs import Inputs, piped_rows, prepared_rows
-from rosenblatt.persistence.pipelines import learner_of
+from rosenblatt.persistence.pipelines import learner_of, stored_steps
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.training.dual.state import DualState
@@ -93,6 +93,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
     else:
         x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
+        stored_steps(model)  # parameters that cannot be stored have no graph either
     number, scores = decide(graph, x, rule.w, rule.b, exact)
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, join_blocks
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import IfAvailable, ParameterError, Setting
 from rosenblatt.plurals import count_of
 from rosenblatt.training.batches import Batch, BatchSource, held_out
 from rosenblatt.training.observers import Observer
@@ -29,6 +29,12 @@ class BestPass:
     state: RunState | None = None
     error: float = np.inf
     passes_since: int = 0
+
+    def widen(self, d: int) -> None:
+        """Add features up to ``d`` to a copy of the state: an earlier run that it is from may still be in use."""
+        if self.state is not None and self.state.n_features < d:
+            self.state = self.state.snapshot()
+            self.state.widen(d)
 
 
 @dataclass(frozen=True)
@@ -95,8 +101,8 @@ class ValidationSet:
         if not np.array_equal(trained, np.unique(block.y)):
             raise ParameterError(
                 f"early stopping cannot hold out {self.share} of these {n} rows with every class in both parts: "
-                "give more rows, or another ",
-                Setting("validation_fraction"),
+                "give more rows",
+                IfAvailable("validation_fraction", ", or another ", Setting("validation_fraction")),
                 ".",
             )
         self.pending, self._parts = False, []
@@ -141,8 +147,9 @@ class EarlyStopping(Observer):
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Count the error of the best pass of an earlier run on the rows of this one, which may be others."""
+        """Count the error of an earlier run's best pass on the rows of this one, which may be others, and wider."""
         if not self._judged_again and not run.resumed and self.best.state is not None:
+            self.best.widen(max(run.state.n_features, self.validation.rows.d))
             self.best.error = self.validation.error(self.best.state, self.hypothesis)
         self._judged_again = True
 

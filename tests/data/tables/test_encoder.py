@@ -196,9 +196,7 @@ def test_missing_values_have_their_rule(tmp_path):
     stream = data.open(file, "y", missing_values=["?", -999], on_error="skip")
     assert stream.read()[0].shape == (0, 4)
     assert stream.skipped.rows == 3
-    assert stream.skipped.sentences[2].endswith(
-        "line 4: column 'c' has no value: give missing='zero' or missing='mean' to fill it."
-    )
+    assert stream.skipped.sentences[2].endswith("line 4: column 'c' has no value: fill it in the file.")
     number = write(tmp_path, [{"n": -999, "y": 0.0}, {"n": 2.0, "y": 1.0}], "b.jsonl")
     assert data.open(number, "y", missing="zero", missing_values=["-999.0"]).read()[0].tolist() == [[0.0], [2.0]]
     huge = write(tmp_path, [{"n": 1.5e308, "y": 0}, {"n": 1.5e308, "y": 0}, {"n": None, "y": 1}], "c.jsonl")
@@ -253,3 +251,26 @@ def test_what_was_opened_is_shown(tmp_path):
     )
     (tmp_path / "a.svm").write_text("1 1:1\n")
     assert data.open(tmp_path / "a.svm").describe()["value"][:2] == ["1", "1"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_only_rows_that_are_kept_are_counted(tmp_path, name):
+    rows = [{"a": 1, "b": 2, "c": "u", "y": 0}, {"a": 3, "b": 4, "c": "v", "y": 1}] * 2
+    first = write(tmp_path, rows, name)
+    prepared = data.open(first, "y", missing="mean").preparation
+    new = [
+        {"a": None, "b": 1, "c": "u", "y": 0},
+        {"a": "bad", "b": None, "c": "new", "y": 0},
+        {"a": 1, "b": "1e999", "c": None, "y": 0},
+        {"a": None, "b": 1, "c": "new", "y": 1},
+        {"a": None, "b": 1, "c": None, "y": None},
+        {"a": None, "b": None, "c": None, "y": 0},
+    ]
+    stream = data.open(write(tmp_path, new, name), preparation=prepared, on_error="skip")
+    assert len(stream.read()[1]) == 3
+    assert stream.filled == {"a": 3, "b": 1, "c": 1}
+    assert stream.unseen == {"c": 1}
+    hashed = data.open(write(tmp_path, rows, name), "y", missing="mean", categories="hash", bits=4).preparation
+    stream = data.open(write(tmp_path, new, name), preparation=hashed, on_error="skip")
+    assert len(stream.read()[1]) == 3
+    assert stream.filled == {"a": 3, "b": 1, "c": 1}

@@ -39,13 +39,14 @@ class Faults(dict[int, Reason]):
     """From the number of a row, of ``n``, to what is wrong with it; the first reason counts."""
 
     def __init__(self, n: int) -> None:
-        self._sound = np.ones(n, np.bool_)
+        self.sound = np.ones(n, np.bool_)
+        """Whether each row is not at fault."""
 
     def add(self, rows: Sequence[int] | np.ndarray, reason: Reason) -> None:
         """Add a reason for each of ``rows``."""
         places = np.asarray(rows, np.int64)
-        new = places[self._sound[places]]  # at once, as a row may be at fault in each of very many columns
-        self._sound[new] = False
+        new = places[self.sound[places]]  # at once, as a row may be at fault in each of very many columns
+        self.sound[new] = False
         self.update(dict.fromkeys(new.tolist(), reason))
 
     def add_unexpected(self, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:

@@ -22,7 +22,7 @@ from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, nu
 from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason
 from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.csv_records import blank_lines, line_count, record_places, whole_records
-from rosenblatt.data.tables.dialects import Expected, has_number
+from rosenblatt.data.tables.dialects import Expected
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting
 
@@ -71,7 +71,7 @@ class DelimitedReader(TableReader[Records]):
         self.expected = Expected()
         self._missing = [*MISSING_NUMBERS, *missing]
         self.header_guessed = False
-        """Whether the first record is taken for names only because none of its cells is a number."""
+        """Whether the first record is taken for names because of what its cells are, not because somebody said so."""
 
     def dialect(self) -> dict[str, Any]:
         """Return the delimiter, the quote, and whether there is a header."""
@@ -135,8 +135,7 @@ class DelimitedReader(TableReader[Records]):
             return data
         cells, size = self._first_record(data, chunk.file, at.line)
         if self.header is None:
-            self.header_guessed = not has_number(cells)
-            self.header = self.expected.has_header(cells)
+            self.header_guessed = self.header = self.expected.has_header(cells)
         names = [f"c{k + 1}" for k in range(len(cells))]
         if not self.header:
             names = next((known for known in self.unnamed if len(known) == len(cells)), names)

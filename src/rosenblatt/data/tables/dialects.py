@@ -21,6 +21,8 @@ class Expected:
     """Columns by which its dialect is recognised."""
     usual: Mapping[str, Any] = field(default_factory=dict)
     """The dialect of the files before, where these do not tell."""
+    named: Sequence[str] = ()
+    """Columns that options name: a first record with one of them has names."""
 
     def delimiter(self, line: bytes, quote: str) -> str:
         """Return what stands between the cells of the first line: what gives the expected columns, if anything does.
@@ -40,8 +42,11 @@ class Expected:
 
         >>> Expected().has_header(["a", "7"]), Expected(("7",)).has_header(["a", "7"])
         (False, True)
+        >>> Expected().has_header(["0", "1", "y"]), Expected(named=["y"]).has_header(["0", "1", "y"])
+        (False, True)
         """
-        if self.columns and {cell.strip() for cell in cells}.issuperset(self.columns):
+        there = {cell.strip() for cell in cells}
+        if (self.columns and there.issuperset(self.columns)) or there.intersection(self.named):
             return True
         return bool(self.usual.get("header", not has_number(cells) or _counts_up(cells)))
 
@@ -71,6 +76,10 @@ def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
 
 
 def _counts_up(cells: Sequence[str]) -> bool:
-    """Return whether the cells that are numbers count the columns, from 0 or from 1, as pandas names columns."""
-    numbers = [(k, cell) for k, cell in enumerate(cells) if _NUMBER.fullmatch(cell)]
-    return len(cells) > 1 and any(all(cell.strip() == str(k + first) for k, cell in numbers) for first in (0, 1))
+    """Return whether all cells count the columns, from 0 or from 1, as pandas names columns.
+
+    >>> _counts_up(["0", "1", "2"]), _counts_up(["1", "2"]), _counts_up(["1", "male", "yes"])
+    (True, True, False)
+    """
+    numbers = [cell.strip() for cell in cells]
+    return len(cells) > 1 and any(numbers == [str(k + first) for k in range(len(cells))] for first in (0, 1))

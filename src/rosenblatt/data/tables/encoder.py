@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from rosenblatt.data.tables.arrow_values import (
     parse_strings,
 )
 from rosenblatt.data.tables.column_kinds import PARSERS
+from rosenblatt.data.tables.encoded_rows import EncodedRows, RowsToCount
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.parameters import IfAvailable, Setting
@@ -35,47 +34,6 @@ _EXPECTED: dict[str, Reason] = {
     "thousands-comma": ("a number such as 1,234.56",),
 }
 _TOO_LARGE = "a number that is infinite or too large for float64, expected finite numbers"
-
-
-@dataclass
-class Counts:
-    """What is counted in a chunk, for each column."""
-
-    unseen: Counter[str] = field(default_factory=Counter)
-    """How many categories are none of the known ones."""
-    filled: Counter[str] = field(default_factory=Counter)
-    """How many values are missing, though the row is kept."""
-
-
-@dataclass
-class EncodedRows:
-    """The rows of a chunk as features and labels; those at fault are left out."""
-
-    X: Features
-    y: np.ndarray
-    weight: np.ndarray | None
-    places: np.ndarray
-    faults: list[tuple[int, Reason]]
-    """Places that have no row, and why, in order."""
-    chunk: TableChunk
-    counts: Counts
-    names: dict[int, str]
-    """Words, by hashed column."""
-    carried: dict[str, list[Any]] | None = None
-    """The values of columns that come along."""
-
-    def before(self, place: int) -> EncodedRows:
-        """Return the rows before ``place``."""
-        n = int(np.searchsorted(self.places, place))
-        weight = None if self.weight is None else self.weight[:n]
-        carried = None if self.carried is None else {name: cells[:n] for name, cells in self.carried.items()}
-        X, y, places = self.X[:n], self.y[:n], self.places[:n]
-        return EncodedRows(X, y, weight, places, [], self.chunk, self.counts, self.names, carried)
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """The number of each row among all of this chunk, those at fault included."""
-        return np.searchsorted(np.sort([*self.places.tolist(), *(place for place, _ in self.faults)]), self.places)
 
 
 class Encoder:
@@ -149,11 +107,11 @@ class Encoder:
     def encode(self, chunk: TableChunk) -> EncodedRows:
         """Return the rows of a chunk. Several threads do so at once."""
         faults = Faults(chunk.n)
-        counts = Counts()
-        X = self._features(chunk, faults, counts)
+        counted = RowsToCount()
+        X = self._features(chunk, faults, counted)
         words: dict[int, str] = {}
         if self._hasher is not None:
-            X, words = self._with_words(chunk, X, faults)
+            X, words = self._with_words(chunk, X, faults, counted)
         y, weight = self._labels(chunk, faults)
         places = np.arange(chunk.n) if chunk.places is None else chunk.places
         found = [(int(places[row]), reason) for row, reason in faults.items()]
@@ -161,11 +119,10 @@ class Encoder:
             kept = np.delete(np.arange(chunk.n), list(faults))
             X, y, places = X[kept], y[kept], places[kept]
             weight = None if weight is None else weight[kept]
-        return EncodedRows(
-            X, y, weight, places, sorted(found + chunk.faults, key=lambda fault: fault[0]), chunk, counts, words
-        )
+        found = sorted(found + chunk.faults, key=lambda fault: fault[0])
+        return EncodedRows(X, y, weight, places, found, chunk, counted.counts(faults.sound), words)
 
-    def _features(self, chunk: TableChunk, faults: Faults, counts: Counts) -> Features:
+    def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
         """Return all features that are not hashed."""
         n, plain = chunk.n, self._plain
         values = np.zeros((n, len(plain)))
@@ -173,13 +130,13 @@ class Encoder:
         for k, column in enumerate(plain):
             array, name = chunk.columns[column["name"]], column["name"]
             if column["kind"] == "category":
-                codes[k] = self._codes(array, column, faults, counts)
+                codes[k] = self._codes(array, column, faults, counted)
                 values[:, k] = codes[k] >= 0
                 continue
             values[:, k], bad = PARSERS[column["kind"]](array, self._missing)
             faults.add_unexpected(bad, array, name, _EXPECTED.get(column["kind"], _A_NUMBER))
         if not np.isfinite(values).all():
-            self._fill(values, faults, counts)
+            self._fill(values, faults, counted)
         if not codes and not self._preparation["sparse"]:
             return values
         places = np.tile(np.array(self._offsets, np.int32), (n, 1))
@@ -197,20 +154,25 @@ class Encoder:
         X.has_canonical_format = True
         return X
 
-    def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, counts: Counts) -> np.ndarray:
+    def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, counted: RowsToCount) -> np.ndarray:
         """Return the number of each category, -1 where it is missing or unknown."""
         texts = parse_strings(array, self._missing)
-        self._refuse_missing(texts, column["name"], faults)
+        self._note_missing(texts, column["name"], faults, counted)
         codes = import_arrow(".compute").index_in(texts, strings_to_arrow(column["categories"]))
-        counts.unseen[column["name"]] += codes.null_count - texts.null_count
-        counts.filled[column["name"]] += texts.null_count if self._preparation["missing"] != "error" else 0
+        if codes.null_count > texts.null_count:
+            counted.unseen[column["name"]] = np.setdiff1d(null_rows(codes), null_rows(texts), assume_unique=True)
         return replace_nulls(codes, as_numpy(codes), -1)
 
-    def _refuse_missing(self, texts: pa.Array, name: str, faults: Faults) -> None:
+    def _note_missing(self, texts: pa.Array, name: str, faults: Faults, counted: RowsToCount) -> None:
+        """Add the rows without a category to ``faults``, or to those that are counted."""
+        if not texts.null_count:
+            return
         if self._preparation["missing"] == "error":
             faults.add(null_rows(texts), _no_value(name))
+        else:
+            counted.filled[name] = null_rows(texts)
 
-    def _fill(self, values: np.ndarray, faults: Faults, counts: Counts) -> None:
+    def _fill(self, values: np.ndarray, faults: Faults, counted: RowsToCount) -> None:
         """Put fill values where numbers are missing; rows with infinite ones are added to ``faults``."""
         for k, column in enumerate(self._plain):
             x = values[:, k]
@@ -222,10 +184,12 @@ class Encoder:
                 if self._preparation["missing"] == "error":
                     faults.add(np.flatnonzero(missing), _no_value(column["name"]))
                 else:
-                    counts.filled[column["name"]] += int(missing.sum())
+                    counted.filled[column["name"]] = np.flatnonzero(missing)
                 x[missing] = column.get("fill", 0.0)
 
-    def _with_words(self, chunk: TableChunk, X: Features, faults: Faults) -> tuple[Features, dict[int, str]]:
+    def _with_words(
+        self, chunk: TableChunk, X: Features, faults: Faults, counted: RowsToCount
+    ) -> tuple[Features, dict[int, str]]:
         """Return the features with the hashed ones after them, and the words."""
         assert self._hasher is not None
         every: list[list[list[str]]] = []
@@ -237,7 +201,7 @@ class Encoder:
                 every.append(self._hasher.words(name, texts.to_pylist()))
                 hashed = hashed + self._hasher.counted(every[-1])
                 continue
-            self._refuse_missing(texts, name, faults)
+            self._note_missing(texts, name, faults, counted)
             hashed = hashed + self._hashed_codes(name, texts)
             if self._names:
                 every.append([[] if text is None else [f"{name}={text}"] for text in texts.to_pylist()])

@@ -47,7 +47,6 @@ _DEEPEST = 100
 class JsonReader(TableReader[Records]):
     """A table as JSON lines."""
 
-    named_once = False
     _ignored_types: dict[str, pa.DataType] = {}  # noqa: RUF012  replaced, never changed
     """What fields that are not needed were, so that Arrow need not look for others."""
 
@@ -186,7 +185,8 @@ class JsonReader(TableReader[Records]):
 
     def read_columns(self, rows: int) -> None:
         """Find the fields of the first rows."""
-        self.head(min(rows, _COLUMN_ROWS))
+        if not self.head(min(rows, _COLUMN_ROWS)).n:
+            self.columns = None
 
     def _where(self, item: Records) -> Callable[[int], str]:
         return lambda place: f"{self.files.display_name(item.file)}, line {item.line + place}"

@@ -14,7 +14,8 @@ from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.row_source import Preparation, fit_columns
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, numbers_to_arrow, replace_nulls
 from rosenblatt.data.tables.arrow_values import Faults, Reason, to_floats
-from rosenblatt.data.tables.encoder import Counts, EncodedRows, Encoder
+from rosenblatt.data.tables.encoded_rows import EncodedRows, RowsToCount
+from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
 
@@ -81,7 +82,7 @@ class ListEncoder(Encoder):
         rows.counts.unseen.update({"columns": beyond} if beyond else {})
         return X
 
-    def _features(self, chunk: TableChunk, faults: Faults, counts: Counts) -> Features:
+    def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
         """Return the lists as CSR; rows at fault are empty."""
         arrays = [chunk.columns[name] for name in LISTS]
         for name, array in zip(LISTS, arrays, strict=True):

@@ -101,7 +101,7 @@ class TableReader(Generic[Item]):
     Attributes
     ----------
     columns : list of str or None
-        The columns of the first file, known when reading has begun.
+        The columns of the first file, known when reading has begun; None where it has none, as it is empty.
     layout : ColumnLayout or None
         What to read, None for all columns as they are.
     chosen : list or None
@@ -120,8 +120,6 @@ class TableReader(Generic[Item]):
 
     typed = True
     """Whether the format has types, so that numbers in strings are strings."""
-    named_once = True
-    """Whether a file names its columns before its rows, not in each of them."""
 
     def __init__(self, files: LineSource, *, skip: bool = False, threads: int = 0) -> None:
         self.files, self.skip, self.threads = files, skip, threads
@@ -145,8 +143,6 @@ class TableReader(Generic[Item]):
         if self.files.rereadable:
             yield from self._read()
             return
-        if self.named_once and self._peeked and self.layout is not None:
-            self.layout.check(self.columns or [], self.files.display_name(0))  # it was not known when they were read
         while self._peeked:
             yield self._peeked.pop(0)
         yield from self._rest

@@ -16,7 +16,8 @@ from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.delimited import DelimitedReader
 from rosenblatt.data.tables.description import describe_columns
 from rosenblatt.data.tables.dialects import Expected
-from rosenblatt.data.tables.encoder import EncodedRows, Encoder
+from rosenblatt.data.tables.encoded_rows import EncodedRows
+from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.header_row import header_notes
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.list_columns import ListEncoder
@@ -40,7 +41,9 @@ class TableSource(RowSource):
         reader.layout = encoder.layout
         if request.preparation is not None:  # it is not of these files: they may have other columns
             reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None)
-            reader.note_extra(reader.columns or [])
+            if reader.columns is not None:
+                reader.layout.check(reader.columns, request.file)
+                reader.note_extra(reader.columns)
         self.extra_columns = reader.extra_columns
 
     @property
@@ -191,4 +194,7 @@ def _make_reader(request: OpenRequest) -> TableReader[Any]:
     reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
     if request.preparation is not None:
         reader.expected = Expected([column["name"] for column in request.preparation["columns"]], usual)
+    else:
+        given = (request.options.get(name) for name in ("target", "weight"))
+        reader.expected = Expected(named=[name for name in given if isinstance(name, str)])
     return reader

@@ -121,16 +121,18 @@ def parameters_to_plain(step: Any, table: Mapping[str, Parameter]) -> Plain:
             allowed = "" if known is None else f": expected {known.expected}"
             raise ValueError(f"{type(step).__name__}({name}={shorten(value)}) cannot be stored as data{allowed}.")
         out[name] = plain
-    return out
+    # a file states all parameters, those too that this version of scikit-learn does not have
+    return out | {name: one.to_plain(one.default) for name, one in table.items() if name not in out}
 
 
 def parameters_from_plain(fields: StrictFields, kind: type, table: Mapping[str, Parameter]) -> Plain:
-    """Return the parameters that a file states for a step, as this version of scikit-learn takes them."""
+    """Return the parameters that a file states for a step, as this version of scikit-learn takes them.
+
+    Each one in the table must be there: what a file leaves out would be what scikit-learn likes, and not be checked.
+    """
     known = inspect.signature(kind).parameters
     out = {}
     for name, one in table.items():
-        if not fields.has(name):
-            continue
         value = fields.take(name)
         if not one.is_valid(value):
             raise fields.wrong(name, one.expected, value)

@@ -114,6 +114,32 @@ def test_unknown_and_missing_words_without_a_frame(path):
         export_onnx(make_pipeline(OneHotEncoder(), learner()).fit(mixed_columns, y), path)
 
 
+@pytest.mark.parametrize("gap", [np.nan, None])
+@pytest.mark.parametrize("impute", [True, False])
+def test_missing_words_may_be_given_as_they_are(path, gap, impute):
+    """A runtime is given "nan" for NaN and "None" for None where a column of objects is passed on as it is."""
+    rng = np.random.default_rng(0)
+    words = rng.choice(np.array(["a", "b", "c", gap], object), (300, 1), p=[0.2, 0.2, 0.3, 0.3])
+    frame = pd.DataFrame({"word": words[:, 0]}, dtype=object)
+    y = [value not in ("a", "b") for value in words[:, 0]]
+    fill = [SimpleImputer(missing_values=gap, strategy="most_frequent")] if impute else []
+    pipeline = make_pipeline(*fill, OneHotEncoder(handle_unknown="ignore"), learner()).fit(frame, y)
+    export_onnx(pipeline, path)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    asked = pd.DataFrame({"word": ["a", "b", "c", gap, "new"]}, dtype=object)
+    expected = pipeline.decision_function(asked)
+    assert expected[3] != expected[4]
+    for given in (asked.to_numpy(object), asked.fillna("").to_numpy(object)):
+        assert session.run(["scores"], {"word": given})[0].ravel() == pytest.approx(expected)
+
+
+def test_a_word_that_looks_like_a_gap_stays_a_word(path):
+    frame = pd.DataFrame({"word": ["nan", np.nan, "b", "a"] * 20}, dtype=object)
+    y = [value == "nan" for value in frame["word"]]
+    pipeline = make_pipeline(OneHotEncoder(handle_unknown="ignore"), learner()).fit(frame, y)
+    assert run(pipeline, path, frame)[0].tolist() == pipeline.predict(frame).tolist() == y
+
+
 def test_what_cannot_be_exported_says_so(path):
     X, y = numbers()
     with pytest.raises(TypeError, match="a step of type PCA cannot be exported: steps may be StandardScaler"):

@@ -9,12 +9,15 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from helpers.forging import alike
 from helpers.pipelines import EXAMPLES, example, learner, mixed, numbers, table
 from rosenblatt import KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron, load, save
+from rosenblatt.persistence.export import export_onnx
+from rosenblatt.persistence.json_export import export_json
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -109,3 +112,18 @@ def test_what_cannot_be_saved_says_so(path):
     with pytest.raises(ValueError, match=r"OneHotEncoder\(min_frequency=2\) cannot be stored as data: expected None"):
         save(make_pipeline(OneHotEncoder(min_frequency=2, handle_unknown="ignore"), learner()).fit(X, y), path)
     assert not path.exists()
+
+
+def test_of_a_search_the_best_model_is_saved_and_exported(path, tmp_path):
+    pipeline, X, y = example("standard")
+    grid = GridSearchCV(pipeline, {f"{pipeline.steps[-1][0]}__max_iter": [1, 3]}, cv=2)
+    for write in (save, export_onnx, export_json):
+        with pytest.raises(TypeError, match=r"^this GridSearchCV has no best_estimator_, .*: fit it first"):
+            write(grid, path)
+    grid.fit(X, y)
+    save(grid, path)
+    assert load(path).predict(X).tolist() == grid.predict(X).tolist()
+    for write in (export_onnx, export_json):
+        write(grid, tmp_path / "of grid")
+        write(grid.best_estimator_, tmp_path / "of best")
+        assert (tmp_path / "of grid").read_bytes() == (tmp_path / "of best").read_bytes()

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from rosenblatt.inspection.explain import VOTE_NOTE
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
-from rosenblatt.inspection.predictions import FEW_ROWS, by_size, verdict
+from rosenblatt.inspection.predictions import by_size, left_out, verdict
 from rosenblatt.inspection.rows import one_row, row_of_names
 from rosenblatt.inspection.support import contributions_by_support, is_kernel_model
 from rosenblatt.inspection.units import find_units
@@ -27,9 +27,9 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     """Return why one row is predicted as it is: what each feature, and the bias, adds to the activation.
 
     A contribution is weight times value. They are sorted by size and add up to the activation, whose sign is
-    the answer; with more than two classes, to the score of the class predicted. Where there are more than
-    twenty rows, features that contribute nothing are left out. Where features were scaled (see `explain`), ``value`` is
-    the scaled one that the learner sees, and ``raw value`` the number before scaling, to 12 digits. For a
+    the answer; with more than two classes, to the score of the class predicted. Features that contribute nothing are
+    left out. Where features were scaled (see `explain`), ``value`` is the scaled one that the learner sees, and
+    ``raw value`` the number before scaling, to 12 digits, None for a feature that was not scaled. For a
     `KernelPerceptron` it is what each support row adds: its coefficient times the kernel value of it and ``x``.
 
     Parameters
@@ -55,8 +55,8 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     ------------------------------------
     bad          3      -1            -3
     good         1       1             1
-    film         1       0             0
     (bias)       1       0             0
+    1 of 3 features contributes nothing and is left out.
     >>> contributions(model, {"good": 2}, ["bad", "good", "film"]).title
     "Predicted 'praise': the activation is 2"
     """
@@ -88,17 +88,16 @@ def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top:
     if not np.isfinite(parts).all():
         raise ValueError("weight times value goes beyond the range of floats: scale the features.")
     notes = [VOTE_NOTE] * rule.averaged + unknown
-    order = by_size(parts, drop_zeros=sp.issparse(matrix) or len(parts) + 1 > FEW_ROWS)
+    order = by_size(parts)
     zero = len(parts) - len(order)
     if zero:
-        verb = "feature contributes nothing and is" if zero == 1 else "features contribute nothing and are"
-        notes.append(f"{zero:,} of {len(parts):,} {verb} left out.")
+        notes.append(left_out(zero, len(parts), "features"))
     others = order[len(order) if top is None else top :]
     shown = order[: len(order) - len(others)]
     columns: dict[str, list[Any]] = {"feature": [names[i] for i in shown]}
     units = find_units(steps, learner, len(w))
     if units is not None:
-        columns["raw value"] = units.at(shown).raw(value[shown]).tolist()
+        columns["raw value"] = units.at(shown).raw_or_none(value[shown])
     columns |= {"value": value[shown].tolist(), "weight": w[shown].tolist(), "contribution": parts[shown].tolist()}
     last = [{"feature": "(bias)", "value": 1.0, "weight": b, "contribution": b}]
     if len(others):

@@ -42,6 +42,22 @@ class Units:
         with np.errstate(over="ignore", under="ignore"):
             return w / self.spread
 
+    def weights_or_none(self, w: np.ndarray) -> list[float | None]:
+        """Return such weights, None for features that were not scaled.
+
+        >>> Units(np.array([30.0, 0.0]), np.array([10.0, 1.0])).weights_or_none(np.array([2.0, 5.0]))
+        [0.2, None]
+        """
+        return self._of_scaled(self.weights(w))
+
+    def raw_or_none(self, scaled: np.ndarray) -> list[float | None]:
+        """Return numbers as they were before scaling, None for features that were not scaled."""
+        return self._of_scaled(self.raw(scaled))
+
+    def _of_scaled(self, numbers: np.ndarray) -> list[float | None]:
+        same = (self.centre == 0.0) & (self.spread == 1.0)
+        return [None if alike else number for alike, number in zip(same.tolist(), numbers.tolist(), strict=True)]
+
     def bias(self, w: np.ndarray, b: float) -> float:
         """Return the bias that goes with these weights."""
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.preparations import check_preparation, is_preparation
 from rosenblatt.estimators.rescaled import RescaledPerceptron
+from rosenblatt.inspection.pipelines import searched
 from rosenblatt.parameters import check_integer, shorten
 from rosenblatt.persistence.codecs import (
     LEARNERS,
@@ -47,7 +48,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         MaxAbsScaler, SimpleImputer, OneHotEncoder, ColumnTransformer and Pipeline of these, ExactScaler, SphereLift,
         Combinations. They are stored as data; columns that a function selected, as those that it found. Labels must be
         integers, floats, booleans or words. A kernel that is a function cannot be saved, as files hold no code. A
-        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use.
+        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use. Of a search over
+        parameters, such as a GridSearchCV, its ``best_estimator_`` is saved.
     path : str or path
         Where to, for instance "model.safetensors".
 
@@ -62,6 +64,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> again.predict([[3, 1], [-1, -1]]), again.n_updates_
     (array(['yes', 'no'], dtype='<U3'), 2)
     """
+    model = searched(model)
     learner = learner_of(model)
     check_is_fitted(learner)
     _check_attached(getattr(learner, "preparation_", None))

@@ -19,8 +19,8 @@ class ColumnGroup:
     tensor: str
     width: int = 1
     words: bool = False
-    fill: tuple[str, str] | None = None
-    """For words, the one that stands for a missing one, and the one that takes its place."""
+    fill: tuple[Any, str] | None = None
+    """For words, what is missing, a word or NaN, None and the like, and the word that takes its place."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,20 @@ def one_hot(graph: Graph, part: ColumnGroup, categories: list[list[Any]]) -> Col
 
 def _one_hot_words(graph: Graph, part: ColumnGroup, categories: list[Any]) -> str:
     numbers: dict[str, int] = {}
+    missing: tuple[Any, int] | None = None
     for k, value in enumerate(categories):
         numbers["" if _is_missing(value) else str(value)] = k  # an empty string stands for what is missing
+        missing = (value, k) if _is_missing(value) else missing
     if part.fill is not None:
-        token, filled = part.fill
+        gap, filled = part.fill
+        token = gap if isinstance(gap, str) else ""
         if token in numbers and token != filled:
             raise ValueError(f"the word {token!r} is a category and stands for missing ones: rename the category.")
         if filled in numbers:
             numbers[token] = numbers[filled]
+            missing = (gap, numbers[filled])
+    if missing is not None:
+        numbers.setdefault(str(missing[0]), missing[1])  # as runtimes in Python write it where they are given it
     codes = graph(
         "LabelEncoder",
         part.tensor,

@@ -111,8 +111,7 @@ def _impute(graph: Graph, step: SimpleImputer, rows: Rows) -> Rows:
     def change(part: ColumnGroup, start: int) -> ColumnGroup | None:
         values = step.statistics_[start : start + part.width].tolist()
         if part.words:
-            token = step.missing_values if isinstance(step.missing_values, str) else ""
-            return ColumnGroup(part.tensor, 1, True, (token, str(values[0])))
+            return ColumnGroup(part.tensor, 1, True, (step.missing_values, str(values[0])))
         numbers = np.array([math.nan if value is None else float(value) for value in values])
         kept = [j for j, value in enumerate(numbers) if kept_all or not math.isnan(value)]
         missing = step.missing_values

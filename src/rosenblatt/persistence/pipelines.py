@@ -37,6 +37,11 @@ def learner_of(model: Any) -> Any:
     last = model.steps[-1][1] if type(model) is Pipeline else model
     if LEARNERS.get(type(last).__name__) is type(last):
         return last
+    if hasattr(model, "refit") and hasattr(model, "estimator"):
+        raise TypeError(
+            f"this {type(model).__name__} has no best_estimator_, which is what would be taken of it: fit it first, "
+            "with refit=True."
+        )
     what = "a pipeline must end in one of" if type(model) is Pipeline else "expected one of"
     raise TypeError(
         f"{what} {', '.join(LEARNERS)}{'' if type(model) is Pipeline else ', or a Pipeline that ends in one'}, "

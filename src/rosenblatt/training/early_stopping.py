@@ -55,7 +55,7 @@ class EarlyStoppingFacts:
 
     def __str__(self) -> str:
         held = "rows" if self.held_out_rows is None else count_of(self.held_out_rows, "row")
-        error = "" if self.least_error is None else f", {100 * self.least_error:.3g} %,"
+        error = "" if self.least_error is None else f", {100 * self.least_error:.3g}%,"
         passes = len(self.error_by_pass)
         return (
             f"Early stopping held out {held}; the least error{error} came after pass {self.best_pass} of {passes}: "

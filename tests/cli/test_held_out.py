@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ def table(tmp_path):
     """Ninety rows of three classes, the columns on very different scales."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(90, 3)).round(3)
-    y = np.array(["a", "b", "c"])[np.argmax(X + rng.normal(size=(90, 3)) / 2, axis=1)]
+    y = np.array(["a", "b", "c"])[np.argmax(X + [0.2, 0, 0] + rng.normal(size=(90, 3)) / 2, axis=1)]
     lines = [f"{row[0]},{1000 * row[1]!r},{row[2] / 100!r},{label}" for row, label in zip(X.tolist(), y, strict=True)]
     return written(tmp_path, "t.csv", "\n".join(["x,y,z,label", *lines]) + "\n")
 
@@ -79,6 +80,7 @@ def test_weights_of_classes_bias_and_competing_classes(table, tmp_path):
     X, y = data.open(table, "label").read()
     twin = AveragedPerceptron(random_state=0, class_weight="balanced").fit(X, y)
     assert rosenblatt.load(tmp_path / "m").coef_.tobytes() == twin.coef_.tobytes()
+    assert twin.coef_.tobytes() != AveragedPerceptron(random_state=0).fit(X, y).coef_.tobytes()
     counts = [(y == label).sum() for label in "abc"]
     assert found["class_weight"] == [90 / (3 * count) for count in counts]
     answer(table, "-t", "label", "--no-bias", "--multi-class", "direct", "-o", tmp_path / "n", "--scale", "none")
@@ -101,6 +103,38 @@ def test_early_stopping_says_what_it_kept(table):
     assert "Error on the rows held out, by pass:" in words
 
 
+def test_each_seed_has_the_scale_of_the_rows_that_it_trains_on(table):
+    table.write_text(table.read_text().replace(",c\n", ",b\n"))
+    words = [table, "-t", "label", "--early-stopping", "-l", "perceptron", "-p", "3", "--holdout", "30%"]
+    several = answer(*words, "--seeds", "3")["holdout"]["by_seed"]
+    stream = data.open(table, "label", scale="standard")
+    split = Split.of_share(0.3, 0)
+    alone = []
+    for seed in range(3):
+        rows = stream.part(split, held=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            twin = Perceptron(max_iter=3, random_state=seed, early_stopping=True).fit_stream(rows)
+        X, y = stream.part(split, held=True, scaled_as=rows).read()
+        alone.append(twin.score(X, y))
+    assert several == alone
+
+
+def test_a_fold_that_cannot_be_trained_is_left_out(tmp_path):
+    file = written(tmp_path, "t.csv", "x,label\n" + "".join(f"{i % 7},a\n" for i in range(30)) + "9,b\n")
+    result = command("train", file, "-t", "label", "--folds", "3")
+    assert result.exit_code == 0, result.stderr
+    assert " of 3 is left out: " in " ".join(result.stderr.split())
+    assert "Accuracy" in result.stdout
+
+
+def test_too_few_rows_to_hold_some_out(tmp_path):
+    path = written(tmp_path, "tiny.csv", "a,label\n1,x\n2,y\n")
+    result = command("train", path, "-t", "label", "--holdout", "20%")
+    assert result.exit_code == 2
+    assert "Error: there are too few rows to hold some of each class out" in " ".join(result.stderr.split())
+
+
 def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
     words = " ".join(command("train", table, "-t", "label", "--holdout", "0.25").stdout.split())
     assert "rows held out of training" in words
@@ -119,7 +153,7 @@ def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
         (["--holdout", "x"], "--holdout expects a share of the rows between 1% and 99%, such as 20%, got 'x'."),
         (["--folds", "1"], "--folds must be an integer from 2 to 1000, got 1."),
         (["--folds", "3", "--holdout", "20%"], "--folds and --holdout both say what the accuracy is measured on"),
-        (["--folds", "3", "--seeds", "2"], "--seeds"),
+        (["--folds", "3", "--seeds", "2"], "--seeds shows how accuracy varies"),
         (["--class-weight", "even"], "--class-weight must be 'balanced', got 'even'."),
         (["--scale", "minmax"], "--scale must be"),
         (["--multi-class", "all"], "--multi-class must be 'ovr' or 'direct', got 'all'."),
@@ -181,3 +215,19 @@ def test_real_tables_end_where_a_careful_pipeline_does(name):
     pairs = [accuracies(file, "-1", frame, y, seed) for seed in range(3 if "adult" in name else 10)]
     ours, theirs = np.mean(pairs, axis=0)
     assert ours >= theirs - 0.02
+
+
+def test_labels_that_the_model_does_not_know_are_said_and_the_model_is_kept(table, tmp_path):
+    names, *lines = table.read_text().splitlines()
+    other = written(tmp_path, "other.csv", "\n".join([names, *(f"{line}." for line in lines)]) + "\n")
+    result = command("train", table, "-t", "label", "--test", other, "-o", tmp_path / "m")
+    assert result.exit_code == 2
+    assert "no label of" in result.stderr
+    assert "Accuracy" not in result.stdout
+    assert rosenblatt.load(tmp_path / "m").classes_.tolist() == ["a", "b", "c"]
+
+
+def test_more_folds_than_rows(table):
+    result = command("train", table, "-t", "label", "--folds", "91")
+    assert result.exit_code == 2
+    assert "--folds 91 is more than the 90 rows: give fewer." in " ".join(result.stderr.split())

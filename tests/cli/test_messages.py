@@ -97,7 +97,6 @@ def test_no_other_room_names_options():
 
 PYTHON_ONLY = {
     "preparation",
-    "carry",
     "cache",
     "first_rows",
     "block_rows",

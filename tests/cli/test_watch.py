@@ -218,3 +218,32 @@ def test_a_scaled_model_goes_on_with_its_scale(tmp_path, format):
         assert model.partial_fit(X, y).coef_.tobytes() == again.coef_.tobytes()
     else:
         assert X[:, [0]].toarray().ravel().tolist() == [(i % 5 + 1) / scale["spread"][0] for i in range(10)]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_count_as_much_as_they_weigh(tmp_path, classes):
+    lines = [f"{i % 7},{i % 5},{i % 3},{i * i % classes}" for i in range(40)]
+    result = command(
+        "watch", "-t", "label", "--weight", "w", "-o", tmp_path / "m", input="\n".join(["a,b,w,label", *lines])
+    )
+    assert result.exit_code == 0, result.stderr
+    rows = np.array([line.split(",") for line in lines], float)
+    twin = rosenblatt.Perceptron()
+    twin.partial_fit(rows[:, :2], rows[:, 3], classes=range(classes), sample_weight=rows[:, 2])
+    if classes == 2:
+        assert np.array_equal(rosenblatt.load(tmp_path / "m").coef_, twin.coef_)
+    plain = command(
+        "watch", "-t", "label", "--drop", "w", "-o", tmp_path / "n", input="\n".join(["a,b,w,label", *lines])
+    )
+    assert plain.exit_code == 0, plain.stderr
+    assert not np.array_equal(rosenblatt.load(tmp_path / "m").coef_, rosenblatt.load(tmp_path / "n").coef_)
+
+
+def test_columns_of_very_different_sizes_are_said():
+    text = "x,y,label\n" + "".join(f"{i % 3},{1000 * (i % 4)},{i % 2}\n" for i in range(30))
+    result = command("watch", "-t", "label", input=text)
+    told = " ".join(result.stderr.split())
+    assert "some columns range over 1,500 times as much as others" in told
+    assert "go on from that with --model" in told
+    alike = text.replace("000,", ",")
+    assert "times as much" not in command("watch", "-t", "label", input=alike).stderr

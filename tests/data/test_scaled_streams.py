@@ -162,6 +162,15 @@ def test_a_number_that_is_too_large_once_it_is_scaled(tmp_path):
     file.write_text("x,y\n1e-300,a\n1e300,b\n")
     with pytest.raises(data.DataError, match=r"row 1 \(counted from 0\) holds a number that is too large"):
         data.open(file, preparation=prepared).read()
+    file.write_text("x,y\n1e-300,a\n1e300,b\n2e-300,b\n")
+    stream = data.open(file, preparation=prepared, on_error="skip", block_rows=1)
+    blocks = list(stream)
+    assert [(block.first, block.numbers.tolist(), block.y.tolist()) for block in blocks if len(block)] == [
+        (0, [0], ["a"]),
+        (1, [2], ["b"]),
+    ]
+    assert stream.skipped.rows == 1
+    assert "too large for float64 once it is scaled" in stream.skipped.sentences[0]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +193,26 @@ def test_forged_scales(files, change, words):
     data.open(files[0], preparation=prepared | {"scale": good})
     with pytest.raises(ValueError, match=words):
         data.open(files[0], preparation=prepared | {"scale": good | change})
+
+
+def test_parts_of_a_stream_with_a_stored_scale_keep_it(files):
+    prepared = data.open(files[0], "y", scale="standard").preparation
+    stream = data.open(files[0], preparation=prepared)
+    part = stream.part(Split.of_share(0.2, 1), held=True)
+    assert part.preparation == prepared
+    other = prepared | {"scale": prepared["scale"] | {"centre": [0.0] * 4}}
+    assert data.open(files[0], preparation=other).fingerprint != stream.fingerprint
+
+
+def test_what_can_be_read_once_has_no_parts(files):
+    once = data.open(io.BytesIO(files[0].read_bytes()), "y", format="csv")
+    assert once.unscaled() is once
+    with pytest.raises(data.DataError, match="can be read only once, so it has no parts"):
+        once.part(Split.of_share(0.2, 1), held=True)
+    prepared = data.open(files[0], "y", scale="standard").preparation
+    once = data.open(io.BytesIO(files[0].read_bytes()), preparation=prepared, format="csv")
+    with pytest.raises(data.DataError, match="is scaled as it is read"):
+        once.unscaled()
 
 
 @pytest.mark.parametrize("name", ["a.svm", "a.vw", "a.parquet", "text.csv", "hash.csv", "onehot.csv"])

@@ -18,6 +18,7 @@ _RENAMED = {
     "random_state": "--seed",
     "max_line_bytes": "--max-line",
     "n_features": "--features",
+    "carry": "--id",
 }
 """The options of the command that are not called as the parameters are."""
 _available: ContextVar[frozenset[str] | None] = ContextVar("options of the command that runs", default=None)

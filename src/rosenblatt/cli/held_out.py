@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.inputs import score
+from rosenblatt.cli.errors import cli_message
+from rosenblatt.cli.inputs import NO_ROWS, score
 from rosenblatt.cli.output import as_text, note, print_table, say
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.scores import class_scores, scores_table
-from rosenblatt.cli.training import Training
+from rosenblatt.cli.train_run import Training
+from rosenblatt.label_text import plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
@@ -21,36 +23,43 @@ if TYPE_CHECKING:
 
 Pairs = dict[tuple[Any, Any], int]
 """How many rows of each class were predicted as each."""
+_TOO_FEW = "there are too few rows to hold some of each class out: add rows, or train without holding any out."
 _MOST_CLASSES = 30
 """Scores of more classes than this would fill the screen; ``--json`` has them."""
 
 
-def tested(model: TrainedModel, rows: Stream, paths: Sequence[str]) -> Pairs:
-    """Return what a model predicts for labelled rows, with a bar on a terminal."""
+def tested(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Pairs:
+    """Return what a model predicts for labelled rows, those of files or some held out, with a bar on a terminal."""
+    no_rows = _TOO_FEW if held_out else NO_ROWS
     with ProgressBar("testing", paths) as bar:
-        return score(model, bar.track(rows))["pairs"]
+        return score(model, bar.track(rows), no_rows)["pairs"]
 
 
 def scores_of(pairs: Pairs, classes: Sequence[Any]) -> dict[str, Any]:
     """Return the accuracy and the scores of each class, as ``--json`` prints them."""
+    pairs = {(plain_label(true), plain_label(predicted)): count for (true, predicted), count in pairs.items()}
     rows, true = sum(pairs.values()), Counter[Any]()
     for (label, _), count in pairs.items():
         true[label] += count
     right = sum(count for (label, predicted), count in pairs.items() if label == predicted)
     label, most = true.most_common(1)[0]
     commonest = {"class": label, "accuracy": most / rows}
-    plain = class_scores(pairs, classes).to_plain()
+    plain = class_scores(pairs, map(plain_label, classes)).to_plain()
     return {"rows": rows, "accuracy": right / rows, "commonest": commonest, **plain}
 
 
-def more_seeds(first: float, training: Training, test: Stream) -> list[float]:
-    """Train again with the seeds that follow, and return the accuracies of all."""
+def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream]) -> list[float]:
+    """Train again with the seeds that follow, and return the accuracies of all.
+
+    ``test`` returns the rows to test on, scaled as those that it is given.
+    """
     found, asked = [first], training.asked
     for seed in range(asked.seed + 1, asked.seed + asked.seeds):
-        again = Training(training.stream, asked, replace(training.options, random_state=seed), training.paths)
+        rows = training.stream.rescaled()  # early stopping holds out other rows
+        again = Training(rows, asked, replace(training.options, random_state=seed), training.paths)
         if not again.fit(f"seed {seed}, pass"):
             raise KeyboardInterrupt
-        found.append(score(again.model, test)["accuracy"])
+        found.append(score(again.model, test(rows))["accuracy"])
     return found
 
 
@@ -71,7 +80,10 @@ def cross_validated(stream: Stream, training: Training) -> dict[str, Any]:
         try:
             if not again.fit(f"fold {number} of {len(folds)}, pass"):
                 raise KeyboardInterrupt
-            found = tested(again.model, stream.part(split, held=True, scaled_as=rows), training.paths)
+            found = tested(again.model, stream.part(split, held=True, scaled_as=rows), training.paths, held_out=True)
+        except ValueError as fault:  # a class that the other folds do not have, for instance
+            note(f"fold {number} of {len(folds)} is left out: {cli_message(fault)}")
+            continue
         except KeyboardInterrupt:
             interrupted = True
             note(f"{number - 1} of {len(folds)} folds were made.")

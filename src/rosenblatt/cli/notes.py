@@ -11,8 +11,8 @@ from rosenblatt.parameters import ParameterError
 from rosenblatt.plurals import count_of, name_some
 
 _FILLED = {
-    "mean": "Numbers become the mean of their column, categories none of the known ones.",
-    "zero": "Numbers become 0, categories none of the known ones.",
+    "mean": "A number becomes the mean of its column, a category counts as none.",
+    "zero": "A number becomes 0, a category counts as none.",
 }
 
 
@@ -36,11 +36,11 @@ def say_counts(stream: Any) -> None:
     """Print notes about rows that were left out, and about values that training did not have."""
     if stream.skipped.rows:
         note(f"rows left out: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
-    filled_how = _FILLED.get(stream.unscaled().preparation.get("missing", "error"))
+    filled_how = _FILLED.get(stream.preparation.get("missing", "error"))
     if stream.filled and filled_how:
         note(f"missing values: {_listed(stream.filled)}. {filled_how}")
     if stream.unseen:
-        note(f"values that the rows before did not have count as none of the known ones: {_listed(stream.unseen)}.")
+        note(f"values that training did not have count as none: {_listed(stream.unseen)}.")
 
 
 def _listed(counts: dict[str, int]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.cli.accuracy import unknown_labels
 from rosenblatt.cli.held_out import cross_validated, more_seeds, scores_of, tested
 from rosenblatt.cli.inputs import check_out, opened
 from rosenblatt.cli.kernel_choice import check_read_once, needs_data
@@ -16,7 +17,8 @@ from rosenblatt.cli.notes import say_counts, say_preparation
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.train_options import TrainOptions, run_options
 from rosenblatt.cli.train_report import print_report, say_scale
-from rosenblatt.cli.training import Training
+from rosenblatt.cli.train_run import Training
+from rosenblatt.plurals import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
@@ -47,39 +49,52 @@ def train(
         _opened_test(stream.unscaled(), test, options)  # to complain at once; how many features there are is not known
     if iter(stream) is stream:
         run = _one_pass(asked, run)
-    rows = held = stream
+    rows, split = stream, None
     if asked.held_share is not None:
         from rosenblatt.data.splits import Split
 
         split = Split.of_share(asked.held_share, asked.seed)
         rows = stream.part(split, held=False)
-        held = stream.part(split, held=True, scaled_as=rows)
     training = Training(rows, asked, run, paths)
-    interrupted = not training.fit()
+    try:
+        interrupted = not training.fit()
+    except KeyboardInterrupt:
+        note("nothing had been learned yet, so there is no model.")
+        raise
     model = training.model
     answer = training.answer(time.perf_counter() - started)
     answer["interrupted"] = interrupted
     fault = _save(model, out, answer)
     classes = model.classes.tolist()
+
+    def rows_to_test_on(like: Stream) -> Stream:
+        return _opened_test(like, test, options) if split is None else stream.part(split, held=True, scaled_as=like)
+
+    later: Exception | None = None
     if test:
-        held = _opened_test(rows, test, options)
-        answer["test"] = {"files": list(test), **scores_of(tested(model, held, test), classes)}
-    elif asked.holdout is not None:
-        answer["holdout"] = {"share": asked.held_share, **scores_of(tested(model, held, paths), classes)}
+        pairs = tested(model, rows_to_test_on(rows), test, held_out=False)
+        later = unknown_labels(pairs, classes, ", ".join(test))
+        if later is None:
+            answer["test"] = {"files": list(test), **scores_of(pairs, classes)}
+    elif split is not None:
+        pairs = tested(model, rows_to_test_on(rows), paths, held_out=True)
+        answer["holdout"] = {"share": asked.held_share, **scores_of(pairs, classes)}
+    elif asked.folds is not None and asked.folds > training.rows:
+        later = ValueError(f"--folds {asked.folds:,} is more than the {count_of(training.rows, 'row')}: give fewer.")
     elif asked.folds is not None and not interrupted:
         answer["folds"] = cross_validated(stream, training)
         interrupted = answer["folds"].pop("interrupted")
     measured = answer.get("test") or answer.get("holdout")
     if asked.seeds > 1 and measured and not interrupted:
-        measured["by_seed"] = more_seeds(measured["accuracy"], training, held)
+        measured["by_seed"] = more_seeds(measured["accuracy"], training, rows_to_test_on)
     if as_json:
         emit(answer)
     else:
-        say_counts(stream)
+        say_counts(rows)
         say_scale(rows.scale, rows.feature_names, automatic=options.get("scale") == "auto")
         print_report(model, answer)
-    if fault is not None:
-        raise fault
+    if fault or later:
+        raise fault or later  # type: ignore[misc]
     if interrupted:
         raise KeyboardInterrupt
 
@@ -103,7 +118,7 @@ def _one_pass(asked: TrainOptions, run: RunOptions) -> RunOptions:
         raise ValueError(f"{once} allows one pass: save it to a file for more.")
     for name, value in (("holdout", asked.holdout), ("folds", asked.folds), ("class-weight", asked.class_weight)):
         if value is not None:
-            raise ValueError(f"{once} is too little for --{name}, which reads the rows again: save it to a file.")
+            raise ValueError(f"{once} does not go with --{name}, which reads the rows again: save it to a file.")
     check_read_once(run)
     if asked.passes is None:
         note("what can be read only once allows one pass: save it to a file for more.")

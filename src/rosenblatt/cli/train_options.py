@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,7 +91,7 @@ def share_of(text: str) -> float:
     return share
 
 
-def run_options(asked: TrainOptions, class_weight: Mapping[Any, float] | None = None) -> RunOptions:
+def run_options(asked: TrainOptions) -> RunOptions:
     """Return the options of the run that is asked for.
 
     >>> run_options(TrainOptions(learner="perceptron", passes=3)).max_iter
@@ -116,7 +116,6 @@ def run_options(asked: TrainOptions, class_weight: Mapping[Any, float] | None = 
         shuffle=asked.shuffle,
         random_state=asked.seed,
         early_stopping=asked.early_stopping,
-        class_weight=class_weight,
         **given,
         **asked.kernel.parameters(asked.learner),
     ).check()

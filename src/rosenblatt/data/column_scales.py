@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.blocks import Block, DataError, is_sparse
+from rosenblatt.blocks import Block, DataError, Features, is_sparse, take_rows
+from rosenblatt.parameters import Setting
 from rosenblatt.scaling import ColumnScale, ColumnSums
 
 SCALES = ("none", "standard", "maxabs", "auto")
@@ -33,8 +35,19 @@ class StreamScale:
 
     def __init__(self, method: str = "none", fitted: ColumnScale | None = None) -> None:
         self.method = method if fitted is None else fitted.method
-        self.fitted = fitted
+        self.fitted, self._stored = fitted, fitted is not None
         self.pending = fitted is None and method != "none"
+
+    def for_other_rows(self) -> StreamScale:
+        """Return the scale of other rows: one that a preparation stores is theirs too, others are found from them."""
+        return self if self._stored else StreamScale(self.method)
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What identifies it, as plain data: the numbers where they were given, else how they are found."""
+        if self._stored and self.fitted is not None:
+            return {"scale": self.fitted.to_plain()}
+        return {} if self.method == "none" else {"scaled": self.method}
 
     def fit(self, blocks: Iterable[Block], numbers: NDArray[np.int64] | None, trained: TrainedRows | None) -> None:
         """Sum up the columns of all rows, or of those that are trained on, and find the scale.
@@ -58,11 +71,15 @@ class StreamScale:
         if len(scale.features) and (self.method != "auto" or differ_much(sums.means(), sums.deviations())):
             self.fitted = scale
 
-    def apply(self, blocks: Iterable[Block], table: bool) -> Iterator[Block]:
-        """Yield blocks on this scale; a DataError for a row whose numbers become too large.
+    def apply(
+        self, blocks: Iterable[Block], table: bool, skipped: Callable[[str], None] | None = None
+    ) -> Iterator[Block]:
+        """Yield blocks on this scale.
 
-        Also for sparse rows that are not those of a table, whose columns would all have to be centred.
+        A row whose numbers become too large for float64 is a DataError, or left out where ``skipped`` is given, which
+        gets the sentence. So are sparse rows that are not those of a table, whose columns would have to be centred.
         """
+        left_out = 0
         for block in blocks:
             if self.fitted is None:
                 yield block
@@ -70,14 +87,25 @@ class StreamScale:
             if is_sparse(block.X) and not table and self.fitted.centre.any():
                 what = f"row {block.first:,} (counted from 0) is sparse, expected dense rows, as the scale centres them"
                 raise DataError(f"{what}: save the rows as a dense array.")
-            X = self.fitted.apply(block.X)
-            finite = np.isfinite(X.data if is_sparse(X) else X)
-            if not finite.all():
-                place = int(np.flatnonzero(~finite.ravel())[0])
-                row = np.searchsorted(X.indptr, place, side="right") - 1 if is_sparse(X) else place // X.shape[1]
-                what = f"row {block.first + int(row):,} (counted from 0) holds a number"
-                raise DataError(f"{what} that is too large for float64 once it is scaled: leave the row out.")
-            yield replace(block, X=X)
+            scaled = replace(block, X=self.fitted.apply(block.X), first=block.first - left_out)
+            bad = _infinite_rows(scaled.X)
+            for row in bad.tolist():
+                what = f"row {block.first + row:,} (counted from 0) holds a number"
+                words = f"{what} that is too large for float64 once it is scaled"
+                if skipped is None:
+                    raise DataError(f"{words}; ", Setting("on_error", "skip"), " leaves such rows out.")
+                skipped(f"{words}.")
+            if len(bad):
+                scaled = take_rows(scaled, np.delete(np.arange(len(block)), bad), scaled.first)
+                left_out += len(bad)
+            yield scaled
+
+
+def _infinite_rows(X: Features) -> NDArray[np.intp]:
+    """Return the rows that hold a number which is not finite."""
+    places = np.flatnonzero(~np.isfinite(X.data if is_sparse(X) else X))
+    rows = np.searchsorted(X.indptr, places, side="right") - 1 if is_sparse(X) else places // max(1, X.shape[1])
+    return np.unique(rows)
 
 
 def differ_much(centre: NDArray[np.float64], spread: NDArray[np.float64]) -> bool:

@@ -107,9 +107,9 @@ def open(
         mixed with words, and commas that may come before decimals or between thousands, are an error in both cases.
     kinds : dict, optional
         The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
-        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset)
-        is the number of days since 1970-01-01, with the time of day, of UTC, as a fraction: the nearest float64 of
-        each, and of their sum. Durations are days, times of day a share of a day.
+        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
+        or 30.05.1912 and 5/30/1912 where the first rows show which is the day) is the number of days since 1970-01-01,
+        with the time of day, of UTC, as a fraction: the nearest float64 of each, and of their sum. Durations are days.
     categories : "onehot" or "hash", default "onehot"
         Whether each category has its own feature, or all of them share the hashed columns with the words.
     bits : int, default 18
@@ -247,7 +247,7 @@ def open(
         check_given_preparation(request, request.preparation)
     stored = None if request.preparation is None else request.preparation.pop("scale", None)
     source = _make_source(request)
-    numbers = source.number_columns
+    source.skips, numbers = request.skip, source.number_columns
     if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
         scale = "none"
     if scale not in (None, "none") and not files.rereadable:

@@ -14,6 +14,8 @@ from rosenblatt.storage.json_fields import StrictFields
 
 KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thousands-comma")
 """What a column of a table may hold."""
+DATE_ORDERS = ("dmy", "mdy")
+"""Day, month, year, or month, day, year; dates whose year comes first need no order."""
 LABEL_KINDS = ("integer", "number", "boolean", "text")
 MOST_BITS = 30
 MOST_NGRAMS = 5
@@ -36,6 +38,17 @@ def number_of_feature(preparation: Mapping[str, Any], feature: int) -> str:
     if preparation["format"] != "svmlight":
         return f"#{feature}"
     return f"feature {feature + (not preparation['zero_based'])}"
+
+
+def is_hashed(column: dict[str, Any]) -> bool:
+    """Return whether a column of a preparation is hashed: words, and categories that are too many to list.
+
+    >>> is_hashed({"name": "note", "kind": "text"})
+    True
+    >>> is_hashed({"name": "sex", "kind": "category", "categories": ["female", "male"]})
+    False
+    """
+    return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
 
 
 def check_preparation(data: object) -> int | None:
@@ -164,7 +177,9 @@ def _column(fields: StrictFields) -> tuple[str, int | None]:
     features: int | None = 1
     if kind in ("category", "text"):
         features = len(fields.words("categories")) if kind == "category" and fields.has("categories") else None
-    elif fields.has("fill"):
+    if kind == "date" and fields.has("order"):
+        fields.word("order", DATE_ORDERS)
+    if kind not in ("category", "text") and fields.has("fill"):
         fields.number("fill", -sys.float_info.max, sys.float_info.max)
     fields.end()
     return kind, features

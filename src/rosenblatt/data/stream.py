@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -91,8 +91,8 @@ class Stream:
         self.fit_scale()
         self.rows_read = 0
         with closing(self._stored()) as stored:
-            table = self._source.number_columns is not None
-            blocks = self._scale.apply(self._of_part(stored), table)
+            skipped = self._source.record_fault if self._source.skips else None
+            blocks = self._scale.apply(self._of_part(stored), self.number_columns is not None, skipped)
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
                 yield block
@@ -109,7 +109,13 @@ class Stream:
         """
         stream = copy.copy(self)
         stream._part = Part(split, held)
-        stream._scale = StreamScale(self._scale.method) if scaled_as is None else scaled_as._scale
+        stream._scale = self._scale.for_other_rows() if scaled_as is None else scaled_as._scale
+        return stream
+
+    def rescaled(self) -> Stream:
+        """Return a stream of the same rows whose scale is found anew, as other rows may be trained on."""
+        stream = copy.copy(self)
+        stream._scale = self._scale.for_other_rows()
         return stream
 
     def unscaled(self) -> Stream:
@@ -144,7 +150,7 @@ class Stream:
                     progress(self.share_read)
 
         with closing(self._stored()) as blocks:
-            self._scale.fit(self._of_part(watched(blocks)), self._source.number_columns, trained)
+            self._scale.fit(self._of_part(watched(blocks)), self.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""
@@ -170,8 +176,7 @@ class Stream:
         """
         if not self._source.files.rereadable:
             raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
-        made: dict[str, Any] = {} if self._scale.method == "none" else {"scaled": self._scale.method}
-        made |= {} if self._part is None else {"part": self._part.recipe}
+        made = self._scale.recipe | ({} if self._part is None else {"part": self._part.recipe})
         return fingerprint(self._source.files.names, self._source.recipe | made)
 
     def watch_contents(self) -> Contents | None:
@@ -192,6 +197,11 @@ class Stream:
     def n_features(self) -> int:
         """Columns of ``X``; for svmlight text, those so far."""
         return self._source.n_features
+
+    @property
+    def number_columns(self) -> np.ndarray | None:
+        """The columns of ``X`` that are columns of numbers in a table; None where all are alike."""
+        return self._source.number_columns
 
     @property
     def feature_names(self) -> list[str] | None:

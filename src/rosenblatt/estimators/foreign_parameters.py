@@ -48,7 +48,7 @@ FOREIGN: dict[str, str] = {
 
 
 class OwnParameters:
-    """A class whose constructor says what to do instead of parameters that it does not have.
+    """A class whose constructor and ``set_params`` say what to do instead of parameters that it does not have.
 
     Constructors keep their signatures, which scikit-learn reads; this looks at the names before they are called.
     """
@@ -62,6 +62,14 @@ class OwnParameters:
                     if name not in own:
                         raise TypeError(unknown_parameter(cls.__name__, name, list(own)[1:]))
         return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of scikit-learn's ``get_params``; a ValueError where one is another library's."""
+        for name in params:
+            own = inspect.signature(type(self).__init__).parameters
+            if name in FOREIGN and name not in own:
+                raise ValueError(unknown_parameter(type(self).__name__, name, list(own)[1:]))
+        return super().set_params(**params)  # type: ignore[misc]
 
 
 def unknown_parameter(learner: str, name: str, own: list[str]) -> str:

@@ -65,18 +65,17 @@ class LearnsOneByOne(EngineLearner):
         columns, label = self._record_columns(), _label(y)
         if hasattr(self, "state_"):
             check_label_types(self.classes_, label)
-        entries = columns.learn(x)
         run = self._row_run(options)
+        if run is None and hasattr(self, "state_"):
+            self._check_unchanged()
+        entries = columns.learn(x)
         known = None if run is None else _number_of(label, run.classes)
         classes = label if run is None or known is None else run.classes
         row = _row(entries, len(columns))
         batch = make_batch(row, np.array([known or 0], np.int32), classes, None, self.class_weight)
         goes_on = run is not None
         if run is None:
-            start = None
-            if hasattr(self, "state_"):
-                self._check_unchanged()
-                start = Start(self.state_, self.classes_)
+            start = Start(self.state_, self.classes_) if hasattr(self, "state_") else None
             run = online_run(batch, options, start, one_by_one=True)
         try:
             run.visit(batch, goes_on)

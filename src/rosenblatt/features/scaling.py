@@ -20,7 +20,8 @@ class ExactScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Each number x of a column becomes ``(x - centre) / spread``. Centres and spreads are those of scikit-learn's
     ``StandardScaler`` and ``MaxAbsScaler`` to rounding; but sums are exact and each result is rounded once, so they
     depend neither on the order of rows nor on how they are cut into blocks. ``data.open(scale=...)`` does the same to
-    files. Columns of sparse matrices are never centred, and a column whose numbers are all the same is divided by 1.
+    files. Fitted on a sparse matrix it centres nothing; fitted on a dense one it centres sparse rows too, which become
+    as full as dense ones. A column whose numbers are all the same is divided by 1.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ class Streamed:
         """Find the scale of the columns, where blocks have one, without the ``share`` of rows that is held out."""
         fit = getattr(self.blocks, "fit_scale", None)
         if fit is not None:
-            fit(None if share is None else lambda first, n: ~held_out(first, n, seed, share))
+            fit(None if share is None else trained_rows(seed, share))
 
     def read_classes(self) -> None:
         """Look at all labels for classes that are not known yet."""
@@ -281,6 +281,11 @@ def window_order(n: int, seed: int, pass_number: int, window: int) -> NDArray[np
     That of window 0 is the order of ``fit``: a stream of one window is visited as if it were in memory.
     """
     return visiting_order(n, seed + window * 0x632BE59BD9B4E019, pass_number)
+
+
+def trained_rows(seed: int, share: float) -> Callable[[int, int], NDArray[np.bool_]]:
+    """Return a function of a row number and a count that says which of these rows are not held out."""
+    return lambda first, n: ~held_out(first, n, seed, share)
 
 
 def held_out(first: int, n: int, seed: int, share: float) -> NDArray[np.bool_]:

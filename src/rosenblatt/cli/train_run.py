@@ -13,6 +13,7 @@ from rosenblatt.cli.output import note
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.startup import enable_gc
 from rosenblatt.cli.train_options import LEARNERS, TrainOptions
+from rosenblatt.label_text import plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
@@ -47,7 +48,7 @@ class Training:
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
         self._balance()
-        source = Streamed(self.stream)
+        source = Streamed(self.stream, class_weight=self.options.class_weight)
         bar = ProgressBar(label, self.paths, self.options.max_iter)
         observers: list[Observer] = [bar.observer()]
         resumed = writer = None
@@ -104,10 +105,9 @@ class Training:
         """Return which rows are learned from, None for all: early stopping holds some out."""
         if not self.options.early_stopping:
             return None
-        from rosenblatt.training.batches import held_out
+        from rosenblatt.training.batches import trained_rows
 
-        seed, share = self.options.random_state, self.options.validation_fraction
-        return lambda first, n: ~held_out(first, n, seed, share)
+        return trained_rows(self.options.random_state, self.options.validation_fraction)
 
     def _balance(self) -> None:
         """Set the weights of classes, where they are to be balanced: rows / (classes * rows of the class)."""
@@ -141,7 +141,7 @@ class Training:
             "rows": self.rows,
             "skipped": self.stream.skipped.rows,
             "features": model.state.n_features,
-            "classes": model.classes.tolist(),
+            "classes": [plain_label(label) for label in model.classes.tolist()],
             "scale": None if scale is None else {"method": scale.method, "features": len(scale.features)},
             "ranges_differ": round(self.ranges_differ) or None,
             **({} if self.asked.class_weight is None else {"class_weight": self._weights()}),
@@ -168,12 +168,12 @@ class Training:
 
 def _say_how_to_go_on(writer: CheckpointWriter | None, resumed: bool) -> None:
     if writer is None:
-        note("a run with --checkpoint FILE can be gone on with later, by --resume.")
+        note("a run with --checkpoint FILE can be continued later, by the same command with --resume.")
     elif resumed or writer.has_written:
         older = ", an earlier one, as the last could not be written" if writer.has_failed else ""
         note(f"the same command with --resume goes on from {writer.path}{older}.")
     else:
-        note(f"this run has written no checkpoint to {writer.path}, so it cannot be gone on with.")
+        note(f"this run has written no checkpoint to {writer.path}, so it cannot be continued.")
 
 
 def name_features(model: TrainedModel, names: list[str] | None) -> None:

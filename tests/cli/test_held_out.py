@@ -128,6 +128,13 @@ def test_a_fold_that_cannot_be_trained_is_left_out(tmp_path):
     assert "Accuracy" in result.stdout
 
 
+def test_too_few_rows_to_hold_some_out(tmp_path):
+    path = written(tmp_path, "tiny.csv", "a,label\n1,x\n2,y\n")
+    result = command("train", path, "-t", "label", "--holdout", "20%")
+    assert result.exit_code == 2
+    assert "Error: there are too few rows to hold some of each class out" in " ".join(result.stderr.split())
+
+
 def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
     words = " ".join(command("train", table, "-t", "label", "--holdout", "0.25").stdout.split())
     assert "rows held out of training" in words

@@ -166,7 +166,7 @@ def test_several_files_are_one_table_by_the_names_of_columns(tmp_path):
     stream = data.open(tmp_path / "part-*.csv", "y")
     assert stream.read()[0].tolist() == [[1.0, 2.0], [3.0, 4.0]]
     (tmp_path / "part-4.csv").write_text("a,y\n1,u\n")
-    with pytest.raises(data.DataError, match=r"part-4.csv has no column 'b', expected a, b, y; found a, y\."):
+    with pytest.raises(data.DataError, match=r"part-4.csv has no column 'b', expected a, b, y; found a, y: add it\."):
         data.open(tmp_path / "part-*.csv", "y")
     (tmp_path / "part-4.csv").write_text("a,b,c,y\n1,2,3,u\n")
     with pytest.raises(data.DataError, match=r"part-4.csv has a column 'c' that was not there before"):

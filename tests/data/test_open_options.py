@@ -3,6 +3,9 @@
 import re
 import sys
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from rosenblatt import data
@@ -46,3 +49,9 @@ def test_without_pyarrow_one_sentence_says_what_to_install(tmp_path, monkeypatch
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"^reading tables needs pyarrow: pip install 'rosenblatt\[files\]'\.$"):
         data.open(tmp_path / "a.csv", "y")
+
+
+def test_frames_and_arrays_are_no_files():
+    for rows in (pd.DataFrame({"a": [1]}), pa.table({"a": [1]}), np.eye(2)):
+        with pytest.raises(TypeError, match=r"expected paths of files, got a \w+: data.open reads files, and fit"):
+            data.open(rows, "a")

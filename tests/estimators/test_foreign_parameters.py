@@ -50,7 +50,7 @@ def test_every_parameter_of_scikit_learn_is_known_or_has_a_sentence(learner, the
 
 
 def test_slips_name_the_parameter_that_was_meant():
-    with pytest.raises(TypeError, match=r"has no parameter maxiter; did you mean max_iter\?"):
+    with pytest.raises(TypeError, match=r"has no parameter maxiter; did you mean 'max_iter'\?"):
         Perceptron(maxiter=3)
     with pytest.raises(TypeError, match=r"AveragedPerceptron has no parameter hypothesis; .* use Perceptron"):
         AveragedPerceptron(hypothesis="last")

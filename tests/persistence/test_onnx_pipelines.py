@@ -194,6 +194,27 @@ def test_a_model_of_a_table_takes_its_columns(tmp_path, path, scale):
     assert run(model, path, strange)[0].tolist() == model.predict(X).tolist()
 
 
+def test_dates_and_numbers_with_commas_are_numbers(tmp_path, path):
+    """The graph reads no text: what the file writes as 2024-02-03, 1.234,56 or 1,234.56 comes in as a number."""
+    rng = np.random.default_rng(0)
+    days, prices = rng.integers(-4000, 20000, 120), rng.integers(100_000, 99_999_999, (120, 2)) / 100
+    out = ["day;price;paid;y"]
+    for i, (day, (price, paid)) in enumerate(zip(days.tolist(), prices.tolist(), strict=True)):
+        written = f"{price:,.2f}".replace(",", " ").replace(".", ",").replace(" ", ".")
+        date = "" if i % 11 == 0 else str(np.datetime64("1970-01-01") + day)
+        out.append(f"{date};{written};{paid:,.2f};{int(rng.random() < 0.5)}")
+    kinds = {"day": "date", "price": "decimal-comma", "paid": "thousands-comma"}
+    options = {"missing": "mean", "delimiter": ";", "scale": "standard", "kinds": kinds}
+    model, file = csv_model(tmp_path, "\n".join(out) + "\n", **options)
+    X, _ = data.open(file, preparation=model.preparation_).read()
+    frame = pd.DataFrame({"day": days.astype(float), "price": prices[:, 0], "paid": prices[:, 1]})
+    frame.loc[::11, "day"] = np.nan
+    label, scores = run(model, path, frame)
+    assert label.tolist() == model.predict(X).tolist()
+    assert scores[:, 0] == pytest.approx(model.decision_function(X), rel=1e-12, abs=1e-12)
+    assert {one.type.tensor_type.elem_type for one in onnx.load(path).graph.input} == {onnx.TensorProto.DOUBLE}
+
+
 def test_hashed_words_stay_outside(tmp_path, path):
     model, file = csv_model(tmp_path, lines(notes=True, gaps=False), kinds={"note": "text"}, bits=6, drop=["day"])
     raw, _ = data.open(file, preparation=model.preparation_).read()

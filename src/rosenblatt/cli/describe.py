@@ -19,10 +19,11 @@ _SHORTEST = 9
 
 def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any], as_json: bool) -> None:
     """Print a table of the columns, then what looks suspicious and what has to be answered before training."""
+    from rosenblatt.data.row_source import OnlyDescribed
     from rosenblatt.data.tables.dropped import is_usable
     from rosenblatt.parameters import ParameterError, Setting
 
-    stream = opened(paths, target, {**options, "unclear": "describe"})
+    stream = opened(paths, target, {**options, "unclear": OnlyDescribed("drop")})
     table, dropped = stream.describe(), stream.dropped
     questions = [cli_message(ParameterError(*pieces)) for pieces in stream.notes]
     if as_json:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.errors import cli_message
-from rosenblatt.cli.inputs import score
+from rosenblatt.cli.inputs import NO_ROWS, score
 from rosenblatt.cli.output import as_text, note, print_table, say
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.scores import class_scores, scores_table
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 
 Pairs = dict[tuple[Any, Any], int]
 """How many rows of each class were predicted as each."""
+_TOO_FEW = "there are too few rows to hold some of each class out: add rows, or train without holding any out."
 _MOST_CLASSES = 30
 """Scores of more classes than this would fill the screen; ``--json`` has them."""
 
 
-def tested(model: TrainedModel, rows: Stream, paths: Sequence[str]) -> Pairs:
-    """Return what a model predicts for labelled rows, with a bar on a terminal."""
+def tested(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Pairs:
+    """Return what a model predicts for labelled rows, those of files or some held out, with a bar on a terminal."""
+    no_rows = _TOO_FEW if held_out else NO_ROWS
     with ProgressBar("testing", paths) as bar:
-        return score(model, bar.track(rows))["pairs"]
+        return score(model, bar.track(rows), no_rows)["pairs"]
 
 
 def scores_of(pairs: Pairs, classes: Sequence[Any]) -> dict[str, Any]:
@@ -78,7 +80,7 @@ def cross_validated(stream: Stream, training: Training) -> dict[str, Any]:
         try:
             if not again.fit(f"fold {number} of {len(folds)}, pass"):
                 raise KeyboardInterrupt
-            found = tested(again.model, stream.part(split, held=True, scaled_as=rows), training.paths)
+            found = tested(again.model, stream.part(split, held=True, scaled_as=rows), training.paths, held_out=True)
         except ValueError as fault:  # a class that the other folds do not have, for instance
             note(f"fold {number} of {len(folds)} is left out: {cli_message(fault)}")
             continue

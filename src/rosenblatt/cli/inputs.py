@@ -35,6 +35,7 @@ class Predictor(Protocol):
         """Return the scores of each row."""
 
 
+NO_ROWS = "expected rows to test on, got none."
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -121,8 +122,11 @@ def seconds(text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def score(model: Predictor, stream: Iterable[Any]) -> dict[str, Any]:
-    """Predict all rows of a stream and return how many are right, and every pair (true, predicted) with its count."""
+def score(model: Predictor, stream: Iterable[Any], no_rows: str = NO_ROWS) -> dict[str, Any]:
+    """Predict all rows of a stream and return how many are right, and every pair (true, predicted) with its count.
+
+    Where there are no rows, the error says ``no_rows``.
+    """
     from collections import Counter
 
     started = time.perf_counter()
@@ -133,7 +137,7 @@ def score(model: Predictor, stream: Iterable[Any]) -> dict[str, Any]:
             pairs.update(zip(block.y.tolist(), model.predict(block.X).tolist(), strict=True))
     rows = sum(pairs.values())
     if not rows:
-        raise ValueError("expected rows to test on, got none.")
+        raise ValueError(no_rows)
     known = set(model.classes.tolist())
     strange = {true: 0 for true, _ in pairs if true not in known}
     if 0 < len(strange) < len({true for true, _ in pairs}):

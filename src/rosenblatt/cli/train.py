@@ -72,12 +72,12 @@ def train(
 
     later: Exception | None = None
     if test:
-        pairs = tested(model, rows_to_test_on(rows), test)
+        pairs = tested(model, rows_to_test_on(rows), test, held_out=False)
         later = unknown_labels(pairs, classes, ", ".join(test))
         if later is None:
             answer["test"] = {"files": list(test), **scores_of(pairs, classes)}
     elif split is not None:
-        pairs = tested(model, rows_to_test_on(rows), paths)
+        pairs = tested(model, rows_to_test_on(rows), paths, held_out=True)
         answer["holdout"] = {"share": asked.held_share, **scores_of(pairs, classes)}
     elif asked.folds is not None and asked.folds > training.rows:
         later = ValueError(f"--folds {asked.folds:,} is more than the {count_of(training.rows, 'row')}: give fewer.")

@@ -46,12 +46,13 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
 
 def _features(model: TrainedModel) -> str:
     """Return how many features there are, and of how many columns of a table they are made."""
+    from rosenblatt.data.preparations import is_hashed
+
     prepared, features = model.preparation or {}, count_of(model.n_features, "feature")
     columns = prepared.get("columns")
     if not columns or len(columns) == model.n_features:
         return features
-    hashed = any(column["kind"] in ("text", "category") and "categories" not in column for column in columns)
-    words = f", 2^{prepared['bits']} of them for hashed words" if hashed else ""
+    words = f", 2^{prepared['bits']} of them for hashed words" if any(map(is_hashed, columns)) else ""
     return f"{count_of(len(columns), 'column')} as {features}{words}"
 
 

@@ -71,17 +71,22 @@ class StreamScale:
         if len(scale.features) and (self.method != "auto" or differ_much(sums.means(), sums.deviations())):
             self.fitted = scale
 
-    def apply(self, blocks: Iterable[Block], skipped: Callable[[str], None] | None = None) -> Iterator[Block]:
+    def apply(
+        self, blocks: Iterable[Block], table: bool, skipped: Callable[[str], None] | None = None
+    ) -> Iterator[Block]:
         """Yield blocks on this scale.
 
         A row whose numbers become too large for float64 is a DataError, or left out where ``skipped`` is given, which
-        gets the sentence.
+        gets the sentence. So are sparse rows that are not those of a table, whose columns would have to be centred.
         """
         left_out = 0
         for block in blocks:
             if self.fitted is None:
                 yield block
                 continue
+            if is_sparse(block.X) and not table and self.fitted.centre.any():
+                what = f"row {block.first:,} (counted from 0) is sparse, expected dense rows, as the scale centres them"
+                raise DataError(f"{what}: save the rows as a dense array.")
             scaled = replace(block, X=self.fitted.apply(block.X), first=block.first - left_out)
             bad = _infinite_rows(scaled.X)
             for row in bad.tolist():

@@ -101,16 +101,15 @@ def open(
         The columns to make features of, and those to leave out.
     keep : list of str, optional
         Columns to use though they are unclear or look like ids: dates as days, ids as numbers, strings as text.
-    unclear : "error", "drop" or "describe", default "error"
+    unclear : "error" or "drop", default "error"
         Whether columns whose kind is unclear are an error, or are left out, with those that look like ids;
         ``stream.dropped`` says why. Strings with more than 1000 values that repeat are hashed categories then. Numbers
         mixed with words, and commas that may come before decimals or between thousands, are an error in both cases.
-        With "describe" they are left out too, and ``stream.notes`` has what would have been an error.
     kinds : dict, optional
         The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
-        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset)
-        is the number of days since 1970-01-01, with the time of day, of UTC, as a fraction: the nearest float64 of
-        each, and of their sum. Durations are days, times of day a share of a day.
+        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
+        or 30.05.1912 and 5/30/1912 where the first rows show which is the day) is the number of days since 1970-01-01,
+        with the time of day, of UTC, as a fraction: the nearest float64 of each, and of their sum. Durations are days.
     categories : "onehot" or "hash", default "onehot"
         Whether each category has its own feature, or all of them share the hashed columns with the words.
     bits : int, default 18

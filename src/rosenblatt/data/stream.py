@@ -91,7 +91,8 @@ class Stream:
         self.fit_scale()
         self.rows_read = 0
         with closing(self._stored()) as stored:
-            blocks = self._scale.apply(self._of_part(stored), self._source.record_fault if self._source.skips else None)
+            skipped = self._source.record_fault if self._source.skips else None
+            blocks = self._scale.apply(self._of_part(stored), self.number_columns is not None, skipped)
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
                 yield block

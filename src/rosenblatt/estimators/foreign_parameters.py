@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from typing import Any, Self
+
+from rosenblatt.parameters import did_you_mean
 
 _STEPS = (
     "predictions do not depend on the size of the steps that start from zero, so there is none to set: leave it out"
@@ -77,10 +78,10 @@ def unknown_parameter(learner: str, name: str, own: list[str]) -> str:
     >>> print(unknown_parameter("Perceptron", "n_iter", ["max_iter", "shuffle"]))
     Perceptron has no parameter n_iter; the most passes are called max_iter.
     >>> print(unknown_parameter("Perceptron", "shufle", ["max_iter", "shuffle"]))
-    Perceptron has no parameter shufle; did you mean shuffle? It has max_iter, shuffle.
+    Perceptron has no parameter shufle; did you mean 'shuffle'? It has max_iter, shuffle.
     """
     start = f"{learner} has no parameter {name}; "
     if name in FOREIGN:
         return f"{start}{FOREIGN[name]}."
-    close = difflib.get_close_matches(name, own, 1)
-    return f"{start}{f'did you mean {close[0]}? It' if close else 'it'} has {', '.join(own)}."
+    question = did_you_mean(name, own)
+    return f"{start}{f'{question} It' if question else 'it'} has {', '.join(own)}."

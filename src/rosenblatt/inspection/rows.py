@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 from collections.abc import Mapping
 from typing import Any
@@ -14,9 +13,7 @@ import scipy.sparse as sp
 from rosenblatt.estimators.records import record_features
 from rosenblatt.inspection.pipelines import feature_labels, through_steps
 from rosenblatt.inspection.units import Units
-from rosenblatt.parameters import shorten
-
-_GUESSED_FROM = 20_000  # names that a misspelt one is compared with
+from rosenblatt.parameters import did_you_mean, shorten
 
 
 def one_row(x: Any, steps: Any) -> Any:
@@ -95,6 +92,5 @@ def _row_for_steps(x: Mapping[str, Any], steps: Any) -> Any:
 
 def _no_feature(name: Any, names: list[str]) -> ValueError:
     """Return the error about a name that is none of those of the features."""
-    near = difflib.get_close_matches(str(name), names[:_GUESSED_FROM], 1)
-    guess = f"did you mean {near[0]!r}?" if near else f"they are called {shorten(names)}."
+    guess = did_you_mean(str(name), names) or f"they are called {shorten(names)}."
     return ValueError(f"the model has no feature {name!r}: {guess}")

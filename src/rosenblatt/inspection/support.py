@@ -11,8 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, plain_label, short_columns
+from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, short_columns
 from rosenblatt.inspection.predictions import by_size, extremes, left_out, title_by_side, verdict
+from rosenblatt.label_text import plain_label
 from rosenblatt.parameters import check_integer
 from rosenblatt.plurals import count_of
 from rosenblatt.tables import Table

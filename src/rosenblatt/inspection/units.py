@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.scaling import ColumnScale
+
 _SCALERS = {
     "StandardScaler": ("with_mean", "mean_"),
     "RobustScaler": ("with_centering", "center_"),
@@ -108,12 +110,7 @@ def find_units(steps: Any, learner: Any, d: int) -> Units | None:
     scale = preparation.get("scale") if isinstance(preparation, dict) else None
     if not isinstance(scale, dict):
         return None
-    places = np.asarray(scale["features"], dtype=int)
-    inside = places < d
-    units = Units(np.zeros(d), np.ones(d))
-    units.centre[places[inside]] = np.asarray(scale["centre"], dtype=float)[inside]
-    units.spread[places[inside]] = np.asarray(scale["spread"], dtype=float)[inside]
-    return units
+    return Units(*ColumnScale.from_plain(scale).full(d))
 
 
 def _of_step(step: Any, d: int) -> Units | None:

@@ -30,12 +30,13 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     ``scores``, the activation of each class (one in all for two classes), float64.
 
     The graph includes what is done to rows before. A model that says how the rows of a table become features
-    (``preparation_``, as models of the command do) has an input for each column of the table, of shape (rows, 1)
-    under its name: numbers, dates as days since 1970 and booleans as float64, NaN for a missing one, which is
-    filled as the preparation says; categories as strings, of which an unknown one has no feature. Words that are
-    hashed cannot be made in ONNX: then the input stays ``X``, the features, and the graph's note says so. Their
-    scale is applied in both cases. A `Pipeline` has such inputs where its first step is a ColumnTransformer that
-    was fitted on a data frame, or takes words by name, and one ``X`` otherwise; an empty string stands for a
+    (``preparation_``, as models of the command do) has an input for each column of the table, of shape (rows, 1) under
+    its name. Columns of numbers are float64, NaN for a missing one, which is filled as the preparation says: a date is
+    the number of days since 1970-01-01, a boolean 0 or 1, and a number that the file writes with a comma (1.234,56 or
+    1,234.56) the number itself, as graphs read no text. Categories are strings, of which an unknown one has no feature.
+    Words that are hashed cannot be made in ONNX: then the input stays ``X``, the features, and the graph's note says
+    so. Their scale is applied in both cases. A `Pipeline` has such inputs where its first step is a ColumnTransformer
+    that was fitted on a data frame, or takes words by name, and one ``X`` otherwise; an empty string stands for a
     missing word, and so does NaN or None in an array of objects, whichever was missing in training, unless "nan" or
     "None" is a category. A column whose name is taken, such as "label", has another, and the note "columns" says
     which. What ``predict`` would refuse, an unknown category or a missing number, is not refused.
@@ -94,7 +95,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
     else:
         x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
-        stored_steps(model)  # parameters that cannot be stored have no graph either
+        stored_steps(searched(model))  # parameters that cannot be stored have no graph either
     number, scores = decide(graph, x, rule.w, rule.b, exact)
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")

@@ -95,7 +95,9 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
     max_features : int or None
         Columns whose weights are zero are not stored, so that a small file can claim any number of them: beyond this
         one, 2^24, a ParameterError asks you to allow them. None allows as many as the size of the file vouches for,
-        those of all files that `save` wrote among them: beyond 2^24 it stores one column in 64 in any case.
+        those of all models that `save` wrote among them: beyond 2^24 it stores one column in 64 in any case. The steps
+        of a pipeline claim columns too, all of them together no more than this; those that a ColumnTransformer has
+        beyond the ones with a name or in a list count 64 times.
 
     Examples
     --------

@@ -79,9 +79,14 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         ("a,y\n1e-999,2\n", ([[0.0]], [2])),
         (
             b"a,y\n1,u\n2,caf\xe9\n",
-            "a.csv, line 3: the row is not text in UTF-8: convert the file, for instance by iconv" + SKIP,
+            "a.csv, line 3: the row is not text in UTF-8: "
+            "convert the file, for instance by iconv -f latin1 -t utf8" + SKIP,
         ),
-        (b"caf\xe9,y\n1,u\n", "a.csv, line 1: expected the first line of a table, but it is not text in UTF-8."),
+        (
+            b"caf\xe9,y\n1,u\n",
+            "a.csv, line 1: expected the first line of a table, but it is not text in UTF-8: convert the file, for "
+            "instance by iconv -f latin1 -t utf8.",
+        ),
         (
             "a,y\n1,2\n".encode("utf-16"),
             "a.csv is text in UTF-16, expected UTF-8 or ASCII: convert it, for instance by iconv -t UTF-8.",
@@ -114,7 +119,7 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         (
             "a,b,y\n1,2020-01-31,2\n3,1999-12-01T10:00,4\n",
             "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is no feature by drop=['b'], or give "
-            "kinds={'b': 'date'}.",
+            "kinds={'b': 'date'}; unclear='drop' leaves out all such columns.",
         ),
         ("a,y\n1,0\n2,1\n", ([[1.0], [2.0]], [0, 1])),
         ("a,y\n1,0\n2,0.5\n", ([[1.0], [2.0]], [0.0, 0.5])),

@@ -56,11 +56,13 @@ ALONE = "expected a JSON object on a line of its own"
         ('{"a": 1, "a": 2, "y": 2}', "a.jsonl, line 1: the field 'a' is there twice, expected once" + SKIP),
         (
             b'{"a": "\xff", "y": 2}',
-            "a.jsonl, line 1: the line is not text in UTF-8: convert the file, for instance by iconv" + SKIP,
+            "a.jsonl, line 1: the line is not text in UTF-8: "
+            "convert the file, for instance by iconv -f latin1 -t utf8" + SKIP,
         ),
         (
             '{"a": "\\ud800", "y": 2}',
-            "a.jsonl, line 1: the line is not text in UTF-8: convert the file, for instance by iconv" + SKIP,
+            "a.jsonl, line 1: the line is not text in UTF-8: "
+            "convert the file, for instance by iconv -f latin1 -t utf8" + SKIP,
         ),
         (
             '{"a": 1e999, "y": 2}',
@@ -160,7 +162,7 @@ def test_a_field_that_no_row_has_is_an_error_as_a_column_of_csv(tmp_path):
     prepared = data.open(tmp_path / "train.jsonl", "y", missing="mean").preparation
     (tmp_path / "new.jsonl").write_text('{"sise": 1}\n{"hue": null}\n')
     (tmp_path / "new.csv").write_text("sise,hue\n1,\n")
-    words = r" has no column 'size' and no column 'colour', expected size, colour, hue; found sise, hue\."
+    words = r" has no column 'size' and no column 'colour', expected size, colour, hue; found sise, hue: add them,"
     for name in ("new.jsonl", "new.csv"):
         with pytest.raises(data.DataError, match=name + words):
             data.open(tmp_path / name, preparation=prepared)

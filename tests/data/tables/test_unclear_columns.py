@@ -9,6 +9,7 @@ import pytest
 
 from helpers.titanic import titanic_like
 from rosenblatt import data
+from rosenblatt.data.row_source import OnlyDescribed
 from rosenblatt.data.tables.dropped import dropped_phrases
 from rosenblatt.data.tables.id_columns import integers_like_ids, strings_like_ids
 from rosenblatt.parameters import ParameterError, shorten
@@ -124,7 +125,7 @@ def test_all_questions_about_a_file_are_one_message(tmp_path):
     for part in (
         "which column is the label? Give target, one of PassengerId, Name",
         "Column 'Booked' holds dates, such as '1912-",
-        "drop=['Booked'], or give kinds={'Booked': 'date'}.",
+        "drop=['Booked'], or give kinds={'Booked': 'date'}; unclear='drop' leaves out all such columns.",
         "Values are missing in the first 200 rows of 'Age' (",
         "'Embarked' (",
         "give missing='zero' or missing='mean' to fill them.",
@@ -189,6 +190,7 @@ def test_values_that_cannot_be_features_are_left_out_and_cannot_be_kept(tmp_path
         file = table(tmp_path, columns, name)
         stream = data.open(file, "y", unclear="drop")
         assert list(stream.dropped) == ["nested"]
+        assert stream.dropped["nested"].endswith(", and cannot be used as a feature")
         assert "keep" not in str(ParameterError(*dropped_phrases(stream.dropped)))
         with pytest.raises(data.DataError, match="column 'nested' holds list"):
             data.open(file, "y", unclear="drop", keep=["nested"])
@@ -198,7 +200,7 @@ def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
     file = written(tmp_path, "a,b,y\n" + "1,2,3\n2,3,4\n" * 10 + "1,two,3\n")
     with pytest.raises(data.DataError, match=r"column 'b' holds numbers in 20 of its first 21 rows and not in 1"):
         data.open(file, "y", unclear="drop")
-    stream = data.open(file, "y", unclear="describe")
+    stream = data.open(file, "y", unclear=OnlyDescribed("drop"))
     assert stream.feature_names == ["a"]
     assert "column 'b' holds numbers in 20" in str(ParameterError(*stream.notes[0]))
 
@@ -211,7 +213,8 @@ def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
         ({"keep": ["a"], "drop": ["a"]}, "keep and drop both name the column 'a': a column is kept or left out."),
         ({"drop": ["a,b"]}, "has no column 'a,b': name columns one by one, drop=['a', 'b']."),
         ({"keep": ["a, b"]}, "has no column 'a, b': name columns one by one, keep=['a', 'b']."),
-        ({"unclear": "ask"}, "unclear must be 'error' or 'drop' or 'describe', got 'ask'."),
+        ({"unclear": "describe"}, "unclear must be 'error' or 'drop', got 'describe'."),
+        ({"unclear": "ask"}, "unclear must be 'error' or 'drop', got 'ask'."),
     ],
 )
 def test_bad_options_are_one_sentence(tmp_path, options, sentence):
@@ -318,3 +321,37 @@ def test_a_first_row_is_never_silently_a_header(tmp_path, case):
     if sentence:
         named = text.split("\n")[0].split(",")[-1]
         assert data.open(file, named, unclear="drop").notes == [], "naming a column says that it has a name"
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_digits_with_leading_zeros_are_codes(tmp_path, ending):
+    mark = "," if ending == "csv" else "\t"
+    rows = [(f"{k % 4:02}001", f"{k % 2}", f"0.{k % 5}", f"0{k % 11}", f" {k % 3:03} ", "yn"[k % 2]) for k in range(60)]
+    text = "".join(mark.join(row) + "\n" for row in [("plz", "flag", "share", "ragged", "few", "y"), *rows])
+    (tmp_path / f"a.{ending}").write_text(text)
+    stream = data.open(tmp_path / f"a.{ending}", "y")
+    kinds = {column["name"]: column["kind"] for column in stream.preparation["columns"]}
+    assert kinds == {"plz": "category", "flag": "number", "share": "number", "ragged": "number", "few": "category"}
+    assert stream.feature_names[:4] == ["plz=00001", "plz=01001", "plz=02001", "plz=03001"]
+    number = data.open(tmp_path / f"a.{ending}", "y", kinds={"plz": "number", "few": "number"})
+    assert number.read()[0][5].tolist() == [1001.0, 1.0, 0.0, 5.0, 2.0]
+
+
+def test_codes_are_strings_as_others_are(tmp_path):
+    different = [f"{7919 * k % 100003:06}" for k in range(100)]
+    rows = "".join(f"{code},{k % 3},{k % 2}\n" for k, code in enumerate(different))
+    (tmp_path / "a.csv").write_text("code,x,y\n" + rows)
+    assert "different" in data.open(tmp_path / "a.csv", "y", unclear="drop").dropped["code"]
+    stored = [{"code": 8001, "x": k, "y": k % 2} for k in range(9)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in stored))
+    assert data.open(tmp_path / "a.jsonl", "y").preparation["columns"][0]["kind"] == "number"
+
+
+def test_questions_name_the_way_to_leave_columns_out_at_once(tmp_path):
+    rows = "".join(f"2020-01-{k % 28 + 1:02},{k % 3},{k % 2}\n" for k in range(40))
+    (tmp_path / "a.csv").write_text("when,x,y\n" + rows)
+    with pytest.raises(data.DataError, match=r"kinds={'when': 'date'}; unclear='drop' leaves out all such columns\.$"):
+        data.open(tmp_path / "a.csv", "y")
+    (tmp_path / "a.csv").write_text("price,x,y\n" + '"1,234",1,1\n"2,345",2,0\n' * 20)
+    with pytest.raises(data.DataError, match=r"thousands-comma'}\.$"):
+        data.open(tmp_path / "a.csv", "y")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type, show_type
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, is_unsupported_type, show_type
 from rosenblatt.data.tables.arrow_values import (
     BOOLEANS,
     MISSING_NUMBERS,
@@ -16,7 +16,8 @@ from rosenblatt.data.tables.arrow_values import (
     parse_numbers,
     parse_strings,
 )
-from rosenblatt.data.tables.dates import ISO_DATE, OTHER_DATE, parse_dates
+from rosenblatt.data.tables.date_orders import date_form
+from rosenblatt.data.tables.dates import parse_dates
 from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.separators import SEPARATED, kinds_of_separated, parse_separated
 from rosenblatt.parameters import shorten
@@ -31,11 +32,12 @@ PARSERS: dict[str, Parser] = {
     "date": parse_dates,
     **{kind: partial(parse_separated, kind=kind) for kind in SEPARATED},
 }
-"""For the kinds of columns that are one number in each row: what reads them."""
+"""For the kinds of columns that are one number in each row: what reads them, where dates have their year first."""
 MOST_CATEGORIES = 1000
 FEW = 20
 """Different values that are few even if each occurs once."""
 _CELLS_AT_ONCE = 1 << 16
+_LEADING_ZERO = r"^\s*0[0-9]+\s*$"
 _SHOWN = 40
 """Characters of a value that is shown as an example."""
 
@@ -50,6 +52,14 @@ class UnclearColumn(NamedTuple):
     """The kind that it has where it is used without being asked about; "hash" for hashed categories."""
     question: bool = False
     """Whether it holds numbers that should not be left out unasked."""
+    rewrite: str = ""
+    """An example of how its values can be written so that they are clear."""
+
+
+def parser_of(column: Mapping[str, Any]) -> Parser:
+    """Return what reads a column, given its entry in a preparation, of a kind that is one number in each row."""
+    order = column.get("order")
+    return partial(parse_dates, order=order) if order else PARSERS[column["kind"]]
 
 
 def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]) -> set[str]:
@@ -61,8 +71,26 @@ def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]
         some = names[start : start + step]
         cells = import_arrow().concat_arrays([head.columns[name] for name in some])
         bad = {row // n for row in parse_numbers(cells, missing)[1]}
+        zeros = import_arrow(".compute").match_substring_regex(cells, _LEADING_ZERO).fill_null(False)
+        begun = np.unique(np.flatnonzero(as_numpy(zeros)) // n).tolist()
+        bad.update(k for k in begun if codes_in(head.columns[some[k]], missing))
         found.update(name for k, name in enumerate(some) if k not in bad)
     return found
+
+
+def codes_in(array: pa.Array, missing: tuple[str, ...]) -> str:
+    """Return the first code with a leading zero if all values are digits of one length, such as postcodes; else "".
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> codes_in(pa.array(["28013", "08001", ""]), ()), codes_in(pa.array(["0", "1"]), ())
+    ('08001', '')
+    """
+    values = [text for text in parse_strings(array, (*MISSING_NUMBERS, *missing)).to_pylist() if text is not None]
+    first = next((text for text in values if text[0] == "0"), "")
+    alike = all(len(text) == len(first) and text.isdecimal() and text.isascii() for text in values)
+    return first if alike and len(first) > 1 else ""
 
 
 def infer_kind(
@@ -91,9 +119,9 @@ def infer_kind(
         if known and known.issubset(BOOLEANS):
             return "boolean"
         numbers, bad = parse_numbers(array, missing)
-        if not bad:
+        if not bad and not codes_in(array, missing):
             return "number"
-        if (n := int((~np.isnan(numbers)).sum())) > 9 * len(bad):
+        if bad and (n := int((~np.isnan(numbers)).sum())) > 9 * len(bad):
             return _mixed_numbers(head, name, "number", n, bad)
     return _kind_of_separated(head, name, missing, values) or _kind_of_strings(values, categories)
 
@@ -129,11 +157,11 @@ def _kind_of_strings(values: list[str], categories: str) -> str | UnclearColumn:
     different = set(values)
     known = different.difference(MISSING_NUMBERS) or different
     shown = repr(next(value for value in values if value in known)[:_SHOWN])
-    if all(map(ISO_DATE.fullmatch, known)):
+    form = date_form(value for value in dict.fromkeys(values) if value in known)
+    if form is not None and form.unclear:
+        return UnclearColumn(form.unclear, ("category",), rewrite=form.example)
+    if form is not None:
         return UnclearColumn(f"holds dates, such as {shown}", ("date",), "date")
-    if all(map(OTHER_DATE.fullmatch, known)):
-        order = "day and month are in an order that is not written: 1912-08-05 would be clear"
-        return UnclearColumn(f"holds dates, such as {shown}, whose {order}", ("category",))
     mostly_different = len(different) > max(FEW, len(values) / 2)
     words = sum(len(value.split()) for value in values) / len(values)
     if words >= 3 and 2 * len(different) > len(values):

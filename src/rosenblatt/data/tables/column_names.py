@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterable, Sequence
 
 from rosenblatt.blocks import DataError
-from rosenblatt.parameters import IfAvailable, Setting, shorten, show_text
+from rosenblatt.parameters import IfAvailable, Setting, did_you_mean, shorten, show_text
 
 DELIMITERS = ",;\t|"
 """What may stand between the cells of CSV, the commonest first."""
 _LONGEST_NAME = 100
 """Characters of a column's name in a sentence."""
-_MOST_COMPARED = 1000
-"""Names that one which is not there is compared with: comparing takes long."""
 
 
-def missing_columns(missing: Sequence[str], needed: Iterable[str], found: Sequence[str], file: str) -> DataError:
-    """Return the error for columns that a file does not have, with what it has instead."""
+def missing_columns(
+    missing: Sequence[str], needed: Collection[str], found: Sequence[str], file: str, way_out: str = ""
+) -> DataError:
+    """Return the error for columns that a file does not have, with what it has instead and what to do."""
     hint = suggestion(missing[0], found) if len(missing) == 1 else ""
     what = f"{file} has no column {join_names(map(shorten, missing), last=' and no column ')}{hint}"
-    what += f", expected {join_names(needed)}"
+    what += f", expected {join_names(needed)}" if len(needed) > 1 else ""
     delimiter = next((c for c in DELIMITERS if c in found[0]), "") if len(found) == 1 else ""
     if not delimiter:
-        return DataError(f"{what}; found {join_names(found)}." if found else f"{what}; found none.")
+        todo = "" if not way_out else ": rename that one" if hint else f": {way_out}"
+        return DataError(f"{what}; found {join_names(found) if found else 'none'}{todo}.")
     what += f"; found one column, {show_text(found[0])}: is {delimiter!r} what separates its cells?"
     return DataError(what, IfAvailable("delimiter", " Then give ", Setting("delimiter", delimiter), "."))
 
@@ -47,9 +46,8 @@ def first_repeated(names: Iterable[str]) -> str | None:
 
 def suggestion(name: str, names: Iterable[str]) -> str:
     """Return a hint for a name that is not among ``names``, or nothing."""
-    lower = {str(other).lower(): other for other in islice(names, _MOST_COMPARED) if len(str(other)) <= _LONGEST_NAME}
-    found = difflib.get_close_matches(name[:_LONGEST_NAME].lower(), lower, 1)
-    return f" (did you mean {lower[found[0]]!r}?)" if found else ""
+    question = did_you_mean(name, names)
+    return f" ({question})" if question else ""
 
 
 def join_names(names: Iterable[str], most: int = 20, last: str = ", ") -> str:

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rosenblatt.data.tables.arrow_arrays import import_arrow
 from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, parse_strings, plain_text
 from rosenblatt.data.tables.column_kinds import PARSERS
+from rosenblatt.data.tables.date_orders import order_of
+from rosenblatt.data.tables.dates import parse_dates
 from rosenblatt.parameters import show_text
 
 if TYPE_CHECKING:
@@ -44,6 +47,8 @@ class ColumnProfile(NamedTuple):
 
 def profile(array: pa.Array, kind: str, missing: tuple[str, ...]) -> ColumnProfile:
     """Return what a column of this kind shows; values that are not of the kind count as missing."""
+    if kind == "date":
+        return _numbers(_days(array, missing), kind)
     if kind in PARSERS and kind != "boolean":
         return _numbers(PARSERS[kind](array, missing)[0], kind)
     texts = parse_strings(array, (*MISSING_NUMBERS, *missing) if kind == "boolean" else missing).to_pylist()
@@ -58,6 +63,13 @@ def profile(array: pa.Array, kind: str, missing: tuple[str, ...]) -> ColumnProfi
         range_, bars = show_counts(counts), draw(sorted(counts.values(), reverse=True)[:_BINS])
     most = max(counts.values(), default=0) / total
     return ColumnProfile(len(texts) - sum(counts.values()), len(counts), range_, bars, codes, most, False)
+
+
+def _days(array: pa.Array, missing: tuple[str, ...]) -> np.ndarray:
+    if import_arrow().types.is_temporal(array.type):
+        return parse_dates(array, missing)[0]
+    texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
+    return parse_dates(texts, missing, order_of(text for text in texts.to_pylist() if text is not None).order)[0]
 
 
 def _numbers(values: np.ndarray, kind: str) -> ColumnProfile:

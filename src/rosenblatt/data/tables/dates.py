@@ -11,6 +11,7 @@ import numpy as np
 
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, replace_nulls
 from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, parse_strings
+from rosenblatt.data.tables.date_orders import to_iso
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,12 +21,6 @@ ISO_DATE = re.compile(
     r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?\s?(Z|UTC|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
 """A date as ISO 8601 writes it, with or without a time and an offset."""
-OTHER_DATE = re.compile(
-    r"([0-9]{1,2}/[0-9]{1,2}/([0-9]{4}|[0-9]{2})|[0-9]{1,2}\.[0-9]{1,2}\.([0-9]{4}|[0-9]{2})"
-    r"|[0-9]{1,2}-[0-9]{1,2}-[0-9]{4})"
-    r"([T ,]+[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?(\s?[AaPp][Mm])?)?"
-)
-"""A date whose day and month are in an order that is not written, such as 05/08/1912."""
 _FIRST_YEAR = -719_162
 """The day when the year 1 begins: Python's calendar has none before."""
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
@@ -33,8 +28,10 @@ _SECONDS = 86_400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
-def parse_dates(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
+def parse_dates(array: pa.Array, missing: tuple[str, ...], order: str = "") -> tuple[np.ndarray, list[int]]:
     """Return dates as days since 1970-01-01, NaN where one is missing, and the rows with something else.
+
+    The year comes first in texts, as ISO 8601 has it or with other signs between, or last where an ``order`` is given.
 
     The whole days and the share of the day are each a nearest float64, and so is their sum: what that leaves out is
     less than a microsecond for dates of our time. Times are those of UTC, also where no offset is given. Durations are
@@ -45,12 +42,17 @@ def parse_dates(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, 
     >>> import pyarrow as pa
     >>> parse_dates(pa.array(["1970-01-02", "1970-01-01T12:00", "1970-01-01 12:00:00+06:00", "soon", ""]), ())
     (array([1.  , 0.5 , 0.25,  nan,  nan]), [3])
+    >>> parse_dates(pa.array(["02.01.1970", "1970/1/2", "1970-01-02"]), (), "dmy")
+    (array([1., 1., 1.]), [])
     """
     types = import_arrow().types
     if types.is_temporal(array.type):
         return replace_nulls(array, _days_of_temporal(array), np.nan), []
     texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
     days = _days_at_once(texts)
+    if days is None:
+        texts = to_iso(texts, order)
+        days = _days_at_once(texts)
     if days is not None:
         return days, []
     coded = texts.dictionary_encode()

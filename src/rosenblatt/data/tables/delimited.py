@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import LineSource, TextChunk
+from rosenblatt.data.io.lines import TO_UTF8, LineSource, TextChunk
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow
 from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason
 from rosenblatt.data.tables.column_names import join_names
@@ -35,7 +35,7 @@ _CLOSE_IT: Reason = (
     ": close it",
     IfAvailable("quote", ", or give ", Setting("quote", ""), " if quotes have no meaning"),
 )
-_NOT_UTF8: Reason = ("the row is not text in UTF-8: convert the file, for instance by iconv",)
+_NOT_UTF8: Reason = (f"the row is not text in UTF-8: {TO_UTF8}",)
 
 
 @dataclass
@@ -137,14 +137,17 @@ class DelimitedReader(TableReader[Records]):
         if self.header is None:
             self.header_guessed = self.header = self.expected.has_header(cells)
         names = [f"c{k + 1}" for k in range(len(cells))]
+        by_place = next((known for known in self.unnamed if len(known) == len(cells)), None)
         if not self.header:
-            names = next((known for known in self.unnamed if len(known) == len(cells)), names)
+            names = by_place or names
         if self.header and self.expected.is_data(cells):
             way_out = ": give ", Setting("header", False), " if it has none, and its columns are in that order"
             what = f"expected a first line with the names {join_names(self.expected.columns)}, got {join_names(cells)}"
             raise DataError(f"{self.files.display_name(chunk.file)}: {what}", IfAvailable("header", *way_out), ".")
         if self.header:
             names = [cell.strip() or names[k] for k, cell in enumerate(cells)]
+            if by_place and self.expected.usual.get("header") is False and not {*names} & {*by_place}:
+                names = by_place  # the files before had no names
             at.line += line_count(data[:size])
             data = data[size:]
         self._check_columns(names, chunk.file)
@@ -182,7 +185,7 @@ class DelimitedReader(TableReader[Records]):
             cells = next(csv.reader(lines(), delimiter=self.delimiter or ",", **how))
             return cells, size
         except (UnicodeDecodeError, csv.Error) as error:
-            what = str(error) if isinstance(error, csv.Error) else "it is not text in UTF-8"
+            what = str(error) if isinstance(error, csv.Error) else f"it is not text in UTF-8: {TO_UTF8}"
             raise DataError(
                 f"{self.files.display_name(file)}, line {line}: expected the first line of a table, but {what}."
             ) from None

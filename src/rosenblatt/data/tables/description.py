@@ -77,6 +77,8 @@ def _kind(
         return found
     if name in head.mixed and not found.best:
         return "nested"
+    if found.rewrite:
+        return "date?"
     return {"hash": "category", "": "category"}.get(found.best, found.best)
 
 

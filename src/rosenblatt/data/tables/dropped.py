@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
+from rosenblatt.data.tables.column_kinds import UnclearColumn
 from rosenblatt.parameters import Phrase, Setting, show_text
 
 _MOST_NAMED = 8
 """Columns that are named with a reason."""
-UNUSABLE = "of which no feature can be made"
+UNUSABLE = "and cannot be used as a feature"
 """How the reason ends where a column cannot be kept either."""
+_REWRITE = "write them as"
+"""What the reason says where a column could be kept if its values were written otherwise."""
 
 
 def dropped_phrases(dropped: Mapping[str, str]) -> tuple[Phrase, ...]:
@@ -38,4 +41,17 @@ def dropped_phrases(dropped: Mapping[str, str]) -> tuple[Phrase, ...]:
 
 def is_usable(reason: str | None) -> bool:
     """Return whether a column that was left out for a reason could be kept; False if it was not left out."""
-    return reason is not None and not reason.endswith(UNUSABLE)
+    return reason is not None and not reason.endswith(UNUSABLE) and _REWRITE not in reason
+
+
+def why_dropped(column: UnclearColumn) -> str:
+    """Return why an unclear column is left out, and what can be done about it where it cannot be kept as it is.
+
+    Examples
+    --------
+    >>> why_dropped(UnclearColumn("holds lists"))
+    'holds lists, of which no feature can be made'
+    """
+    if column.rewrite:
+        return f"{column.clause}: {_REWRITE} {column.rewrite}"
+    return column.clause if column.best else f"{column.clause}, {UNUSABLE}"

@@ -8,19 +8,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Features
+from rosenblatt.data.preparations import is_hashed
 from rosenblatt.data.row_source import Preparation
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, replace_nulls, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import (
     Faults,
     Reason,
+    no_advice,
     parse_labels,
     parse_numbers,
     parse_strings,
 )
-from rosenblatt.data.tables.column_kinds import PARSERS
+from rosenblatt.data.tables.column_kinds import parser_of
 from rosenblatt.data.tables.encoded_rows import EncodedRows, RowsToCount
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
+from rosenblatt.data.tables.separators import comma_advice
 from rosenblatt.parameters import IfAvailable, Setting
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ _A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that 
 _EXPECTED: dict[str, Reason] = {
     "boolean": ("true or false",),
     "date": ("a date such as 1912-08-05 or 1912-08-05T12:30",),
+    "dmy": ("a date such as 30.05.2023 or 2023-05-30, the day before the month",),
+    "mdy": ("a date such as 5/30/2023 or 2023-05-30, the month before the day",),
     "decimal-comma": ("a number such as 3,14 or 1.234,56",),
     "thousands-comma": ("a number such as 1,234.56",),
 }
@@ -53,8 +58,8 @@ class Encoder:
         self._preparation, self.labelled, self._names = preparation, labelled, names
         self._missing = tuple(preparation["missing_values"])
         columns = preparation["columns"]
-        self._hashed = [column for column in columns if _is_hashed(column)]
-        self._plain = [column for column in columns if not _is_hashed(column)]
+        self._hashed = [column for column in columns if is_hashed(column)]
+        self._plain = [column for column in columns if not is_hashed(column)]
         self._hasher = Hasher(preparation["bits"], preparation["ngrams"]) if self._hashed else None
         self._offsets, self.fixed = [], 0
         for column in self._plain:
@@ -133,8 +138,10 @@ class Encoder:
                 codes[k] = self._codes(array, column, faults, counted)
                 values[:, k] = codes[k] >= 0
                 continue
-            values[:, k], bad = PARSERS[column["kind"]](array, self._missing)
-            faults.add_unexpected(bad, array, name, _EXPECTED.get(column["kind"], _A_NUMBER))
+            values[:, k], bad = parser_of(column)(array, self._missing)
+            expected = _EXPECTED.get(column.get("order", column["kind"]), _A_NUMBER)
+            advice = comma_advice if column["kind"] == "number" else no_advice
+            faults.add_unexpected(bad, array, name, expected, advice)
         if not np.isfinite(values).all():
             self._fill(values, faults, counted)
         if not codes and not self._preparation["sparse"]:
@@ -228,10 +235,6 @@ class Encoder:
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
             faults.add_unexpected(bad, chunk.columns[name], name, ("a weight of 0 or more",))
         return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
-
-
-def _is_hashed(column: dict[str, Any]) -> bool:
-    return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
 
 
 def _no_value(name: str) -> Reason:

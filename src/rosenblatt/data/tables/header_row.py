@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rosenblatt.data.tables.arrow_values import parse_strings
+import numpy as np
+
+from rosenblatt.data.row_source import Preparation
+from rosenblatt.data.tables.arrow_values import Reason, WayOut, parse_numbers, parse_strings
 from rosenblatt.data.tables.column_kinds import infer_kind
 from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.dialects import has_number
 from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.table_options import TableOptions
-from rosenblatt.parameters import Phrase, Setting, shorten
+from rosenblatt.parameters import IfAvailable, Phrase, Setting, shorten
 
 _ENOUGH = 4
 """How often each value of a column has to occur for a cell that is none of them to be unlike them."""
+NAMES_FIRST: Reason = (
+    WayOut(", and this line looks like the names of the columns"),
+    IfAvailable("header", ": give ", Setting("header", True), " if it is"),
+)
+"""What to do about a first row that looks like names."""
 
 
 def header_notes(head: TableChunk, options: TableOptions, file: str) -> list[tuple[Phrase, ...]]:
@@ -47,3 +55,13 @@ def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:
         elif counts and min(counts.values()) >= _ENOUGH:
             unlike = True
     return again if again or not unlike else None
+
+
+def looks_like_names(chunk: TableChunk, place: int, preparation: Preparation) -> bool:
+    """Return whether the row at a place has words in all columns that should hold numbers, of which there are some."""
+    if any(fault == place for fault, _ in chunk.faults):
+        return False
+    row = place if chunk.places is None else int(np.searchsorted(chunk.places, place))
+    numbers = [column["name"] for column in preparation["columns"] if column["kind"] == "number"]
+    missing = tuple(preparation["missing_values"])
+    return bool(numbers) and all(parse_numbers(chunk.columns[name][row : row + 1], missing)[1] for name in numbers)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import quote_bytes
+from rosenblatt.data.io.lines import TO_UTF8, quote_bytes
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import Reason, plain_text
 from rosenblatt.data.tables.column_names import first_repeated
@@ -26,7 +26,7 @@ from rosenblatt.parameters import IfAvailable, Setting, shorten
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NOT_UTF8: Reason = ("the line is not text in UTF-8: convert the file, for instance by iconv",)
+_NOT_UTF8: Reason = (f"the line is not text in UTF-8: {TO_UTF8}",)
 _NEW_FIELD_HINT: Reason = (
     ": remove it from the file",
     IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),

@@ -47,12 +47,14 @@ class Questions:
         self.no_target = ParameterError(f"which column of {self._file} is the label? Give ", *ways, ".")
         self.asked.append(("which column is the label? Give ", *ways))
 
-    def ask_columns(self, unclear: dict[str, UnclearColumn]) -> None:
-        """Ask what some columns are."""
+    def ask_columns(self, unclear: dict[str, UnclearColumn], may_drop: bool = False) -> None:
+        """Ask what some columns are; whether those that are no numbers may be left out all at once."""
         several = {name: column for name, column in unclear.items() if len(column.suggestions) > 1}
         others = {name: column for name, column in unclear.items() if name not in several}
         if others:
-            self.asked.append(_what_they_are(others))
+            at_once = may_drop and not any(column.question for column in others.values())
+            drop_all = IfAvailable("unclear", "; ", Setting("unclear", "drop"), " leaves out all such columns")
+            self.asked.append((*_what_they_are(others), *((drop_all,) if at_once else ())))
         for name, column in islice(several.items(), _MOST_NAMED):
             settings = [Setting("kinds", {name: kind}) for kind in column.suggestions]
             ways: list[Phrase] = [settings[0]]
@@ -83,7 +85,11 @@ def _what_they_are(unclear: dict[str, UnclearColumn]) -> tuple[Phrase, ...]:
         some = ", ".join(map(shorten, islice(unclear, _MOST_NAMED)))
         what = f"it is unclear what {len(unclear):,} columns are ({some} and others)"
         return f"{what}: leave out what is no feature by ", Setting("drop")
-    what = "; ".join(f"column {name!r} {column.clause}" for name, column in unclear.items())
+    clauses = {
+        name: f"{column.clause} (write them as {column.rewrite})" if column.rewrite else column.clause
+        for name, column in unclear.items()
+    }
+    what = "; ".join(f"column {name!r} {clause}" for name, clause in clauses.items())
     suggested = {name: column.suggestions[0] for name, column in unclear.items() if column.suggestions}
     hint: tuple[Phrase, ...] = (", or give ", Setting("kinds", suggested)) if suggested else ()
     return f"{what}: leave out what is no feature by ", Setting("drop", list(unclear)), *hint

@@ -16,7 +16,7 @@ import numpy as np
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.tables.arrow_arrays import import_arrow
-from rosenblatt.data.tables.arrow_values import Reason
+from rosenblatt.data.tables.arrow_values import Reason, WayOut
 from rosenblatt.data.tables.column_names import first_repeated, join_names, missing_columns
 from rosenblatt.parameters import IfAvailable, Setting, shorten
 
@@ -60,11 +60,14 @@ class TableChunk:
     """How much of the input has been read with this chunk."""
     mixed: dict[str, str] = field(default_factory=dict)
     """Columns whose values have several types, and which."""
+    carried: dict[str, pa.Array] = field(default_factory=dict)
+    """An Arrow array for each column that comes along, where it is read with the others."""
 
     def error(self, place: int, reason: Reason) -> DataError:
         """Return the error for a row at fault."""
         skip = IfAvailable("on_error", "; ", Setting("on_error", "skip"), " leaves such rows out")
-        return DataError(f"{self.where(place)}: ", *reason, skip, ".")
+        skips = () if any(isinstance(piece, WayOut) for piece in reason) else (skip,)
+        return DataError(f"{self.where(place)}: ", *reason, *skips, ".")
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class ColumnLayout:
     """From name to the type of the values: "number", "boolean", "string" or "list"."""
     known: frozenset[str] | None
     """All columns that may occur, None for any."""
+    fills: bool = False
+    """Whether missing values are filled."""
 
     def check(self, found: Sequence[str], file: str) -> None:
         """Raise an error if the columns of a file lack one, have a new one, or have one name twice."""
@@ -84,7 +89,9 @@ class ColumnLayout:
         there = set(found)
         missing = [name for name in self.needed if name not in there]
         if missing:
-            raise missing_columns(missing, self.needed, found, file)
+            it, is_ = ("it", "it is") if len(missing) == 1 else ("them", "they are")
+            way_out = f"add {it}, empty where {is_} unknown" if self.fills else f"add {it}"
+            raise missing_columns(missing, self.needed, found, file, way_out)
         new = [] if self.known is None else [name for name in found if name not in self.known]
         if new:
             raise DataError(

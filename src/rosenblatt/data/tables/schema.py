@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
-from rosenblatt.data.row_source import Preparation
-from rosenblatt.data.tables.arrow_arrays import is_number_type, is_unsupported_type, strings_to_arrow
+from rosenblatt.data.row_source import OnlyDescribed, Preparation
+from rosenblatt.data.tables.arrow_arrays import import_arrow, is_number_type, is_unsupported_type, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import parse_numbers, parse_strings, plain_text
-from rosenblatt.data.tables.column_kinds import PARSERS, UnclearColumn, infer_kind, numeric_columns
+from rosenblatt.data.tables.column_kinds import PARSERS, UnclearColumn, infer_kind, numeric_columns, parser_of
 from rosenblatt.data.tables.column_names import join_names
-from rosenblatt.data.tables.dropped import UNUSABLE
+from rosenblatt.data.tables.date_orders import order_of
+from rosenblatt.data.tables.dropped import why_dropped
 from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.id_columns import integers_like_ids, strings_like_ids
 from rosenblatt.data.tables.list_columns import LISTS, has_lists
@@ -69,18 +70,19 @@ def infer_schema(
     lists = _has_lists_only(head, used, file)
     columns = _Columns(head, order, typed, options, header)
     columns.find([] if lists else used)
-    questions.ask_columns(columns.unclear)
+    questions.ask_columns(columns.unclear, may_drop=options.unclear == "error")
     missing = tuple(options.missing_values)
     kind = None
     if target is not None:
         kind = label_kind(head, target, typed, options.kinds.get(target), missing, file)
         regression = None if target in options.kinds else regression_question(head, target, typed, missing)
         questions.asked += [regression] if regression and options.labels else []
-    if questions.asked and options.unclear != "describe":
+    described = isinstance(options.unclear, OnlyDescribed)
+    if questions.asked and not described:
         if options.missing == "error" and (gaps := columns.missing_counts()):
             questions.ask_missing(gaps, head.n)
         raise questions.error()
-    if not columns.entries and not lists and options.unclear != "describe":
+    if not columns.entries and not lists and not described:
         reasons = "; ".join(f"column {name!r} {reason}" for name, reason in columns.dropped.items())
         raise DataError(f"no column of {file} is left to learn from: {reasons}.")
     kept = {*used, target, weight}.difference(columns.dropped, columns.unclear)
@@ -152,7 +154,7 @@ class _Columns:
             elif name in options.keep:
                 self.unclear[name] = kind
             else:
-                self.dropped[name] = kind.clause if kind.best else f"{kind.clause}, {UNUSABLE}"
+                self.dropped[name] = why_dropped(kind)
                 best[name] = kind.best
         if not self.entries and not self.unclear:
             self._use_some(best)
@@ -184,7 +186,7 @@ class _Columns:
         for column in self.entries:
             array, kind = self._head.columns[column["name"]], column["kind"]
             if kind in PARSERS:
-                values, bad = PARSERS[kind](array, self._missing)
+                values, bad = parser_of(column)(array, self._missing)
                 counts[column["name"]] = int(np.isnan(values).sum()) - len(bad)
             elif kind == "category":
                 counts[column["name"]] = parse_strings(array, self._missing).null_count
@@ -219,14 +221,24 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Tab
     column: dict[str, Any] = {"name": name, "kind": kind}
     if kind == "category" and options.categories == "onehot":
         column["categories"] = sorted({text for text in parse_strings(array, missing).to_pylist() if text is not None})
+    if kind == "date" and not import_arrow().types.is_temporal(array.type):
+        column |= _date_order(array, name, missing)
     if kind in PARSERS and options.missing != "error":
-        column["fill"] = _mean(array, kind, missing) if options.missing == "mean" else 0.0
+        column["fill"] = _mean(array, column, missing) if options.missing == "mean" else 0.0
     return column
 
 
-def _mean(array: pa.Array, kind: str, missing: tuple[str, ...]) -> float:
+def _date_order(array: pa.Array, name: str, missing: tuple[str, ...]) -> dict[str, str]:
+    """Return the order of day and month as an entry has it, nothing where the year comes first."""
+    form = order_of(text for text in parse_strings(array, missing).to_pylist() if text is not None)
+    if form.unclear:
+        raise DataError(f"column {name!r} {form.unclear}: write them as {form.example}.")
+    return {"order": form.order} if form.order else {}
+
+
+def _mean(array: pa.Array, column: dict[str, Any], missing: tuple[str, ...]) -> float:
     """Return the mean of the numbers that are not missing, rounded once; 0 if there are none."""
-    values, _ = PARSERS[kind](array, missing)
+    values, _ = parser_of(column)(array, missing)
     values = values[np.isfinite(values)]
     try:
         return math.fsum(values.tolist()) / max(1, len(values))

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, is_number_type, null_rows
-from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, parse_numbers, parse_strings, strings_to_numbers
+from rosenblatt.data.tables.arrow_values import (
+    MISSING_NUMBERS,
+    Reason,
+    WayOut,
+    parse_numbers,
+    parse_strings,
+    strings_to_numbers,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +33,7 @@ _PATTERNS = {"decimal-comma": _pattern(".", ","), "thousands-comma": _pattern(",
 SEPARATED = tuple(_PATTERNS)
 """The kinds of columns whose numbers have other separators."""
 _MATCHERS = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
+_COMMA = re.compile(r"[+-]?([0-9]+),([0-9]+)")
 _MARKS = {"decimal-comma": ".", "thousands-comma": ","}
 """What stands between thousands, besides blanks and apostrophes."""
 
@@ -71,3 +79,19 @@ def kinds_of_separated(texts: list[str]) -> list[str]:
     if len(found) == 2 and not any("," in text for text in texts):
         return ["thousands-comma"]  # either way the same numbers
     return found
+
+
+def comma_advice(text: str) -> Reason:
+    """Return what to do about a text that is a number but for its comma; nothing for other texts.
+
+    Examples
+    --------
+    >>> comma_advice("27,1"), comma_advice("1,234"), comma_advice("some")
+    ((', and it looks like a decimal comma: write 27.1',), (', and it has a comma: write 1.234 or 1234',), ())
+    """
+    match = _COMMA.fullmatch(text)
+    if match is None:
+        return ()
+    if len(match[2]) == 3 and len(match[1]) <= 3:
+        return (WayOut(f", and it has a comma: write {text.replace(',', '.')} or {text.replace(',', '')}"),)
+    return (WayOut(f", and it looks like a decimal comma: write {text.replace(',', '.')}"),)

@@ -12,13 +12,14 @@ from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.row_source import VERSION, Facts, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
+from rosenblatt.data.tables.arrow_values import Reason
 from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.delimited import DelimitedReader
 from rosenblatt.data.tables.description import describe_columns
 from rosenblatt.data.tables.dialects import Expected
 from rosenblatt.data.tables.encoded_rows import EncodedRows
 from rosenblatt.data.tables.encoder import Encoder
-from rosenblatt.data.tables.header_row import header_notes
+from rosenblatt.data.tables.header_row import NAMES_FIRST, header_notes, looks_like_names
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.list_columns import ListEncoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableReader
@@ -40,7 +41,8 @@ class TableSource(RowSource):
         self._begun = False
         reader.layout = encoder.layout
         if request.preparation is not None:  # it is not of these files: they may have other columns
-            reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None)
+            fills = request.preparation.get("missing", "error") != "error"
+            reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None, fills)
             if reader.columns is not None:
                 reader.layout.check(reader.columns, request.file)
                 reader.note_extra(reader.columns)
@@ -76,7 +78,7 @@ class TableSource(RowSource):
                 error = None
                 if rows.faults and not self._reader.skip:
                     place, reason = rows.faults[0]
-                    error = rows.chunk.error(place, reason)
+                    error = rows.chunk.error(place, self._with_advice(rows, reason, first_rows=before == 0))
                     rows = rows.before(place)
                 for place, reason in rows.faults:
                     fault = DataError(f"{rows.chunk.where(place)}: ", *reason, ".")
@@ -95,6 +97,14 @@ class TableSource(RowSource):
                 if error is not None:
                     raise error
             self.share = 1.0 if self.files.size else 0.0
+
+    def _with_advice(self, rows: EncodedRows, reason: Reason, first_rows: bool) -> Reason:
+        """Return the reason of the first fault among rows, and what to do where it is the first line of a file."""
+        place, _ = rows.faults[0]
+        unnamed = isinstance(self._reader, DelimitedReader) and self._reader.header is False
+        first = first_rows and not (rows.places < place).any()
+        named = unnamed and first and looks_like_names(rows.chunk, place, self.preparation)
+        return (*reason, *NAMES_FIRST) if named else reason
 
     def describe_columns(self) -> Table | None:
         """Return a table of the columns, from the first rows; None where rows are lists."""

@@ -34,6 +34,8 @@ PARSERS: dict[str, Parser] = {
 }
 """For the kinds of columns that are one number in each row: what reads them, where dates have their year first."""
 MOST_CATEGORIES = 1000
+FEW_WORDS = 5
+"""Words beside numbers that may stand for missing ones."""
 FEW = 20
 """Different values that are few even if each occurs once."""
 _CELLS_AT_ONCE = 1 << 16
@@ -52,6 +54,8 @@ class UnclearColumn(NamedTuple):
     """The kind that it has where it is used without being asked about; "hash" for hashed categories."""
     question: bool = False
     """Whether it holds numbers that should not be left out unasked."""
+    words: tuple[str, ...] = ()
+    """The few words that it holds beside numbers."""
     rewrite: str = ""
     """An example of how its values can be written so that they are clear."""
 
@@ -129,7 +133,8 @@ def infer_kind(
 def _mixed_numbers(head: TableChunk, name: str, kind: str, n: int, bad: list[int]) -> UnclearColumn:
     first = f"{shorten(head.columns[name][bad[0]].as_py().strip())} ({head.where(bad[0])})"
     clause = f"holds numbers in {n} of its first {head.n} rows and not in {len(bad)}, first {first}"
-    return UnclearColumn(clause, (kind,), question=True)
+    words = tuple(sorted({head.columns[name][row].as_py().strip() for row in bad}))
+    return UnclearColumn(clause, (kind,), question=True, words=words if len(words) <= FEW_WORDS else ())
 
 
 def _kind_of_separated(

@@ -25,6 +25,7 @@ from rosenblatt.data.tables.list_columns import ListEncoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableReader
 from rosenblatt.data.tables.schema import Schema, infer_schema
 from rosenblatt.data.tables.table_options import TableOptions
+from rosenblatt.data.tables.targets import unlabelled_question
 from rosenblatt.parameters import Phrase
 from rosenblatt.tables import Table
 
@@ -183,7 +184,11 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     dialect = reader.dialect()
     schema = infer_schema(head, reader.columns or [], reader.typed, options, request.file, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
-    notes = [(f"{request.file}: ", *question, ".") for question in schema.questions]
+    questions, target = schema.questions, schema.preparation["target"]
+    if request.unclear == "describe" and request.labels and target is not None and not request.skip:
+        gaps = unlabelled_question(head, target, tuple(options.missing_values))
+        questions = [*questions, gaps] if gaps else questions
+    notes = [(f"{request.file}: ", *question, ".") for question in questions]
     if isinstance(reader, DelimitedReader) and reader.header_guessed:
         notes += header_notes(head, options, request.file)
     return schema._replace(preparation=prepared), notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -48,9 +48,9 @@ class Block:
     """How much each row counts, or None where each counts 1."""
     checked: bool = False
     """Whether a reader has verified all this, and that ``X``, ``weight`` and the labels are finite."""
-    numbers: np.ndarray | None = None
+    numbers: np.ndarray | None = field(default=None, repr=False)
     """The number of each row among all rows of the files, from 0, where some may have been left out before them."""
-    carried: Mapping[str, Sequence[Any]] | None = None
+    carried: Mapping[str, Sequence[Any]] | None = field(default=None, repr=False)
     """The values of columns that come along, where ``data.open(carry=)`` asks for some."""
 
     def __len__(self) -> int:

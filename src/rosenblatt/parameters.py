@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, TypeAlias
+
+_LONGEST_NAME = 100
+"""Characters of a name that is compared with others."""
+_MOST_COMPARED = 1000
+"""Names that are compared with one."""
 
 
 class Setting:
@@ -106,6 +112,21 @@ def check_seconds(name: str, value: Any) -> None:
 def is_boolean(value: Any) -> bool:
     """Return whether ``value`` is a boolean of Python or numpy."""
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def did_you_mean(name: Any, names: Iterable[Any]) -> str:
+    """Return the question whether the nearest of some names is meant by one that is none of them, "" if none is near.
+
+    Upper and lower case are the same. Only the first 1000 names are compared, as comparing takes long.
+
+    >>> did_you_mean("Shufle", ["max_iter", "shuffle"]), did_you_mean("bits", ["shuffle"])
+    ("did you mean 'shuffle'?", '')
+    """
+    from difflib import get_close_matches
+
+    known = {name.lower(): name for name in map(str, islice(names, _MOST_COMPARED)) if len(name) <= _LONGEST_NAME}
+    found = get_close_matches(str(name)[:_LONGEST_NAME].lower(), known, 1)
+    return f"did you mean {known[found[0]]!r}?" if found else ""
 
 
 def shorten(value: Any, most: int = 60) -> str:

@@ -48,11 +48,7 @@ class ColumnScale:
 
     def apply(self, X: Any) -> Any:
         """Return a dense matrix or a canonical CSR matrix on this scale, as float64; columns beyond it stay."""
-        width = X.shape[1]
-        inside = self.features < width
-        centre, spread = np.zeros(width), np.ones(width)
-        centre[self.features[inside]] = self.centre[inside]
-        spread[self.features[inside]] = self.spread[inside]
+        centre, spread = self.full(X.shape[1])
         with np.errstate(over="ignore"):  # what becomes infinite is refused by those who read the rows
             if not sp.issparse(X):
                 out = np.asarray(X, dtype=np.float64) - centre
@@ -64,6 +60,18 @@ class ColumnScale:
                 scaled.has_canonical_format = X.has_canonical_format
                 return scaled
             return _centred_rows(X, centred, centre, spread)
+
+    def full(self, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the centre and the spread of each of ``width`` columns, 0 and 1 for those that stay as they are.
+
+        >>> ColumnScale("standard", np.array([1, 3]), np.array([10.0, 5.0]), np.array([2.0, 4.0])).full(3)
+        (array([ 0., 10.,  0.]), array([1., 2., 1.]))
+        """
+        inside = self.features < width
+        centre, spread = np.zeros(width), np.ones(width)
+        centre[self.features[inside]] = self.centre[inside]
+        spread[self.features[inside]] = self.spread[inside]
+        return centre, spread
 
     def to_plain(self) -> dict[str, Any]:
         """Return it as data that JSON holds."""

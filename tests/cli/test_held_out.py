@@ -28,7 +28,7 @@ def table(tmp_path):
     """Ninety rows of three classes, the columns on very different scales."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(90, 3)).round(3)
-    y = np.array(["a", "b", "c"])[np.argmax(X + [0.6, 0, 0] + rng.normal(size=(90, 3)) / 2, axis=1)]
+    y = np.array(["a", "b", "c"])[np.argmax(X + [0.2, 0, 0] + rng.normal(size=(90, 3)) / 2, axis=1)]
     lines = [f"{row[0]},{1000 * row[1]!r},{row[2] / 100!r},{label}" for row, label in zip(X.tolist(), y, strict=True)]
     return written(tmp_path, "t.csv", "\n".join(["x,y,z,label", *lines]) + "\n")
 
@@ -104,6 +104,7 @@ def test_early_stopping_says_what_it_kept(table):
 
 
 def test_each_seed_has_the_scale_of_the_rows_that_it_trains_on(table):
+    table.write_text(table.read_text().replace(",c\n", ",b\n"))
     words = [table, "-t", "label", "--early-stopping", "-l", "perceptron", "-p", "3", "--holdout", "30%"]
     several = answer(*words, "--seeds", "3")["holdout"]["by_seed"]
     stream = data.open(table, "label", scale="standard")
@@ -214,3 +215,19 @@ def test_real_tables_end_where_a_careful_pipeline_does(name):
     pairs = [accuracies(file, "-1", frame, y, seed) for seed in range(3 if "adult" in name else 10)]
     ours, theirs = np.mean(pairs, axis=0)
     assert ours >= theirs - 0.02
+
+
+def test_labels_that_the_model_does_not_know_are_said_and_the_model_is_kept(table, tmp_path):
+    names, *lines = table.read_text().splitlines()
+    other = written(tmp_path, "other.csv", "\n".join([names, *(f"{line}." for line in lines)]) + "\n")
+    result = command("train", table, "-t", "label", "--test", other, "-o", tmp_path / "m")
+    assert result.exit_code == 2
+    assert "no label of" in result.stderr
+    assert "Accuracy" not in result.stdout
+    assert rosenblatt.load(tmp_path / "m").classes_.tolist() == ["a", "b", "c"]
+
+
+def test_more_folds_than_rows(table):
+    result = command("train", table, "-t", "label", "--folds", "91")
+    assert result.exit_code == 2
+    assert "--folds 91 is more than the 90 rows: give fewer." in " ".join(result.stderr.split())

@@ -237,3 +237,13 @@ def test_rows_count_as_much_as_they_weigh(tmp_path, classes):
     )
     assert plain.exit_code == 0, plain.stderr
     assert not np.array_equal(rosenblatt.load(tmp_path / "m").coef_, rosenblatt.load(tmp_path / "n").coef_)
+
+
+def test_columns_of_very_different_sizes_are_said():
+    text = "x,y,label\n" + "".join(f"{i % 3},{1000 * (i % 4)},{i % 2}\n" for i in range(30))
+    result = command("watch", "-t", "label", input=text)
+    told = " ".join(result.stderr.split())
+    assert "some columns range over 1,500 times as much as others" in told
+    assert "go on from that with --model" in told
+    alike = text.replace("000,", ",")
+    assert "times as much" not in command("watch", "-t", "label", input=alike).stderr

@@ -162,6 +162,15 @@ def test_a_number_that_is_too_large_once_it_is_scaled(tmp_path):
     file.write_text("x,y\n1e-300,a\n1e300,b\n")
     with pytest.raises(data.DataError, match=r"row 1 \(counted from 0\) holds a number that is too large"):
         data.open(file, preparation=prepared).read()
+    file.write_text("x,y\n1e-300,a\n1e300,b\n2e-300,b\n")
+    stream = data.open(file, preparation=prepared, on_error="skip", block_rows=1)
+    blocks = list(stream)
+    assert [(block.first, block.numbers.tolist(), block.y.tolist()) for block in blocks if len(block)] == [
+        (0, [0], ["a"]),
+        (1, [2], ["b"]),
+    ]
+    assert stream.skipped.rows == 1
+    assert "too large for float64 once it is scaled" in stream.skipped.sentences[0]
 
 
 @pytest.mark.parametrize(
@@ -204,3 +213,46 @@ def test_what_can_be_read_once_has_no_parts(files):
     once = data.open(io.BytesIO(files[0].read_bytes()), preparation=prepared, format="csv")
     with pytest.raises(data.DataError, match="is scaled as it is read"):
         once.unscaled()
+
+
+@pytest.mark.parametrize("name", ["a.svm", "a.vw", "a.parquet", "text.csv", "hash.csv", "onehot.csv"])
+def test_forged_centres_of_what_is_not_a_column_of_numbers(tmp_path, name):
+    file = tmp_path / name
+    lines = [
+        f"{['red', 'blue'][i % 2]},{i % 5},{i % 3 == 0},a few words {i},2020-01-{i + 1:02},{i % 2}" for i in range(20)
+    ]
+    if name == "a.parquet":
+        pq.write_table(pa.table({"indices": [[0, 1], [2]], "values": [[1.0, 2.0], [3.0]], "y": [0, 1]}), file)
+    else:
+        rows = {"a.svm": "1 1:2 3:4\n-1 2:1\n", "a.vw": "1 |f a b:2\n-1 |f c\n"}
+        file.write_text(rows.get(name) or "colour,size,odd,words,day,y\n" + "\n".join(lines) + "\n")
+    options = {"target": "y", "kinds": {"words": "text", "day": "date"}, "bits": 3} if name.endswith("csv") else {}
+    options |= {"bits": 3} if name == "a.vw" else {"target": "y"} if name == "a.parquet" else {}
+    options |= {"categories": "hash"} if name == "hash.csv" else {"drop": ["words"]} if name == "onehot.csv" else {}
+    stream = data.open(file, **options)
+    X, _ = stream.read()
+    numbers = {"text.csv": [2, 4], "hash.csv": [0, 2], "onehot.csv": [2, 4]}.get(name, [])
+    named = stream.feature_names if numbers else []
+    assert [named[feature] for feature in numbers] == ["size", "day"][: len(numbers)]
+    for feature in range(X.shape[1]):
+        scale = {"method": "standard", "features": [feature], "centre": [0.0], "spread": [2.0]}
+        data.open(file, preparation=stream.preparation | {"scale": scale}).read()
+        forged = stream.preparation | {"scale": scale | {"centre": [1.0]}}
+        if feature in numbers:
+            assert data.open(file, preparation=forged).read()[0].shape == X.shape
+        else:
+            with pytest.raises(ValueError, match="'centre' must be 0 for features that are not columns of numbers"):
+                data.open(file, preparation=forged)
+
+
+def test_sparse_arrays_are_not_centred_as_dense_ones_were(tmp_path):
+    np.savez(tmp_path / "dense.npz", X=np.arange(12.0).reshape(4, 3), y=np.arange(4) % 2)
+    prepared = data.open(tmp_path / "dense.npz", scale="standard").preparation
+    X = sp.random_array((5, 3), density=0.5, format="csr", rng=np.random.default_rng(0))
+    names = {name: getattr(X, name) for name in ("shape", "data", "indices", "indptr")}
+    np.savez(tmp_path / "sparse.npz", format="csr", y=np.arange(5) % 2, **names)
+    assert data.open(tmp_path / "dense.npz", preparation=prepared).read()[0].mean() == pytest.approx(0)
+    with pytest.raises(data.DataError, match=r"row 0 \(counted from 0\) is sparse, .* save the rows as a dense array"):
+        data.open(tmp_path / "sparse.npz", preparation=prepared).read()
+    maxabs = data.open(tmp_path / "dense.npz", scale="maxabs").preparation
+    assert data.open(tmp_path / "sparse.npz", preparation=maxabs).read()[0].shape == (5, 3)

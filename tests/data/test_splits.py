@@ -64,3 +64,10 @@ def test_parts_are_numbered_from_0_and_keep_weights():
         assert np.concatenate([block.X for block in found]).ravel().tolist() == np.flatnonzero(mask == part).tolist()
         assert np.concatenate([block.weight for block in found]).tolist() == (np.flatnonzero(mask == part) / 2).tolist()
         assert [block.first for block in found] == np.cumsum([0, *map(len, found[:-1])]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("share", "of_1000"), [(0.01, 10), (0.03, 30), (0.33, 333), (0.07, 70), (0.97, 970), (0.99, 990)]
+)
+def test_uncommon_shares_are_held_out_too(share, of_1000):
+    assert abs(held(Split.of_share(share, 1), ["a"] * 1000).sum() - of_1000) <= 1

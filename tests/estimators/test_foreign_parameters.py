@@ -8,6 +8,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import PassiveAggressiveClassifier, SGDClassifier
 from sklearn.linear_model import Perceptron as Theirs
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron
 
@@ -47,7 +50,7 @@ def test_every_parameter_of_scikit_learn_is_known_or_has_a_sentence(learner, the
 
 
 def test_slips_name_the_parameter_that_was_meant():
-    with pytest.raises(TypeError, match=r"has no parameter maxiter; did you mean max_iter\?"):
+    with pytest.raises(TypeError, match=r"has no parameter maxiter; did you mean 'max_iter'\?"):
         Perceptron(maxiter=3)
     with pytest.raises(TypeError, match=r"AveragedPerceptron has no parameter hypothesis; .* use Perceptron"):
         AveragedPerceptron(hypothesis="last")
@@ -73,3 +76,23 @@ def test_a_class_of_its_own_may_take_anything():
             self.eta0 = eta0
 
     assert Mine(eta0=2.0, max_iter=3).max_iter == 3
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_set_params_says_what_the_constructor_says(learner):
+    with pytest.raises(TypeError) as constructed:
+        learner(tol=1e-3)
+    with pytest.raises(ValueError, match=f"^{learner.__name__} has no parameter tol; ") as refusal:
+        learner().set_params(random_state=0, tol=1e-3)
+    assert str(refusal.value) == str(constructed.value)
+    with pytest.raises(ValueError, match="Invalid parameter 'zzz' for estimator"):
+        learner().set_params(zzz=1)
+    assert learner().set_params(random_state=7).random_state == 7
+
+
+def test_a_grid_says_it_too():
+    X, y = [[1.0], [-1.0]] * 5, [1, 0] * 5
+    with pytest.raises(ValueError, match="Perceptron has no parameter eta0; predictions do not depend"):
+        GridSearchCV(Perceptron(), {"eta0": [0.1, 1.0]}).fit(X, y)
+    with pytest.raises(ValueError, match="Perceptron has no parameter tol; training ends"):
+        GridSearchCV(make_pipeline(StandardScaler(), Perceptron()), {"perceptron__tol": [0.1]}).fit(X, y)

@@ -96,11 +96,20 @@ def test_names_that_are_new_count_for_nothing():
 @pytest.mark.parametrize(
     ("x", "kind", "sentence"),
     [
-        ({"age": None}, ValueError, "expected a finite number, a word or a boolean for 'age', got None: leave out"),
+        ({"age": None}, ValueError, "expected a finite number, a boolean or a string for 'age', got None: leave out"),
         ({"age": math.nan}, ValueError, "for 'age', got nan: leave out a value that is missing"),
         ({"age": math.inf}, ValueError, "for 'age', got inf"),
         ({"age": 10**400}, ValueError, "for 'age', got 0x"),
-        ({"age": [1]}, TypeError, r"for 'age', got \[1\]"),
+        ({"age": pd.NA}, ValueError, "for 'age', got <NA>: leave out a value that is missing"),
+        ({"age": pd.NaT}, ValueError, "for 'age', got NaT: leave out a value that is missing"),
+        (
+            {"tags": ["b", "a"]},
+            TypeError,
+            r"^expected a number, a boolean or a string for 'tags', got \['b', 'a'\]: give several values as features "
+            r"of their own, for instance {'tags=b': 1}\.$",
+        ),
+        ({"age": []}, TypeError, r"a string for 'age', got \[\]\.$"),
+        ({"age": 2j}, TypeError, r"a string for 'age', got 2j\.$"),
         ({1: 2.0}, TypeError, "expected names that are strings, got 1: use '1'"),
         ([1.0, 2.0], TypeError, "expected a dictionary from names to values, got .* partial_fit and predict"),
         ({"a=b": 1.0, "a": "b"}, ValueError, "expected each feature once, got 'a=b' twice"),

@@ -188,10 +188,11 @@ def test_models_without_weights_are_refused():
 
 def test_contributions_are_weight_times_value_by_size_and_the_bias_comes_last():
     table = contributions(with_weights([4, -1, 0, 7], b=-3), [1, 9, 5, -1])
-    assert table["feature"] == ["x1", "x3", "x0", "x2", "(bias)"]
-    assert table["value"] == [9, -1, 1, 5, 1]
-    assert table["weight"] == [-1, 7, 4, 0, -3]
-    assert table["contribution"] == [-9, -7, 4, 0, -3]
+    assert table["feature"] == ["x1", "x3", "x0", "(bias)"]
+    assert table["value"] == [9, -1, 1, 1]
+    assert table["weight"] == [-1, 7, 4, -3]
+    assert table["contribution"] == [-9, -7, 4, -3]
+    assert table.notes == ("1 of 4 features contributes nothing and is left out.",)
     assert table.title == "Predicted 'no': the activation is -15"
 
 
@@ -248,15 +249,26 @@ def test_a_tie_between_classes_is_a_boundary_too():
     assert "label is undefined" in contributions(model, np.zeros(3)).title
 
 
-def test_zero_contributions_are_left_out_of_long_tables_only():
+def test_zero_contributions_are_left_out():
     w = np.ones(40)
     x = np.zeros(40)
     x[[3, 5]] = 1, -2
     table = contributions(with_weights(w), x)
     assert table["feature"] == ["x5", "x3", "(bias)"]
     assert table.notes == ("38 of 40 features contribute nothing and are left out.",)
-    assert len(contributions(with_weights(w[:19]), x[:19])) == 20
-    assert len(contributions(with_weights(w[:20]), x[:20])) == 3
+    assert len(contributions(with_weights(w[:6]), x[:6])) == 3
+
+
+def test_the_scores_of_the_other_classes_are_in_the_title():
+    model = AveragedPerceptron(max_iter=3, random_state=0).fit(X3, Y3)
+    scores = dict(zip(model.classes_.tolist(), model.decision_function(X3[:1])[0], strict=True))
+    first, second, third = sorted(scores, key=scores.get, reverse=True)
+    assert contributions(model, X3[0]).title == (
+        f"Predicted {first!r}: the score of this class is {scores[first]:.4g}, the largest; {second} has "
+        f"{scores[second]:.4g}, {third} has {scores[third]:.4g}"
+    )
+    many = Perceptron(random_state=0).fit(np.eye(9), list(range(9)))
+    assert contributions(many, np.eye(9)[4]).title.endswith(" and 3 more are smaller")
 
 
 def test_top_adds_up_the_others():

@@ -116,6 +116,52 @@ def test_names_come_back(names):
     assert names_from_plain(plain, len(names or ()), None) == names
 
 
+def names_slowly(first, columns, words, n):
+    """Return the names that a file states, None where it would have stated them in another way."""
+    names = [f"#{j - first}" for j in range(n)]
+    for j, word in zip(columns, words, strict=True):
+        names[j] = word
+    plain = {"count": n, "first": first, "columns": columns, "names": words}
+    return names if names_to_plain(names) == plain else None
+
+
+@settings(deadline=None, max_examples=400)
+@given(
+    st.integers(1, 7).flatmap(
+        lambda n: st.tuples(
+            st.just(n),
+            st.integers(0, n),
+            st.lists(st.tuples(st.integers(0, n - 1), st.sampled_from(["a", "#0", "#1", "#2", "#01", "#-1", "#"]))),
+        )
+    )
+)
+def test_names_are_read_if_they_would_be_written_so(stated):
+    n, first, pairs = stated
+    columns, words = [j for j, _ in pairs], [word for _, word in pairs]
+    expected = names_slowly(first, columns, words, n)
+    plain = {"count": n, "first": first, "columns": columns, "names": words}
+    if expected is None:
+        with pytest.raises(ValueError, match="that do not count"):
+            names_from_plain(plain, n, None)
+    else:
+        assert names_from_plain(plain, n, None) == expected
+
+
+def test_a_small_file_claims_no_more_names_than_allowed():
+    """Names of 16,777,216 columns once took over 1 GB, for a header of a kilobyte."""
+    n = 2**21 + 1
+    plain = {"count": n, "first": 0, "columns": [], "names": []}
+    tracemalloc.start()
+    try:
+        with pytest.raises(ParameterError, match="allow them by max_features=16777224") as refusal:
+            names_from_plain(plain, n, 2**24)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert str(refusal.value).startswith("the names of its 2,097,153 columns take 134,217,792 bytes")
+    assert len(names_from_plain(plain, n, 16777224)) == n
+
+
 def forged_width(path, width, columns=(0,), max_features=None):
     """Load a file that claims so many columns; return how it is refused."""
     save(Perceptron(max_iter=1).fit(np.eye(4000)[:2], [0, 1]), path)

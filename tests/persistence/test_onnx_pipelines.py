@@ -114,6 +114,32 @@ def test_unknown_and_missing_words_without_a_frame(path):
         export_onnx(make_pipeline(OneHotEncoder(), learner()).fit(mixed_columns, y), path)
 
 
+@pytest.mark.parametrize("gap", [np.nan, None])
+@pytest.mark.parametrize("impute", [True, False])
+def test_missing_words_may_be_given_as_they_are(path, gap, impute):
+    """A runtime is given "nan" for NaN and "None" for None where a column of objects is passed on as it is."""
+    rng = np.random.default_rng(0)
+    words = rng.choice(np.array(["a", "b", "c", gap], object), (300, 1), p=[0.2, 0.2, 0.3, 0.3])
+    frame = pd.DataFrame({"word": words[:, 0]}, dtype=object)
+    y = [value not in ("a", "b") for value in words[:, 0]]
+    fill = [SimpleImputer(missing_values=gap, strategy="most_frequent")] if impute else []
+    pipeline = make_pipeline(*fill, OneHotEncoder(handle_unknown="ignore"), learner()).fit(frame, y)
+    export_onnx(pipeline, path)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    asked = pd.DataFrame({"word": ["a", "b", "c", gap, "new"]}, dtype=object)
+    expected = pipeline.decision_function(asked)
+    assert expected[3] != expected[4]
+    for given in (asked.to_numpy(object), asked.fillna("").to_numpy(object)):
+        assert session.run(["scores"], {"word": given})[0].ravel() == pytest.approx(expected)
+
+
+def test_a_word_that_looks_like_a_gap_stays_a_word(path):
+    frame = pd.DataFrame({"word": ["nan", np.nan, "b", "a"] * 20}, dtype=object)
+    y = [value == "nan" for value in frame["word"]]
+    pipeline = make_pipeline(OneHotEncoder(handle_unknown="ignore"), learner()).fit(frame, y)
+    assert run(pipeline, path, frame)[0].tolist() == pipeline.predict(frame).tolist() == y
+
+
 def test_what_cannot_be_exported_says_so(path):
     X, y = numbers()
     with pytest.raises(TypeError, match="a step of type PCA cannot be exported: steps may be StandardScaler"):
@@ -168,6 +194,27 @@ def test_a_model_of_a_table_takes_its_columns(tmp_path, path, scale):
     assert run(model, path, strange)[0].tolist() == model.predict(X).tolist()
 
 
+def test_dates_and_numbers_with_commas_are_numbers(tmp_path, path):
+    """The graph reads no text: what the file writes as 2024-02-03, 1.234,56 or 1,234.56 comes in as a number."""
+    rng = np.random.default_rng(0)
+    days, prices = rng.integers(-4000, 20000, 120), rng.integers(100_000, 99_999_999, (120, 2)) / 100
+    out = ["day;price;paid;y"]
+    for i, (day, (price, paid)) in enumerate(zip(days.tolist(), prices.tolist(), strict=True)):
+        written = f"{price:,.2f}".replace(",", " ").replace(".", ",").replace(" ", ".")
+        date = "" if i % 11 == 0 else str(np.datetime64("1970-01-01") + day)
+        out.append(f"{date};{written};{paid:,.2f};{int(rng.random() < 0.5)}")
+    kinds = {"day": "date", "price": "decimal-comma", "paid": "thousands-comma"}
+    options = {"missing": "mean", "delimiter": ";", "scale": "standard", "kinds": kinds}
+    model, file = csv_model(tmp_path, "\n".join(out) + "\n", **options)
+    X, _ = data.open(file, preparation=model.preparation_).read()
+    frame = pd.DataFrame({"day": days.astype(float), "price": prices[:, 0], "paid": prices[:, 1]})
+    frame.loc[::11, "day"] = np.nan
+    label, scores = run(model, path, frame)
+    assert label.tolist() == model.predict(X).tolist()
+    assert scores[:, 0] == pytest.approx(model.decision_function(X), rel=1e-12, abs=1e-12)
+    assert {one.type.tensor_type.elem_type for one in onnx.load(path).graph.input} == {onnx.TensorProto.DOUBLE}
+
+
 def test_hashed_words_stay_outside(tmp_path, path):
     model, file = csv_model(tmp_path, lines(notes=True, gaps=False), kinds={"note": "text"}, bits=6, drop=["day"])
     raw, _ = data.open(file, preparation=model.preparation_).read()
@@ -191,3 +238,14 @@ def test_svmlight_rows_are_scaled_inside(tmp_path, path):
     model.preparation_ = stream.preparation
     rows, _ = data.open(tmp_path / "a.svm", preparation=stream.preparation).read()
     assert run(model, path, X)[0].tolist() == model.predict(rows).tolist()
+
+
+@pytest.mark.parametrize("step", [SimpleImputer(add_indicator=True), OneHotEncoder(min_frequency=3)])
+def test_what_cannot_be_stored_cannot_be_a_graph_either(step, tmp_path):
+    X = np.array([[1.0, np.nan], [2.0, 0.0], [1.0, 1.0], [3.0, np.nan]] * 3)
+    pipeline = make_pipeline(step, Perceptron(random_state=0, max_iter=3, hypothesis="average")).fit(
+        X, [0, 1, 1, 0] * 3
+    )
+    with pytest.raises(ValueError, match="cannot be stored as data"):
+        export_onnx(pipeline, tmp_path / "x.onnx")
+    assert not (tmp_path / "x.onnx").exists()

@@ -18,6 +18,7 @@ from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.data import make_xor
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
 from rosenblatt.plots.axes import BLUE, ORANGE
+from rosenblatt.plurals import percent
 from rosenblatt.training.pass_state import CutPass
 
 RNG = np.random.default_rng(0)
@@ -108,7 +109,7 @@ def test_history_marks_a_pass_that_was_cut_short():
     ax = plot_history(model, axes())
     share = model.report_.last_pass_cut.share
     (cut,) = [line for name, line in lines(ax).items() if name.startswith("cut short")]
-    assert cut.get_label() == f"cut short after {100 * share:.3g} % of its rows"
+    assert cut.get_label() == f"cut short after {percent(share)} of its rows"
     assert (cut.get_xdata()[0], cut.get_ydata()[0]) == (model.n_iter_, model.history_["mistakes"][-1])
     assert to_hex(cut.get_markerfacecolor()) == "#ffffff"
     words = f"Pass {model.n_iter_} was cut short: {model.history_['mistakes'][-1]} mistakes so far"

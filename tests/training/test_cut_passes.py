@@ -59,7 +59,7 @@ def test_an_interrupted_fit_says_how_far_it_came(monkeypatch, tmp_path, classes)
     assert model.history_.dtype.names == ("mistakes", "share")
     assert model.history_["share"].tolist() == [1.0, 1.0, 0.3]
     text = str(report)
-    assert text.startswith("3 passes, the last cut short after 30 % of its rows; ")
+    assert text.startswith("3 passes, the last cut short after 30% of its rows; ")
     last = int(model.history_["mistakes"][-1])
     assert f"Not separated: {last} mistakes in the 30 rows that the last pass visited" in text
     assert "the last cut short" in repr(report)
@@ -106,7 +106,7 @@ def test_an_interrupted_kernel_perceptron_says_how_far_it_came(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.report_.last_pass_cut == CutPass(40, 0.4, interrupted=True)
-    assert str(model.report_).startswith("1 pass, cut short after 40 % of its rows; ")
+    assert str(model.report_).startswith("1 pass, cut short after 40% of its rows; ")
 
 
 def test_in_the_first_pass_of_a_stream_the_share_is_not_known(monkeypatch, tmp_path):

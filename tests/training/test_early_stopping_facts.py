@@ -32,7 +32,7 @@ def test_the_pass_that_is_kept(learner, tmp_path):
     short = learner(early_stopping=True, n_iter_no_change=4, **(options | {"max_iter": model.best_iter_})).fit(X, y)
     assert np.array_equal(short.decision_function(X), model.decision_function(X)), "these are its weights"
     sentence = (
-        f"Early stopping held out {facts.held_out_rows} rows; the least error, {100 * min(errors):.3g} %, came after "
+        f"Early stopping held out {facts.held_out_rows} rows; the least error, {100 * min(errors):.3g}%, came after "
         f"pass {model.best_iter_} of {model.n_iter_}: its weights are kept."
     )
     assert str(model.report_).splitlines()[-1] == sentence
@@ -92,5 +92,5 @@ def test_a_model_that_is_called_after_a_pass_says_nothing_of_an_earlier_fit():
 
 def test_a_file_that_does_not_say_how_many_rows_were_held_out():
     assert str(EarlyStoppingFacts(None, [math.pi / 10, None], 1)) == (
-        "Early stopping held out rows; the least error, 31.4 %, came after pass 1 of 2: its weights are kept."
+        "Early stopping held out rows; the least error, 31.4%, came after pass 1 of 2: its weights are kept."
     )

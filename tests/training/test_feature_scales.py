@@ -1,4 +1,4 @@
-"""Features whose sizes differ so much that the largest drown the others."""
+"""Features whose sizes differ so much that the small ones hardly count."""
 
 import warnings
 

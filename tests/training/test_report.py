@@ -42,10 +42,17 @@ def test_several_classes_say_which_are_separated():
     assert lines[0] == f"20 passes, {report.updates:,} updates, summed over 10 one-vs-rest classifiers."
     last = report.mistakes_by_pass[-1]
     assert lines[1] == f"Not separated: {last:,} mistakes in the last pass, summed over these classifiers."
-    assert lines[2] == f"By class: {which}."
+    assert lines[2] == "Separated: 0, 1 and 2. Not separated: 3, 4, 5, 6, 7 and 2 more."
     html = report._repr_html_()
     assert html.count("<tr>") == 11
     assert "summed over 10" in html
+
+
+def test_where_no_class_is_separated_one_sentence_says_so():
+    X, y = np.zeros((9, 1)), ["a", "b", "c"] * 3
+    model = Perceptron(max_iter=2, random_state=0).fit(X, y)
+    assert repr(model.report_).endswith("one-vs-rest classifiers; no class separated>")
+    assert str(model.report_).splitlines()[2] == "None of the classes was separated from the rest."
 
 
 def test_labels_in_html_are_text():

@@ -30,12 +30,9 @@ def tell_accuracy(path: str, paths: Sequence[str], options: Mapping[str, Any], a
     say_counts(rows)
     classes = [plain_label(label) for label in model.classes.tolist()]
     pairs = {(plain_label(true), plain_label(predicted)): count for (true, predicted), count in found["pairs"].items()}
-    labels = list(dict.fromkeys(true for true, _ in pairs))
-    if not set(labels) & set(classes):
-        raise ValueError(
-            f"no label of {files} is a class of the model: the model knows {_texts(classes)}, and the labels there are "
-            f"{_texts(labels)}. Write them as the model knows them, or train on rows labelled like these."
-        )
+    fault = unknown_labels(pairs, classes, files)
+    if fault is not None:
+        raise fault
     scores = class_scores(pairs, classes)
     if as_json:
         confused = [
@@ -54,6 +51,17 @@ def tell_accuracy(path: str, paths: Sequence[str], options: Mapping[str, Any], a
     print_table(scores.to_table())
     say("")
     print_table(confusion(pairs))
+
+
+def unknown_labels(pairs: Mapping[tuple[Any, Any], int], classes: Sequence[Any], files: str) -> ValueError | None:
+    """Return the error for rows none of whose labels is a class of the model, None where some are."""
+    labels = list(dict.fromkeys(true for true, _ in pairs))
+    if set(labels) & set(classes):
+        return None
+    return ValueError(
+        f"no label of {files} is a class of the model: the model knows {_texts(classes)}, and the labels there are "
+        f"{_texts(labels)}. Write them as the model knows them, or train on rows labelled like these."
+    )
 
 
 def _named(preparation: Mapping[str, Any] | None) -> str:

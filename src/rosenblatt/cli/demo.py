@@ -85,7 +85,7 @@ def _tumours() -> None:
     _heading("2. Benign or malignant?")
     _say(
         f"{len(X)} tumours, {X.shape[1]} measurements each. The measurements are brought to one scale first "
-        "(mean 0, spread 1), or those in large units would drown the others. 70 in 100 tumours are for training; "
+        "(mean 0, spread 1), or the small ones among them would hardly count. 70 in 100 tumours are for training; "
         "the accuracy is the share of right answers on the rest, which the model has never seen."
     )
     last, average, warning = _train_both(X, y, 0)

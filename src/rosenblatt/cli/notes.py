@@ -11,8 +11,8 @@ from rosenblatt.parameters import ParameterError
 from rosenblatt.plurals import count_of, name_some
 
 _FILLED = {
-    "mean": "Numbers become the mean of their column, categories none of the known ones.",
-    "zero": "Numbers become 0, categories none of the known ones.",
+    "mean": "A number becomes the mean of its column, a category counts as none.",
+    "zero": "A number becomes 0, a category counts as none.",
 }
 
 
@@ -40,7 +40,7 @@ def say_counts(stream: Any) -> None:
     if stream.filled and filled_how:
         note(f"missing values: {_listed(stream.filled)}. {filled_how}")
     if stream.unseen:
-        note(f"values that the rows before did not have count as none of the known ones: {_listed(stream.unseen)}.")
+        note(f"values that training did not have count as none: {_listed(stream.unseen)}.")
 
 
 def _listed(counts: dict[str, int]) -> str:

@@ -17,6 +17,8 @@ from rosenblatt.storage.atomic import write_atomically
 
 Columns: TypeAlias = dict[str, list[Any]]
 """Answers for some rows, column by column. The first ones that are written have all columns and no rows."""
+_OTHERS = (".xlsx", ".xls", ".ods", ".json", ".tsv", ".feather", ".arrow", ".npz", ".gz", ".zip")
+"""Endings of formats that answers are not written in."""
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 
 
@@ -28,7 +30,10 @@ def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
     """
     if is_standard_output(out):
         return "jsonl" if as_json else "csv" if several_columns else "lines"
-    return _ENDINGS.get(Path(str(out)).suffix.lower(), "csv" if several_columns else "lines")
+    ending = Path(str(out)).suffix.lower()
+    if ending in _OTHERS:
+        raise ValueError(f"answers are not written as {ending[1:]}: name a file that ends in .csv, .jsonl or .parquet.")
+    return _ENDINGS.get(ending, "csv" if several_columns else "lines")
 
 
 def is_standard_output(out: Path | None) -> bool:

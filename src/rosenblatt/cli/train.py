@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.cli.accuracy import unknown_labels
 from rosenblatt.cli.held_out import cross_validated, more_seeds, scores_of, tested
 from rosenblatt.cli.inputs import check_out, opened
 from rosenblatt.cli.kernel_choice import check_read_once, needs_data
@@ -17,6 +18,7 @@ from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.train_options import TrainOptions, run_options
 from rosenblatt.cli.train_report import print_report, say_scale
 from rosenblatt.cli.train_run import Training
+from rosenblatt.plurals import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
@@ -54,7 +56,11 @@ def train(
         split = Split.of_share(asked.held_share, asked.seed)
         rows = stream.part(split, held=False)
     training = Training(rows, asked, run, paths)
-    interrupted = not training.fit()
+    try:
+        interrupted = not training.fit()
+    except KeyboardInterrupt:
+        note("nothing had been learned yet, so there is no model.")
+        raise
     model = training.model
     answer = training.answer(time.perf_counter() - started)
     answer["interrupted"] = interrupted
@@ -64,12 +70,17 @@ def train(
     def rows_to_test_on(like: Stream) -> Stream:
         return _opened_test(like, test, options) if split is None else stream.part(split, held=True, scaled_as=like)
 
+    later: Exception | None = None
     if test:
         pairs = tested(model, rows_to_test_on(rows), test, held_out=False)
-        answer["test"] = {"files": list(test), **scores_of(pairs, classes)}
+        later = unknown_labels(pairs, classes, ", ".join(test))
+        if later is None:
+            answer["test"] = {"files": list(test), **scores_of(pairs, classes)}
     elif split is not None:
         pairs = tested(model, rows_to_test_on(rows), paths, held_out=True)
         answer["holdout"] = {"share": asked.held_share, **scores_of(pairs, classes)}
+    elif asked.folds is not None and asked.folds > training.rows:
+        later = ValueError(f"--folds {asked.folds:,} is more than the {count_of(training.rows, 'row')}: give fewer.")
     elif asked.folds is not None and not interrupted:
         answer["folds"] = cross_validated(stream, training)
         interrupted = answer["folds"].pop("interrupted")
@@ -82,8 +93,8 @@ def train(
         say_counts(rows)
         say_scale(rows.scale, rows.feature_names, automatic=options.get("scale") == "auto")
         print_report(model, answer)
-    if fault is not None:
-        raise fault
+    if fault or later:
+        raise fault or later  # type: ignore[misc]
     if interrupted:
         raise KeyboardInterrupt
 

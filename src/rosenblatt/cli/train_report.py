@@ -26,13 +26,13 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
     )
     if "kernel" in answer:
         say(kernel_line(answer))
+    _say_accuracy(answer)
     say(str(model.report))
     bars(answer["mistakes_by_pass"], "Mistakes by pass")
     if answer["early_stopping"] is not None:
         errors = answer["early_stopping"]["error_by_pass"]
         shares = ", ".join("-" if error is None else f"{error:.1%}" for error in errors)
         say(f"Error on the rows held out, by pass: {shares}.")
-    _say_accuracy(answer)
     if answer["ranges_differ"]:
         note(
             f"some features range over {answer['ranges_differ']:,.0f} times as much as others, which hardly count: "
@@ -46,12 +46,13 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
 
 def _features(model: TrainedModel) -> str:
     """Return how many features there are, and of how many columns of a table they are made."""
+    from rosenblatt.data.preparations import is_hashed
+
     prepared, features = model.preparation or {}, count_of(model.n_features, "feature")
     columns = prepared.get("columns")
-    if not columns:
+    if not columns or len(columns) == model.n_features:
         return features
-    hashed = any(column["kind"] in ("text", "category") and "categories" not in column for column in columns)
-    words = f", 2^{prepared['bits']} of them for hashed words" if hashed else ""
+    words = f", 2^{prepared['bits']} of them for hashed words" if any(map(is_hashed, columns)) else ""
     return f"{count_of(len(columns), 'column')} as {features}{words}"
 
 
@@ -59,15 +60,19 @@ def say_scale(scale: ColumnScale | None, names: Sequence[str] | None, automatic:
     """Print in one line what is done to columns of numbers, if something is."""
     if scale is None or not len(scale.features):
         return
+    import numpy as np
+
     count = f"{count_of(len(scale.features), 'column')} of numbers"
     done = "centred and divided by" if scale.centre.any() else "divided by"
     by = "the largest value" if scale.method == "maxabs" else "the standard deviation"
-    low, high = scale.spread.argmin(), scale.spread.argmax()
+    varying = np.flatnonzero(scale.spread != 1.0)  # a column whose numbers are all the same is divided by 1
+    varying = varying if len(varying) else np.arange(len(scale.spread))
+    low, high = varying[scale.spread[varying].argmin()], varying[scale.spread[varying].argmax()]
     ends = []
     for place in (low, high):
         name = f" of {names[scale.features[place]]}" if names is not None else ""
         ends.append(f"{scale.spread[place]:.3g}{name}")
-    why = ", as sizes differ; --scale none leaves them as they are" if automatic else ""
+    why = ", as sizes differ, also from the bias (1); --scale none leaves them as they are" if automatic else ""
     between = f"from {ends[0]} to {ends[1]}" if low != high else ends[0]
     say(f"Scaled: {count}, {done} {by} ({between}){why}.")
 

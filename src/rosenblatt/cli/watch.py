@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rosenblatt.training.report import Report
 
 _RECENT = 1000
+_LARGE_RATIO = 10.0
+"""Columns whose ranges differ by more than this are worth a note."""
 
 
 @dataclass
@@ -146,6 +148,8 @@ def watch(
         except OSError as broken:
             fault = broken
     reporter.conclude()
+    if stream is not None:
+        _say_ranges(online, stream)
     if out is not None and stream is not None:
         _save(online, stream, out)
     if stream is not None:
@@ -209,6 +213,22 @@ def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every:
                 reporter.print_line()
                 reported = count.rows
     return reported
+
+
+def _say_ranges(online: OnlineLearner, stream: Stream) -> None:
+    """Print a note where columns of a table that is not scaled differ much in size."""
+    ranges = None if online.model is None else online.model.state.feature_ranges
+    numbers = stream.number_columns
+    if stream.scale is not None or ranges is None or numbers is None:
+        return
+    varying = ranges[numbers[numbers < len(ranges)]]
+    varying = varying[varying > 0]
+    ratio = varying.max() / varying.min() if len(varying) > 1 else 1.0
+    if ratio > _LARGE_RATIO:
+        note(
+            f"some columns range over {ratio:,.0f} times as much as others, which hardly count, and what is read once "
+            "cannot be scaled: train on some rows first, and go on from that with --model."
+        )
 
 
 def _save(online: OnlineLearner, stream: Stream, out: Path) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.blocks import Block, DataError, is_sparse
+from rosenblatt.blocks import Block, DataError, Features, is_sparse, take_rows
+from rosenblatt.parameters import Setting
 from rosenblatt.scaling import ColumnScale, ColumnSums
 
 SCALES = ("none", "standard", "maxabs", "auto")
@@ -70,20 +71,41 @@ class StreamScale:
         if len(scale.features) and (self.method != "auto" or differ_much(sums.means(), sums.deviations())):
             self.fitted = scale
 
-    def apply(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield blocks on this scale; a DataError for a row whose numbers become too large."""
+    def apply(
+        self, blocks: Iterable[Block], table: bool, skipped: Callable[[str], None] | None = None
+    ) -> Iterator[Block]:
+        """Yield blocks on this scale.
+
+        A row whose numbers become too large for float64 is a DataError, or left out where ``skipped`` is given, which
+        gets the sentence. So are sparse rows that are not those of a table, whose columns would have to be centred.
+        """
+        left_out = 0
         for block in blocks:
             if self.fitted is None:
                 yield block
                 continue
-            X = self.fitted.apply(block.X)
-            finite = np.isfinite(X.data if is_sparse(X) else X)
-            if not finite.all():
-                place = int(np.flatnonzero(~finite.ravel())[0])
-                row = np.searchsorted(X.indptr, place, side="right") - 1 if is_sparse(X) else place // X.shape[1]
-                what = f"row {block.first + int(row):,} (counted from 0) holds a number"
-                raise DataError(f"{what} that is too large for float64 once it is scaled: leave the row out.")
-            yield replace(block, X=X)
+            if is_sparse(block.X) and not table and self.fitted.centre.any():
+                what = f"row {block.first:,} (counted from 0) is sparse, expected dense rows, as the scale centres them"
+                raise DataError(f"{what}: save the rows as a dense array.")
+            scaled = replace(block, X=self.fitted.apply(block.X), first=block.first - left_out)
+            bad = _infinite_rows(scaled.X)
+            for row in bad.tolist():
+                what = f"row {block.first + row:,} (counted from 0) holds a number"
+                words = f"{what} that is too large for float64 once it is scaled"
+                if skipped is None:
+                    raise DataError(f"{words}; ", Setting("on_error", "skip"), " leaves such rows out.")
+                skipped(f"{words}.")
+            if len(bad):
+                scaled = take_rows(scaled, np.delete(np.arange(len(block)), bad), scaled.first)
+                left_out += len(bad)
+            yield scaled
+
+
+def _infinite_rows(X: Features) -> NDArray[np.intp]:
+    """Return the rows that hold a number which is not finite."""
+    places = np.flatnonzero(~np.isfinite(X.data if is_sparse(X) else X))
+    rows = np.searchsorted(X.indptr, places, side="right") - 1 if is_sparse(X) else places // max(1, X.shape[1])
+    return np.unique(rows)
 
 
 def differ_much(centre: NDArray[np.float64], spread: NDArray[np.float64]) -> bool:

@@ -248,7 +248,7 @@ def open(
         check_given_preparation(request, request.preparation)
     stored = None if request.preparation is None else request.preparation.pop("scale", None)
     source = _make_source(request)
-    numbers = source.number_columns
+    source.skips, numbers = request.skip, source.number_columns
     if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
         scale = "none"
     if scale not in (None, "none") and not files.rereadable:

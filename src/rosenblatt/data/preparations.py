@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from typing import Any, TypeAlias
 
 from rosenblatt.data.io.formats import FORMATS, TABLES
 from rosenblatt.data.row_source import FILLS, VERSION
@@ -19,11 +20,24 @@ LABEL_KINDS = ("integer", "number", "boolean", "text")
 MOST_BITS = 30
 MOST_NGRAMS = 5
 _MOST_FEATURES = 2**31 - 1
+_Width: TypeAlias = tuple[int | None, Container[int]]
+"""How many features rows have, None where that is unknown, and which of them may be centred."""
 
 
 def is_preparation(data: object) -> bool:
     """Return whether this looks like the preparation of a stream, as nothing else does that users attach to a model."""
     return type(data) is dict and data.get("format") in FORMATS and "version" in data
+
+
+def is_hashed(column: dict[str, Any]) -> bool:
+    """Return whether a column of a preparation is hashed: words, and categories that are too many to list.
+
+    >>> is_hashed({"name": "note", "kind": "text"})
+    True
+    >>> is_hashed({"name": "sex", "kind": "category", "categories": ["female", "male"]})
+    False
+    """
+    return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
 
 
 def check_preparation(data: object) -> int | None:
@@ -40,15 +54,15 @@ def check_preparation(data: object) -> int | None:
     fields = StrictFields(data, "the preparation")
     format = fields.word("format", FORMATS)
     fields.whole("version", VERSION, VERSION)
-    read: Callable[[StrictFields], int | None] = _table if format in TABLES else _OTHERS[format]
-    features = read(fields)
+    read: Callable[[StrictFields], _Width] = _table if format in TABLES else _OTHERS[format]
+    features, centred = read(fields)
     if fields.has("scale"):
-        _scale(fields.part("scale"), features)
+        _scale(fields.part("scale"), features, centred)
     fields.end()
     return features
 
 
-def _scale(fields: StrictFields, width: int | None) -> None:
+def _scale(fields: StrictFields, width: int | None, centred: Container[int]) -> None:
     method = fields.word("method", METHODS[1:])
     features = fields.values("features")
     if any(type(feature) is not int for feature in features) or sorted(set(features)) != features:
@@ -65,24 +79,26 @@ def _scale(fields: StrictFields, width: int | None) -> None:
             raise fields.wrong(name, "a list of numbers above 0", numbers)
         if name == "centre" and method == "maxabs" and any(numbers):
             raise fields.wrong(name, "0 in all places for maxabs", numbers)
+        if name == "centre" and any(number and j not in centred for j, number in zip(features, numbers, strict=True)):
+            raise fields.wrong(name, "0 for features that are not columns of numbers", numbers)
     fields.end()
 
 
-def _width(fields: StrictFields) -> int | None:
-    return fields.optional("n_features", lambda name: fields.whole(name, 1, _MOST_FEATURES))
+def _sparse(fields: StrictFields) -> _Width:
+    return fields.optional("n_features", lambda name: fields.whole(name, 1, _MOST_FEATURES)), ()
 
 
-def _svmlight(fields: StrictFields) -> int | None:
+def _svmlight(fields: StrictFields) -> _Width:
     fields.flag("zero_based")
-    return _width(fields)
+    return _sparse(fields)
 
 
-def _vw(fields: StrictFields) -> int | None:
+def _vw(fields: StrictFields) -> _Width:
     fields.whole("bits", 1, MOST_BITS)
-    return _width(fields)
+    return _sparse(fields)
 
 
-def _npz(fields: StrictFields) -> int | None:
+def _npz(fields: StrictFields) -> _Width:
     fields.word("target")
     fields.word("missing", FILLS)
     features = fields.whole("n_features", 0, _MOST_FEATURES)
@@ -91,13 +107,13 @@ def _npz(fields: StrictFields) -> int | None:
         type(fill) is not list or len(fill) != features or any(type(value) is not float for value in fill)
     ):
         raise fields.wrong("fill", f"a list of {features} numbers", fill)
-    return features
+    return features, range(features)
 
 
 _OTHERS = {"svmlight": _svmlight, "vw": _vw, "npz": _npz}
 
 
-def _table(fields: StrictFields) -> int | None:
+def _table(fields: StrictFields) -> _Width:
     _dialect(fields.part("dialect"))
     for name in ("order", "ignored", "missing_values"):
         fields.words(name)
@@ -112,10 +128,14 @@ def _table(fields: StrictFields) -> int | None:
     if fields.has("lists") and fields.flag("lists"):
         if columns:
             raise fields.wrong("columns", "empty where rows are lists", columns)
-        return _width(fields)
+        return _sparse(fields)
     if not columns:
         raise fields.wrong("columns", "a list of columns", columns)
-    return sum(features for features in columns if features is not None) + (hashed if None in columns else 0)
+    fixed, numbers = 0, set()
+    for kind, features in columns:  # hashed ones come after all others
+        numbers |= {fixed} if kind not in ("boolean", "category", "text") else set()
+        fixed += features or 0
+    return fixed + (hashed if any(features is None for _, features in columns) else 0), numbers
 
 
 def _dialect(fields: StrictFields) -> None:
@@ -139,8 +159,8 @@ def _target(fields: StrictFields) -> None:
     fields.end()
 
 
-def _column(fields: StrictFields) -> int | None:
-    """Return how many features a column has, None if it is hashed."""
+def _column(fields: StrictFields) -> tuple[str, int | None]:
+    """Return the kind of a column and how many features it has, None if it is hashed."""
     fields.word("name")
     kind = fields.word("kind", KINDS)
     features: int | None = 1
@@ -151,4 +171,4 @@ def _column(fields: StrictFields) -> int | None:
     if kind not in ("category", "text") and fields.has("fill"):
         fields.number("fill", -sys.float_info.max, sys.float_info.max)
     fields.end()
-    return features
+    return kind, features

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.blocks import Block, is_sparse
+from rosenblatt.label_text import label_text
 from rosenblatt.tables import Table
 
 _MOST_LABELS = 10
@@ -97,6 +98,6 @@ def _iterate(blocks: Iterable[Block]) -> Any:
 
 
 def _labels(counts: Counter[Any]) -> str:
-    shown = [f"{int(x) if isinstance(x, float) and x.is_integer() else x}: {n:,}" for x, n in counts.most_common()]
+    shown = [f"{label_text(label)}: {n:,}" for label, n in counts.most_common()]
     more = len(shown) - _MOST_LABELS
     return ", ".join(shown[:_MOST_LABELS]) + (f" and {more:,} more" if more > 0 else "")

@@ -101,6 +101,9 @@ class RowSource:
         What should be said about how the files are read: sentences, each as its pieces.
     """
 
+    skips = False
+    """Whether rows that cannot be read are left out."""
+
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
         self.hashed_names: dict[int, str] = {}

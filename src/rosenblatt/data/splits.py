@@ -17,9 +17,6 @@ from numpy.typing import NDArray
 from rosenblatt.blocks import Block, take_rows
 from rosenblatt.kernels.orders import mix
 
-_LARGEST_GROUP = 20
-"""Rows of a class among which some are drawn: shares are rounded to fractions of this size."""
-
 
 @dataclass(frozen=True)
 class Split:
@@ -45,9 +42,13 @@ class Split:
 
     @classmethod
     def of_share(cls, share: float, seed: int) -> Split:
-        """Return a split that holds out a share of the rows of each class, as near as fractions of 20 come to it."""
-        part = Fraction(share).limit_denominator(_LARGEST_GROUP)
-        part = min(max(part, Fraction(1, _LARGEST_GROUP)), Fraction(_LARGEST_GROUP - 1, _LARGEST_GROUP))
+        """Return a split that holds out a share of the rows of each class, rounded to a hundredth or a simple fraction.
+
+        The simpler the fraction, the more evenly small classes are split: 0.33 is a third.
+        """
+        part = Fraction(share).limit_denominator(20)
+        if abs(part - Fraction(share)) > Fraction(1, 50) * min(Fraction(share), 1 - Fraction(share)):
+            part = Fraction(min(max(round(100 * share), 1), 99), 100)
         return cls(part.denominator, 0, part.numerator, seed, keeps_first=True)
 
     @classmethod

@@ -91,7 +91,8 @@ class Stream:
         self.fit_scale()
         self.rows_read = 0
         with closing(self._stored()) as stored:
-            blocks = self._scale.apply(self._of_part(stored))
+            skipped = self._source.record_fault if self._source.skips else None
+            blocks = self._scale.apply(self._of_part(stored), self.number_columns is not None, skipped)
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
                 yield block
@@ -149,7 +150,7 @@ class Stream:
                     progress(self.share_read)
 
         with closing(self._stored()) as blocks:
-            self._scale.fit(self._of_part(watched(blocks)), self._source.number_columns, trained)
+            self._scale.fit(self._of_part(watched(blocks)), self.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""
@@ -196,6 +197,11 @@ class Stream:
     def n_features(self) -> int:
         """Columns of ``X``; for svmlight text, those so far."""
         return self._source.n_features
+
+    @property
+    def number_columns(self) -> np.ndarray | None:
+        """The columns of ``X`` that are columns of numbers in a table; None where all are alike."""
+        return self._source.number_columns
 
     @property
     def feature_names(self) -> list[str] | None:

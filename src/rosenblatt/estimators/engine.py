@@ -16,6 +16,7 @@ from sklearn.utils import assert_all_finite
 
 from rosenblatt.estimators.array_inputs import as_numpy
 from rosenblatt.estimators.prediction import TrainedClassifier
+from rosenblatt.estimators.stream_inputs import refuse_stream
 from rosenblatt.estimators.training_warnings import warn_about_mistakes, warn_about_scales, warn_if_sorted
 from rosenblatt.estimators.unavailable import AvailableUnless
 from rosenblatt.estimators.validation import attach_preparation, block_validator, validate_pair
@@ -55,7 +56,7 @@ class EngineLearner(TrainedClassifier):
 
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
 
         Parameters
@@ -67,6 +68,7 @@ class EngineLearner(TrainedClassifier):
         sample_weight : array of shape (n,), optional
             Scales the step that an update makes; rows of weight 0 are not visited.
         """
+        refuse_stream(X, "fit", self)
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, observers: Sequence[Observer] = ()) -> Self:
@@ -156,7 +158,7 @@ class EngineLearner(TrainedClassifier):
             return self._train(source, options, observers, resumed)
 
     @AvailableUnless.decorator(lambda model: model._needs_all_rows())
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit each row of ``X`` once, in the given order, and go on from what was learned before.
 
         Any chunking of a data set gives the same bits as one pass of ``fit`` with ``shuffle=False``, as long as
@@ -173,6 +175,7 @@ class EngineLearner(TrainedClassifier):
         sample_weight : array of shape (n,), optional
             As for ``fit``.
         """
+        refuse_stream(X, "partial_fit", self)
         options = self._options(X)
         options.check_for_stream("partial_fit")
         start = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from typing import Any, Self
+
+from rosenblatt.parameters import did_you_mean
 
 _STEPS = (
     "predictions do not depend on the size of the steps that start from zero, so there is none to set: leave it out"
@@ -47,7 +48,7 @@ FOREIGN: dict[str, str] = {
 
 
 class OwnParameters:
-    """A class whose constructor says what to do instead of parameters that it does not have.
+    """A class whose constructor and ``set_params`` say what to do instead of parameters that it does not have.
 
     Constructors keep their signatures, which scikit-learn reads; this looks at the names before they are called.
     """
@@ -62,6 +63,14 @@ class OwnParameters:
                         raise TypeError(unknown_parameter(cls.__name__, name, list(own)[1:]))
         return super().__new__(cls)
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of scikit-learn's ``get_params``; a ValueError where one is another library's."""
+        for name in params:
+            own = inspect.signature(type(self).__init__).parameters
+            if name in FOREIGN and name not in own:
+                raise ValueError(unknown_parameter(type(self).__name__, name, list(own)[1:]))
+        return super().set_params(**params)  # type: ignore[misc]
+
 
 def unknown_parameter(learner: str, name: str, own: list[str]) -> str:
     """Return the sentence about a parameter that a learner does not have.
@@ -69,10 +78,10 @@ def unknown_parameter(learner: str, name: str, own: list[str]) -> str:
     >>> print(unknown_parameter("Perceptron", "n_iter", ["max_iter", "shuffle"]))
     Perceptron has no parameter n_iter; the most passes are called max_iter.
     >>> print(unknown_parameter("Perceptron", "shufle", ["max_iter", "shuffle"]))
-    Perceptron has no parameter shufle; did you mean shuffle? It has max_iter, shuffle.
+    Perceptron has no parameter shufle; did you mean 'shuffle'? It has max_iter, shuffle.
     """
     start = f"{learner} has no parameter {name}; "
     if name in FOREIGN:
         return f"{start}{FOREIGN[name]}."
-    close = difflib.get_close_matches(name, own, 1)
-    return f"{start}{f'did you mean {close[0]}? It' if close else 'it'} has {', '.join(own)}."
+    question = did_you_mean(name, own)
+    return f"{start}{f'{question} It' if question else 'it'} has {', '.join(own)}."

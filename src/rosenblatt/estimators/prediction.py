@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.estimators.array_inputs import like_input
 from rosenblatt.estimators.foreign_parameters import OwnParameters
+from rosenblatt.estimators.stream_inputs import refuse_stream
 from rosenblatt.estimators.unavailable import never
 from rosenblatt.estimators.validation import validate_matrix
 from rosenblatt.training.early_stopping import EarlyStoppingFacts, early_stopping_facts
@@ -37,6 +38,7 @@ class ExactClassifier(ClassifierMixin, OwnParameters, BaseEstimator):
         raise NotImplementedError
 
     def _rows(self, X: Any) -> RowMatrix:
+        refuse_stream(X, "predict", self)
         check_is_fitted(self)
         return as_rows(validate_matrix(self, X, reset=False))
 
@@ -44,6 +46,13 @@ class ExactClassifier(ClassifierMixin, OwnParameters, BaseEstimator):
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
         numbers, _ = self._decisions(self._rows(X))
         return like_input(self.classes_[numbers], X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of rows whose class is predicted, each counted with its weight if there are weights."""
+        refuse_stream(X, "score", self)
+        if y is None:
+            raise TypeError("score compares predictions with labels, got none: use score(X, y).")
+        return float(super().score(X, y, sample_weight))
 
     predict_proba = never(
         "a perceptron has no probabilities: wrap it in sklearn.calibration.CalibratedClassifierCV, which makes them of "

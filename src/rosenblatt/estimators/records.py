@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from rosenblatt.parameters import shorten
 from rosenblatt.training.labels import Names
 
+_MISSING = ("NAType", "NaTType")  # what pandas calls missing
+
 
 class Entries(NamedTuple):
     """What a record has: columns in rising order, and a number for each."""
@@ -52,7 +54,7 @@ class RecordColumns:
 
     def learn(self, record: Any) -> Entries:
         """Return what a record has; names that are new get the next columns."""
-        features = _features(record)
+        features = record_features(record)
         for name in features:
             column = self._columns.setdefault(name, len(self._columns))
             if column >= len(self._names):
@@ -62,7 +64,7 @@ class RecordColumns:
 
     def look_up(self, record: Any) -> Entries:
         """Return what a record has in the columns that are known."""
-        return self._entries({name: value for name, value in _features(record).items() if name in self._columns})
+        return self._entries({name: value for name, value in record_features(record).items() if name in self._columns})
 
     def _entries(self, features: dict[str, float]) -> Entries:
         columns = np.fromiter((self._columns[name] for name in features), np.int32, len(features))
@@ -71,8 +73,12 @@ class RecordColumns:
         return Entries(columns[order], values[order])
 
 
-def _features(record: Any) -> dict[str, float]:
-    """Return the number of each feature of a record; an error says which value is none."""
+def record_features(record: Any) -> dict[str, float]:
+    """Return the number of each feature of a record; an error says which value is none.
+
+    >>> record_features({"age": 22, "port": "Cherbourg"})
+    {'age': 22.0, 'port=Cherbourg': 1.0}
+    """
     if not isinstance(record, Mapping):
         raise TypeError(
             f"expected a dictionary from names to values, got {shorten(record)}: for arrays there are partial_fit and "
@@ -91,16 +97,27 @@ def _features(record: Any) -> dict[str, float]:
 
 def _number(name: str, value: Any) -> float:
     """Return the value of a feature as a number; an error where it is none."""
-    number = math.nan
-    if isinstance(value, Real | np.bool_):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
+    missing = value is None or type(value).__name__ in _MISSING
+    if not missing and not isinstance(value, Real | np.bool_):
+        raise TypeError(
+            f"expected a number, a boolean or a string for {name!r}, got {shorten(value)}{_several(name, value)}."
+        )
+    try:
+        number = math.nan if missing else float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
-        kind = TypeError if not isinstance(value, Real | None) else ValueError
-        raise kind(
-            f"expected a finite number, a word or a boolean for {name!r}, got {shorten(value)}: leave out a value that "
-            "is missing, which counts as 0, or fill it in."
+        raise ValueError(
+            f"expected a finite number, a boolean or a string for {name!r}, got {shorten(value)}: leave out a value "
+            "that is missing, which counts as 0, or fill it in."
         )
     return number
+
+
+def _several(name: str, value: Any) -> str:
+    """Return how to give several values at once, as the end of a sentence; "" where there are none."""
+    try:
+        first = next(iter(value))
+    except (TypeError, StopIteration):
+        return ""
+    return f": give several values as features of their own, for instance {{{f'{name}={first}'!r}: 1}}"

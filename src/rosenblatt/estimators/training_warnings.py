@@ -1,4 +1,4 @@
-"""Warnings about a run: mistakes that are left, features that drown others, rows sorted by label."""
+"""Warnings about a run: mistakes that are left, features that hardly count beside others, rows sorted by label."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def warn_about_mistakes(run: TrainingRun) -> None:
 
 
 def warn_about_scales(run: TrainingRun) -> None:
-    """Warn that large features drown others, where that may be why there are many mistakes."""
+    """Warn that some features hardly count beside others, where that may be why there are many mistakes."""
     ratio = differ_in_scale(run)
     if ratio:
         mistakes = int(np.maximum(run.state.mistakes[-1], 0).sum())
@@ -48,8 +48,8 @@ def _mistakes_in_pass(mistakes: int, run: TrainingRun) -> str:
 
 def _scale_advice(ratio: float) -> str:
     return (
-        f"some features range over {ratio:,.0f} times as much as others, which they drown: scale them, for instance "
-        "with sklearn.preprocessing.StandardScaler"
+        f"some features range over {ratio:,.0f} times as much as others, which hardly count beside them: scale them, "
+        "for instance with sklearn.preprocessing.StandardScaler"
     )
 
 

@@ -45,11 +45,25 @@ def _names_from_files(model: Any) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _advice_on_strings() -> Iterator[None]:
+    """Add what to do to scikit-learn's error about a column of strings."""
+    try:
+        yield
+    except ValueError as fault:
+        if not str(fault).startswith("could not convert string to float"):
+            raise
+        raise ValueError(
+            f"{fault}. Make numbers of strings first: with OneHotEncoder in a pipeline, or train on the file with "
+            "fit_stream(data.open(...)), which does."
+        ) from fault
+
+
 def validate_matrix(model: Any, X: Any, *, reset: bool) -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of float32 or float64; a copy only where its layout asks for one."""
     X = as_numpy(X)
     _check_structure(X)
-    with _names_from_files(model):
+    with _names_from_files(model), _advice_on_strings():
         return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
 
 
@@ -57,7 +71,7 @@ def validate_pair(model: Any, X: Any, y: Any, *, reset: bool, finite: bool = Tru
     """Return ``X`` as ``validate_matrix`` does, and the labels; unless ``finite``, NaN in ``X`` is looked for later."""
     X, y = as_numpy(X), as_numpy(y)
     _check_structure(X)
-    with _names_from_files(model):
+    with _names_from_files(model), _advice_on_strings():
         X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
     if y.dtype.kind not in "biuUS":  # integers and words are classes; asking would sort them
         _check_classes(y)

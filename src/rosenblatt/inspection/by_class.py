@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.label_text import label_text
+from rosenblatt.label_text import label_text, plain_label
 from rosenblatt.parameters import ParameterError, Setting, shorten
 
 FULL_UP_TO = 3
@@ -55,11 +55,6 @@ def find_classes(label: Any, classes: Sequence[Any]) -> list[int]:
             more = ", ..." if len(classes) > 20 else ""
             raise ParameterError(Setting("label"), f" must be one of the classes {known}{more}, got {shorten(one)}.")
     return list(dict.fromkeys(places))
-
-
-def plain_label(label: Any) -> Any:
-    """Return a label for the column of a table: 7 for 7.0."""
-    return int(label) if isinstance(label, float) and label.is_integer() and abs(label) < 1e15 else label
 
 
 def short_columns(labels: Sequence[Any], names: Sequence[str], numbers: np.ndarray, top: int) -> dict[str, list[Any]]:

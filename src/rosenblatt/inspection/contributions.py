@@ -14,11 +14,12 @@ from sklearn.utils import check_array
 from rosenblatt.inspection.explain import VOTE_NOTE
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
-from rosenblatt.inspection.predictions import FEW_ROWS, by_size, verdict
+from rosenblatt.inspection.predictions import by_size, left_out, verdict
 from rosenblatt.inspection.rows import one_row, row_of_names
 from rosenblatt.inspection.support import contributions_by_support, is_kernel_model
 from rosenblatt.inspection.units import find_units
 from rosenblatt.parameters import check_integer
+from rosenblatt.plurals import name_some
 from rosenblatt.tables import Table
 
 
@@ -26,9 +27,9 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     """Return why one row is predicted as it is: what each feature, and the bias, adds to the activation.
 
     A contribution is weight times value. They are sorted by size and add up to the activation, whose sign is
-    the answer; with more than two classes, to the score of the class predicted. Where there are more than
-    twenty rows, features that contribute nothing are left out. Where features were scaled (see `explain`), ``value`` is
-    the scaled one that the learner sees, and ``raw value`` the number before scaling, to 12 digits. For a
+    the answer; with more than two classes, to the score of the class predicted. Features that contribute nothing are
+    left out. Where features were scaled (see `explain`), ``value`` is the scaled one that the learner sees, and
+    ``raw value`` the number before scaling, to 12 digits, None for a feature that was not scaled. For a
     `KernelPerceptron` it is what each support row adds: its coefficient times the kernel value of it and ``x``.
 
     Parameters
@@ -39,7 +40,8 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
         Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row, as
         ``predict`` takes it; for a pipeline that starts from text, one string. Or a dictionary of values by the name of
         their feature, 0 where one is absent: numbers before scaling, also for a model that was trained on files with
-        ``scale`` and whose ``predict`` takes scaled rows.
+        ``scale`` and whose ``predict`` takes scaled rows. It may be a record of ``learn_one``: ``{"colour": "red"}`` is
+        the feature ``colour=red``, and a note names what the model does not know.
     top : int, optional
         How many features, or support rows, to show; the others are added up in one line.
 
@@ -53,8 +55,8 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     ------------------------------------
     bad          3      -1            -3
     good         1       1             1
-    film         1       0             0
     (bias)       1       0             0
+    1 of 3 features contributes nothing and is left out.
     >>> contributions(model, {"good": 2}, ["bad", "good", "film"]).title
     "Predicted 'praise': the activation is 2"
     """
@@ -68,12 +70,14 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
 def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top: int | None) -> Table:
     steps, learner = split_pipeline(model)
     if is_kernel_model(learner):
-        return contributions_by_support(learner, _row(x, steps, learner, None), feature_names, top)
+        row, notes = _row(x, steps, learner, None)
+        table = contributions_by_support(learner, row, feature_names, top)
+        return Table(table.to_dict(), table.title, (*table.notes, *notes)) if notes else table
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     if top is not None:
         check_integer("top", top, 1)
-    row = _row(x, steps, learner, names)
+    row, unknown = _row(x, steps, learner, names)
     answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
     matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
     value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
@@ -83,18 +87,17 @@ def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top:
         parts = w * value
     if not np.isfinite(parts).all():
         raise ValueError("weight times value goes beyond the range of floats: scale the features.")
-    notes = [VOTE_NOTE] * rule.averaged
-    order = by_size(parts, drop_zeros=sp.issparse(matrix) or len(parts) + 1 > FEW_ROWS)
+    notes = [VOTE_NOTE] * rule.averaged + unknown
+    order = by_size(parts)
     zero = len(parts) - len(order)
     if zero:
-        verb = "feature contributes nothing and is" if zero == 1 else "features contribute nothing and are"
-        notes.append(f"{zero:,} of {len(parts):,} {verb} left out.")
+        notes.append(left_out(zero, len(parts), "features"))
     others = order[len(order) if top is None else top :]
     shown = order[: len(order) - len(others)]
     columns: dict[str, list[Any]] = {"feature": [names[i] for i in shown]}
     units = find_units(steps, learner, len(w))
     if units is not None:
-        columns["raw value"] = units.at(shown).raw(value[shown]).tolist()
+        columns["raw value"] = units.at(shown).raw_or_none(value[shown])
     columns |= {"value": value[shown].tolist(), "weight": w[shown].tolist(), "contribution": parts[shown].tolist()}
     last = [{"feature": "(bias)", "value": 1.0, "weight": b, "contribution": b}]
     if len(others):
@@ -106,9 +109,14 @@ def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top:
     return Table(columns, verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged), notes)
 
 
-def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> Any:
-    """Return one row as the learner sees it; a dictionary by the names of its features, or of a pipeline's input."""
+def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> tuple[Any, list[str]]:
+    """Return one row as the learner sees it, and notes; a record by the names of features, or of a pipeline's input."""
     if steps is not None or not isinstance(x, Mapping):
-        return one_row(x, steps)
+        return one_row(x, steps), []
     d = int(learner.n_features_in_) if names is None else len(names)
-    return row_of_names(x, feature_labels(learner, d) if names is None else names, find_units(None, learner, d))
+    names = feature_labels(learner, d) if names is None else names
+    any_name = getattr(learner, "_learns_by_name", False)
+    row, unknown = row_of_names(x, names, find_units(None, learner, d), any_name)
+    if not unknown:
+        return row, []
+    return row, [f"Unknown to the model, which counts them as nothing: {name_some(unknown)}."]

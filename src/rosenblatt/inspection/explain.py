@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.data.preparations import is_preparation
-from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, plain_label, short_columns
+from rosenblatt.data.preparations import is_hashed, is_preparation
+from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, short_columns
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.predictions import extremes, title_by_side
 from rosenblatt.inspection.support import explain_support, is_kernel_model
 from rosenblatt.inspection.units import Units, find_units
-from rosenblatt.label_text import label_text
+from rosenblatt.label_text import label_text, plain_label
 from rosenblatt.parameters import check_integer
 from rosenblatt.tables import Table
 
@@ -43,9 +43,9 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
 
     Where features were scaled before the learner saw them, the table has weights in both units: ``weight`` is that of
     the scaled feature, so these compare with each other, and ``weight per unit`` that of the number as it was: the
-    weight over its spread. This is known of a pipeline whose last step before the learner is a `StandardScaler`,
-    `MaxAbsScaler`, `RobustScaler`, `ExactScaler` or a `ColumnTransformer` of these with others, and of a model that was
-    trained on files with ``scale``.
+    weight over its spread, None for a feature that was not scaled. This is known of a pipeline whose last step before
+    the learner is a `StandardScaler`, `MaxAbsScaler`, `RobustScaler`, `ExactScaler` or a `ColumnTransformer` of these
+    with others, and of a model that was trained on files with ``scale``.
 
     A kernel perceptron has no weights of features but coefficients of its support rows, the training rows that it
     was wrong about: those with the largest and the smallest are shown, by their number in the training data.
@@ -122,7 +122,7 @@ def _full_columns(
         columns["feature"] += [names[i] for i in shown]
         columns["weight"] += rule.w[k][shown].tolist()
         if units is not None:
-            columns["weight per unit"] += units.weights(rule.w[k])[shown].tolist()
+            columns["weight per unit"] += units.at(shown).weights_or_none(rule.w[k][shown])
     return columns
 
 
@@ -164,6 +164,5 @@ def _n_not_hashed(learner: Any, d: int) -> int:
     preparation = getattr(learner, "preparation_", None)
     if not isinstance(preparation, dict) or not is_preparation(preparation) or "bits" not in preparation:
         return d
-    columns = preparation.get("columns", [])
-    words = [column for column in columns if column["kind"] in ("category", "text")]
-    return len(columns) - len(words) + sum(len(column.get("categories", [])) for column in words)
+    plain = [column for column in preparation.get("columns", []) if not is_hashed(column)]
+    return sum(len(column["categories"]) if "categories" in column else 1 for column in plain)

@@ -16,10 +16,15 @@ def split_pipeline(model: Any) -> tuple[Any, Any]:
     >>> split_pipeline(make_pipeline(StandardScaler(), Perceptron()))[1], split_pipeline(Perceptron())
     (Perceptron(), (None, Perceptron()))
     """
-    model = getattr(model, "best_estimator_", model)  # a search over parameters
+    model = searched(model)
     if not (hasattr(model, "steps") and hasattr(model, "named_steps")):  # a pipeline, without importing it
         return None, model
     return (model[:-1] if len(model) > 1 else None), model[-1]
+
+
+def searched(model: Any) -> Any:
+    """Return the best model of a search over parameters, such as a GridSearchCV; another model as it is."""
+    return getattr(model, "best_estimator_", model)
 
 
 def through_steps(steps: Any, X: Any) -> Any:

@@ -8,8 +8,7 @@ import numpy as np
 
 from rosenblatt.label_text import label_text
 
-FEW_ROWS = 20
-"""A table of contributions up to this long shows those that are zero, too."""
+_MOST_SCORES = 5  # of other classes in a title
 
 
 def extremes(w: np.ndarray, top: int) -> np.ndarray:
@@ -22,14 +21,24 @@ def extremes(w: np.ndarray, top: int) -> np.ndarray:
     return order if len(w) <= 2 * top else np.concatenate([order[:top], order[-top:]])
 
 
-def by_size(parts: np.ndarray, drop_zeros: bool) -> np.ndarray:
-    """Return the places of the parts of a sum, the largest by size first, without those that are zero if asked for.
+def by_size(parts: np.ndarray) -> np.ndarray:
+    """Return the places of the parts of a sum, the largest by size first, without those that are zero.
 
-    >>> by_size(np.array([1.0, 0.0, -3.0]), drop_zeros=True)
+    >>> by_size(np.array([1.0, 0.0, -3.0]))
     array([2, 0])
     """
     order = np.argsort(-np.abs(parts), kind="stable")
-    return order[parts[order] != 0] if drop_zeros else order
+    return order[parts[order] != 0]
+
+
+def left_out(zero: int, n: int, what: str) -> str:
+    """Return the note about parts that are zero.
+
+    >>> left_out(1, 3, "features")
+    '1 of 3 features contributes nothing and is left out.'
+    """
+    verb = "contributes nothing and is" if zero == 1 else "contribute nothing and are"
+    return f"{zero:,} of {n:,} {what} {verb} left out."
 
 
 def label_words(label: Any) -> str:
@@ -60,9 +69,12 @@ def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, severa
     """
     if not hasattr(learner, "classes_"):
         return f"Predicted {total:.4g}"
+    others = ""
     if not averaged and hasattr(learner, "decision_function"):
         # its sign is exact, where a sum of rounded products may fall on the wrong side of zero
-        total = float(np.ravel(learner.decision_function(row))[k])
+        scores = np.ravel(learner.decision_function(row))
+        total = float(scores[k])
+        others = _other_scores(list(learner.classes_), scores, k) if several else ""
     tied = bool(learner.on_boundary(row)[0]) if hasattr(learner, "on_boundary") else total == 0
     what = "score of this class" if several else "activation"
     whose = f" of the averaged {averaged}" if averaged else ""
@@ -70,4 +82,16 @@ def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, severa
         opening = f"On the boundary, where the label is undefined (predict answers {label_words(answer)})"
     else:
         opening = f"Predicted {label_words(answer)}"
-    return f"{opening}: the {what}{whose} is {total + 0.0:.4g}"
+    return f"{opening}: the {what}{whose} is {total + 0.0:.4g}{others}"
+
+
+def _other_scores(classes: list[Any], scores: np.ndarray, k: int) -> str:
+    """Return the scores of the classes but that of number ``k``, the largest first, as the end of a sentence.
+
+    >>> _other_scores(["a", "b", "c"], np.array([-3.0, -1.0, -2.0]), 1)
+    ', the largest; c has -2, a has -3'
+    """
+    order = [place for place in np.argsort(-scores, kind="stable").tolist() if place != k]
+    words = [f"{label_text(classes[place])} has {scores[place] + 0.0:.4g}" for place in order[:_MOST_SCORES]]
+    more = len(order) - len(words)
+    return f", the largest; {', '.join(words)}" + (f" and {more:,} more are smaller" if more else "")

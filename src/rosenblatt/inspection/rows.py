@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +10,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.estimators.records import record_features
 from rosenblatt.inspection.pipelines import feature_labels, through_steps
 from rosenblatt.inspection.units import Units
-from rosenblatt.parameters import shorten
-
-_GUESSED_FROM = 20_000  # names that a misspelt one is compared with
+from rosenblatt.parameters import did_you_mean, shorten
 
 
 def one_row(x: Any, steps: Any) -> Any:
@@ -42,23 +40,36 @@ def one_row(x: Any, steps: Any) -> Any:
     return through_steps(steps, row)
 
 
-def row_of_names(x: Mapping[str, Any], names: list[str], units: Units | None) -> np.ndarray:
-    """Return a dictionary of features as a row that the learner can see: scaled, and 0 where a feature is absent.
+def row_of_names(
+    x: Mapping[str, Any], names: list[str], units: Units | None, any_name: bool = False
+) -> tuple[np.ndarray, list[str]]:
+    """Return a record as a row that the learner can see, and the features of it that the model does not know.
 
-    >>> row_of_names({"sun": 3}, ["rain", "sun"], None)
-    array([[0., 3.]])
+    A string is the feature "name=string"; the row is scaled, and 0 where a feature is absent. A string that is new
+    under a name that is known has no feature, and nor has a name that is new where that may be (``any_name``).
+
+    >>> row_of_names({"sun": 3, "wind": "west"}, ["rain", "sun", "wind=east", "wind=west"], None)
+    (array([[0., 3., 0., 1.]]), [])
+    >>> row_of_names({"wind": "north"}, ["rain", "wind=east"], None)
+    (array([[0., 0.]]), ['wind=north'])
     >>> row_of_names({"snu": 3}, ["rain", "sun"], None)
     Traceback (most recent call last):
     ValueError: the model has no feature 'snu': did you mean 'sun'?
     """
-    places = _places(x, names)
-    row = np.zeros(len(names))
+    places = {name: place for place, name in enumerate(names)}
     for name, value in x.items():
-        try:
-            row[places[name]] = float(value)
-        except (TypeError, ValueError):
-            raise ValueError(f"expected a number for the feature {name!r}, got {shorten(value)}.") from None
-    return (row if units is None else units.scaled(row)).reshape(1, -1)
+        if isinstance(value, str) and name in places:
+            raise ValueError(f"expected a number for the feature {name!r}, got {shorten(value)}.")
+        known = isinstance(value, str) and any(other.startswith(f"{name}=") for other in names)
+        if not any_name and not known and name not in places:
+            raise _no_feature(name, names)
+    features = record_features(x)
+    row = np.zeros(len(names))
+    for name in features.keys() & places.keys():
+        row[places[name]] = features[name]
+    return (row if units is None else units.scaled(row)).reshape(1, -1), [
+        name for name in features if name not in places
+    ]
 
 
 def _row_for_steps(x: Mapping[str, Any], steps: Any) -> Any:
@@ -67,7 +78,9 @@ def _row_for_steps(x: Mapping[str, Any], steps: Any) -> Any:
     if width is None:
         return [dict(x)]
     names = feature_labels(steps, width)
-    _places(x, names)
+    for name in x:
+        if name not in names:
+            raise _no_feature(name, names)
     values = [x.get(name, 0) for name in names]
     if hasattr(steps, "feature_names_in_"):
         for library in ("pandas", "polars"):
@@ -77,12 +90,7 @@ def _row_for_steps(x: Mapping[str, Any], steps: Any) -> Any:
     return np.array([values])
 
 
-def _places(x: Mapping[str, Any], names: list[str]) -> dict[str, int]:
-    """Return the place of each name; a ValueError where ``x`` has one that there is not."""
-    places = {name: place for place, name in enumerate(names)}
-    for name in x:
-        if name not in places:
-            near = difflib.get_close_matches(str(name), names[:_GUESSED_FROM], 1)
-            guess = f"did you mean {near[0]!r}?" if near else f"they are called {shorten(names)}."
-            raise ValueError(f"the model has no feature {name!r}: {guess}")
-    return places
+def _no_feature(name: Any, names: list[str]) -> ValueError:
+    """Return the error about a name that is none of those of the features."""
+    guess = did_you_mean(str(name), names) or f"they are called {shorten(names)}."
+    return ValueError(f"the model has no feature {name!r}: {guess}")

@@ -11,8 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, plain_label, short_columns
-from rosenblatt.inspection.predictions import FEW_ROWS, by_size, extremes, title_by_side, verdict
+from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, short_columns
+from rosenblatt.inspection.predictions import by_size, extremes, left_out, title_by_side, verdict
+from rosenblatt.label_text import plain_label
 from rosenblatt.parameters import check_integer
 from rosenblatt.plurals import count_of
 from rosenblatt.tables import Table
@@ -137,9 +138,9 @@ def contributions_by_support(learner: Any, row: Any, feature_names: Sequence[str
     if not np.isfinite(parts).all():
         raise ValueError("coefficient times kernel value goes beyond the range of floats: scale the features.")
     notes = [f"Kernel: {kernel_words(learner)}."] + [_VOTE_NOTE] * rule.averaged
-    order = by_size(parts, drop_zeros=len(parts) > FEW_ROWS)
+    order = by_size(parts)
     zero = len(parts) - len(order)
-    notes += [f"{zero:,} of {len(parts):,} support rows contribute nothing and are left out."] * (zero > 0)
+    notes += [left_out(zero, len(parts), "support rows")] * (zero > 0)
     others = order[len(order) if top is None else top :]
     shown = order[: len(order) - len(others)]
     lines: list[tuple[Any, ...]] = [(rule.rows[i], coefficients[i], value[i], parts[i]) for i in shown]

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.scaling import ColumnScale
+
 _SCALERS = {
     "StandardScaler": ("with_mean", "mean_"),
     "RobustScaler": ("with_centering", "center_"),
@@ -39,6 +41,22 @@ class Units:
         """Return weights for the numbers before scaling."""
         with np.errstate(over="ignore", under="ignore"):
             return w / self.spread
+
+    def weights_or_none(self, w: np.ndarray) -> list[float | None]:
+        """Return such weights, None for features that were not scaled.
+
+        >>> Units(np.array([30.0, 0.0]), np.array([10.0, 1.0])).weights_or_none(np.array([2.0, 5.0]))
+        [0.2, None]
+        """
+        return self._of_scaled(self.weights(w))
+
+    def raw_or_none(self, scaled: np.ndarray) -> list[float | None]:
+        """Return numbers as they were before scaling, None for features that were not scaled."""
+        return self._of_scaled(self.raw(scaled))
+
+    def _of_scaled(self, numbers: np.ndarray) -> list[float | None]:
+        same = (self.centre == 0.0) & (self.spread == 1.0)
+        return [None if alike else number for alike, number in zip(same.tolist(), numbers.tolist(), strict=True)]
 
     def bias(self, w: np.ndarray, b: float) -> float:
         """Return the bias that goes with these weights."""
@@ -92,12 +110,7 @@ def find_units(steps: Any, learner: Any, d: int) -> Units | None:
     scale = preparation.get("scale") if isinstance(preparation, dict) else None
     if not isinstance(scale, dict):
         return None
-    places = np.asarray(scale["features"], dtype=int)
-    inside = places < d
-    units = Units(np.zeros(d), np.ones(d))
-    units.centre[places[inside]] = np.asarray(scale["centre"], dtype=float)[inside]
-    units.spread[places[inside]] = np.asarray(scale["spread"], dtype=float)[inside]
-    return units
+    return Units(*ColumnScale.from_plain(scale).full(d))
 
 
 def _of_step(step: Any, d: int) -> Units | None:

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.inspection.geometry import linear_rule
-from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
+from rosenblatt.inspection.pipelines import feature_labels, searched, split_pipeline
 from rosenblatt.persistence.exact_onnx import Graph, decide
 from rosenblatt.persistence.onnx_inputs import Inputs, piped_rows, prepared_rows
-from rosenblatt.persistence.pipelines import learner_of
+from rosenblatt.persistence.pipelines import learner_of, stored_steps
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.training.dual.state import DualState
@@ -31,13 +31,15 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
 
     The graph includes what is done to rows before. A model that says how the rows of a table become features
     (``preparation_``, as models of the command do) has an input for each column of the table, of shape (rows, 1) under
-    its name: numbers, dates as days since 1970 and booleans as float64, NaN for a missing one, which is filled as the
-    preparation says; categories as strings, of which an unknown one has no feature. Words that are hashed cannot be
-    made in ONNX: then the input stays ``X``, the features, and the graph's note says so. Their scale is applied in both
-    cases. A `Pipeline` has such inputs where its first step is a ColumnTransformer that was fitted on a data frame, or
-    takes words by name, and one ``X`` otherwise; an empty string stands for a missing word. A column whose name is
-    taken, such as "label", has another, and the note "columns" says which. What ``predict`` would refuse, an unknown
-    category or a missing number, is not refused.
+    its name. Columns of numbers are float64, NaN for a missing one, which is filled as the preparation says: a date is
+    the number of days since 1970-01-01, a boolean 0 or 1, and a number that the file writes with a comma (1.234,56 or
+    1,234.56) the number itself, as graphs read no text. Categories are strings, of which an unknown one has no feature.
+    Words that are hashed cannot be made in ONNX: then the input stays ``X``, the features, and the graph's note says
+    so. Their scale is applied in both cases. A `Pipeline` has such inputs where its first step is a ColumnTransformer
+    that was fitted on a data frame, or takes words by name, and one ``X`` otherwise; an empty string stands for a
+    missing word, and so does NaN or None in an array of objects, whichever was missing in training, unless "nan" or
+    "None" is a category. A column whose name is taken, such as "label", has another, and the note "columns" says
+    which. What ``predict`` would refuse, an unknown category or a missing number, is not refused.
 
     The label is that of ``predict`` in every row, on the boundary too: rows whose scores are within rounding of each
     other are decided once more from products cut into pieces whose sums do not round. Imputers, encoders, scalers and
@@ -50,6 +52,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     ----------
     model : Perceptron, AveragedPerceptron or RescaledPerceptron, or a Pipeline that ends in one
         Not a vote, which is cast by many weight vectors. The steps of a pipeline may be those that `save` takes.
+        Of a search over parameters, such as a GridSearchCV, its ``best_estimator_`` is exported.
     path : str or path
         The file to write, as a whole or not at all; an OSError where that fails.
     exact : bool
@@ -91,6 +94,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
     else:
         x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
+        stored_steps(model)  # parameters that cannot be stored have no graph either
     number, scores = decide(graph, x, rule.w, rule.b, exact)
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")
@@ -117,7 +121,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
 
 def check_exportable(model: Any) -> None:
     """Raise a TypeError or scikit-learn's error unless ``model`` is trained, of this library, and has weights."""
-    learner = learner_of(model)
+    learner = learner_of(searched(model))
     if isinstance(getattr(learner, "state_", None), DualState):
         raise TypeError(
             "a kernel perceptron has support rows and no weights, so it cannot be exported: use save, or train "

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.preparations import check_preparation, is_preparation
 from rosenblatt.estimators.rescaled import RescaledPerceptron
+from rosenblatt.inspection.pipelines import searched
 from rosenblatt.parameters import check_integer, shorten
 from rosenblatt.persistence.codecs import (
     LEARNERS,
@@ -47,7 +48,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         MaxAbsScaler, SimpleImputer, OneHotEncoder, ColumnTransformer and Pipeline of these, ExactScaler, SphereLift,
         Combinations. They are stored as data; columns that a function selected, as those that it found. Labels must be
         integers, floats, booleans or words. A kernel that is a function cannot be saved, as files hold no code. A
-        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use.
+        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use. Of a search over
+        parameters, such as a GridSearchCV, its ``best_estimator_`` is saved.
     path : str or path
         Where to, for instance "model.safetensors".
 
@@ -62,6 +64,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> again.predict([[3, 1], [-1, -1]]), again.n_updates_
     (array(['yes', 'no'], dtype='<U3'), 2)
     """
+    model = searched(model)
     learner = learner_of(model)
     check_is_fitted(learner)
     _check_attached(getattr(learner, "preparation_", None))
@@ -92,7 +95,9 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
     max_features : int or None
         Columns whose weights are zero are not stored, so that a small file can claim any number of them: beyond this
         one, 2^24, a ParameterError asks you to allow them. None allows as many as the size of the file vouches for,
-        those of all files that `save` wrote among them: beyond 2^24 it stores one column in 64 in any case.
+        those of all models that `save` wrote among them: beyond 2^24 it stores one column in 64 in any case. The steps
+        of a pipeline claim columns too, all of them together no more than this; those that a ColumnTransformer has
+        beyond the ones with a name or in a list count 64 times.
 
     Examples
     --------

@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 
 from rosenblatt.data.io.formats import TABLES
-from rosenblatt.data.preparations import is_preparation
+from rosenblatt.data.preparations import is_hashed, is_preparation
 from rosenblatt.persistence.exact_onnx import INTERNAL, Graph
-from rosenblatt.persistence.onnx_rows import Part, Rows, filled, gather, one_hot, scaled
+from rosenblatt.persistence.onnx_rows import ColumnGroup, Rows, filled, gather, one_hot, scaled
 from rosenblatt.persistence.onnx_steps import apply_step, columns_in_use, columns_of_words
+from rosenblatt.scaling import ColumnScale
 
 _OUTPUTS = ("label", "scores")
 
@@ -31,22 +32,19 @@ class Inputs:
         self.declared.append(("X", "STRING" if words else "DOUBLE", ["rows", width]))
         return "X"
 
-    def column(self, name: str, words: bool) -> Part:
+    def column(self, name: str, words: bool) -> ColumnGroup:
         """Declare the input of a column, under its own name where that is free."""
         free = name or "column"
         while free in _OUTPUTS or free in self.columns or free.startswith(INTERNAL):
             free = "column " + free
         self.columns[free] = name
         self.declared.append((free, "STRING" if words else "DOUBLE", ["rows", 1]))
-        return Part(free, 1, words)
+        return ColumnGroup(free, 1, words)
 
 
 def hashes_words(preparation: Any) -> bool:
     """Return whether a preparation hashes words, which no ONNX graph can do."""
-    return any(
-        column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
-        for column in preparation.get("columns", ())
-    )
+    return any(map(is_hashed, preparation.get("columns", ())))
 
 
 def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) -> str:
@@ -60,7 +58,7 @@ def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) ->
             if words:
                 part = one_hot(graph, part, [column["categories"]])
             elif "fill" in column:
-                part = Part(filled(graph, part.tensor, np.array([column["fill"]])))
+                part = ColumnGroup(filled(graph, part.tensor, np.array([column["fill"]])))
             rows.parts.extend([part] if part.width else [])
         x = rows.matrix(graph, "the model")
     else:
@@ -68,15 +66,13 @@ def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) ->
         if columns:
             inputs.note = "Words are hashed, which no ONNX graph can do: X are the features that the preparation makes."
     scale = preparation.get("scale") if is_preparation(preparation) else None
-    return _on_scale(graph, x, scale, width) if scale and scale["features"] else x
+    return _on_scale(graph, x, ColumnScale.from_plain(scale), width) if scale and scale["features"] else x
 
 
-def _on_scale(graph: Graph, x: str, scale: dict[str, Any], width: int) -> str:
+def _on_scale(graph: Graph, x: str, scale: ColumnScale, width: int) -> str:
     """Return features on their scale; those after the last that is scaled stay as they are."""
-    places = [feature for feature in scale["features"] if feature < width]
-    last = max(places, default=-1) + 1
-    centre, spread = np.zeros(last), np.ones(last)
-    centre[places], spread[places] = scale["centre"][: len(places)], scale["spread"][: len(places)]
+    last = min(int(scale.features[-1]) + 1, width)
+    centre, spread = scale.full(last)
     if last == width:
         return scaled(graph, x, centre, spread)
     first = scaled(graph, gather(graph, x, range(last)), centre, spread)
@@ -97,16 +93,16 @@ def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Any], width: int) -
     words, names = columns_of_words(used[0], d), getattr(used[0], "feature_names_in_", None)
     if names is not None and (words or isinstance(used[0], ColumnTransformer)):
         needed = columns_in_use(used[0], d)
-        rows = Rows([inputs.column(str(names[j]), j in words) if j in needed else Part("") for j in range(d)])
+        rows = Rows([inputs.column(str(names[j]), j in words) if j in needed else ColumnGroup("") for j in range(d)])
     elif words and len(words) < d:
         raise ValueError(
             "columns of words and of numbers cannot be one input of an ONNX graph: fit the pipeline on a data frame."
         )
     elif words:
         x = inputs.matrix(d, words=True)
-        rows = Rows([Part(gather(graph, x, [j]), 1, True) for j in range(d)])
+        rows = Rows([ColumnGroup(gather(graph, x, [j]), 1, True) for j in range(d)])
     else:
-        rows = Rows([Part(inputs.matrix(d), d)])
+        rows = Rows([ColumnGroup(inputs.matrix(d), d)])
     for step in used:
         rows = apply_step(graph, step, rows)
     return rows.matrix(graph, "the learner")

@@ -13,25 +13,25 @@ from rosenblatt.persistence.exact_onnx import Graph
 
 
 @dataclass(frozen=True)
-class Part:
-    """Columns of rows: a matrix of numbers, or one column of words."""
+class ColumnGroup:
+    """Some columns of the rows, side by side: a matrix of numbers, or one column of words."""
 
     tensor: str
     width: int = 1
     words: bool = False
-    fill: tuple[str, str] | None = None
-    """For words, the one that stands for a missing one, and the one that takes its place."""
+    fill: tuple[Any, str] | None = None
+    """For words, what is missing, a word or NaN, None and the like, and the word that takes its place."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as parts side by side."""
+    """Rows as groups of columns side by side."""
 
-    parts: list[Part]
+    parts: list[ColumnGroup]
     sparse: bool = False
     """Whether scikit-learn has them as a sparse matrix here, which some steps treat with other roundings."""
 
-    def each(self, change: Callable[[Part, int], Part | None]) -> Rows:
+    def each(self, change: Callable[[ColumnGroup, int], ColumnGroup | None]) -> Rows:
         """Return the rows with each part changed, given the number of its first column; None leaves it out."""
         out, start = [], 0
         for part in self.parts:
@@ -54,7 +54,7 @@ class Rows:
     def select(self, graph: Graph, columns: Sequence[int]) -> Rows:
         """Return some of the columns, in the order given."""
         places = [(part, k) for part in self.parts for k in range(part.width)]
-        out: list[Part] = []
+        out: list[ColumnGroup] = []
         k = 0
         while k < len(columns):
             part, first = places[columns[k]]
@@ -62,7 +62,7 @@ class Rows:
             while k + len(run) < len(columns) and places[columns[k + len(run)]][0] is part:
                 run.append(places[columns[k + len(run)]][1])
             whole = part.width == len(run) and run == list(range(part.width))
-            out.append(part if whole else Part(gather(graph, part.tensor, run), len(run)))
+            out.append(part if whole else ColumnGroup(gather(graph, part.tensor, run), len(run)))
             k += len(run)
         return replace(self, parts=out)
 
@@ -72,13 +72,13 @@ def gather(graph: Graph, tensor: str, columns: Sequence[int]) -> str:
     return graph("Gather", tensor, graph.constant(np.array(columns, np.int64)), axis=1)
 
 
-def one_hot(graph: Graph, part: Part, categories: list[list[Any]]) -> Part:
+def one_hot(graph: Graph, part: ColumnGroup, categories: list[list[Any]]) -> ColumnGroup:
     """Return a column for each category, 1 where a row has it; for words or numbers, NaN among them."""
     total = sum(map(len, categories))
     if not total:
         return replace(part, width=0)
     if part.words:
-        return Part(_one_hot_words(graph, part, categories[0]), total)
+        return ColumnGroup(_one_hot_words(graph, part, categories[0]), total)
     columns = [k for k, values in enumerate(categories) for _ in values]
     known = np.array([[float(value) for values in categories for value in values]])
     repeated = gather(graph, part.tensor, columns)
@@ -86,19 +86,25 @@ def one_hot(graph: Graph, part: Part, categories: list[list[Any]]) -> Part:
     missing = np.isnan(known)
     if missing.any():
         found = graph("Or", found, graph("And", graph("IsNaN", repeated), graph.constant(missing)))
-    return Part(graph("Cast", found, to=graph.type("DOUBLE")), total)
+    return ColumnGroup(graph("Cast", found, to=graph.type("DOUBLE")), total)
 
 
-def _one_hot_words(graph: Graph, part: Part, categories: list[Any]) -> str:
+def _one_hot_words(graph: Graph, part: ColumnGroup, categories: list[Any]) -> str:
     numbers: dict[str, int] = {}
+    missing: tuple[Any, int] | None = None
     for k, value in enumerate(categories):
         numbers["" if _is_missing(value) else str(value)] = k  # an empty string stands for what is missing
+        missing = (value, k) if _is_missing(value) else missing
     if part.fill is not None:
-        token, filled = part.fill
+        gap, filled = part.fill
+        token = gap if isinstance(gap, str) else ""
         if token in numbers and token != filled:
             raise ValueError(f"the word {token!r} is a category and stands for missing ones: rename the category.")
         if filled in numbers:
             numbers[token] = numbers[filled]
+            missing = (gap, numbers[filled])
+    if missing is not None:
+        numbers.setdefault(str(missing[0]), missing[1])  # as runtimes in Python write it where they are given it
     codes = graph(
         "LabelEncoder",
         part.tensor,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +17,7 @@ from rosenblatt.features.combinations import Combinations
 from rosenblatt.features.lifts import SphereLift
 from rosenblatt.features.scaling import ExactScaler
 from rosenblatt.persistence.exact_onnx import Graph
-from rosenblatt.persistence.onnx_rows import Part, Rows, filled, gather, one_hot, scaled
+from rosenblatt.persistence.onnx_rows import ColumnGroup, Rows, filled, gather, one_hot, scaled
 from rosenblatt.persistence.steps.codec import CODECS
 from rosenblatt.persistence.steps.selections import selected_indices
 
@@ -60,11 +60,11 @@ def columns_in_use(step: Any, d: int) -> set[int]:
     return set(range(d))
 
 
-def _parts(step: ColumnTransformer) -> list[tuple[Any, list[int]]]:
+def _parts(step: ColumnTransformer) -> list[tuple[Any, Sequence[int]]]:
     """Return the fitted steps of a ColumnTransformer with the columns of each."""
     names = getattr(step, "feature_names_in_", None)
-    known = None if names is None else list(names)
-    out: list[tuple[Any, list[int]]] = []
+    known = None if names is None else {name: j for j, name in enumerate(names)}
+    out: list[tuple[Any, Sequence[int]]] = []
     left = set(range(int(step.n_features_in_)))
     for k, (_, fitted, columns) in enumerate(step.transformers_):
         if k < len(step.transformers):
@@ -84,8 +84,8 @@ def _scale(graph: Graph, rows: Rows, centre: Any, spread: Any) -> Rows:
     tensor, width = rows.matrix(graph, "a scaler"), sum(part.width for part in rows.parts)
     if rows.sparse and spread is not None:  # scikit-learn multiplies the numbers of sparse rows by one over it
         tensor = graph("Mul", tensor, graph.constant((1.0 / np.asarray(spread))[None, :]))
-        return Rows([Part(tensor, width)], rows.sparse)
-    return Rows([Part(scaled(graph, tensor, centre, spread), width)], rows.sparse)
+        return Rows([ColumnGroup(tensor, width)], rows.sparse)
+    return Rows([ColumnGroup(scaled(graph, tensor, centre, spread), width)], rows.sparse)
 
 
 def _standard(graph: Graph, step: StandardScaler, rows: Rows) -> Rows:
@@ -96,23 +96,22 @@ def _maxabs(graph: Graph, step: MaxAbsScaler, rows: Rows) -> Rows:
     out = _scale(graph, rows, None, step.scale_)
     if not getattr(step, "clip", False):
         return out
-    part = out.parts[0]
-    return Rows([Part(graph("Clip", part.tensor, graph.number(-1.0), graph.number(1.0)), part.width)], out.sparse)
+    clipped = graph("Clip", out.parts[0].tensor, graph.number(-1.0), graph.number(1.0))
+    return Rows([ColumnGroup(clipped, out.parts[0].width)], out.sparse)
 
 
 def _exact(graph: Graph, step: ExactScaler, rows: Rows) -> Rows:
     tensor = rows.matrix(graph, "a scaler")
-    return Rows([Part(scaled(graph, tensor, step.centre_, step.spread_), len(step.centre_))], rows.sparse)
+    return Rows([ColumnGroup(scaled(graph, tensor, step.centre_, step.spread_), len(step.centre_))], rows.sparse)
 
 
 def _impute(graph: Graph, step: SimpleImputer, rows: Rows) -> Rows:
     kept_all = step.strategy == "constant" or step.keep_empty_features
 
-    def change(part: Part, start: int) -> Part | None:
+    def change(part: ColumnGroup, start: int) -> ColumnGroup | None:
         values = step.statistics_[start : start + part.width].tolist()
         if part.words:
-            token = step.missing_values if isinstance(step.missing_values, str) else ""
-            return Part(part.tensor, 1, True, (token, str(values[0])))
+            return ColumnGroup(part.tensor, 1, True, (step.missing_values, str(values[0])))
         numbers = np.array([math.nan if value is None else float(value) for value in values])
         kept = [j for j, value in enumerate(numbers) if kept_all or not math.isnan(value)]
         missing = step.missing_values
@@ -120,7 +119,7 @@ def _impute(graph: Graph, step: SimpleImputer, rows: Rows) -> Rows:
             raise ValueError("a SimpleImputer that looks for words gets numbers, so there is no ONNX graph of it.")
         tensor = part.tensor if len(kept) == part.width else gather(graph, part.tensor, kept) if kept else ""
         gap = math.nan if missing is None else float(missing)
-        return Part(filled(graph, tensor, numbers[kept], gap), len(kept)) if kept else None
+        return ColumnGroup(filled(graph, tensor, numbers[kept], gap), len(kept)) if kept else None
 
     return rows.each(change)
 
@@ -138,7 +137,7 @@ def _encode(graph: Graph, step: OneHotEncoder, rows: Rows) -> Rows:
 def _sphere(graph: Graph, step: SphereLift, rows: Rows) -> Rows:
     tensor, width = rows.matrix(graph, "SphereLift"), int(step.n_features_in_)
     square = graph("ReduceSumSquare", tensor, axes=[1], keepdims=1)
-    return Rows([Part(tensor, width), Part(square)], rows.sparse)
+    return Rows([ColumnGroup(tensor, width), ColumnGroup(square)], rows.sparse)
 
 
 def _combine(graph: Graph, step: Combinations, rows: Rows) -> Rows:
@@ -146,19 +145,19 @@ def _combine(graph: Graph, step: Combinations, rows: Rows) -> Rows:
     tensor, d = rows.matrix(graph, "Combinations"), int(step.n_features_in_)
     least, most = (1, step.degree) if isinstance(step.degree, int | np.integer) else step.degree
     level: list[tuple[int, ...]] = [(j,) for j in range(d)]
-    columns, parts = tensor, [Part(tensor, d)] if least == 1 else []
+    columns, parts = tensor, [ColumnGroup(tensor, d)] if least == 1 else []
     for degree in range(2, min(most, d) + 1):
         places = {chosen: k for k, chosen in enumerate(level)}
         level = list(combinations(range(d), degree))
         first = gather(graph, tensor, [chosen[0] for chosen in level])
         columns = graph("Mul", first, gather(graph, columns, [places[chosen[1:]] for chosen in level]))
         if degree >= least:
-            parts.append(Part(columns, len(level)))
+            parts.append(ColumnGroup(columns, len(level)))
     return Rows(parts, rows.sparse)
 
 
 def _select(graph: Graph, step: ColumnTransformer, rows: Rows) -> Rows:
-    parts: list[Part] = []
+    parts: list[ColumnGroup] = []
     weights = step.transformer_weights or {}
     for (name, _, _), (one, columns) in zip(step.transformers_, _parts(step), strict=True):
         if isinstance(one, str) and one == "drop":
@@ -166,7 +165,7 @@ def _select(graph: Graph, step: ColumnTransformer, rows: Rows) -> Rows:
         made = apply_step(graph, one, Rows(rows.select(graph, columns).parts, rows.sparse))
         if weights.get(name, None) is not None:
             tensor = graph("Mul", made.matrix(graph, "a weight"), graph.number(float(weights[name])))
-            made = Rows([Part(tensor, sum(part.width for part in made.parts))])
+            made = Rows([ColumnGroup(tensor, sum(part.width for part in made.parts))])
         parts += made.parts
     return Rows(parts, bool(step.sparse_output_))
 

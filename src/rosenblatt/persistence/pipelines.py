@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from rosenblatt.parameters import shorten
 from rosenblatt.persistence.codecs import LEARNERS
 from rosenblatt.persistence.steps.codec import (
+    Claims,
     StepReader,
     StepWriter,
     parameters_from_plain,
@@ -20,6 +21,7 @@ from rosenblatt.persistence.steps.codec import (
 from rosenblatt.persistence.steps.composites import PIPELINE, steps_from_plain, steps_to_plain
 from rosenblatt.persistence.steps.registry import step_from_plain, step_to_plain
 from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.columns import LEAST_SHARE, MOST_FEATURES
 from rosenblatt.storage.container import check_version
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.training.model_file import Reader, invalid_file, model_from_plain
@@ -35,6 +37,11 @@ def learner_of(model: Any) -> Any:
     last = model.steps[-1][1] if type(model) is Pipeline else model
     if LEARNERS.get(type(last).__name__) is type(last):
         return last
+    if hasattr(model, "refit") and hasattr(model, "estimator"):
+        raise TypeError(
+            f"this {type(model).__name__} has no best_estimator_, which is what would be taken of it: fit it first, "
+            "with refit=True."
+        )
     what = "a pipeline must end in one of" if type(model) is Pipeline else "expected one of"
     raise TypeError(
         f"{what} {', '.join(LEARNERS)}{'' if type(model) is Pipeline else ', or a Pipeline that ends in one'}, "
@@ -87,8 +94,10 @@ def _from_plain(header: dict[str, Any], arrays: Arrays, read: Reader[Any], max_f
     name = last.word("name")
     learner = model_from_plain(last.take("model"), rest, read, max_features)
     last.end()
+    vouched = LEAST_SHARE * sum(array.size for array in arrays.values())
+    claims = Claims(max(MOST_FEATURES, vouched) if max_features is None else max_features)
     source = StrictArrays(inside)
-    steps = steps_from_plain(fields.values("steps"), StepReader(source, step_from_plain, max_features))
+    steps = steps_from_plain(fields.values("steps"), StepReader(source, step_from_plain, claims))
     fields.end()
     source.end()
     if not name or "__" in name or name in dict(steps):

@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.inspection.pipelines import split_pipeline
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, tidy, whole_ticks
-from rosenblatt.plurals import count_of
+from rosenblatt.plurals import count_of, percent
 
 
 def plot_history(model: Any, ax: Axes | None = None) -> Axes:
@@ -74,7 +74,7 @@ def _title(learner: Any, last: int, left: int, cut: bool, best: int | None) -> s
 
 def _reached(cut: Any) -> str:
     """Return how far a pass came before it was cut short, in words."""
-    return count_of(cut.rows, "row") if cut.share is None else f"{min(100 * cut.share, 99.9):.3g} % of its rows"
+    return count_of(cut.rows, "row") if cut.share is None else f"{percent(cut.share)} of its rows"
 
 
 def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best: int | None) -> list[Any]:

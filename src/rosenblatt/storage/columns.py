@@ -7,6 +7,7 @@ header then states the ``width``. A small file can claim any width, which is che
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -23,6 +24,8 @@ LEAST_SHARE = 64
 """A file with more columns stores at least one in so many, so that its size vouches for its width."""
 _NUMBERS_PER_FEATURE = 16
 """Numbers that may be claimed for each column: there are several arrays, with a line for each class."""
+_NUMBERS_PER_NAME = 8
+"""A name takes the memory of so many numbers."""
 _WIDE = re.compile(r"((last|best)\.)?(w|u|spread|pocket\.w|pocket\.candidate_w|coef)")
 """Names of the arrays that have a column for each feature."""
 _NUMBERED = re.compile(r"#(0|[1-9][0-9]{0,17})")
@@ -130,11 +133,29 @@ def names_from_plain(data: object, n_features: int, max_features: int | None) ->
     words = fields.words("names", len(columns))
     fields.end()
     check_width(n_features, len(words), 1, max_features)
+    if max_features is not None and _NUMBERS_PER_NAME * n_features > max(max_features, MOST_FEATURES):
+        allowed = Setting("max_features", _NUMBERS_PER_NAME * n_features)
+        advice = IfAvailable("max_features", ": if you trust it, allow them by ", allowed)
+        raise ParameterError(f"the names of its {n_features:,} columns take {64 * n_features:,} bytes", advice, ".")
     if any(type(j) is not int or not 0 <= j < n_features for j in columns):
         raise fields.wrong("columns", f"a list of indices below {n_features:,}", columns)
+    if not _do_not_count(first, columns, words, n_features):
+        raise fields.wrong("columns", "the indices of all names that do not count", columns)
     names = [f"#{j - first}" for j in range(n_features)]
     for j, word in zip(columns, words, strict=True):
         names[j] = word
-    if names_to_plain(names) != data:
-        raise fields.wrong("columns", "the indices of all names that do not count", columns)
     return names
+
+
+def _do_not_count(first: int, columns: list[int], words: list[str], n: int) -> bool:
+    """Return whether `names_to_plain` would store just these words of ``n`` names, and ``first``."""
+    others, last = set(columns), n - 1
+    while last in others:
+        last -= 1
+    return (
+        last >= first
+        and 2 * len(columns) <= n
+        and all(low < high for low, high in itertools.pairwise(columns))
+        and all(word != f"#{j - first}" for j, word in zip(columns, words, strict=True))
+        and not any(j > last and _NUMBERED.fullmatch(word) for j, word in zip(columns, words, strict=True))
+    )

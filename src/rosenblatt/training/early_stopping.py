@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, join_blocks
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import IfAvailable, ParameterError, Setting
 from rosenblatt.plurals import count_of
 from rosenblatt.training.batches import Batch, BatchSource, held_out
 from rosenblatt.training.observers import Observer
@@ -29,6 +29,12 @@ class BestPass:
     state: RunState | None = None
     error: float = np.inf
     passes_since: int = 0
+
+    def widen(self, d: int) -> None:
+        """Add features up to ``d`` to a copy of the state: an earlier run that it is from may still be in use."""
+        if self.state is not None and self.state.n_features < d:
+            self.state = self.state.snapshot()
+            self.state.widen(d)
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class EarlyStoppingFacts:
 
     def __str__(self) -> str:
         held = "rows" if self.held_out_rows is None else count_of(self.held_out_rows, "row")
-        error = "" if self.least_error is None else f", {100 * self.least_error:.3g} %,"
+        error = "" if self.least_error is None else f", {100 * self.least_error:.3g}%,"
         passes = len(self.error_by_pass)
         return (
             f"Early stopping held out {held}; the least error{error} came after pass {self.best_pass} of {passes}: "
@@ -95,8 +101,8 @@ class ValidationSet:
         if not np.array_equal(trained, np.unique(block.y)):
             raise ParameterError(
                 f"early stopping cannot hold out {self.share} of these {n} rows with every class in both parts: "
-                "give more rows, or another ",
-                Setting("validation_fraction"),
+                "give more rows",
+                IfAvailable("validation_fraction", ", or another ", Setting("validation_fraction")),
                 ".",
             )
         self.pending, self._parts = False, []
@@ -141,8 +147,9 @@ class EarlyStopping(Observer):
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Count the error of the best pass of an earlier run on the rows of this one, which may be others."""
+        """Count the error of an earlier run's best pass on the rows of this one, which may be others, and wider."""
         if not self._judged_again and not run.resumed and self.best.state is not None:
+            self.best.widen(max(run.state.n_features, self.validation.rows.d))
             self.best.error = self.validation.error(self.best.state, self.hypothesis)
         self._judged_again = True
 

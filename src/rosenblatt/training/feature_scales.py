@@ -1,4 +1,4 @@
-"""Whether features differ so much in size that the largest drown the others."""
+"""Whether features differ so much in size that the small ones hardly count."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rosenblatt.training.rows import Matrix, feature_ranges
 
 if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
+    from rosenblatt.training.run_state import RunState
 
 LARGE_RATIO = 100.0
 """Ranges that differ by more than this are worth a word."""
@@ -42,11 +43,15 @@ def differ_in_scale(run: TrainingRun) -> float:
 
     Many are a tenth of the rows of the last pass, for one classifier at least.
     """
-    state, batch = run.state, run.last_batch
-    if batch is None or not state.mistakes:
+    if run.last_batch is None:
         return 0.0
-    rows = run.rows_of_a_pass() if state.cut is None else state.cut.rows
-    if state.mistakes[-1].max() < MANY_MISTAKES * max(1, rows or 0):
+    return ratio_with_mistakes(run.state, run.last_batch.rows.matrix, run.rows_of_a_pass())
+
+
+def ratio_with_mistakes(state: RunState, X: Matrix, rows_of_a_pass: int | None) -> float:
+    """Return the `scale_ratio` of rows where it is large and the run that visited them makes many mistakes, else 0."""
+    rows = rows_of_a_pass if state.cut is None else state.cut.rows
+    if not state.mistakes or state.mistakes[-1].max() < MANY_MISTAKES * max(1, rows or 0):
         return 0.0
-    ratio = scale_ratio(batch.rows.matrix)
+    ratio = scale_ratio(X)
     return ratio if ratio > LARGE_RATIO else 0.0

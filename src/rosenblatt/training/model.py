@@ -141,6 +141,7 @@ def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
     state, more = run.state, None
     best = None if run.early_stopping is None else run.early_stopping.best
     if best is not None and best.state is not None:
+        best.widen(state.n_features)
         more = (state, best)
         state = best.state.snapshot()
         if isinstance(state, LinearState):

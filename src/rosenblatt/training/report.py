@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.label_text import label_text
-from rosenblatt.plurals import count_of, name_some
+from rosenblatt.plurals import count_of, list_some, name_some, percent
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.tables import Table
 from rosenblatt.training.dual.state import DualState
@@ -110,7 +110,8 @@ class Report:
         cut = ", the last cut short" if self.last_pass_cut else ""
         made = f"{count_of(self.passes, 'pass')}{cut}, {count_of(self.updates, 'update')}{of}"
         if self.by_class and not self.converged:
-            result = self._which_separated()
+            yes, no = self._separated(), self._separated(False)
+            result = f"separated: {name_some(yes)}; not: {name_some(no)}" if yes else "no class separated"
         elif self.converged:
             result = f"separated, margin {self.margin_low:.4g} to {self.margin_high:.4g}"
         else:
@@ -130,7 +131,7 @@ class Report:
         of = f", summed over {len(self.by_class)} one-vs-rest classifiers" if self.by_class else ""
         passes, cut = count_of(self.passes, "pass"), self.last_pass_cut
         if cut is not None:
-            part = count_of(cut.rows, "row") if cut.share is None else f"{_percent(cut.share)} of its rows"
+            part = count_of(cut.rows, "row") if cut.share is None else f"{percent(cut.share)} of its rows"
             passes += f", {'the last ' if self.passes > 1 else ''}cut short after {part}"
         lines = [f"{passes}{',' if cut is None else ';'} {count_of(self.updates, 'update')}{of}."]
         if self.converged:
@@ -142,15 +143,19 @@ class Report:
             also = ", summed over these classifiers" if self.by_class and self._last_mistakes else ""
             lines.append(f"Not separated: {count_of(self._last_mistakes, 'mistake')} {where}{also}.")
             if self.by_class:
-                lines.append(f"By class: {self._which_separated()}.")
+                lines.append(self._which_separated())
         lines += self._proved()
         return lines if self.early_stopping is None else [*lines, str(self.early_stopping)]
 
+    def _separated(self, yes: bool = True) -> list[Any]:
+        """Return the classes that were separated from the rest, or those that were not."""
+        return [label for label, part in self.by_class.items() if part.converged == yes]
+
     def _which_separated(self) -> str:
         """Say which classes were separated from the rest and which were not."""
-        yes = [label for label, part in self.by_class.items() if part.converged]
-        no = [label for label, part in self.by_class.items() if not part.converged]
-        return "; ".join([f"separated: {name_some(yes)}"] * bool(yes) + [f"not: {name_some(no)}"] * bool(no))
+        if not self._separated():
+            return "None of the classes was separated from the rest."
+        return f"Separated: {list_some(self._separated())}. Not separated: {list_some(self._separated(False))}."
 
     def _proved(self) -> list[str]:
         """Return what the run proves about separators."""
@@ -204,20 +209,6 @@ class KernelReport(Report):
 
 def _updates(bound: float) -> str:
     return count_of(math.floor(bound), "update") if bound < 1e9 else f"{bound:.3g} updates"
-
-
-def _percent(share: float) -> str:
-    """Return a share as people write it, never rounded to all or nothing.
-
-    >>> _percent(0.2249), _percent(0.9999), _percent(0.0001)
-    ('22 %', '99.99 %', '0.01 %')
-    """
-    percent = 100.0 * share
-    return (
-        f"{percent:.0f} %"
-        if 1.0 <= percent <= 99.0 or percent == 0.0
-        else f"{percent:{'.1g' if percent < 1.0 else '.4g'}} %"
-    )
 
 
 def report(state: RunState, classes: np.ndarray, early_stopping: EarlyStoppingFacts | None = None) -> Report:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Sequence
-from itertools import islice
 
 from rosenblatt.blocks import DataError
-from rosenblatt.parameters import IfAvailable, Setting, shorten, show_text
+from rosenblatt.parameters import IfAvailable, Setting, did_you_mean, shorten, show_text
 
 DELIMITERS = ",;\t|"
 """What may stand between the cells of CSV, the commonest first."""
 _LONGEST_NAME = 100
 """Characters of a column's name in a sentence."""
-_MOST_COMPARED = 1000
-"""Names that one which is not there is compared with: comparing takes long."""
 
 
 def missing_columns(
@@ -50,9 +46,8 @@ def first_repeated(names: Iterable[str]) -> str | None:
 
 def suggestion(name: str, names: Iterable[str]) -> str:
     """Return a hint for a name that is not among ``names``, or nothing."""
-    lower = {str(other).lower(): other for other in islice(names, _MOST_COMPARED) if len(str(other)) <= _LONGEST_NAME}
-    found = difflib.get_close_matches(name[:_LONGEST_NAME].lower(), lower, 1)
-    return f" (did you mean {lower[found[0]]!r}?)" if found else ""
+    question = did_you_mean(name, names)
+    return f" ({question})" if question else ""
 
 
 def join_names(names: Iterable[str], most: int = 20, last: str = ", ") -> str:

@@ -25,7 +25,7 @@ def dropped_phrases(dropped: Mapping[str, str]) -> tuple[Phrase, ...]:
     >>> left_out = {"PassengerId": "counts the rows: 1, 2, 3, ...", "Booked": "holds dates, such as '1912-08-05'"}
     >>> print(ParameterError(*dropped_phrases(left_out)))
     left out: PassengerId (counts the rows: 1, 2, 3, ...), Booked (holds dates, such as '1912-08-05');
-    keep=['PassengerId'] uses that column.
+    keep=['Booked'] uses that column.
     """
     if not dropped:
         return ()
@@ -36,7 +36,7 @@ def dropped_phrases(dropped: Mapping[str, str]) -> tuple[Phrase, ...]:
     usable = [name for name, reason in dropped.items() if is_usable(reason)]
     if not usable:
         return (f"{sentence}.",)
-    return f"{sentence}; ", Setting("keep", usable[:1]), " uses it." if len(dropped) == 1 else " uses that column."
+    return f"{sentence}; ", Setting("keep", usable[-1:]), " uses it." if len(dropped) == 1 else " uses that column."
 
 
 def is_usable(reason: str | None) -> bool:

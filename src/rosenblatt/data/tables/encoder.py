@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Features
+from rosenblatt.data.preparations import is_hashed
 from rosenblatt.data.row_source import Preparation
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, replace_nulls, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import (
@@ -57,8 +58,8 @@ class Encoder:
         self._preparation, self.labelled, self._names = preparation, labelled, names
         self._missing = tuple(preparation["missing_values"])
         columns = preparation["columns"]
-        self._hashed = [column for column in columns if _is_hashed(column)]
-        self._plain = [column for column in columns if not _is_hashed(column)]
+        self._hashed = [column for column in columns if is_hashed(column)]
+        self._plain = [column for column in columns if not is_hashed(column)]
         self._hasher = Hasher(preparation["bits"], preparation["ngrams"]) if self._hashed else None
         self._offsets, self.fixed = [], 0
         for column in self._plain:
@@ -234,10 +235,6 @@ class Encoder:
             bad = sorted({*bad, *np.flatnonzero(~(weight >= 0.0) | np.isinf(weight)).tolist()})
             faults.add_unexpected(bad, chunk.columns[name], name, ("a weight of 0 or more",))
         return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
-
-
-def _is_hashed(column: dict[str, Any]) -> bool:
-    return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
 
 
 def _no_value(name: str) -> Reason:

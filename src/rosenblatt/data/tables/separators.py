@@ -70,8 +70,10 @@ def kinds_of_separated(texts: list[str]) -> list[str]:
     --------
     >>> kinds_of_separated(["3,14", "2"]), kinds_of_separated(["1,234"]), kinds_of_separated(["314"])
     (['decimal-comma'], ['decimal-comma', 'thousands-comma'], [])
+    >>> kinds_of_separated(["2.816.587", "435.348"])
+    ['decimal-comma']
     """
-    if not any(mark in text for text in texts for mark in (",", *_BETWEEN)):
+    if not any(text.count(".") > 1 or any(mark in text for mark in (",", *_BETWEEN)) for text in texts):
         return []
     found = [kind for kind, pattern in _MATCHERS.items() if all(map(pattern.fullmatch, texts))]
     if len(found) == 2 and not any("," in text for text in texts):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.parameters import shorten
+from rosenblatt.parameters import IfAvailable, ParameterError, Setting, shorten
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import StrictFields
 
@@ -38,12 +38,38 @@ class StepWriter:
 
 
 @dataclass
+class Claims:
+    """The columns that the steps of a file claim and do not store, all of them together: a small file can claim any.
+
+    Examples
+    --------
+    >>> claims = Claims(1000)
+    >>> claims.add(600)
+    >>> claims.add(600)
+    Traceback (most recent call last):
+    rosenblatt.parameters.ParameterError: its steps have too many columns ... allow them by max_features=1200.
+    """
+
+    most: int
+    total: int = 0
+
+    def add(self, columns: int, cost: int = 1) -> None:
+        """Count columns, each of them ``cost`` times; a ParameterError where there are more than allowed."""
+        self.total += columns * cost
+        if self.total > self.most:
+            allowed = Setting("max_features", self.total)
+            advice = IfAvailable("max_features", ": if you trust it, allow them by ", allowed)
+            raise ParameterError("its steps have too many columns of which nothing is stored", advice, ".")
+
+
+@dataclass
 class StepReader:
     """Where the arrays of a step come from, and how the steps inside it are decoded."""
 
     arrays: StrictArrays
     decode: Callable[[Any, StepReader], Any]
-    max_features: int | None
+    claims: Claims
+    """Shared by all steps of a file."""
     prefix: str = "steps."
     names: list[str] | None = None
     """The names of the features of this step."""
@@ -121,16 +147,18 @@ def parameters_to_plain(step: Any, table: Mapping[str, Parameter]) -> Plain:
             allowed = "" if known is None else f": expected {known.expected}"
             raise ValueError(f"{type(step).__name__}({name}={shorten(value)}) cannot be stored as data{allowed}.")
         out[name] = plain
-    return out
+    # a file states all parameters, those too that this version of scikit-learn does not have
+    return out | {name: one.to_plain(one.default) for name, one in table.items() if name not in out}
 
 
 def parameters_from_plain(fields: StrictFields, kind: type, table: Mapping[str, Parameter]) -> Plain:
-    """Return the parameters that a file states for a step, as this version of scikit-learn takes them."""
+    """Return the parameters that a file states for a step, as this version of scikit-learn takes them.
+
+    Each one in the table must be there: what a file leaves out would be what scikit-learn likes, and not be checked.
+    """
     known = inspect.signature(kind).parameters
     out = {}
     for name, one in table.items():
-        if not fields.has(name):
-            continue
         value = fields.take(name)
         if not one.is_valid(value):
             raise fields.wrong(name, one.expected, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import string
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,13 @@ from rosenblatt.persistence.steps.codec import (
     step_width,
 )
 from rosenblatt.persistence.steps.selections import selected_indices, selection_from_plain, selection_to_plain
-from rosenblatt.storage.columns import check_width
 from rosenblatt.storage.json_fields import StrictFields
 
 WORDS = ("drop", "passthrough")
 PIPELINE = {"memory": fixed(None), "verbose": flag(False), "transform_input": fixed(None)}
+_LONGEST_TEMPLATE = 1000
+_COLUMN_COST = 64
+"""A column that scikit-learn keeps account of takes as much memory and time as so many numbers."""
 PIPELINE |= {"steps": Parameter(None, lambda value: value is None, "", lambda value: None)}
 
 
@@ -41,6 +44,17 @@ def _weights(value: Any) -> bool:
     )
 
 
+def _names_features(value: Any) -> bool:
+    """Return whether this is a boolean, or a short template in which both names stand as they are, once."""
+    if type(value) is not str or len(value) > _LONGEST_TEMPLATE:
+        return type(value) is bool
+    try:
+        fields = [part[1:] for part in string.Formatter().parse(value) if part[1] is not None]
+    except ValueError:
+        return False
+    return len(fields) == 2 and {*fields} == {("feature_name", "", None), ("transformer_name", "", None)}
+
+
 _COLUMNS = {
     "transformers": Parameter(None, lambda value: value is None, "", lambda value: None),
     "remainder": Parameter("drop", lambda value: value is None, "", lambda value: None),
@@ -48,7 +62,9 @@ _COLUMNS = {
     "n_jobs": Parameter(None, lambda value: value is None, "None", lambda value: None),  # a file starts no processes
     "transformer_weights": Parameter(None, _weights, "numbers by name, or None"),
     "verbose": flag(False),
-    "verbose_feature_names_out": Parameter(True, lambda value: type(value) in (bool, str), "a boolean or a string"),
+    "verbose_feature_names_out": Parameter(
+        True, _names_features, "a boolean, or a string with {transformer_name} and {feature_name}"
+    ),
 }
 
 
@@ -153,23 +169,26 @@ class _StandIn(TransformerMixin, BaseEstimator):
 
 def _read_columns(fields: StrictFields, reader: StepReader, d: int) -> ColumnTransformer:
     parameters = parameters_from_plain(fields.part("parameters"), ColumnTransformer, _COLUMNS)
-    names = reader.names
-    check_width(d, 0, 1, reader.max_features)
+    names, stated = reader.names, fields.values("columns")
+    listed = sum(_n_listed(one) for one in stated) if names is None else d
+    reader.claims.add(max(d - listed, 0), _COLUMN_COST)
+    places = None if names is None else {name: j for j, name in enumerate(names)}
     parts: list[tuple[str, Any, Any]] = []
     left = set(range(d))
     width = 0
-    for k, one in enumerate(fields.values("columns")):
+    for k, one in enumerate(stated):
         more = StrictFields(one, "the columns of a ColumnTransformer")
         name, columns = more.word("name"), selection_from_plain(more.take("columns"))
         step = reader.step(more.take("step"), str(k))
         more.end()
-        places = selected_indices(columns, d, names)
-        width += _check_part(step, len(places))
-        check_width(max(width, 1), 0, 1, reader.max_features)
-        left -= set(places)
+        selected = selected_indices(columns, d, places)
+        if isinstance(columns, slice):
+            reader.claims.add(len(selected), _COLUMN_COST)
+        left.difference_update(selected)
+        width += _check_part(step, len(selected))
         parts.append((name, step, columns))
     remainder = reader.step(fields.take("remainder"), "remainder")
-    check_width(max(1, width + _check_part(remainder, len(left))), 0, 1, reader.max_features)
+    reader.claims.add(width + _check_part(remainder, len(left)))
     sparse = fields.flag("sparse")
     # what scikit-learn keeps differs between its versions, so it is made by fitting a row around the fitted steps
     step = ColumnTransformer(
@@ -192,6 +211,12 @@ def _read_columns(fields: StrictFields, reader: StepReader, d: int) -> ColumnTra
         step._remainder = (step._remainder[0], step.remainder, step._remainder[2])
     step.sparse_output_ = sparse
     return step
+
+
+def _n_listed(part: Any) -> int:
+    """Return how many columns a part of a ColumnTransformer lists one by one."""
+    columns = part.get("columns") if type(part) is dict else None
+    return len(columns) if type(columns) is list else 1
 
 
 def _check_part(step: Any, selected: int) -> int:

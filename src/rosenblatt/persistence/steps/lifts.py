@@ -17,7 +17,6 @@ from rosenblatt.persistence.steps.codec import (
     parameters_from_plain,
     parameters_to_plain,
 )
-from rosenblatt.storage.columns import check_width
 from rosenblatt.storage.json_fields import StrictFields
 
 _MOST_DEGREE = 64
@@ -52,7 +51,7 @@ def _write_combinations(step: Combinations, writer: StepWriter) -> Plain:
 def _read_combinations(fields: StrictFields, reader: StepReader, d: int) -> Combinations:
     step = Combinations(**parameters_from_plain(fields.part("parameters"), Combinations, {"degree": _DEGREE}))
     degree = (1, step.degree) if isinstance(step.degree, int) else step.degree
-    check_width(n_combinations(d, degree), 0, 1, reader.max_features)
+    reader.claims.add(d + n_combinations(d, degree))
     return step.fit(np.zeros((1, d)))
 
 

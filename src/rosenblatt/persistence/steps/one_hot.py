@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -68,10 +70,10 @@ _PARAMETERS = {
 
 
 def _write(step: OneHotEncoder, writer: StepWriter) -> Plain:
-    return {
-        "parameters": parameters_to_plain(step, _PARAMETERS),
-        "categories": [values_to_plain(values) for values in step.categories_],
-    }
+    parameters = parameters_to_plain(step, _PARAMETERS)
+    for values in step.categories_:
+        _check_categories(values.tolist(), parameters["categories"] == "auto")
+    return {"parameters": parameters, "categories": [values_to_plain(values) for values in step.categories_]}
 
 
 def _read(fields: StrictFields, reader: StepReader, d: int) -> OneHotEncoder:
@@ -79,27 +81,47 @@ def _read(fields: StrictFields, reader: StepReader, d: int) -> OneHotEncoder:
     known = [values_from_plain(one, "the categories of a OneHotEncoder") for one in fields.values("categories")]
     if len(known) != d or any(not len(values) for values in known):
         raise ValueError(f"a OneHotEncoder must have categories for each of its {d} features.")
-    if parameters.get("categories") == "given":
-        parameters["categories"] = known
-    step = OneHotEncoder(**parameters)
-    # what scikit-learn keeps besides the categories differs between its versions, so it is made by fitting them
-    rows = np.empty((max(map(len, known)), d), object)
-    for j, values in enumerate(known):
-        rows[:, j] = np.resize(np.asarray(values, object), len(rows))
-    if all(values.dtype.kind in "iufb" for values in known):
-        rows = rows.astype(np.result_type(*known))
+    found = parameters["categories"] == "auto"
+    for values in known:
+        _check_categories(values.tolist(), found)
+    # what scikit-learn keeps besides the categories differs between its versions, so it is made by fitting a row
+    row = np.empty((1, d), object)
+    row[0] = [values[:1].tolist()[0] for values in known]
+    step = OneHotEncoder(**parameters | {"categories": [values.astype(object) for values in known]})
     try:
-        step.fit(rows)
-        same = [
-            list(map(str, found)) == list(map(str, values.tolist()))
-            for found, values in zip((one.tolist() for one in step.categories_), known, strict=True)
-        ]
+        step.fit(row)
     except (TypeError, ValueError) as fault:
         raise ValueError(f"the categories of a OneHotEncoder are not valid: {shorten(str(fault), 200)}.") from None
-    if parameters.get("categories") == "auto" and not all(same):
-        raise ValueError("the categories of a OneHotEncoder must be sorted, none twice.")
-    step.categories_ = known
+    if list(map(len, step.categories_)) != list(map(len, known)):
+        raise ValueError("the categories of a OneHotEncoder are not those that scikit-learn makes of them.")
+    step.categories, step.categories_ = "auto" if found else known, known
     return step
+
+
+def _check_categories(values: list[Any], found: bool) -> None:
+    """Raise a ValueError unless each category is there once, in an order in which scikit-learn can look it up.
+
+    Categories that were found in rows rise, with None and NaN after the others, and so do numbers that were given, as
+    scikit-learn writes out of bounds where they do not. Words that were given may have any order.
+    """
+    present = [value for value in values if not _is_missing(value)]
+    missing = [value is None for value in values if _is_missing(value)]
+    sound = missing in ([], [True], [False], [True, False])
+    if found or not all(type(value) is str for value in present):
+        sound = sound and not any(map(_is_missing, values[: len(present)])) and _rises(present)
+    if not sound or len(set(present)) != len(present):
+        raise ValueError("the categories of a OneHotEncoder must be sorted, none twice.")
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (type(value) is float and math.isnan(value))
+
+
+def _rises(values: list[Any]) -> bool:
+    try:
+        return all(low < high for low, high in itertools.pairwise(values))
+    except TypeError:  # words and numbers
+        return False
 
 
 def _width(step: OneHotEncoder) -> int:

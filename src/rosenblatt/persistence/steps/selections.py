@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,13 +42,13 @@ def selection_from_plain(data: Any) -> Any:
     raise ValueError(f"columns must be names, indices, booleans or a slice, got {shorten(data)}.")
 
 
-def selected_indices(columns: Any, n_features: int, names: list[str] | None) -> list[int]:
-    """Return the indices of selected columns; a ValueError where there are no such columns.
+def selected_indices(columns: Any, n_features: int, places: Mapping[str, int] | None) -> Sequence[int]:
+    """Return the indices of selected columns, given those of names; a ValueError where there are no such columns.
 
-    >>> selected_indices(slice("b", None), 3, ["a", "b", "c"]), selected_indices([True, False, True], 3, None)
-    ([1, 2], [0, 2])
+    >>> selected_indices([True, False, True], 3, None), selected_indices(slice("b", None), 3, {"a": 0, "b": 1, "c": 2})
+    ([0, 2], range(1, 3))
     """
-    places = {name: j for j, name in enumerate(names or ())}
+    places = places or {}
 
     def place(column: Any) -> int:
         if isinstance(column, str) and column in places:
@@ -62,7 +63,7 @@ def selected_indices(columns: Any, n_features: int, names: list[str] | None) -> 
         stop = place(stop) + 1 if isinstance(stop, str) else stop  # a slice of names has both its ends
         if isinstance(columns.step, str) or columns.step == 0:
             raise ValueError(f"the step of a slice must be an integer that is not 0, got {shorten(columns.step)}.")
-        return list(range(n_features))[slice(start, stop, columns.step)]
+        return range(n_features)[slice(start, stop, columns.step)]
     if isinstance(columns, str | int):
         return [place(columns)]
     if len(columns) and all(isinstance(column, bool | np.bool_) for column in columns):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, is_unsupported_type, show_type
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, is_unsupported_type, replace_nulls, show_type
 from rosenblatt.data.tables.arrow_values import (
     BOOLEANS,
     MISSING_NUMBERS,
@@ -75,8 +75,8 @@ def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]
         some = names[start : start + step]
         cells = import_arrow().concat_arrays([head.columns[name] for name in some])
         bad = {row // n for row in parse_numbers(cells, missing)[1]}
-        zeros = import_arrow(".compute").match_substring_regex(cells, _LEADING_ZERO).fill_null(False)
-        begun = np.unique(np.flatnonzero(as_numpy(zeros)) // n).tolist()
+        zeros = import_arrow(".compute").match_substring_regex(cells, _LEADING_ZERO)
+        begun = np.unique(np.flatnonzero(replace_nulls(zeros, as_numpy(zeros), False)) // n).tolist()
         bad.update(k for k in begun if codes_in(head.columns[some[k]], missing))
         found.update(name for k, name in enumerate(some) if k not in bad)
     return found

@@ -12,10 +12,11 @@ from rosenblatt.cli.output import emit, on_terminal, print_table, say, terminal_
 
 def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any], as_json: bool) -> None:
     """Print a table of the columns, then what looks suspicious and what has to be answered before training."""
+    from rosenblatt.data.row_source import OnlyDescribed
     from rosenblatt.data.tables.column_table import WIDTH, ColumnTable
     from rosenblatt.parameters import ParameterError
 
-    stream = opened(paths, target, {**options, "unclear": "describe"})
+    stream = opened(paths, target, {**options, "unclear": OnlyDescribed("drop")})
     table = stream.describe()
     questions = [cli_message(ParameterError(*pieces)) for pieces in stream.notes]
     if as_json:

@@ -101,11 +101,10 @@ def open(
         The columns to make features of, and those to leave out.
     keep : list of str, optional
         Columns to use though they are unclear or look like ids: dates as days, ids as numbers, strings as text.
-    unclear : "error", "drop" or "describe", default "error"
+    unclear : "error" or "drop", default "error"
         Whether columns whose kind is unclear are an error, or are left out, with those that look like ids;
         ``stream.dropped`` says why. Strings with more than 1000 values that repeat are hashed categories then. Numbers
         mixed with words, and commas that may come before decimals or between thousands, are an error in both cases.
-        With "describe" they are left out too, and ``stream.notes`` has what would have been an error.
     kinds : dict, optional
         The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
         "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,

@@ -25,7 +25,7 @@ FIRST_ROWS = 10_000
 """Rows from which the columns of a table are inferred."""
 FILLS = ("error", "zero", "mean")
 """What can be done about missing numbers."""
-UNCLEAR = ("error", "drop", "describe")
+UNCLEAR = ("error", "drop")
 """What can be done about columns whose kind is unclear."""
 _KEPT_MESSAGES = 10
 
@@ -39,6 +39,16 @@ class IfMeaningful(str):
     """A word for an option of ``data.open`` that is left out where the format of the files has no such option.
 
     >>> IfMeaningful("mean") == "mean"
+    True
+    """
+
+    __slots__ = ()
+
+
+class OnlyDescribed(str):
+    """The word "drop" for ``unclear`` where a table is only described: what would be an error is among its notes.
+
+    >>> OnlyDescribed("drop") == "drop"
     True
     """
 

@@ -94,7 +94,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
     else:
         x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
-        stored_steps(model)  # parameters that cannot be stored have no graph either
+        stored_steps(searched(model))  # parameters that cannot be stored have no graph either
     number, scores = decide(graph, x, rule.w, rule.b, exact)
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")

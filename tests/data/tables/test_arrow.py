@@ -10,6 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from rosenblatt import data
+from rosenblatt.data.tables import arrow
 
 
 def stored(folder, columns, kind="parquet"):
@@ -224,3 +225,16 @@ def test_memory_is_bounded_by_chunks_and_shares_go_up(tmp_path):
     shares = [(len(block), stream.share_read) for block in stream]
     assert max(n for n, _ in shares) <= 1 << 16
     assert [share for _, share in shares] == sorted({share for _, share in shares})
+
+
+def test_columns_that_come_along_are_read_with_the_others(tmp_path, monkeypatch):
+    table = pa.table(
+        {"id": pa.array(["u", "v", None, "w"]).dictionary_encode(), "a": [1.0, None, 3.0, 4.0], "y": [0, 1] * 2}
+    )
+    pa.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    read, groups = arrow._row_group, []
+    monkeypatch.setattr(arrow, "_row_group", lambda *arguments: groups.append(arguments[2]) or read(*arguments))
+    stream = data.open(tmp_path / "a.parquet", "y", columns=["a"], carry=["id", "a"], on_error="skip", threads=0)
+    blocks = list(stream)
+    assert [block.carried for block in blocks] == [{"id": ["u"], "a": [1.0]}, {"id": [None, "w"], "a": [3.0, 4.0]}]
+    assert groups == [0, 1], "each row group once"

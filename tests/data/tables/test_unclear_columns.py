@@ -9,6 +9,7 @@ import pytest
 
 from helpers.titanic import titanic_like
 from rosenblatt import data
+from rosenblatt.data.row_source import OnlyDescribed
 from rosenblatt.data.tables.dropped import dropped_phrases
 from rosenblatt.data.tables.id_columns import integers_like_ids, strings_like_ids
 from rosenblatt.parameters import ParameterError, shorten
@@ -189,6 +190,7 @@ def test_values_that_cannot_be_features_are_left_out_and_cannot_be_kept(tmp_path
         file = table(tmp_path, columns, name)
         stream = data.open(file, "y", unclear="drop")
         assert list(stream.dropped) == ["nested"]
+        assert stream.dropped["nested"].endswith(", and cannot be used as a feature")
         assert "keep" not in str(ParameterError(*dropped_phrases(stream.dropped)))
         with pytest.raises(data.DataError, match="column 'nested' holds list"):
             data.open(file, "y", unclear="drop", keep=["nested"])
@@ -198,7 +200,7 @@ def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
     file = written(tmp_path, "a,b,y\n" + "1,2,3\n2,3,4\n" * 10 + "1,two,3\n")
     with pytest.raises(data.DataError, match=r"column 'b' holds numbers in 20 of its first 21 rows and not in 1"):
         data.open(file, "y", unclear="drop")
-    stream = data.open(file, "y", unclear="describe")
+    stream = data.open(file, "y", unclear=OnlyDescribed("drop"))
     assert stream.feature_names == ["a"]
     assert "column 'b' holds numbers in 20" in str(ParameterError(*stream.notes[0]))
 
@@ -211,7 +213,8 @@ def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
         ({"keep": ["a"], "drop": ["a"]}, "keep and drop both name the column 'a': a column is kept or left out."),
         ({"drop": ["a,b"]}, "has no column 'a,b': name columns one by one, drop=['a', 'b']."),
         ({"keep": ["a, b"]}, "has no column 'a, b': name columns one by one, keep=['a', 'b']."),
-        ({"unclear": "ask"}, "unclear must be 'error' or 'drop' or 'describe', got 'ask'."),
+        ({"unclear": "describe"}, "unclear must be 'error' or 'drop', got 'describe'."),
+        ({"unclear": "ask"}, "unclear must be 'error' or 'drop', got 'ask'."),
     ],
 )
 def test_bad_options_are_one_sentence(tmp_path, options, sentence):

@@ -65,28 +65,28 @@ class _BinaryReader(TableReader[LazyBatch]):
         label = self.files.display_name(item.file)
         with self._rename_errors(item.file):
             rows = item.read()
-            if self.layout is not None:
-                rows = rows.select(list(self.layout.needed))
+            if (wanted := self._wanted()) is not None:
+                rows = rows.select(wanted)
             rows.validate(full=True)  # Arrow's functions trust offsets and indices: wrong ones would crash the process
             columns = {name: _plain(column) for name, column in zip(rows.schema.names, rows.columns, strict=True)}
+        carried = {} if self.layout is None else {name: columns[name] for name in self.carry}
+        if self.layout is not None:
+            columns = {name: columns[name] for name in self.layout.needed}
         for name, array in columns.items():
             if self.layout is not None and self.layout.needed[name] != "list" and is_unsupported_type(array.type):
                 raise DataError(
                     f"{label}: column {name!r} holds {show_type(array.type)} values, expected numbers or strings."
                 )
         first = item.first + 1
-        return TableChunk(columns, rows.num_rows, lambda place: f"{label}, row {first + place}", share=item.share)
+        return TableChunk(
+            columns, rows.num_rows, lambda place: f"{label}, row {first + place}", share=item.share, carried=carried
+        )
 
     def carried(self, item: LazyBatch, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
         """Return the values of columns that come along, as they are stored."""
+        kept = numbers_to_arrow(places)
         with self._rename_errors(item.file):
-            rows = item.read().select(self.carry)
-            rows.validate(full=True)
-            kept = numbers_to_arrow(places)
-            return {
-                name: _plain(column).take(kept).to_pylist()
-                for name, column in zip(self.carry, rows.columns, strict=True)
-            }
+            return {name: array.take(kept).to_pylist() for name, array in chunk.carried.items()}
 
     def _wanted(self) -> list[str] | None:
         """Return the columns to read, None for all."""

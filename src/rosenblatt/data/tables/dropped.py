@@ -10,7 +10,7 @@ from rosenblatt.parameters import Phrase, Setting, show_text
 
 _MOST_NAMED = 8
 """Columns that are named with a reason."""
-UNUSABLE = "of which no feature can be made"
+UNUSABLE = "and cannot be used as a feature"
 """How the reason ends where a column cannot be kept either."""
 _REWRITE = "write them as"
 """What the reason says where a column could be kept if its values were written otherwise."""

@@ -60,6 +60,8 @@ class TableChunk:
     """How much of the input has been read with this chunk."""
     mixed: dict[str, str] = field(default_factory=dict)
     """Columns whose values have several types, and which."""
+    carried: dict[str, pa.Array] = field(default_factory=dict)
+    """An Arrow array for each column that comes along, where it is read with the others."""
 
     def error(self, place: int, reason: Reason) -> DataError:
         """Return the error for a row at fault."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
-from rosenblatt.data.row_source import Preparation
+from rosenblatt.data.row_source import OnlyDescribed, Preparation
 from rosenblatt.data.tables.arrow_arrays import import_arrow, is_number_type, is_unsupported_type, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import parse_numbers, parse_strings, plain_text
 from rosenblatt.data.tables.column_kinds import PARSERS, UnclearColumn, infer_kind, numeric_columns, parser_of
@@ -77,11 +77,12 @@ def infer_schema(
         kind = label_kind(head, target, typed, options.kinds.get(target), missing, file)
         regression = None if target in options.kinds else regression_question(head, target, typed, missing)
         questions.asked += [regression] if regression and options.labels else []
-    if questions.asked and options.unclear != "describe":
+    described = isinstance(options.unclear, OnlyDescribed)
+    if questions.asked and not described:
         if options.missing == "error" and (gaps := columns.missing_counts()):
             questions.ask_missing(gaps, head.n)
         raise questions.error()
-    if not columns.entries and not lists and options.unclear != "describe":
+    if not columns.entries and not lists and not described:
         reasons = "; ".join(f"column {name!r} {reason}" for name, reason in columns.dropped.items())
         raise DataError(f"no column of {file} is left to learn from: {reasons}.")
     kept = {*used, target, weight}.difference(columns.dropped, columns.unclear)

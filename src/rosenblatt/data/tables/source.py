@@ -10,7 +10,7 @@ import numpy as np
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.row_source import VERSION, Facts, OpenRequest, Preparation, RowSource
+from rosenblatt.data.row_source import VERSION, Facts, OnlyDescribed, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.arrow_values import Reason
 from rosenblatt.data.tables.column_names import join_names
@@ -185,7 +185,7 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     schema = infer_schema(head, reader.columns or [], reader.typed, options, request.file, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
     questions, target = schema.questions, schema.preparation["target"]
-    if request.unclear == "describe" and request.labels and target is not None and not request.skip:
+    if isinstance(request.unclear, OnlyDescribed) and request.labels and target is not None and not request.skip:
         gaps = unlabelled_question(head, target, tuple(options.missing_values))
         questions = [*questions, gaps] if gaps else questions
     notes = [(f"{request.file}: ", *question, ".") for question in questions]

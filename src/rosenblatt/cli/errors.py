@@ -19,6 +19,7 @@ _RENAMED = {
     "max_line_bytes": "--max-line",
     "n_features": "--features",
     "carry": "--id",
+    "missing_values": "--missing-value",
 }
 """The options of the command that are not called as the parameters are."""
 _available: ContextVar[frozenset[str] | None] = ContextVar("options of the command that runs", default=None)

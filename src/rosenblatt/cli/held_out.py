@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -103,7 +102,7 @@ def say_scores(scores: dict[str, Any], on: str) -> None:
     )
     by_fold = scores.get("by_fold")
     if by_fold:
-        say(f"By fold: {', '.join(f'{share:.2%}' for share in by_fold)} {_spread(by_fold)}.")
+        say(f"By fold: {', '.join(f'{share:.2%}' for share in by_fold)}{_spread(by_fold)}.")
     if len(scores["by_class"]) <= _MOST_CLASSES:
         say("")
         print_table(scores_table(scores["by_class"]))
@@ -111,8 +110,9 @@ def say_scores(scores: dict[str, Any], on: str) -> None:
 
 
 def _spread(shares: Sequence[float]) -> str:
-    deviation = statistics.stdev(shares) if len(shares) > 1 else math.nan
-    return f"(mean {statistics.mean(shares):.2%}, standard deviation {deviation:.2%})"
+    if len(shares) < 2:
+        return ""
+    return f" (mean {statistics.mean(shares):.2%}, standard deviation {statistics.stdev(shares):.2%})"
 
 
 def say_seeds(accuracies: Sequence[float]) -> None:

@@ -66,6 +66,10 @@ Missing = Annotated[
     str | None,
     typer.Option("--missing", metavar="mean|zero|error", help="What a missing number becomes, or error."),
 ]
+MissingValue = Annotated[
+    list[str] | None,
+    typer.Option("--missing-value", metavar="WORD", help="A word that stands for a missing value; repeat for more."),
+]
 Weight = Annotated[
     str | None,
     typer.Option("--weight", metavar="COL", help="The column that says how much a row counts, 0 or more."),

@@ -38,6 +38,7 @@ class RowOptions(FileOptions):
     keep: given.Keep = None
     kind: given.Kind = None
     missing: given.Missing = None
+    missing_value: given.MissingValue = None
     bits: given.Bits = None
     ngrams: given.Ngrams = None
     features: given.Features = None
@@ -49,6 +50,7 @@ class RowOptions(FileOptions):
             "keep": self.keep,
             "kinds": kinds_of(self.kind),
             "missing": self.missing,
+            "missing_values": self.missing_value,
         }
         named |= {"bits": self.bits, "ngrams": self.ngrams, "n_features": self.features}
         return {name: value for name, value in named.items() if value not in (None, [], {})}

@@ -71,6 +71,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     >>> session.run(["label"], {"X": np.array([[3.0, 1.0], [-1.0, -1.0]])})
     [array(['yes', 'no'], dtype=object)]
     """
+    model = searched(model)
     check_exportable(model)
     steps, learner = split_pipeline(model)
     if getattr(learner, "hypothesis", "last") == "vote":
@@ -94,7 +95,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
     else:
         x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
-        stored_steps(searched(model))  # parameters that cannot be stored have no graph either
+        stored_steps(model)  # parameters that cannot be stored have no graph either
     number, scores = decide(graph, x, rule.w, rule.b, exact)
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")
@@ -121,7 +122,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
 
 def check_exportable(model: Any) -> None:
     """Raise a TypeError or scikit-learn's error unless ``model`` is trained, of this library, and has weights."""
-    learner = learner_of(searched(model))
+    learner = learner_of(model)
     if isinstance(getattr(learner, "state_", None), DualState):
         raise TypeError(
             "a kernel perceptron has support rows and no weights, so it cannot be exported: use save, or train "

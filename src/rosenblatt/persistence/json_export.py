@@ -9,7 +9,7 @@ from typing import Any
 
 from rosenblatt.data.preparations import is_preparation
 from rosenblatt.inspection.geometry import linear_rule
-from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
+from rosenblatt.inspection.pipelines import feature_labels, searched, split_pipeline
 from rosenblatt.persistence.export import check_exportable
 from rosenblatt.persistence.steps.codec import StepWriter
 from rosenblatt.persistence.steps.composites import steps_to_plain
@@ -46,6 +46,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     >>> json.loads(text)["scores"]
     [{'class': 'yes', 'bias': 0.0, 'weights': {'x0': 2.0, 'x1': 1.0}, 'zero_weights': 0}]
     """
+    model = searched(model)
     check_exportable(model)
     steps, learner = split_pipeline(model)
     rule = linear_rule(learner)

@@ -66,7 +66,7 @@ def test_values_of_every_type_become_the_nearest_float64(tmp_path, kind):
             pa.array([[1, 2]]),
             "a.parquet: column 'x' holds list<element: int64> values: leave out what is no feature by",
         ),
-        (pa.array([b"x"]), "a.parquet: column 'x' holds binary values: leave out what is no feature by drop=['x']."),
+        (pa.array([b"x"]), "a.parquet: column 'x' holds binary values: leave out what is no feature by drop=['x'];"),
         (pa.array([float("inf")]), "a.parquet, row 1: column 'x' holds a number that is infinite"),
         (pa.array([float("nan")]), "a.parquet, row 1: column 'x' has no value: give missing="),
         (pa.array([None], pa.int64()), "a.parquet, row 1: column 'x' has no value: give missing="),
@@ -112,7 +112,8 @@ def test_what_is_neither_number_nor_string_is_no_label_weight_or_category(tmp_pa
     assert outcome(file) == f"a.arrow: column 'y', the target, holds {type_} values, expected numbers or strings."
     file = stored(tmp_path, {"x": x, "w": column, "y": x}, "arrow")
     assert outcome(file, weight="w") == f"a.arrow: column 'w' holds {type_} values, expected numbers or strings."
-    sentence = f"a.arrow: column 'w' holds {type_} values: leave out what is no feature by drop=['w']."
+    ways = "leave out what is no feature by drop=['w']; unclear='drop' leaves out all such columns."
+    sentence = f"a.arrow: column 'w' holds {type_} values: {ways}"
     assert outcome(file, kinds={"w": "category"}) == sentence
 
 

@@ -114,7 +114,8 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         (
             "a,b,y\n" + "1,2,3\n" * 19 + "1,two,3\n",
             "a.csv: column 'b' holds numbers in 19 of its first 20 rows and not in 1, first 'two' (a.csv, line 21): "
-            "leave out what is no feature by drop=['b'], or give kinds={'b': 'number'}.",
+            "leave out what is no feature by drop=['b'], or give kinds={'b': 'number'}, or "
+            "missing_values=['two'] if that stands for a missing value.",
         ),
         (
             "a,b,y\n1,2020-01-31,2\n3,1999-12-01T10:00,4\n",

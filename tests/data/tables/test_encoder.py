@@ -239,13 +239,13 @@ def test_what_was_opened_is_shown(tmp_path):
     assert str(stream.describe()).replace(str(file), "a.csv") == "\n".join(
         [
             "5 columns of a.csv, from all 4 rows",
-            "column  kind      becomes           missing  distinct  histogram  range       looks",
-            "-----------------------------------------------------------------------------------",
-            "n       integer   1 feature               0         4  █▁█▁▁█▁█   0 to 3",
-            "c       category  2 features: a, b        0         2  ██         a: 2, b: 2",
-            "id      integer   left out                0         4  █▁█▁▁█▁█   0 to 3",
-            "t       text      words, hashed           0         4  █          3 words",
-            "y       integer   target                  0         2  ██         0: 2, 1: 2",
+            "column  kind      becomes     missing  distinct  histogram  range",
+            "----------------------------------------------------------------------",
+            "n       integer   1 feature         0         4  █▁█▁▁█▁█   0 to 3",
+            "c       category  2 features        0         2  ██         a: 2, b: 2",
+            "id      integer   left out          0         4  █▁█▁▁█▁█   0 to 3",
+            "t       text      hashed            0         4  █          3 words",
+            "y       integer   target            0         2  ██         0: 2, 1: 2",
             "259 features in all.",
         ]
     )

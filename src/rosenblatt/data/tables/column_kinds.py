@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, is_unsupported_type, show_type
+from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, is_unsupported_type, replace_nulls, show_type
 from rosenblatt.data.tables.arrow_values import (
     BOOLEANS,
     MISSING_NUMBERS,
@@ -34,6 +34,8 @@ PARSERS: dict[str, Parser] = {
 }
 """For the kinds of columns that are one number in each row: what reads them, where dates have their year first."""
 MOST_CATEGORIES = 1000
+FEW_WORDS = 5
+"""Words beside numbers that may stand for missing ones."""
 FEW = 20
 """Different values that are few even if each occurs once."""
 _CELLS_AT_ONCE = 1 << 16
@@ -52,6 +54,8 @@ class UnclearColumn(NamedTuple):
     """The kind that it has where it is used without being asked about; "hash" for hashed categories."""
     question: bool = False
     """Whether it holds numbers that should not be left out unasked."""
+    words: tuple[str, ...] = ()
+    """The few words that it holds beside numbers."""
     rewrite: str = ""
     """An example of how its values can be written so that they are clear."""
 
@@ -71,8 +75,8 @@ def numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]
         some = names[start : start + step]
         cells = import_arrow().concat_arrays([head.columns[name] for name in some])
         bad = {row // n for row in parse_numbers(cells, missing)[1]}
-        zeros = import_arrow(".compute").match_substring_regex(cells, _LEADING_ZERO).fill_null(False)
-        begun = np.unique(np.flatnonzero(as_numpy(zeros)) // n).tolist()
+        zeros = import_arrow(".compute").match_substring_regex(cells, _LEADING_ZERO)
+        begun = np.unique(np.flatnonzero(replace_nulls(zeros, as_numpy(zeros), False)) // n).tolist()
         bad.update(k for k in begun if codes_in(head.columns[some[k]], missing))
         found.update(name for k, name in enumerate(some) if k not in bad)
     return found
@@ -129,7 +133,8 @@ def infer_kind(
 def _mixed_numbers(head: TableChunk, name: str, kind: str, n: int, bad: list[int]) -> UnclearColumn:
     first = f"{shorten(head.columns[name][bad[0]].as_py().strip())} ({head.where(bad[0])})"
     clause = f"holds numbers in {n} of its first {head.n} rows and not in {len(bad)}, first {first}"
-    return UnclearColumn(clause, (kind,), question=True)
+    words = tuple(sorted({head.columns[name][row].as_py().strip() for row in bad}))
+    return UnclearColumn(clause, (kind,), question=True, words=words if len(words) <= FEW_WORDS else ())
 
 
 def _kind_of_separated(

@@ -92,4 +92,8 @@ def _what_they_are(unclear: dict[str, UnclearColumn]) -> tuple[Phrase, ...]:
     what = "; ".join(f"column {name!r} {clause}" for name, clause in clauses.items())
     suggested = {name: column.suggestions[0] for name, column in unclear.items() if column.suggestions}
     hint: tuple[Phrase, ...] = (", or give ", Setting("kinds", suggested)) if suggested else ()
+    words = sorted({word for column in unclear.values() for word in column.words})
+    if words:
+        missing = Setting("missing_values", words), " if that stands for a missing value"
+        hint += (IfAvailable("missing_values", ", or ", *missing),)
     return f"{what}: leave out what is no feature by ", Setting("drop", list(unclear)), *hint

@@ -10,7 +10,7 @@ import numpy as np
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.row_source import VERSION, Facts, OpenRequest, Preparation, RowSource
+from rosenblatt.data.row_source import VERSION, Facts, OnlyDescribed, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.arrow_values import Reason
 from rosenblatt.data.tables.column_names import join_names
@@ -25,6 +25,7 @@ from rosenblatt.data.tables.list_columns import ListEncoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableReader
 from rosenblatt.data.tables.schema import Schema, infer_schema
 from rosenblatt.data.tables.table_options import TableOptions
+from rosenblatt.data.tables.targets import unlabelled_question
 from rosenblatt.parameters import Phrase
 from rosenblatt.tables import Table
 
@@ -183,7 +184,11 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     dialect = reader.dialect()
     schema = infer_schema(head, reader.columns or [], reader.typed, options, request.file, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
-    notes = [(f"{request.file}: ", *question, ".") for question in schema.questions]
+    questions, target = schema.questions, schema.preparation["target"]
+    if isinstance(request.unclear, OnlyDescribed) and request.labels and target is not None and not request.skip:
+        gaps = unlabelled_question(head, target, tuple(options.missing_values))
+        questions = [*questions, gaps] if gaps else questions
+    notes = [(f"{request.file}: ", *question, ".") for question in questions]
     if isinstance(reader, DelimitedReader) and reader.header_guessed:
         notes += header_notes(head, options, request.file)
     return schema._replace(preparation=prepared), notes

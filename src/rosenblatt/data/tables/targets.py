@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.tables.arrow_arrays import is_unsupported_type, show_type
-from rosenblatt.data.tables.arrow_values import parse_numbers, parse_strings, plain_text
+from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, parse_numbers, parse_strings, plain_text
 from rosenblatt.data.tables.column_kinds import PARSERS, infer_kind
 from rosenblatt.data.tables.reader import TableChunk
 from rosenblatt.data.tables.separators import SEPARATED
@@ -39,6 +39,18 @@ def label_kind(
     values = values[np.isfinite(values)]
     integers = (values == np.rint(values)) & (np.abs(values) <= 2.0**53)
     return "integer" if integers.all() else "number"
+
+
+def unlabelled_question(
+    head: TableChunk, target: Mapping[str, str], missing: tuple[str, ...]
+) -> tuple[Phrase, ...] | None:
+    """Return what to do about rows without a label, None if all have one."""
+    words = missing if target["kind"] == "text" else (*MISSING_NUMBERS, *missing)
+    count = parse_strings(head.columns[target["name"]], words).null_count
+    if not count:
+        return None
+    what = f"{count:,} of the first {head.n:,} rows have no label, as column {target['name']!r} is empty there"
+    return f"{what}: fill it in the file, or give ", Setting("on_error", "skip"), " to leave such rows out"
 
 
 def regression_question(

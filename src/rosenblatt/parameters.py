@@ -70,6 +70,25 @@ class ParameterError(ValueError):
         return "".join(words)
 
 
+class Sentence(str):
+    """A sentence about parameters that keeps its pieces, so that a command can name its own options instead.
+
+    >>> Sentence("give ", Setting("bits", 30), ".")
+    'give bits=30.'
+    """
+
+    pieces: tuple[Phrase, ...]
+
+    def __new__(cls, *pieces: Phrase) -> Sentence:
+        """Join the pieces as Python spells parameters."""
+        sentence = super().__new__(cls, ParameterError(*pieces))
+        sentence.pieces = pieces
+        return sentence
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.pieces
+
+
 def check_integer(name: str, value: Any, least: int, *, or_none: bool = False, most: int | None = None) -> int:
     """Return ``value`` as an int; a ParameterError where it is no integer in its range.
 

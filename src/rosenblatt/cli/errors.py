@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, get_args
 
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import ParameterError, Sentence, Setting
 
 _RENAMED = {
     "kinds": "--kind",
@@ -78,6 +78,15 @@ def cli_message(error: BaseException) -> str:
         return f"There is not enough memory: {error}" if str(error) else "There is not enough memory."
     sentence = error.sentence(option) if isinstance(error, ParameterError) else str(error)
     return " ".join(sentence.split())
+
+
+def cli_note(note: str) -> str:
+    """Return a note of a table with the options of the command that runs.
+
+    >>> cli_note(Sentence(Setting("bits", 30), " is too much.")), cli_note("2 features in all.")
+    ('--bits 30 is too much.', '2 features in all.')
+    """
+    return cli_message(ParameterError(*note.pieces)) if isinstance(note, Sentence) else note
 
 
 def option(setting: Setting) -> str | None:

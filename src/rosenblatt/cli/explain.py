@@ -85,16 +85,13 @@ def _within_width(table: Any) -> Any:
 
 def _names(model: Any) -> list[str] | None:
     """Return names for features that the model has none for: their numbers in the files; None for support rows."""
-    from rosenblatt.data.preparations import is_preparation
+    from rosenblatt.data.preparations import is_preparation, number_of_feature
     from rosenblatt.inspection.support import is_kernel_model
 
     preparation = getattr(model, "preparation_", {})
     if not is_preparation(preparation) or hasattr(model, "feature_names_in_") or is_kernel_model(model):
         return None
-    if preparation["format"] != "svmlight":
-        return [f"#{i}" for i in range(model.n_features_in_)]
-    first = 0 if preparation["zero_based"] else 1
-    return [f"feature {i}" for i in range(first, first + model.n_features_in_)]
+    return [number_of_feature(preparation, i) for i in range(model.n_features_in_)]
 
 
 def _one_row(path: str, row: str, options: Mapping[str, Any]) -> Any:

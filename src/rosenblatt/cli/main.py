@@ -12,6 +12,7 @@ except ImportError:
 
 from rosenblatt.cli import connecting, proving, showing, using
 from rosenblatt.cli import options as given
+from rosenblatt.cli.errors import running
 from rosenblatt.cli.inputs import forgiving, seconds
 from rosenblatt.cli.output import exit_cleanly
 from rosenblatt.cli.row_options import RowOptions, WeightedRowOptions, grouped
@@ -133,7 +134,8 @@ def describe(
     """
     from rosenblatt.cli.describe import describe as run_it
 
-    run_it(data, target, rows.to_open(), as_json)
+    with running(train):  # what it advises are options for training
+        run_it(data, target, rows.to_open(), as_json)
 
 
 for part in (using, proving, connecting, showing):

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from rosenblatt.cli.errors import cli_message, running
+from rosenblatt.cli.errors import cli_message, cli_note, running
 from rosenblatt.label_text import label_text as as_text
 
 _WIDTH = 78
@@ -129,7 +129,7 @@ def print_table(table: Any) -> None:
     width = terminal_width() if on_terminal() else None
     for line in type(table)(table.to_dict()).to_text().splitlines():
         print(line if width is None or len(line) <= width else line[: width - 1] + "…")
-    say(*table.notes)
+    say(*map(cli_note, table.notes))
 
 
 def terminal_width() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from typing import Any, TypeAlias
 
 from rosenblatt.data.io.formats import FORMATS, TABLES
@@ -27,6 +27,17 @@ _Width: TypeAlias = tuple[int | None, Container[int]]
 def is_preparation(data: object) -> bool:
     """Return whether this looks like the preparation of a stream, as nothing else does that users attach to a model."""
     return type(data) is dict and data.get("format") in FORMATS and "version" in data
+
+
+def number_of_feature(preparation: Mapping[str, Any], feature: int) -> str:
+    """Return what a feature without a name is called: its number in svmlight text, or its place in rows, from 0.
+
+    >>> number_of_feature({"format": "svmlight", "zero_based": False}, 6), number_of_feature({"format": "npz"}, 6)
+    ('feature 7', '#6')
+    """
+    if preparation["format"] != "svmlight":
+        return f"#{feature}"
+    return f"feature {feature + (not preparation['zero_based'])}"
 
 
 def is_hashed(column: dict[str, Any]) -> bool:

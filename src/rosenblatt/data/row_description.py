@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.blocks import Block, is_sparse
+from rosenblatt.data.preparations import number_of_feature
+from rosenblatt.data.row_source import Preparation
 from rosenblatt.label_text import label_text
+from rosenblatt.parameters import Sentence, Setting
 from rosenblatt.tables import Table
 
 _MOST_LABELS = 10
@@ -37,23 +40,24 @@ class _Sizes:
         self.there[: X.shape[1]] += (values != 0.0).sum(axis=0)
         self.rows += len(values)
 
-    def note(self) -> str | None:
-        """Return that columns which most rows have differ much in size, None if they do not."""
+    def notes(self, preparation: Preparation) -> list[Sentence]:
+        """Return a sentence that features which most rows have differ much in size, none if they do not."""
         dense = np.flatnonzero(2 * self.there > self.rows)
         sizes = self.largest[dense]
         if len(sizes) < 2 or sizes.max() <= _MUCH * sizes.min():
-            return None
-        small, large = int(dense[sizes.argmin()]), int(dense[sizes.argmax()])
-        sized = f"that with number {small} reaches {sizes.min():.4g}, that with number {large} {sizes.max():.4g}"
-        return f"Columns differ much in size ({sized}, counted from 0): put them on one scale."
+            return []
+        small, large = (number_of_feature(preparation, int(dense[k])) for k in (sizes.argmin(), sizes.argmax()))
+        sized = f"{small} reaches {sizes.min():.4g}, {large} {sizes.max():.4g}"
+        scale = Setting("scale", "standard"), " brings them to one scale."
+        return [Sentence(f"Features differ much in size ({sized}): ", *scale)]
 
 
-def describe_rows(blocks: Iterable[Block], most: int, title: str) -> Table:
+def describe_rows(blocks: Iterable[Block], most: int, title: str, preparation: Preparation) -> Table:
     """Return facts about the first ``most`` rows, none of which is read twice.
 
     Examples
     --------
-    >>> describe_rows([Block(np.eye(3), np.array([1.0, -1.0, 1.0]), 0)], 10, "Three rows")
+    >>> describe_rows([Block(np.eye(3), np.array([1.0, -1.0, 1.0]), 0)], 10, "Three rows", {"format": "npz"})
     Three rows
     about                    value
     ----------------------------------
@@ -88,9 +92,8 @@ def describe_rows(blocks: Iterable[Block], most: int, title: str) -> Table:
         facts |= {"values not 0 in a row": spread, "values": f"{low:.6g} to {high:.6g}" if low <= high else "none"}
         known = Counter({label: n for label, n in labels.items() if label == label})
         facts |= {"labels": _labels(known)} if known else {}
-    note = sizes.note()
     table = {"about": list(facts), "value": list(facts.values())}
-    return Table(table, title, [note] if note else [])
+    return Table(table, title, sizes.notes(preparation))
 
 
 def _iterate(blocks: Iterable[Block]) -> Any:

@@ -286,7 +286,8 @@ class Stream:
         table = self._source.describe_columns()
         if table is not None:
             return table
-        return describe_rows(self.unscaled(), rows, ", ".join(self._source.files.names[:3]))
+        title = ", ".join(self._source.files.names[:3])
+        return describe_rows(self.unscaled(), rows, title, self._source.preparation)
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._source.files.names[:3]))

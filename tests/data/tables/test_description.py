@@ -1,6 +1,7 @@
 """What ``describe`` says of each column."""
 
 import io
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -140,8 +141,12 @@ def test_rows_without_names(tmp_path):
         "values": "-1 to 2000",
         "labels": "-1: 2, 1: 1",
     }
-    sizes = "that with number 1 reaches 0.5, that with number 0 2000"
-    assert table.notes[0].startswith(f"Columns differ much in size ({sizes}")
+    sizes = "feature 2 reaches 0.5, feature 1 2000"
+    sentence = f"Features differ much in size ({sizes}): scale='standard' brings them to one scale."
+    assert table.notes == (sentence,)
+    assert pickle.loads(pickle.dumps(table)).notes == table.notes
+    np.savez(tmp_path / "b.npz", X=[[2000.0, 1.0], [1.0, 1.0]], y=[0, 1])
+    assert "(#1 reaches 1, #0 2000)" in data.open(tmp_path / "b.npz").describe().notes[0]
     rows = data.open(tmp_path / "a.svm").describe(rows=2)
     assert rows["value"][0] == "2"
     np.savez(tmp_path / "a.npz", X=np.eye(3), y=np.array(["a", "b", "a"]))

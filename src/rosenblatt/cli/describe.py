@@ -21,8 +21,9 @@ def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any
     questions = [cli_message(ParameterError(*pieces)) for pieces in stream.notes]
     if as_json:
         rows = [{name: value for name, value in row.items() if name != "histogram"} for row in table]
+        notes = list(map(cli_note, table.notes))
         facts = {"left_out": stream.dropped, "questions": questions}
-        emit({"title": table.title, "rows": rows, "notes": list(map(cli_note, table.notes))} | facts)
+        emit({"title": table.title, "rows": rows, "notes": notes} | facts)
         return
     if not isinstance(table, ColumnTable):
         print_table(table)
@@ -30,7 +31,7 @@ def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any
     say(table.title)
     for line in table.lines(terminal_width() if on_terminal() else WIDTH):
         print(line)
-    say(*table.notes)
+    say(*map(cli_note, table.notes))
     _list("Look at:", table.remarks(option))
     _list("To answer before training:", questions)
 

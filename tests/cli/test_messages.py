@@ -59,6 +59,7 @@ LITERALS = {
     ("separate", "--target"): ("separate", "check"),
     ("several_values", "--degrees"): ("reproduce",),
     ("train", "--target"): ("train",),
+    ("train", "--folds"): ("train",),
     ("train_report", "--scale"): ("train",),
     ("training", "--resume"): ("train",),
     ("training", "--checkpoint"): ("train",),

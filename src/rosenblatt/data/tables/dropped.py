@@ -50,7 +50,7 @@ def why_dropped(column: UnclearColumn) -> str:
     Examples
     --------
     >>> why_dropped(UnclearColumn("holds lists"))
-    'holds lists, of which no feature can be made'
+    'holds lists, and cannot be used as a feature'
     """
     if column.rewrite:
         return f"{column.clause}: {_REWRITE} {column.rewrite}"

@@ -65,6 +65,7 @@ LITERALS = {
     ("train_run", "--checkpoint"): ("train",),
     ("watch", "--every"): ("watch",),
     ("watch", "--margin"): ("watch",),
+    ("watch", "--model"): ("watch",),
     ("watch", "--target"): ("watch",),
 } | {("train_options", one): ("train",) for one in options("train")}
 """The commands that print a literal option of a module; ``--learner`` in train_options is checked for watch below."""

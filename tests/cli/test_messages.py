@@ -58,13 +58,15 @@ LITERALS = {
     ("reproduce", "--degrees"): ("reproduce",),
     ("separate", "--target"): ("separate", "check"),
     ("several_values", "--degrees"): ("reproduce",),
+    ("train", "--folds"): ("train",),
     ("train", "--target"): ("train",),
     ("train", "--folds"): ("train",),
     ("train_report", "--scale"): ("train",),
-    ("training", "--resume"): ("train",),
-    ("training", "--checkpoint"): ("train",),
+    ("train_run", "--resume"): ("train",),
+    ("train_run", "--checkpoint"): ("train",),
     ("watch", "--every"): ("watch",),
     ("watch", "--margin"): ("watch",),
+    ("watch", "--model"): ("watch",),
     ("watch", "--target"): ("watch",),
 } | {("train_options", one): ("train",) for one in options("train")}
 """The commands that print a literal option of a module; ``--learner`` in train_options is checked for watch below."""

@@ -60,7 +60,6 @@ LITERALS = {
     ("several_values", "--degrees"): ("reproduce",),
     ("train", "--folds"): ("train",),
     ("train", "--target"): ("train",),
-    ("train", "--folds"): ("train",),
     ("train_report", "--scale"): ("train",),
     ("train_run", "--resume"): ("train",),
     ("train_run", "--checkpoint"): ("train",),

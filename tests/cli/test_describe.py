@@ -72,7 +72,7 @@ def test_long_cells_are_cut(cells):
 def test_svmlight_standard_input_and_json():
     assert "labels                 1: 4, 2: 4, 3: 4" in described(written(Path(), "a.svm", THREE))
     uneven = written(Path(), "b.svm", "1 1:2000 2:0.5\n-1 1:1000 2:0.25\n")
-    advice = "Features differ much in size (feature 2 reaches 0.5, feature 1 2000): --scale standard brings them"
+    advice = "Features differ much in size (feature 2 reaches 0.5, feature 1 2000): for training, --scale standard"
     assert advice in " ".join(described(uneven).split())
     assert json.loads(command("describe", uneven, "--json").stdout)["notes"][0].startswith(advice)
     text = described("-", "--format", "csv", "-t", "y", input="a,y\n1,x\n2,z\n")

@@ -49,7 +49,7 @@ class _Sizes:
         small, large = (number_of_feature(preparation, int(dense[k])) for k in (sizes.argmin(), sizes.argmax()))
         sized = f"{small} reaches {sizes.min():.4g}, {large} {sizes.max():.4g}"
         scale = Setting("scale", "standard"), " brings them to one scale."
-        return [Sentence(f"Features differ much in size ({sized}): ", *scale)]
+        return [Sentence(f"Features differ much in size ({sized}): for training, ", *scale)]
 
 
 def describe_rows(blocks: Iterable[Block], most: int, title: str, preparation: Preparation) -> Table:

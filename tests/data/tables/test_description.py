@@ -142,7 +142,7 @@ def test_rows_without_names(tmp_path):
         "labels": "-1: 2, 1: 1",
     }
     sizes = "feature 2 reaches 0.5, feature 1 2000"
-    sentence = f"Features differ much in size ({sizes}): scale='standard' brings them to one scale."
+    sentence = f"Features differ much in size ({sizes}): for training, scale='standard' brings them to one scale."
     assert table.notes == (sentence,)
     assert pickle.loads(pickle.dumps(table)).notes == table.notes
     np.savez(tmp_path / "b.npz", X=[[2000.0, 1.0], [1.0, 1.0]], y=[0, 1])

@@ -20,6 +20,7 @@ def test_every_public_name_is_there_and_documented():
 
 def test_dir_names_all_that_can_be_imported():
     assert {"plots", "data", "textbook", "vc", "Perceptron", "__version__"} <= set(dir(rosenblatt))
+    assert {*rosenblatt.__all__, "__version__"} == set(dir(rosenblatt))
     for name in dir(rosenblatt):
         assert getattr(rosenblatt, name)
 

@@ -350,3 +350,15 @@ def test_what_may_never_return_stops_at_a_limit(train):
     assert "never returns" in train.__doc__
     with pytest.raises(RuntimeError, match="100 updates were made"):
         train(AND, max_updates=100)
+
+
+@pytest.mark.parametrize("train", [perceptron_until_no_mistakes, perceptron_batch])
+def test_a_long_run_without_a_limit_warns_at_the_callers_line_that_it_may_never_end(train, monkeypatch):
+    D = with_dummy_feature(ONE_AND_ZERO)  # five updates
+    monkeypatch.setattr(textbook, "_LONG_RUN", 3)
+    with pytest.warns(UserWarning, match="^3 updates were made and mistakes are left: the run never ends if") as caught:
+        train(D)
+    assert [caught[0].filename] * len(caught) == [__file__]
+    train(D, max_updates=5)  # warnings are errors: who set a limit hears nothing
+    monkeypatch.undo()
+    train(D)

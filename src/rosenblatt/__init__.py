@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.rescaled import RescaledPerceptron
     from rosenblatt.features.combinations import Combinations, n_combinations
     from rosenblatt.features.lifts import SphereLift
-    from rosenblatt.inspection.explain import contributions, explain
+    from rosenblatt.features.scaling import ExactScaler
+    from rosenblatt.inspection.contributions import contributions
+    from rosenblatt.inspection.explain import explain
     from rosenblatt.inspection.geometry import boundary, distance, unit_weights
     from rosenblatt.kernels.orders import visiting_order
-    from rosenblatt.persistence.export import export_json, export_onnx
+    from rosenblatt.persistence.export import export_onnx
     from rosenblatt.persistence.files import load, save
+    from rosenblatt.persistence.json_export import export_json
     from rosenblatt.theory import vc
     from rosenblatt.theory.certificates import Certificate
     from rosenblatt.theory.convergence.bounds import mistake_bound
@@ -40,15 +43,18 @@ if TYPE_CHECKING:
 _HOMES = {
     "features.combinations": ("Combinations", "n_combinations"),
     "features.lifts": ("SphereLift",),
+    "features.scaling": ("ExactScaler",),
     "kernels.orders": ("visiting_order",),
     "circles.fitting": ("fit_circle",),
-    "inspection.explain": ("contributions", "explain"),
-    "persistence.export": ("export_json", "export_onnx"),
+    "inspection.contributions": ("contributions",),
+    "inspection.explain": ("explain",),
+    "persistence.export": ("export_onnx",),
     "inspection.geometry": ("boundary", "distance", "unit_weights"),
     "estimators.kernel": ("KernelPerceptron",),
     "estimators.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
     "estimators.rescaled": ("RescaledPerceptron",),
     "persistence.files": ("load", "save"),
+    "persistence.json_export": ("export_json",),
     "circles.shapes": ("Circle", "HalfSpace", "NoCircle", "Outside", "circle_from_plane"),
     "theory.certificates": ("Certificate",),
     "theory.convergence.bounds": ("mistake_bound",),
@@ -73,7 +79,7 @@ _MODULES = {
 }
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = sorted({*_NAMES, *_MODULES} - {"plots"})  # pictures need matplotlib, which may not be there
+__all__ = sorted({*_NAMES, *_MODULES})
 
 
 def __getattr__(name: str) -> Any:
@@ -88,4 +94,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_MODULES, "__version__"})
+    return sorted({*__all__, "__version__"})

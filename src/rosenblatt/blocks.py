@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, TypeGuard
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,9 @@ class Block:
     >>> block = Block(np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([1.0, -1.0]), first=10)
     >>> len(block), block.first
     (2, 10)
+    >>> X, y = block
+    >>> y
+    array([ 1., -1.])
     """
 
     X: Features
@@ -45,10 +48,18 @@ class Block:
     """How much each row counts, or None where each counts 1."""
     checked: bool = False
     """Whether a reader has verified all this, and that ``X``, ``weight`` and the labels are finite."""
+    numbers: np.ndarray | None = field(default=None, repr=False)
+    """The number of each row among all rows of the files, from 0, where some may have been left out before them."""
+    carried: Mapping[str, Sequence[Any]] | None = field(default=None, repr=False)
+    """The values of columns that come along, where ``data.open(carry=)`` asks for some."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.y)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield ``X`` and ``y``, so that a block unpacks to both; weights are in ``weight``."""
+        return iter((self.X, self.y))
 
     @property
     def nbytes(self) -> int:
@@ -75,7 +86,25 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
     if stop - start == len(block):
         return block
     weight = None if block.weight is None else block.weight[start:stop]
-    return Block(block.X[start:stop], block.y[start:stop], block.first + start, weight, block.checked)
+    numbers = None if block.numbers is None else block.numbers[start:stop]
+    carried = None if block.carried is None else {name: cells[start:stop] for name, cells in block.carried.items()}
+    X, y = block.X[start:stop], block.y[start:stop]
+    return Block(X, y, block.first + start, weight, block.checked, numbers, carried)
+
+
+def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
+    """Return some rows of a block, numbered from ``first`` on.
+
+    Examples
+    --------
+    >>> take_rows(Block(np.eye(3), np.arange(3), 7), np.array([0, 2]), 5).y
+    array([0, 2])
+    """
+    weight = None if block.weight is None else block.weight[rows]
+    numbers = None if block.numbers is None else block.numbers[rows]
+    columns = (block.carried or {}).items()
+    carried = None if block.carried is None else {name: [cells[row] for row in rows] for name, cells in columns}
+    return Block(block.X[rows], block.y[rows], first, weight, block.checked, numbers, carried)
 
 
 def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]:
@@ -118,7 +147,19 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
     if any(block.weight is not None for block in blocks):
         weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
     y = np.concatenate([block.y for block in blocks])
-    return Block(X, y, blocks[0].first, weight, all(block.checked for block in blocks))
+    numbers = [block.numbers for block in blocks if block.numbers is not None]
+    parts = [block.carried for block in blocks if block.carried is not None]
+    return Block(
+        X,
+        y,
+        blocks[0].first,
+        weight,
+        all(block.checked for block in blocks),
+        np.concatenate(numbers) if len(numbers) == len(blocks) else None,
+        {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
+        if len(parts) == len(blocks)
+        else None,
+    )
 
 
 def rebatch(blocks: Iterable[Block], size: int) -> Generator[Block, None, None]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, TypeAlias
+
+_LONGEST_NAME = 100
+"""Characters of a name that is compared with others."""
+_MOST_COMPARED = 1000
+"""Names that are compared with one."""
 
 
 class Setting:
@@ -22,10 +28,13 @@ class Setting:
 
 
 class IfAvailable:
-    """Part of a sentence that is said only where a parameter can be given: a command may have no option for it."""
+    """Part of a sentence that is said only where a parameter can be given: a command may have no option for it.
 
-    def __init__(self, name: str, *pieces: str | Setting) -> None:
-        self.name, self.pieces = name, pieces
+    Where it cannot be given, the pieces ``otherwise`` are said instead.
+    """
+
+    def __init__(self, name: str, *pieces: str | Setting, otherwise: tuple[str | Setting, ...] = ()) -> None:
+        self.name, self.pieces, self.otherwise = name, pieces, otherwise
 
 
 Phrase: TypeAlias = str | Setting | IfAvailable
@@ -54,11 +63,30 @@ class ParameterError(ValueError):
         words = []
         for piece in self.pieces:
             if isinstance(piece, IfAvailable):
-                if spell(Setting(piece.name)) is not None:
-                    words += [spell(part) or "" if isinstance(part, Setting) else part for part in piece.pieces]
+                said = piece.pieces if spell(Setting(piece.name)) is not None else piece.otherwise
+                words += [spell(part) or str(part) if isinstance(part, Setting) else part for part in said]
             else:
                 words.append(spell(piece) or str(piece) if isinstance(piece, Setting) else piece)
         return "".join(words)
+
+
+class Sentence(str):
+    """A sentence about parameters that keeps its pieces, so that a command can name its own options instead.
+
+    >>> Sentence("give ", Setting("bits", 30), ".")
+    'give bits=30.'
+    """
+
+    pieces: tuple[Phrase, ...]
+
+    def __new__(cls, *pieces: Phrase) -> Sentence:
+        """Join the pieces as Python spells parameters."""
+        sentence = super().__new__(cls, ParameterError(*pieces))
+        sentence.pieces = pieces
+        return sentence
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.pieces
 
 
 def check_integer(name: str, value: Any, least: int, *, or_none: bool = False, most: int | None = None) -> int:
@@ -103,6 +131,21 @@ def check_seconds(name: str, value: Any) -> None:
 def is_boolean(value: Any) -> bool:
     """Return whether ``value`` is a boolean of Python or numpy."""
     return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def did_you_mean(name: Any, names: Iterable[Any]) -> str:
+    """Return the question whether the nearest of some names is meant by one that is none of them, "" if none is near.
+
+    Upper and lower case are the same. Only the first 1000 names are compared, as comparing takes long.
+
+    >>> did_you_mean("Shufle", ["max_iter", "shuffle"]), did_you_mean("bits", ["shuffle"])
+    ("did you mean 'shuffle'?", '')
+    """
+    from difflib import get_close_matches
+
+    known = {name.lower(): name for name in map(str, islice(names, _MOST_COMPARED)) if len(name) <= _LONGEST_NAME}
+    found = get_close_matches(str(name)[:_LONGEST_NAME].lower(), known, 1)
+    return f"did you mean {known[found[0]]!r}?" if found else ""
 
 
 def shorten(value: Any, most: int = 60) -> str:

@@ -9,6 +9,7 @@ an example on the boundary (activation exactly 0) is a mistake, so the first exa
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
@@ -31,6 +32,7 @@ __all__ = [
 
 Number = int | float | Fraction
 Vector = list[Number]
+_LONG_RUN = 1_000_000  # updates; a run that may never end warns here, a few seconds on
 Voter = tuple[Vector, Number, int]
 Examples = Iterable[tuple[Iterable[Number], int]]
 
@@ -162,7 +164,7 @@ def perceptron_until_no_mistakes(S: Examples, *, max_updates: int | None = None)
     Har-Peled figure 30.2: ``k`` counts the updates, ``.R`` is max |x|. A mistake is sign(w·x) != y, and
     sign(0) is 0, so ties are mistakes. On data that no hyperplane through the origin separates (AND, for
     instance, without `with_dummy_feature`) this never returns, unless ``max_updates`` is given: then needing one
-    more is a RuntimeError.
+    more is a RuntimeError. Without it, a UserWarning comes after a million updates.
 
     >>> run = perceptron_until_no_mistakes([([3, 4], +1), ([2, 0], -1)])
     >>> w, k = run
@@ -190,8 +192,9 @@ def perceptron_batch(S: Examples, max_updates: int | None = None) -> Vector:
     """While some example has y·(w·x) <= 0, ties included, update on the first such; return ``w``.
 
     The Cornell slides' batch form, without a bias; they leave open which such example to take. On data that no
-    hyperplane through the origin separates this never returns, unless ``max_updates`` is given: then needing one
-    more is a RuntimeError.
+    hyperplane through the origin separates (AND, for instance, without `with_dummy_feature`) this never returns, unless
+    ``max_updates`` is given: then needing one more is a RuntimeError. Without it, a UserWarning comes after a million
+    updates.
 
     >>> perceptron_batch([([3, 4], +1), ([2, 0], -1)])
     [-1, 4]
@@ -322,3 +325,9 @@ def _sign(a: Number) -> int:
 def _check_updates_left(k: int, max_updates: int | None) -> None:
     if max_updates is not None and k >= max_updates:
         raise RuntimeError(f"{k} updates were made and mistakes are left: raise max_updates or add features")
+    if k == _LONG_RUN and max_updates is None:
+        warnings.warn(
+            f"{k:,} updates were made and mistakes are left: the run never ends if no hyperplane through the origin "
+            "separates the examples. Interrupt it and give max_updates, or a bias by with_dummy_feature.",
+            stacklevel=3,
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import random
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from helpers.examples import small_set
 from helpers.forging import compact, forge
 from helpers.mutating import mutated_arrays, mutated_bytes, mutated_plain
 from helpers.naive_dual import dual_run
+from helpers.pipelines import OF_TABLES, example
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, data, load, save
-from rosenblatt.persistence.export import export_json
+from rosenblatt.persistence.json_export import export_json
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import read_container
 from rosenblatt.training.kernel import Kernel
@@ -31,7 +33,7 @@ Parts = tuple[dict[str, Any], dict[str, np.ndarray]]
 def attack(rng: random.Random) -> str | None:
     """Change a file and use it: it is refused in a sentence, or works."""
     folder = Path(tempfile.mkdtemp())
-    return rng.choice([_model, _model, _checkpoint, _cache, _kernel_state])(rng, folder)
+    return rng.choice([_model, _model, _pipeline, _checkpoint, _cache, _kernel_state])(rng, folder)
 
 
 @functools.cache
@@ -55,10 +57,13 @@ def models() -> list[Parts]:
         KernelPerceptron("laplacian", gamma=0.5, max_support=5).partial_fit(X.astype(np.float32), y),
         KernelPerceptron("linear", multi_class="direct", hypothesis="last", **options).fit(X, y),
     ]
+    wide = sp.csr_array(np.hstack([np.zeros((30, 400)), X]))
+    made += [Perceptron("pocket", **options).fit(wide, y), VotedPerceptron(**options).fit(wide, y > 0)]
     for kinds in (None, {"c": "text"}):
         stream = data.open(folder / "a.csv", "y", drop=None if kinds else ["c"], kinds=kinds)
         made.append(AveragedPerceptron(**options).fit_stream(stream))
         made[-1].preparation_ = stream.preparation
+        made[-1].feature_names_in_ = np.array(stream.feature_names, object)
     parts = []
     for model in made:
         save(model, folder / "m")
@@ -105,6 +110,32 @@ def _model(rng: random.Random, folder: Path) -> str | None:
         model.predict(rows), model.decision_function(rows)
     except ValueError as refusal:
         return None if str(refusal).endswith(".") else f"predict says {refusal!r}"
+    return None
+
+
+@functools.cache
+def pipelines() -> list[Parts]:
+    """Return header and arrays of small pipelines of many steps."""
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    parts = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("standard", "maxabs", "exact", "triples alone", "one-hot", "median", "sphere", *OF_TABLES):
+            save(example(name)[0], folder / "p")
+            parts.append(read_container(folder / "p"))
+    return parts
+
+
+def _pipeline(rng: random.Random, folder: Path) -> str | None:
+    """A pipeline is refused, or comes back as it was read."""
+    path = folder / "pipeline"
+    path.write_bytes(_changed(rng, rng.choice(pipelines())))
+    try:
+        pipeline = load(path)
+    except ValueError as refusal:
+        return _fault_of(refusal, path)
+    save(pipeline, folder / "again")
+    repr(pipeline), repr(load(folder / "again"))
     return None
 
 

@@ -6,7 +6,8 @@ import pytest
 from helpers.commands import AND, command, written
 from rosenblatt import Certificate, data
 from rosenblatt.blocks import DataError
-from rosenblatt.cli.errors import cli_message
+from rosenblatt.cli.errors import cli_message, running
+from rosenblatt.cli.main import train
 from rosenblatt.parameters import IfAvailable, ParameterError, Setting
 
 
@@ -26,15 +27,17 @@ from rosenblatt.parameters import IfAvailable, ParameterError, Setting
             "--drop a --drop 'b c' or --kind 'a b=text' --kind c=number",
         ),
         (ParameterError("close it", IfAvailable("quote", ", or give ", Setting("quote", "")), "."), "close it."),
+        (ParameterError("x", IfAvailable("rtol", ": a", otherwise=(": ", Setting("bits", 3)))), "x: --bits 3"),
         (ParameterError("x", IfAvailable("drop", ", or give ", Setting("drop", ["a"]))), "x, or give --drop a"),
-        (ParameterError(Setting("delimiter"), " must be one character."), "delimiter must be one character."),
+        (ParameterError(Setting("quote"), " must be one character."), "quote must be one character."),
         (DataError("a.csv: expected 3 cells,\n got 4"), "a.csv: expected 3 cells, got 4"),
         (ValueError("format=3 and drop=['a'] are left as they are"), "format=3 and drop=['a'] are left as they are"),
         (DataError("dd is no gz file."), "dd is no gz file."),
     ],
 )
 def test_parameters_become_options(error, message):
-    assert cli_message(error) == message
+    with running(train):
+        assert cli_message(error) == message
 
 
 def test_faults_of_the_system_name_the_file():
@@ -49,11 +52,11 @@ def test_faults_of_the_system_name_the_file():
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["train", "{ids}", "-t", "label"], "by --drop id --drop when, or give --kind id=text --kind when=category."),
+        (["separate", "{ids}", "-t", "label"], "by --drop id --drop when, or give --kind id=text --kind when=date."),
         (["train", "{one}", "-t", "label"], "needs at least two classes"),
-        (["train", "{gap}", "-t", "label"], "give --missing zero or --missing mean"),
+        (["separate", "{gap}", "-t", "label"], "give --missing zero or --missing mean"),
         (["train", "{and}", "-t", "label", "--bits", "99"], "--bits must be an integer from 1 to 30"),
-        (["predict", "{model}", "{ids}"], "remove it from the file."),
+        (["predict", "{model}", "{gap}"], "fill it in the file; --on-error skip leaves such rows out."),
         (["predict", "{model}", "{svm}"], "give --format csv if it is that."),
         (["predict", "none.model", "{and}"], "There is no file none.model."),
         (["explain", "{model}", "--top", "0"], "--top must be"),
@@ -71,7 +74,8 @@ def test_the_way_out_is_one_of_the_command(tmp_path, words, part):
     names = {f"{{{name}}}": written(tmp_path, f"{name}.txt", text) for name, text in texts.items()}
     names["{model}"] = tmp_path / "m"
     given = [] if "{svm}" in words else ["--format", "csv"]
-    assert command("train", names["{and}"], "-t", "label", "-o", tmp_path / "m", "--format", "csv").exit_code == 0
+    strict = "--format", "csv", "--missing", "error"
+    assert command("train", names["{and}"], "-t", "label", "-o", tmp_path / "m", *strict).exit_code == 0
     given = [] if words[0] == "explain" else given
     result = command(*[names.get(word, word) for word in words], *given)
     assert result.exit_code == 2

@@ -42,7 +42,7 @@ def test_every_command_says_how_long_a_line_may_be(tmp_path, files, words):
     assert command(*given, "--max-line", 24, input=ROWS).exit_code == 0
 
 
-@pytest.mark.parametrize("words", ["train ROWS", "separate ROWS", "check CERT ROWS", "watch"])
+@pytest.mark.parametrize("words", ["train ROWS", "separate ROWS", "watch"])
 def test_a_huge_index_needs_consent(tmp_path, files, words):
     huge = ROWS + "-1 1:1 2147483646:1\n"
     files["ROWS"] = written(tmp_path, "huge.svm", huge)

@@ -6,7 +6,7 @@ import pytest
 
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
-from rosenblatt.cli.predict import confusion
+from rosenblatt.cli.accuracy import confusion
 
 
 @pytest.fixture
@@ -60,7 +60,8 @@ def test_rows_without_labels_cannot_be_tested(model, tmp_path):
 def test_labels_that_are_no_classes_are_noted(model, tmp_path):
     result = command("test", model, written(tmp_path, "dots.csv", "a,b,label\n1,1,yes.\n0,0,no.\n0,1,no\n"))
     assert "Accuracy 33.33%" in result.stdout
-    assert "2 of 3 rows have a label that is no class of the model, such as 'yes.'" in " ".join(result.stderr.split())
+    text = " ".join(result.stderr.split())
+    assert "2 of 3 rows have a label that is no class of the model: no., yes.. Its classes are no, yes." in text
 
 
 def test_of_many_classes_the_commonest_confusions_are_listed():
@@ -104,11 +105,17 @@ def test_a_model_that_files_did_not_make_says_so(tmp_path):
 
 
 def test_export(model, tmp_path):
-    assert command("export", model, tmp_path / "m.json").exit_code == 0
+    result = command("export", model, tmp_path / "m.json")
+    assert result.exit_code == 0
+    assert "with 2 features written to" in result.stdout
+    assert "No weight is 0." in result.stdout
+    assert "preparation" in json.loads((tmp_path / "m.json").read_text())
     weights = json.loads((tmp_path / "m.json").read_text())["scores"][0]["weights"]
     assert list(weights) == ["a", "b"]
     pytest.importorskip("onnx")
-    assert command("export", model, tmp_path / "m.onnx").exit_code == 0
+    result = command("export", model, tmp_path / "m.onnx")
+    assert result.exit_code == 0
+    assert "Its inputs are the columns: a, b. They are encoded" in " ".join(result.stdout.split())
     assert (tmp_path / "m.onnx").stat().st_size > 0
     assert command("export", model, tmp_path / "m.pkl").exit_code == 2
 

@@ -154,3 +154,58 @@ def test_rows_that_are_left_out_are_counted(tmp_path):
 def test_many_coefficients_are_left_to_python(tmp_path):
     wide = written(tmp_path, "wide.svm", "1 1:1 200:1\n2 3:1\n")
     assert "A logistic regression has 201 coefficients on these rows" in command("separate", wide).stdout
+
+
+def test_a_certificate_says_how_its_rows_are_made(tmp_path):
+    rows = written(tmp_path, "rows.csv", "id,a,b,label\n1,0,0,no\n2,0,1,no\n3,1,,no\n4,1,1,yes\n")
+    proof = tmp_path / "c"
+    given = ["-t", "label", "--drop", "id", "--missing", "zero"]
+    assert command("separate", rows, *given, "-o", proof).exit_code == 0
+    assert command("check", proof, rows).stdout.startswith("The certificate holds")
+    assert command("check", proof, rows, *given).exit_code == 0
+    assert command("check", proof, rows, "-t", "-1").exit_code == 0
+    for words, part in (
+        (["-t", "a"], "made with --target label, and --target a was given: leave it out."),
+        (["--missing", "mean"], "made with --missing zero, and --missing mean was given"),
+        (["--drop", "b"], "made without --drop, and --drop b was given"),
+        (["--kind", "a=category"], "made with --kind a=number, and --kind a=category was given"),
+    ):
+        result = command("check", proof, rows, *words)
+        assert result.exit_code == 2
+        assert part in " ".join(result.stderr.split())
+    other = written(tmp_path, "other.csv", "a;b;label\n0;0;no\n0;1;no\n1;0;no\n1;1;yes\n")
+    assert command("check", proof, other).exit_code == 0
+
+
+def test_a_certificate_without_a_preparation_is_checked_by_the_options(tmp_path):
+    path, proof = written(tmp_path, "and.csv", AND), tmp_path / "c"
+    separability([[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]).save(proof)
+    assert "preparation" not in json.loads(proof.read_text())
+    assert command("check", proof, path, "-t", "label").exit_code == 0
+    result = command("check", proof, path)
+    assert result.exit_code == 2
+    assert "--target" in result.stderr
+
+
+def test_values_that_a_certificate_does_not_know_are_not_left_out_silently(tmp_path):
+    path, proof = written(tmp_path, "c.csv", "c,label\nred,1\nblue,0\n" * 3), tmp_path / "c"
+    assert command("separate", path, "-t", "label", "-o", proof).exit_code == 0
+    other = written(tmp_path, "d.csv", "c,label\nred,1\nblue,0\n" * 2 + "green,1\nblue,0\n")
+    result = command("check", proof, other)
+    assert result.exit_code == 1
+    assert "has values that are not in the rows of" in " ".join(result.stdout.split())
+
+
+def test_a_certificate_about_scaled_rows_is_refused(tmp_path):
+    path, proof = written(tmp_path, "and.csv", AND), tmp_path / "c"
+    assert command("separate", path, "-t", "label", "-o", proof).exit_code == 0
+    record = json.loads(proof.read_text())
+    scale = {"method": "standard", "features": [0], "centre": [0.5], "spread": [0.5]}
+    proof.write_text(json.dumps(record | {"preparation": record["preparation"] | {"scale": scale}}))
+    result = command("check", proof, path)
+    assert result.exit_code == 2
+    assert "about rows that were scaled" in " ".join(result.stderr.split())
+    proof.write_text(json.dumps(record | {"preparation": {"format": "csv"}}))
+    assert command("check", proof, path).exit_code == 2
+    proof.write_text(json.dumps(record | {"preparation": 3}))
+    assert command("check", proof, path).exit_code == 2

@@ -5,7 +5,7 @@ import pytest
 
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
-from rosenblatt import textbook
+from rosenblatt import data, textbook
 from rosenblatt.cli.watch import Count
 
 
@@ -133,7 +133,7 @@ def test_features_of_a_table_keep_their_names(tmp_path):
     [
         (["--target", "label"], "a,b,label\n1,1,yes\n", "--target is what it was"),
         (["--learner", "voted"], "a,b,label\n1,1,yes\n", "--learner is what it was"),
-        ([], "1,2,yes\n", "no column 'label'"),
+        ([], "1,2,yes\n", "expected a first line with the names a, b"),
         ([], "a,b,label\n", "got none"),
     ],
 )
@@ -168,4 +168,82 @@ def test_a_bad_line_costs_nothing_that_was_learned(tmp_path):
     assert rosenblatt.load(tmp_path / "m").fingerprint_["rows"] == 12
     result = command("watch", "-o", tmp_path / "m", "--on-error", "skip", input=THREE + "1 5:abc\n")
     assert result.exit_code == 0
-    assert "lines left out: 1, such as" in result.stderr
+    assert "rows left out: 1, such as" in result.stderr
+
+
+def test_an_everyday_table_is_no_dead_end(tmp_path):
+    lines = [f"{k},2024-01-{k % 28 + 1:02},{k % 5 if k % 7 else ''},{'ab'[k % 2]},{k % 2}" for k in range(60)]
+    table = "\n".join(["id,when,size,kind,label", *lines]) + "\n"
+    result = command("watch", "-t", "label", "--format", "csv", "-o", tmp_path / "m", input=table)
+    assert result.exit_code == 0
+    notes = " ".join(result.stderr.split())
+    assert "left out: id (" in notes
+    assert "when (holds dates" in notes
+    assert "missing values: size (9)." in notes
+    strict = command("watch", "-t", "label", "--format", "csv", "--missing", "error", input=table)
+    assert strict.exit_code == 2
+    kept = command("watch", "-t", "label", "--format", "csv", "--keep", "when", "--drop", "id", input=table)
+    assert kept.exit_code == 0
+    assert "left out" not in kept.stderr
+    again = command("watch", "--model", tmp_path / "m", "--drop", "size", input=table)
+    assert again.exit_code == 2
+    assert "--drop is what it was when" in again.stderr
+
+
+@pytest.mark.parametrize("format", ["svmlight", "csv"])
+def test_a_scaled_model_goes_on_with_its_scale(tmp_path, format):
+    if format == "csv":
+        first = written(
+            tmp_path, "a.csv", "x,y,label\n" + "".join(f"{i},{1000 * (i % 4)},{i % 2}\n" for i in range(30))
+        )
+        words = ["-t", "label"]
+        more = "x,y,label\n" + "".join(f"{i % 5},{500 * i},{i % 2}\n" for i in range(10))
+    else:
+        first = written(tmp_path, "a.svm", "".join(f"{i % 2} 1:{i + 1} 2:{1000 * (i % 4) + 1}\n" for i in range(30)))
+        words = []
+        more = "".join(f"{i % 2} 1:{i % 5 + 1} 2:{500 * i + 1} 3:7\n" for i in range(10))
+    result = command("train", first, *words, "--scale", "standard", "-o", tmp_path / "m", "-p", "2")
+    assert result.exit_code == 0, result.stderr
+    model = rosenblatt.load(tmp_path / "m")
+    scale = model.preparation_["scale"]
+    result = command("watch", "--model", tmp_path / "m", "-o", tmp_path / "n", input=more)
+    assert result.exit_code == 0, result.stderr
+    again = rosenblatt.load(tmp_path / "n")
+    assert again.preparation_["scale"] == scale
+    rows = written(tmp_path, "more", more)
+    stream = data.open(rows, format=format, preparation=again.preparation_)
+    X, y = stream.read()
+    assert X.shape[1] == again.n_features_in_
+    if format == "csv":
+        assert model.partial_fit(X, y).coef_.tobytes() == again.coef_.tobytes()
+    else:
+        assert X[:, [0]].toarray().ravel().tolist() == [(i % 5 + 1) / scale["spread"][0] for i in range(10)]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rows_count_as_much_as_they_weigh(tmp_path, classes):
+    lines = [f"{i % 7},{i % 5},{i % 3},{i * i % classes}" for i in range(40)]
+    result = command(
+        "watch", "-t", "label", "--weight", "w", "-o", tmp_path / "m", input="\n".join(["a,b,w,label", *lines])
+    )
+    assert result.exit_code == 0, result.stderr
+    rows = np.array([line.split(",") for line in lines], float)
+    twin = rosenblatt.Perceptron()
+    twin.partial_fit(rows[:, :2], rows[:, 3], classes=range(classes), sample_weight=rows[:, 2])
+    if classes == 2:
+        assert np.array_equal(rosenblatt.load(tmp_path / "m").coef_, twin.coef_)
+    plain = command(
+        "watch", "-t", "label", "--drop", "w", "-o", tmp_path / "n", input="\n".join(["a,b,w,label", *lines])
+    )
+    assert plain.exit_code == 0, plain.stderr
+    assert not np.array_equal(rosenblatt.load(tmp_path / "m").coef_, rosenblatt.load(tmp_path / "n").coef_)
+
+
+def test_columns_of_very_different_sizes_are_said():
+    text = "x,y,label\n" + "".join(f"{i % 3},{1000 * (i % 4)},{i % 2}\n" for i in range(30))
+    result = command("watch", "-t", "label", input=text)
+    told = " ".join(result.stderr.split())
+    assert "some columns range over 1,500 times as much as others" in told
+    assert "go on from that with --model" in told
+    alike = text.replace("000,", ",")
+    assert "times as much" not in command("watch", "-t", "label", input=alike).stderr

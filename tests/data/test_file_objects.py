@@ -50,7 +50,8 @@ def test_rows_are_those_of_the_file(tmp_path, monkeypatch, kind, pack):
         assert [len(block) for block in blocks] == [16, 16, 8]
         assert np.array_equal(np.concatenate([dense(block.X) for block in blocks]), dense(X))
         assert np.concatenate([block.y for block in blocks]).tolist() == y.tolist()
-        assert list(stream) == []
+        with pytest.raises(data.DataError, match="can be read only once, and has been read to its end"):
+            next(stream)
         assert not file.closed, "it belongs to the caller"
         file.close()
 

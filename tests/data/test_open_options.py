@@ -3,6 +3,9 @@
 import re
 import sys
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from rosenblatt import data
@@ -15,11 +18,14 @@ from rosenblatt.data.tables.arrow_arrays import import_arrow
         ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'."),
         ({"threads": -1}, "threads must be an integer of at least 0, got -1."),
         ({"block_rows": 0}, "block_rows must be an integer of at least 1, got 0."),
-        ({"missing": "median"}, "missing must be 'error' or 'zero' or 'mean', got 'median'."),
+        ({"missing": "median"}, "missing must be 'error', 'zero' or 'mean', got 'median'."),
         ({"categories": "ordinal"}, "categories must be 'onehot' or 'hash', got 'ordinal'."),
         ({"bits": 40}, "bits must be an integer from 1 to 30, got 40."),
         ({"format": "excel"}, "format must be one of csv, tsv, parquet, arrow, jsonl, svmlight, vw, npz, got 'excel'."),
-        ({"kinds": {"a": "date"}}, "kinds of 'a' must be one of number, boolean, category, text"),
+        (
+            {"kinds": {"a": "year"}},
+            "kinds of 'a' must be one of number, boolean, category, text, date, ",
+        ),
         ({"drop": "a"}, "drop must be a list of strings, got 'a': give drop=['a']."),
         ({"drop": ["zz"]}, "has no column 'zz': its columns are a, why (its first line was taken for their names"),
         ({"target": "Wy"}, "has no column 'Wy' (did you mean 'why'?) for the target: its columns are a, why"),
@@ -43,3 +49,9 @@ def test_without_pyarrow_one_sentence_says_what_to_install(tmp_path, monkeypatch
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"^reading tables needs pyarrow: pip install 'rosenblatt\[files\]'\.$"):
         data.open(tmp_path / "a.csv", "y")
+
+
+def test_frames_and_arrays_are_no_files():
+    for rows in (pd.DataFrame({"a": [1]}), pa.table({"a": [1]}), np.eye(2)):
+        with pytest.raises(TypeError, match=r"expected paths of files, got a \w+: data.open reads files, and fit"):
+            data.open(rows, "a")

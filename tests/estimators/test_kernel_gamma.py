@@ -79,10 +79,10 @@ def test_blocks_that_can_be_read_again_have_the_scale_of_all_rows():
 
 
 def refusal(call) -> str:
-    """Return the sentence of an error, or of what lies behind it where a method is not there."""
+    """Return the sentence of an error."""
     with pytest.raises((ValueError, AttributeError)) as error:
         call()
-    return str(error.value.__cause__ if isinstance(error.value, AttributeError) else error.value)
+    return str(error.value)
 
 
 def assert_asks_for_a_number(sentence: str) -> None:

@@ -15,7 +15,8 @@ from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, Stand
 from sklearn.svm import SVC
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
-from rosenblatt.inspection.explain import contributions, explain
+from rosenblatt.inspection.contributions import contributions
+from rosenblatt.inspection.explain import explain
 
 RNG = np.random.default_rng(0)
 X3 = RNG.integers(-5, 6, (90, 4)).astype(float)
@@ -134,13 +135,32 @@ def test_features_of_like_scale_are_not_warned_of(spread):
     assert len(explain(model).notes) == 1
 
 
+def test_hashed_words_are_not_compared_with_numbers():
+    """A rare word ranges over little beside a frequent one, which is as it should be."""
+    model = with_weights(np.ones(5))
+    model.state_.feature_ranges = np.array([1.0, 1.0, 30.0, 0.01, 1.0])
+    columns = [
+        {"kind": "number"},
+        {"kind": "text"},
+        {"kind": "category", "categories": ["a", "b"]},
+        {"kind": "category"},
+    ]
+    model.preparation_ = {"format": "csv", "version": 1, "bits": 1, "columns": columns}
+    assert len(explain(model).notes) == 1
+    model.state_.feature_ranges[0] = 0.1
+    with pytest.warns(UserWarning, match="'x2' ranges over 30 and 'x0' over 0.1"):
+        explain(model)
+    model.preparation_ = {"format": "vw", "version": 1, "bits": 18}
+    assert len(explain(model).notes) == 1
+
+
 def test_training_itself_notices_the_scale():
     X = X3 * [1, 1, 1, 1000]
     model = AveragedPerceptron(random_state=0).fit(X, X[:, 0] > 0)
     with pytest.warns(UserWarning, match="'x3' ranges over"):
         explain(model)
     scaled = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(X, X[:, 0] > 0)
-    assert len(explain(scaled).notes) == 1
+    assert not any("mislead" in note for note in explain(scaled).notes)
 
 
 @pytest.mark.parametrize("top", [0, -1, 2.0, True, "10"])
@@ -168,10 +188,11 @@ def test_models_without_weights_are_refused():
 
 def test_contributions_are_weight_times_value_by_size_and_the_bias_comes_last():
     table = contributions(with_weights([4, -1, 0, 7], b=-3), [1, 9, 5, -1])
-    assert table["feature"] == ["x1", "x3", "x0", "x2", "(bias)"]
-    assert table["value"] == [9, -1, 1, 5, 1]
-    assert table["weight"] == [-1, 7, 4, 0, -3]
-    assert table["contribution"] == [-9, -7, 4, 0, -3]
+    assert table["feature"] == ["x1", "x3", "x0", "(bias)"]
+    assert table["value"] == [9, -1, 1, 1]
+    assert table["weight"] == [-1, 7, 4, -3]
+    assert table["contribution"] == [-9, -7, 4, -3]
+    assert table.notes == ("1 of 4 features contributes nothing and is left out.",)
     assert table.title == "Predicted 'no': the activation is -15"
 
 
@@ -228,15 +249,26 @@ def test_a_tie_between_classes_is_a_boundary_too():
     assert "label is undefined" in contributions(model, np.zeros(3)).title
 
 
-def test_zero_contributions_are_left_out_of_long_tables_only():
+def test_zero_contributions_are_left_out():
     w = np.ones(40)
     x = np.zeros(40)
     x[[3, 5]] = 1, -2
     table = contributions(with_weights(w), x)
     assert table["feature"] == ["x5", "x3", "(bias)"]
     assert table.notes == ("38 of 40 features contribute nothing and are left out.",)
-    assert len(contributions(with_weights(w[:19]), x[:19])) == 20
-    assert len(contributions(with_weights(w[:20]), x[:20])) == 3
+    assert len(contributions(with_weights(w[:6]), x[:6])) == 3
+
+
+def test_the_scores_of_the_other_classes_are_in_the_title():
+    model = AveragedPerceptron(max_iter=3, random_state=0).fit(X3, Y3)
+    scores = dict(zip(model.classes_.tolist(), model.decision_function(X3[:1])[0], strict=True))
+    first, second, third = sorted(scores, key=scores.get, reverse=True)
+    assert contributions(model, X3[0]).title == (
+        f"Predicted {first!r}: the score of this class is {scores[first]:.4g}, the largest; {second} has "
+        f"{scores[second]:.4g}, {third} has {scores[third]:.4g}"
+    )
+    many = Perceptron(random_state=0).fit(np.eye(9), list(range(9)))
+    assert contributions(many, np.eye(9)[4]).title.endswith(" and 3 more are smaller")
 
 
 def test_top_adds_up_the_others():

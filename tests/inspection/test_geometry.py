@@ -113,3 +113,21 @@ def test_models_without_one_straight_boundary_are_refused():
         unit_weights(with_weights([0, 0], 1))
     with pytest.raises(NotFittedError):
         unit_weights(Perceptron())
+
+
+@pytest.mark.parametrize(
+    ("w", "b"), [((3.0, 4.0), 1.0), ((3.0, 0.0), -6.0), ((0.0, -2.0), 0.0), ((1e300, 1e300), 1e300)]
+)
+def test_the_boundary_is_a_line_through_two_points(w, b):
+    model = Perceptron(shuffle=False).fit([[1.0, 0.0], [-1.0, 0.0]], [1, -1])
+    model.state_.w[0], model.state_.b[:] = w, b
+    points = boundary(model)
+    np.testing.assert_allclose(distance(model, points), 0, atol=1e-12)
+    first, second = points
+    assert np.linalg.norm(second - first) == pytest.approx(1)
+    unit, offset = unit_weights(model)
+    np.testing.assert_allclose(first, -offset * unit, atol=1e-12)
+    along = second - first
+    assert [along[1], -along[0]] == pytest.approx(unit.tolist())  # what lies to the right is the second class
+    if w[1]:
+        np.testing.assert_allclose(boundary(model, points[:, 0]), points[:, 1], atol=1e-12)

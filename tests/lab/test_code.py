@@ -125,3 +125,13 @@ def test_a_restart_that_ran_out_of_visits_ends_where_it_ended(capsys):
 
 def test_what_waits_has_no_code():
     assert python_code(state_of(np.empty((0, 2)), np.empty(0, dtype=int))).startswith("# Place a point")
+
+
+@pytest.mark.parametrize("learner", ["averaged", "voted", "pocket"])
+def test_features_of_very_different_size_are_announced(learner, capsys):
+    X = np.array([[1e6, 1e-6], [-1e6, 1e-6], [1e-6, -1e6], [3.0, 1.0]])
+    state = state_of(
+        X, np.array([1, -1, -1, -1]), learner=learner, features=("x", "y", "xy", "x2", "y2", "r2"), passes=5
+    )
+    code, _, _ = check(state, capsys)
+    assert "# warns that features differ much in size" in code

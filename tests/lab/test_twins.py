@@ -11,7 +11,8 @@ import pytest
 import rosenblatt.lab
 from rosenblatt.lab.state import LabState
 from rosenblatt.lab.state_fields import FEATURES, LARGEST, LEARNERS, MOST_PICKS, MOST_POINTS, ORDERS
-from rosenblatt.lab.words import SIGNS, counted, short
+from rosenblatt.lab.words import SIGNS, short
+from rosenblatt.plurals import count_of
 
 PAGE = Path(rosenblatt.lab.__file__).parent / "page"
 NODE = shutil.which("node")
@@ -53,7 +54,7 @@ def test_numbers_are_written_alike():
 def test_counts_are_written_alike():
     counts = [0, 1, 2, 1000, 1_234_567]
     assert in_node("words.js", "given.map((n) => m.counted(n, 'pass', 'passes') + m.counted(n, 'row'))", counts) == [
-        counted(n, "pass", "passes") + counted(n, "row") for n in counts
+        count_of(n, "pass") + count_of(n, "row") for n in counts
     ]
 
 

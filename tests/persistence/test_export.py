@@ -13,12 +13,13 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
 
 from helpers.examples import small_set
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from helpers.pipelines import EXAMPLES, example
+from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
 from rosenblatt.estimators.rescaled import RescaledPerceptron
-from rosenblatt.persistence.export import export_json, export_onnx
+from rosenblatt.persistence.export import export_onnx
+from rosenblatt.persistence.json_export import export_json
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -165,8 +166,8 @@ def test_what_cannot_be_exported_says_so(path, monkeypatch):
     for export in (export_onnx, export_json):
         with pytest.raises(NotFittedError):
             export(Perceptron(), path)
-        with pytest.raises(TypeError, match="of a pipeline, export the last step"):
-            export(make_pipeline(Perceptron()).fit(X, y), path)
+        with pytest.raises(TypeError, match="or a Pipeline that ends in one, got list"):
+            export([], path)
     with pytest.raises(ValueError, match="below 2"):
         export_onnx(Perceptron(max_iter=1).fit(X, np.array([0, 2**64 - 1], np.uint64)[y]), path)
     monkeypatch.setitem(sys.modules, "onnx", None)
@@ -238,3 +239,35 @@ def test_json_of_votes_and_verdicts(path):
     assert [part["class"] for part in told["report"]["by_class"]] == [0, 1, 2]
     export_json(RescaledPerceptron(random_state=0, max_rescalings=3).fit(X, y), path)
     assert [part["positive"] for part in read(path)["verdict"]] == [0, 1, 2]
+
+
+def test_json_leaves_out_zeros_and_has_the_preparation(path, tmp_path):
+    (tmp_path / "a.csv").write_text("age,colour,note,y\n" + "30,red,a few words,0\n41,blue,other words,1\n" * 30)
+    stream = data.open(tmp_path / "a.csv", "y", kinds={"note": "text"}, names=True)
+    model = AveragedPerceptron(random_state=0).fit_stream(stream)
+    model.feature_names_in_ = np.array(stream.feature_names, object)
+    scale = {"method": "standard", "features": [0], "centre": [35.5], "spread": [5.5]}
+    model.preparation_ = stream.preparation | {"scale": scale}
+    export_json(model, path)
+    assert path.stat().st_size < 10_000
+    told = read(path)
+    (score,) = told["scores"]
+    assert 0.0 not in score["weights"].values()
+    assert len(score["weights"]) + score["zero_weights"] == model.n_features_in_
+    kept = np.array(list(score["weights"].values()))
+    assert kept.tobytes() == model.coef_[model.coef_ != 0].tobytes()
+    columns = {column["name"]: column for column in told["preparation"]["columns"]}
+    assert columns["colour"] == {"name": "colour", "kind": "category", "categories": ["blue", "red"]}
+    assert told["preparation"]["scale"]["features"] == {"age": {"centre": 35.5, "spread": 5.5}}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_json_of_pipelines_has_their_steps(path, name):
+    pipeline, _, _ = example(name)
+    export_json(pipeline, path)
+    told = read(path)
+    steps = told.get("steps", [])
+    assert [one["name"] for one in steps] == [one for one, _ in pipeline.steps[:-1]]
+    assert len(told["scores"][0]["weights"]) + told["scores"][0]["zero_weights"] == pipeline[-1].n_features_in_
+    if name == "standard":
+        assert steps[0]["step"]["mean"] == pipeline[0].mean_.tolist()

@@ -30,8 +30,8 @@ def test_a_newer_format_asks_for_an_upgrade(path):
     X, y = examples()
     save(Perceptron(max_iter=2).fit(X, y), path)
     header, arrays = read_container(path)
-    write_container(path, {**header, "version": 2, "news": True}, arrays)
-    with pytest.raises(ValueError, match=r"in format 2, newer than format 1.*upgrade it with pip"):
+    write_container(path, {**header, "version": 3, "news": True}, arrays)
+    with pytest.raises(ValueError, match=r"in format 3, newer than format 2.*upgrade it with pip"):
         load(path)
     write_container(path, {"kind": "checkpoint"}, {})
     with pytest.raises(ValueError, match="holds no model: it says 'checkpoint'"):

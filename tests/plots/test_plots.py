@@ -1,16 +1,25 @@
 import subprocess
 import sys
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.data import make_xor
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
-from rosenblatt.plots.training import BLUE, ORANGE
+from rosenblatt.plots.axes import BLUE, ORANGE
+from rosenblatt.plurals import percent
+from rosenblatt.training.pass_state import CutPass
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -79,12 +88,40 @@ def test_history_draws_the_held_out_error_on_an_axis_of_its_own():
     model = AveragedPerceptron(random_state=0, max_iter=20, early_stopping=True).fit(X, NOISY)
     ax = plot_history(model, axes())
     (twin,) = [other for other in ax.figure.axes if other is not ax]
-    (line,) = twin.get_lines()
+    line, kept = twin.get_lines()
     np.testing.assert_array_equal(line.get_ydata(), 100 * model.history_["validation_error"])
+    best = int(np.argmin(model.history_["validation_error"])) + 1
+    assert model.best_iter_ == best < model.n_iter_
+    assert (kept.get_xdata()[0], kept.get_ydata()[0]) == (best, line.get_ydata()[best - 1])
+    assert kept.get_label() == f"pass {best}, which is kept"
+    assert ax.get_title() == f"Early stopping kept pass {best} of {model.n_iter_}"
     drawn = lines(ax)["mistakes during the pass"]
     assert line.get_color() != drawn.get_color()
     assert line.get_marker() != drawn.get_marker()
     assert line.get_linestyle() != drawn.get_linestyle()
+
+
+def test_history_marks_a_pass_that_was_cut_short():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = Perceptron(random_state=0, max_updates=20).fit(X, NOISY)
+    assert model.report_.last_pass_cut is not None
+    ax = plot_history(model, axes())
+    share = model.report_.last_pass_cut.share
+    (cut,) = [line for name, line in lines(ax).items() if name.startswith("cut short")]
+    assert cut.get_label() == f"cut short after {percent(share)} of its rows"
+    assert (cut.get_xdata()[0], cut.get_ydata()[0]) == (model.n_iter_, model.history_["mistakes"][-1])
+    assert to_hex(cut.get_markerfacecolor()) == "#ffffff"
+    words = f"Pass {model.n_iter_} was cut short: {model.history_['mistakes'][-1]} mistakes so far"
+    assert ax.get_title() == words
+
+
+def test_history_of_a_pass_of_a_stream_that_was_cut_short_counts_its_rows():
+    history = np.array([(5,), (2,)], dtype=[("mistakes", "i8")])
+    model = SimpleNamespace(history_=history, report_=SimpleNamespace(last_pass_cut=CutPass(700, None, True)))
+    ax = plot_history(model, axes())
+    assert "cut short after 700 rows" in lines(ax)
+    assert ax.get_title() == "Pass 2 was cut short: 2 mistakes so far"
 
 
 def test_history_of_a_clean_chunk_is_no_verdict():
@@ -138,6 +175,51 @@ def test_projection_of_one_class_only_is_drawn():
     model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
     ax = plot_projection(model, X[SEPARABLE == "yes"], SEPARABLE[SEPARABLE == "yes"], axes())
     ax.figure.canvas.draw()
+
+
+def test_a_class_of_one_row_has_a_bar_to_be_seen():
+    """AND: the one positive row is the outermost, at the edge of the last bin."""
+    rows, labels = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float), np.array([0, 0, 0, 1])
+    for flipped in (1, -1):
+        y = labels if flipped == 1 else 1 - labels
+        model = Perceptron(shuffle=False, max_iter=100).fit(rows, y)
+        ax = plot_projection(model, rows, y, axes())
+        for patch in ax.patches:
+            corners = patch.get_path().vertices
+            assert np.ptp(corners[:, 0]) > 0
+            assert corners[:, 1].max() > 0
+        assert max(patch.get_path().vertices[:, 1].max() for patch in ax.patches) == 100
+
+
+def test_each_length_in_the_title_says_what_space_it_is_of():
+    """The bracket of the space with the bias as a feature need not hold the geometric margin."""
+    model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
+    first, second = plot_projection(model, X, SEPARABLE, axes()).get_title().splitlines()
+    assert first.endswith("from the boundary (geometric)")
+    assert "with the bias as one more feature" in second
+    model = Perceptron(random_state=0, max_iter=1000, fit_intercept=False).fit(X, SEPARABLE)
+    assert "geometric margin through the origin" in plot_projection(model, X, SEPARABLE, axes()).get_title()
+
+
+def test_weights_that_are_zero_are_drawn_and_named():
+    rows, labels = make_xor()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = Perceptron(shuffle=False).fit(rows, labels)
+    assert not model.coef_.any()
+    ax = plot_projection(model, rows, labels, axes())
+    assert ax.get_title().startswith("All weights are zero: every row lies on the boundary")
+    assert model.report_.proved_inseparable == ("nothing separates the data" in ax.get_title())
+    assert [text.get_text() for text in ax.texts] == ["all 2 rows"] * 2
+    assert "the same for every row" in ax.get_xlabel()
+    model.state_.b[:] = -2.0
+    ax = plot_projection(model, rows, labels, axes())
+    assert ax.get_title().startswith(f"All weights are zero: every row gets the answer {model.classes_[0]:g}")
+    assert {line.get_xdata()[0] for name, line in lines(ax).items() if "(" in name} == {-2.0}
+    ax = plot_projection(model, rows[:1], labels[:1], axes())
+    ax.figure.canvas.draw()
+    with pytest.raises(ValueError, match="one label for each of the 4 rows"):
+        plot_projection(model, rows, labels[:2], axes())
 
 
 def test_projection_refuses_labels_that_do_not_fit():
@@ -200,8 +282,50 @@ def test_of_more_classes_one_is_picked():
     model = AveragedPerceptron(random_state=0).fit(X, np.argmax(X[:, :3], axis=1))
     ax = plot_weights(model, (2, 2), axes(), label=1)
     np.testing.assert_array_equal(ax.images[0].get_array(), model.coef_[1].reshape(2, 2))
-    with pytest.raises(ValueError, match=r"label=, one of \[0, 1, 2\]: got None"):
+    with pytest.raises(ValueError, match=r"label=, one of 0, 1, 2: got None"):
         plot_weights(model, ax=axes())
+
+
+def test_a_class_is_named_as_people_write_it():
+    model = AveragedPerceptron(random_state=0).fit(X, np.argmax(X[:, :3], axis=1).astype(float))
+    assert "speaks for not 1,  + for 1" in plot_weights(model, ax=axes(), label="1").get_xlabel()
+    with pytest.raises(ValueError, match="label must be one of the classes 0, 1, 2, got 7"):
+        plot_weights(model, ax=axes(), label=7)
+    with pytest.raises(ValueError, match="pick whose weights to draw"):
+        plot_weights(model, ax=axes(), label=[0, 1])
+
+
+# pipelines
+
+
+def test_pictures_of_a_pipeline_are_those_of_its_learner_and_what_its_steps_make_of_the_rows():
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    steps = make_pipeline(PolynomialFeatures(2, include_bias=False), StandardScaler())
+    model = make_pipeline(steps, Perceptron(random_state=0, max_iter=1000)).fit(frame, SEPARABLE)
+    Z, learner = model[:-1].transform(frame), model[-1]
+    whole, alone = (
+        plot_projection(model, frame, SEPARABLE, axes()),
+        plot_projection(learner, Z, SEPARABLE, axes()),
+    )
+    assert whole.get_title() == alone.get_title()
+    assert whole.get_xlabel() == alone.get_xlabel() + ", x after the pipeline's steps"
+    for name, line in lines(alone).items():
+        if "(" in name:
+            np.testing.assert_array_equal(lines(whole)[name].get_xdata(), line.get_xdata())
+    assert plot_history(model, axes()).get_title() == plot_history(learner, axes()).get_title()
+    ax = plot_weights(model, ax=axes(), top=20)
+    assert {tick.get_text() for tick in ax.get_yticklabels()} == set(model[:-1].get_feature_names_out())
+    assert ax.get_xlabel().startswith("weight of the scaled feature:")
+    with pytest.raises(ValueError, match="needs a fitted perceptron, which LogisticRegression is not"):
+        plot_history(make_pipeline(StandardScaler(), LogisticRegression()), axes())
+
+
+def test_pictures_of_a_search_are_those_of_its_best_model():
+    search = GridSearchCV(make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)), {}, cv=2)
+    search.fit(X, SEPARABLE)
+    assert plot_projection(search, X, SEPARABLE, axes()).get_title()
+    assert len(plot_weights(search, ax=axes()).patches) == 4
+    assert plot_history(search, axes()).get_title()
 
 
 def test_a_votes_picture_says_that_it_shows_the_average():

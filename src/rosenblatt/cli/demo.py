@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.inspection.explain import explain
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
+from rosenblatt.plurals import count_of
 from rosenblatt.storage.atomic import write_atomically
 
 _WIDTH = 78
@@ -84,7 +85,7 @@ def _tumours() -> None:
     _heading("2. Benign or malignant?")
     _say(
         f"{len(X)} tumours, {X.shape[1]} measurements each. The measurements are brought to one scale first "
-        "(mean 0, spread 1), or those in large units would drown the others. 70 in 100 tumours are for training; "
+        "(mean 0, spread 1), or the small ones among them would hardly count. 70 in 100 tumours are for training; "
         "the accuracy is the share of right answers on the rest, which the model has never seen."
     )
     last, average, warning = _train_both(X, y, 0)
@@ -109,8 +110,8 @@ def _tumours() -> None:
     ahead, behind = (scores[:, 1] > scores[:, 0]).sum(), (scores[:, 1] < scores[:, 0]).sum()
     print()
     _say(
-        f"One split may favour either by luck. Over {_SPLITS}, the average was ahead {ahead} times, behind {behind} "
-        "times, and level otherwise."
+        f"One split may favour either by luck. Over {_SPLITS}, the average was ahead {count_of(ahead, 'time')}, behind "
+        f"{count_of(behind, 'time')}, and level otherwise."
     )
     _two_columns(explain(average[0], feature_names=data.feature_names), "malignant", "benign")
     _say(
@@ -157,11 +158,11 @@ def _two_columns(table: Any, positive: str, negative: str) -> None:
     """Print the largest and the smallest ten weights side by side."""
     names, values = table["feature"], table["weight"]
     half = len(names) // 2
-    print(f"  {'ten largest (above 0: ' + positive + ')':<39}ten smallest (below 0: {negative})")
+    print(f"  {'ten largest weights':<39}ten smallest weights")
     for i in range(half):
         j = len(names) - 1 - i
         print(f"  {names[i]:<25}{values[i]:>9.4g}     {names[j]:<25}{values[j]:>9.4g}")
-    print(f"  {table.notes[0]}\n")
+    print(f"  Above 0 speaks for {positive}, below 0 for {negative}.\n")
 
 
 def _heading(words: str) -> None:

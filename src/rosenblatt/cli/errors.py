@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 import errno
+import inspect
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, get_args
 
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import ParameterError, Sentence, Setting
 
-_OPTIONS = {
-    name: "--" + name.replace("_", "-")
-    for name in (
-        *("format", "target", "drop", "missing", "header", "bits", "ngrams", "names", "weight", "cache"),
-        *("on_error", "early_stopping", "shuffle", "checkpoint", "resume", "top", "rtol", "max_seconds"),
-        *("data", "degrees", "device", "epochs", "small"),
-        *("kernel", "degree", "gamma", "coef0", "hypothesis", "cache_size", "max_support"),
-    )
-} | {
+_RENAMED = {
     "kinds": "--kind",
     "max_iter": "--passes",
     "random_state": "--seed",
     "max_line_bytes": "--max-line",
     "n_features": "--features",
+    "carry": "--id",
+    "missing_values": "--missing-value",
 }
-"""From parameters to the options of the command; it has none for the others."""
+"""The options of the command that are not called as the parameters are."""
+_available: ContextVar[frozenset[str] | None] = ContextVar("options of the command that runs", default=None)
+
+
+@contextmanager
+def running(command: Callable[..., Any]) -> Iterator[None]:
+    """Name in all messages only options that this command has."""
+    before = _available.set(options_of(command))
+    try:
+        yield
+    finally:
+        _available.reset(before)
+
+
+def options_of(command: Callable[..., Any]) -> frozenset[str]:
+    """Return the options that a function declares to typer.
+
+    >>> from rosenblatt.cli.main import train
+    >>> sorted(options_of(train) & {"--target", "-t", "--header", "--no-header", "--rtol"})
+    ['--header', '--no-header', '--target', '-t']
+    """
+    words: list[str] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        for info in get_args(parameter.annotation)[1:]:
+            declared = (getattr(info, "default", None), *(getattr(info, "param_decls", None) or ()))
+            words += [word for text in declared if isinstance(text, str) for word in text.split("/")]
+    return frozenset(word for word in words if word.startswith("-"))
 
 
 def cli_message(error: BaseException) -> str:
@@ -54,16 +80,29 @@ def cli_message(error: BaseException) -> str:
     return " ".join(sentence.split())
 
 
+def cli_note(note: str) -> str:
+    """Return a note of a table with the options of the command that runs.
+
+    >>> cli_note(Sentence(Setting("bits", 30), " is too much.")), cli_note("2 features in all.")
+    ('--bits 30 is too much.', '2 features in all.')
+    """
+    return cli_message(ParameterError(*note.pieces)) if isinstance(note, Sentence) else note
+
+
 def option(setting: Setting) -> str | None:
-    """Return a parameter as an option of the command, None where it has none.
+    """Return a parameter as an option of the command that runs, None where it has none.
 
     Examples
     --------
-    >>> option(Setting("kinds", {"a": "text"})), option(Setting("header", False)), option(Setting("quote"))
+    >>> from rosenblatt.cli.main import train
+    >>> with running(train):
+    ...     option(Setting("kinds", {"a": "text"})), option(Setting("header", False)), option(Setting("rtol"))
     ('--kind a=text', '--no-header', None)
     """
-    name = _OPTIONS.get(setting.name)
-    if name is None or not setting.value:
+    name, available = _RENAMED.get(setting.name, "--" + setting.name.replace("_", "-")), _available.get()
+    if available is not None and name not in available:
+        return None
+    if not setting.value:
         return name
     (value,) = setting.value
     if isinstance(value, bool):
@@ -71,4 +110,4 @@ def option(setting: Setting) -> str | None:
     if isinstance(value, dict):
         value = [f"{key}={kind}" for key, kind in value.items()]
     values = map(str, value if isinstance(value, list) else [value])
-    return " ".join(f"{name} {one!r}" if " " in one else f"{name} {one}" for one in values)
+    return " ".join(f"{name} {shlex.quote(one)}" for one in values)

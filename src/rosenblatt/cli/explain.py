@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rosenblatt.cli.output import emit, print_table
+from rosenblatt.cli.output import as_text, emit, print_table
 from rosenblatt.cli.predict import model_and_rows
+from rosenblatt.plurals import count_of
+
+_WIDTH = 80
+_SHORTEST = 12  # names are cut so that lines fit, but to no fewer letters than these
 
 
-def explain(path: str, top: int, row: str | None, options: Mapping[str, Any], as_json: bool) -> None:
+def explain(
+    path: str, top: int, labels: Sequence[str] | None, row: str | None, options: Mapping[str, Any], as_json: bool
+) -> None:
     """Print the largest and smallest weights, of features or of support rows, or why one row is predicted as it is."""
     import rosenblatt
 
+    if row is not None and labels:
+        raise ValueError("--label picks classes whose weights are shown, and --row explains a row: give one of them.")
+    model = rosenblatt.load(path, max_features=None)
+    names = _names(model)
     if row is None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # the table's notes say it
-            model = rosenblatt.load(path)
-            table = _not_zero(rosenblatt.explain(model, _names(model), top=top))
+        table = _weights(model, names, top, labels, as_json)
     else:
-        model, x = rosenblatt.load(path), _one_row(path, row, options)
-        table = rosenblatt.contributions(model, x, _names(model), top=top)
+        table = rosenblatt.contributions(model, _one_row(path, row, options), names, top=top)
     if as_json:
         emit({"title": table.title, "rows": list(table), "notes": list(table.notes)})
     else:
-        print_table(table)
+        print_table(_within_width(_with_note_on_words(model, table)))
+
+
+def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str] | None, as_json: bool) -> Any:
+    """Return the table of weights, in full for each class where machines read it."""
+    from rosenblatt.inspection.by_class import Words
+    from rosenblatt.inspection.explain import explanation
+
+    words = Words(
+        scale="train it again with rosenblatt train --scale standard.",
+        one_class=lambda label: f"--label {shlex.quote(as_text(label))}",
+    )
+    asked = list(labels) if labels else list(model.classes_) if as_json else None
+    table, _ = explanation(model, names, top, asked, words)  # the table's notes have the warning, too
+    return _not_zero(table)
 
 
 def _not_zero(table: Any) -> Any:
@@ -38,18 +58,40 @@ def _not_zero(table: Any) -> Any:
     return type(table)({name: [row[name] for row in rows] for name in table.columns}, table.title, notes)
 
 
+def _with_note_on_words(model: Any, table: Any) -> Any:
+    """Return the table with a note where it has hashed words that the model does not know."""
+    from rosenblatt.data.preparations import is_preparation
+
+    preparation = getattr(model, "preparation_", {})
+    hashed = is_preparation(preparation) and "bits" in preparation
+    cells = [cell for row in table for cell in row.values() if isinstance(cell, str)]
+    if not hashed or not any(re.search(r"(^|, )#\d+(:|$)", cell) for cell in cells):
+        return table
+    note = "A # stands for hashed words: rosenblatt train --names keeps the words."
+    return type(table)(table.to_dict(), table.title, (*table.notes, note))
+
+
+def _within_width(table: Any) -> Any:
+    """Return the table with names cut so that its lines fit in 80 columns."""
+    columns = table.to_dict()
+    wide = max(map(len, type(table)(columns).to_text().splitlines()), default=0) - _WIDTH
+    names = columns.get("feature", [])
+    most = max(_SHORTEST, max(map(len, names), default=0) - wide)
+    if wide <= 0 or not names:
+        return table
+    columns["feature"] = [name if len(name) <= most else name[: most - 3] + "..." for name in names]
+    return type(table)(columns, table.title, table.notes)
+
+
 def _names(model: Any) -> list[str] | None:
     """Return names for features that the model has none for: their numbers in the files; None for support rows."""
-    from rosenblatt.data.preparations import is_preparation
+    from rosenblatt.data.preparations import is_preparation, number_of_feature
     from rosenblatt.inspection.support import is_kernel_model
 
     preparation = getattr(model, "preparation_", {})
     if not is_preparation(preparation) or hasattr(model, "feature_names_in_") or is_kernel_model(model):
         return None
-    if preparation["format"] != "svmlight":
-        return [f"#{i}" for i in range(model.n_features_in_)]
-    first = 0 if preparation["zero_based"] else 1
-    return [f"feature {i}" for i in range(first, first + model.n_features_in_)]
+    return [number_of_feature(preparation, i) for i in range(model.n_features_in_)]
 
 
 def _one_row(path: str, row: str, options: Mapping[str, Any]) -> Any:
@@ -60,7 +102,10 @@ def _one_row(path: str, row: str, options: Mapping[str, Any]) -> Any:
     _, rows = model_and_rows(path, [match[1]], labels=False, **options)
     seen = 0
     for block in rows:
-        if number < seen + len(block):
-            return block.X[[number - seen]]
+        numbers = range(block.first, block.first + len(block)) if block.numbers is None else block.numbers.tolist()
+        if number in numbers:
+            return block.X[[list(numbers).index(number)]]
         seen += len(block)
-    raise ValueError(f"{match[1]} has {seen:,} rows, numbered from 0, so there is no row {number:,}.")
+    if number < seen + rows.skipped.rows:
+        raise ValueError(f"row {number:,} of {match[1]} is among those that cannot be read, so it is left out.")
+    raise ValueError(f"{match[1]} has {count_of(seen, 'row')}, numbered from 0, so there is no row {number:,}.")

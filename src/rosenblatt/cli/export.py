@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from rosenblatt.cli.inputs import check_out
 from rosenblatt.cli.output import say
@@ -16,11 +17,45 @@ def export(path: str, out: Path) -> None:
     if out.suffix.lower() not in writers:
         raise ValueError(f"the file to write must end in .onnx or .json, got {str(out)!r}.")
     check_out(out, [path])
-    model = rosenblatt.load(path)
+    model = rosenblatt.load(path, max_features=None)
     if isinstance(model, rosenblatt.KernelPerceptron):
         raise ValueError(
             f"{path} holds a KernelPerceptron, which has support rows and no weights, so it cannot be exported: "
             "rosenblatt predict, or rosenblatt.load in Python, takes the file as it is."
         )
     getattr(rosenblatt, writers[out.suffix.lower()])(model, out)
-    say(f"{type(model).__name__} with {model.n_features_in_:,} features written to {out}.")
+    say(f"{_written(model)} written to {out}.")
+    say(_note(model, out.suffix.lower()))
+
+
+def _written(model: Any) -> str:
+    """Return what was written: the learner, its features, and what comes before it."""
+    from rosenblatt.plurals import count_of
+
+    learner = model[-1] if hasattr(model, "steps") else model
+    steps = [type(step).__name__ for _, step in model.steps[:-1]] if learner is not model else []
+    after = f" after {', '.join(steps)}" if steps else ""
+    return f"{type(learner).__name__} with {count_of(int(learner.n_features_in_), 'feature')}{after}"
+
+
+def _note(model: Any, ending: str) -> str:
+    """Return what there is to know about a file for other programs."""
+    from rosenblatt.inspection.geometry import linear_rule
+    from rosenblatt.persistence.onnx_inputs import hashes_words
+    from rosenblatt.plurals import count_of, name_some
+
+    if hasattr(model, "steps"):
+        return "Its inputs are those of the pipeline." if ending == ".onnx" else "Its steps are written with it."
+    preparation = getattr(model, "preparation_", None) or {}
+    if ending == ".json":
+        w = linear_rule(model).w
+        zeros = int((w == 0).sum())
+        return f"{zeros:,} of {count_of(w.size, 'weight')} are 0, and left out." if zeros else "No weight is 0."
+    scaled = bool(preparation.get("scale"))
+    if hashes_words(preparation):
+        before = ", not yet scaled" if scaled else ""
+        return f"Words are hashed, which ONNX cannot do: its input is X, the features that are made of rows{before}."
+    if preparation.get("columns"):
+        names = name_some([column["name"] for column in preparation["columns"]])
+        return f"Its inputs are the columns: {names}. They are encoded{' and scaled' if scaled else ''} in the graph."
+    return f"Its input is X, one row per example{', which is scaled in the graph' if scaled else ''}."

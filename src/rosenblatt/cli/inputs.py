@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rosenblatt.cli.output import note
+from rosenblatt.cli.output import as_text, note
 from rosenblatt.cli.startup import enable_gc
+from rosenblatt.plurals import count_of, name_some
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,15 +35,8 @@ class Predictor(Protocol):
         """Return the scores of each row."""
 
 
+NO_ROWS = "expected rows to test on, got none."
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-def reading_options(
-    format: str | None, on_error: str, drop: Any, missing: Any, header: Any, features: int | None, max_line: int | None
-) -> dict[str, Any]:
-    """Return options of several commands as `data.open` takes them."""
-    columns = {"drop": drop, "missing": missing, "header": header, "n_features": features}
-    return {"format": format, "on_error": on_error, "max_line_bytes": max_line, **columns}
 
 
 def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> Any:
@@ -51,6 +45,21 @@ def opened(paths: Sequence[str], target: str | None, options: Mapping[str, Any])
 
     given = {name: value for name, value in options.items() if value not in (None, [], {})}
     return data.open(list(paths), target=target_of(target), **given)
+
+
+def forgiving(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options with those by which an everyday table can be read as it is, where nothing else was said.
+
+    Columns of which it is unclear what they are, and those that look like ids, are left out; a missing number is the
+    mean of its column. Other formats than tables are read as they always are.
+
+    >>> forgiving({"missing": "zero"})
+    {'unclear': 'drop', 'missing': 'zero'}
+    """
+    from rosenblatt.data.row_source import IfMeaningful
+
+    given = {name: value for name, value in options.items() if value is not None}
+    return {"unclear": "drop", "missing": IfMeaningful("mean"), **given}
 
 
 def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:
@@ -113,8 +122,11 @@ def seconds(text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def score(model: Predictor, stream: Iterable[Any]) -> dict[str, Any]:
-    """Predict all rows of a stream and return how many are right, and every pair (true, predicted) with its count."""
+def score(model: Predictor, stream: Iterable[Any], no_rows: str = NO_ROWS) -> dict[str, Any]:
+    """Predict all rows of a stream and return how many are right, and every pair (true, predicted) with its count.
+
+    Where there are no rows, the error says ``no_rows``.
+    """
     from collections import Counter
 
     started = time.perf_counter()
@@ -125,12 +137,16 @@ def score(model: Predictor, stream: Iterable[Any]) -> dict[str, Any]:
             pairs.update(zip(block.y.tolist(), model.predict(block.X).tolist(), strict=True))
     rows = sum(pairs.values())
     if not rows:
-        raise ValueError("expected rows to test on, got none.")
+        raise ValueError(no_rows)
     known = set(model.classes.tolist())
-    strange = [true for true, _ in pairs if true not in known]
-    if strange:
-        count = sum(count for (true, _), count in pairs.items() if true not in known)
-        note(f"{count:,} of {rows:,} rows have a label that is no class of the model, such as {strange[0]!r}.")
+    strange = {true: 0 for true, _ in pairs if true not in known}
+    if 0 < len(strange) < len({true for true, _ in pairs}):
+        count = sum(count for (true, _), count in pairs.items() if true in strange)
+        labels, classes = (name_some(sorted(map(as_text, some))) for some in (strange, known))
+        note(
+            f"{count:,} of {count_of(rows, 'row')} have a label that is no class of the model: {labels}. "
+            f"Its classes are {classes}."
+        )
     right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     took = time.perf_counter() - started
     return {"rows": rows, "right": right, "accuracy": right / rows, "pairs": dict(pairs), "seconds": took}

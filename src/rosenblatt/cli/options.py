@@ -36,6 +36,10 @@ Format = Annotated[
         help="csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; detected from the file if left out.",
     ),
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option("--delimiter", metavar="C", help="The character between the cells of CSV; detected if left out."),
+]
 OnError = Annotated[
     str,
     typer.Option("--on-error", metavar="raise|skip", help="Stop at a row that cannot be read, or skip it."),
@@ -44,17 +48,27 @@ Drop = Annotated[
     list[str] | None,
     typer.Option("--drop", metavar="COL", help="A column to leave out; repeat for more."),
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep", metavar="COL", help="A column to use even if it looks like an id or holds dates; repeat for more."
+    ),
+]
 Kind = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
         metavar="COL=KIND",
-        help="What a column is: number, boolean, category or text; repeat for more.",
+        help="What a column is: number, boolean, category, text, date, decimal-comma or thousands-comma; repeat it.",
     ),
 ]
 Missing = Annotated[
     str | None,
-    typer.Option("--missing", metavar="zero|mean", help="What to put where a number is missing."),
+    typer.Option("--missing", metavar="mean|zero|error", help="What a missing number becomes, or error."),
+]
+MissingValue = Annotated[
+    list[str] | None,
+    typer.Option("--missing-value", metavar="WORD", help="A word that stands for a missing value; repeat for more."),
 ]
 Weight = Annotated[
     str | None,
@@ -81,13 +95,26 @@ MaxLine = Annotated[
     typer.Option("--max-line", metavar="BYTES", help="The longest line that may be read (64,000,000)."),
 ]
 Scores = Annotated[bool, typer.Option("--scores", help="Write CSV with the scores beside the labels.")]
+Id = Annotated[
+    list[str] | None,
+    typer.Option("--id", metavar="COL", help="A column to write beside the labels; repeat for more."),
+]
+PredictionsOut = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Where to write; .csv, .jsonl and .parquet are written as such."),
+]
+PredictionsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON lines of predictions; with -o, one line of JSON with counts.")
+]
 Top = Annotated[int, typer.Option("--top", metavar="N", help="How many of the largest and smallest weights.")]
+Label = Annotated[
+    list[str] | None, typer.Option("--label", metavar="CLASS", help="Only this class, in full; may be repeated.")
+]
 Row = Annotated[
     str | None, typer.Option("--row", metavar="FILE:N", help="Explain this row's prediction; the first row is 0.")
 ]
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that train wrote.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON for machines.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed gives the same model.")]
 ModelOut = Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Where to write the model.")]
 CertificateOut = Annotated[
@@ -102,6 +129,30 @@ Passes = Annotated[
 Shuffle = Annotated[bool, typer.Option("--shuffle/--no-shuffle", help="Visit rows in a random order.")]
 EarlyStopping = Annotated[
     bool, typer.Option("--early-stopping", help="Hold out a tenth of the rows; stop when it gets no better.")
+]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option("--class-weight", metavar="balanced", help="Let rare classes count as much as common ones."),
+]
+Bias = Annotated[bool, typer.Option("--bias/--no-bias", help="Learn a bias besides the weights, or none.")]
+MultiClass = Annotated[
+    str | None,
+    typer.Option("--multi-class", metavar="ovr|direct", help="More than two classes: one against the rest, or all."),
+]
+Scale = Annotated[
+    str,
+    typer.Option(
+        "--scale",
+        metavar="HOW",
+        help="Bring columns of numbers to one scale: standard, maxabs, none, or auto: in tables, where they differ.",
+    ),
+]
+Holdout = Annotated[
+    str | None,
+    typer.Option("--holdout", metavar="SHARE", help="Hold out a share of the rows, such as 20%, and test on them."),
+]
+Folds = Annotated[
+    int | None, typer.Option("--folds", metavar="K", help="Cross-validate: test on each of K parts in turn.")
 ]
 TestFiles = Annotated[
     list[str] | None, typer.Option("--test", metavar="FILE", help="Rows to measure the accuracy on; repeat for more.")

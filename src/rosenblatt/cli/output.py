@@ -13,9 +13,12 @@ from typing import Any, TypeVar
 
 import typer
 
-from rosenblatt.cli.errors import cli_message
+from rosenblatt.cli.errors import cli_message, cli_note, running
+from rosenblatt.label_text import label_text as as_text
 
 _WIDTH = 78
+_ORPHAN = 5
+"""Letters of a last line that is too short to stand alone."""
 _MOST_BARS = 20
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -33,7 +36,7 @@ def exit_cleanly(command: Command) -> Command:
 
     @functools.wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> Any:
-        with warnings.catch_warnings():
+        with running(command), warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.filterwarnings("ignore", message="X (does not have valid|has) feature names")
             warnings.showwarning = lambda message, *_, **__: note(str(message))
@@ -46,8 +49,8 @@ def exit_cleanly(command: Command) -> Command:
             except KeyboardInterrupt:
                 note("Interrupted.")
                 raise typer.Exit(130) from None
-            except BrokenPipeError:
-                raise
+            except BrokenPipeError:  # whoever read the answer has had enough, as head has
+                raise typer.Exit(0) from None
             except (ValueError, OSError, ImportError, TypeError, MemoryError) as fault:
                 complain(fault)
                 raise typer.Exit(2) from None
@@ -67,7 +70,17 @@ def note(words: str) -> None:
 
 
 def _wrapped(line: str) -> str:
-    return textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    """Return a line broken to fit a terminal, without a last line of a few letters.
+
+    >>> print(_wrapped("a" * 37 + " " + "b" * 37 + " 9 s."))
+    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb 9 s.
+    """
+    for width in range(_WIDTH, _WIDTH // 2, -1):
+        lines = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+        if len(lines) < 2 or len(lines[-1]) > _ORPHAN:
+            break
+    return "\n".join(lines)
 
 
 def on_terminal() -> bool:
@@ -96,28 +109,18 @@ def emit(answer: dict[str, Any]) -> None:
     >>> emit({"margin": float("-inf"), "classes": [1.0, "yes"]})
     {"margin": null, "classes": [1.0, "yes"]}
     """
-    print(json.dumps(_plain(answer), ensure_ascii=False, allow_nan=False))
+    print(json.dumps(finite_or_null(answer), ensure_ascii=False, allow_nan=False))
 
 
-def _plain(value: Any) -> Any:
+def finite_or_null(value: Any) -> Any:
+    """Return an answer as JSON can hold it: numbers that are not finite become None, at any depth."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
-        return {as_text(key): _plain(item) for key, item in value.items()}
+        return {as_text(key): finite_or_null(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [finite_or_null(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def as_text(label: Any) -> str:
-    """Return a label as people write it: 1.0 is 1.
-
-    >>> as_text(-1.0), as_text("spam"), as_text(0.5)
-    ('-1', 'spam', '0.5')
-    """
-    if hasattr(label, "item"):
-        label = label.item()
-    return str(int(label)) if isinstance(label, float) and label.is_integer() and abs(label) < 1e15 else str(label)
 
 
 def print_table(table: Any) -> None:
@@ -126,7 +129,7 @@ def print_table(table: Any) -> None:
     width = terminal_width() if on_terminal() else None
     for line in type(table)(table.to_dict()).to_text().splitlines():
         print(line if width is None or len(line) <= width else line[: width - 1] + "…")
-    say(*table.notes)
+    say(*map(cli_note, table.notes))
 
 
 def terminal_width() -> int:
@@ -145,7 +148,11 @@ def bars(values: Sequence[int], what: str) -> None:
     if not values:
         return
     if not on_terminal():
-        say(f"{what}: {', '.join(map(str, values))}.")
+        shown = list(map(str, values))
+        if len(values) > _MOST_BARS:
+            half = _MOST_BARS // 2
+            shown = [*shown[:half], "...", *shown[-half:]]
+        say(f"{what}: {', '.join(shown)}.")
         return
     numbers = list(range(1, len(values) + 1))
     if len(numbers) > _MOST_BARS:

@@ -1,24 +1,21 @@
-"""``rosenblatt predict`` and ``rosenblatt test``: what a saved model says about files."""
+"""``rosenblatt predict``: what a saved model says about files."""
 
 from __future__ import annotations
 
-import csv
-import io
-import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.errors import cli_message
-from rosenblatt.cli.inputs import Predictor, check_out, opened, score
-from rosenblatt.cli.output import as_text, emit, on_terminal, print_table, say
+from rosenblatt.cli.inputs import Predictor, check_out, opened
+from rosenblatt.cli.notes import say_counts, say_extra_columns
+from rosenblatt.cli.output import as_text, emit, on_terminal
+from rosenblatt.cli.predictions import Columns, form_of, is_standard_output, write
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.storage.atomic import write_atomically
-
-_MOST_CLASSES = 8
-"""A table of more classes than this does not fit a terminal; then the commonest confusions are listed."""
+from rosenblatt.label_text import plain_label
 
 
 def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any) -> tuple[Predictor, Any]:
@@ -30,7 +27,8 @@ def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any
 def loaded(path: str) -> Predictor:
     """Return the model of a file, which has to say how rows are prepared."""
     from rosenblatt.data.preparations import check_preparation
-    from rosenblatt.training.model import ModelInfo, TrainedModel, read_file
+    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.training.model_file import ModelInfo, read_file
     from rosenblatt.training.options import LEARNERS
 
     def read(info: ModelInfo, fields: Any, arrays: Any) -> Predictor:
@@ -77,108 +75,67 @@ class _Estimator:
         return self.estimator.decision_function(X)
 
 
-def predict(path: str, paths: Sequence[str], out: Path | None, scores: bool, options: Mapping[str, Any]) -> None:
-    """Write one label a line, in the order of the rows; with scores, CSV."""
-    alone = not (_is_standard_output(out) and on_terminal())
-    if not _is_standard_output(out):
-        check_out(out, [path, *paths], replaced=False)
-    model, rows = model_and_rows(path, paths, labels=False, **options)
+def predict(
+    path: str,
+    paths: Sequence[str],
+    out: Path | None,
+    ids: Sequence[str],
+    scores: bool,
+    options: Mapping[str, Any],
+    as_json: bool,
+) -> None:
+    """Write one label a line, in the order of the rows; with ids, scores or rows left out, a table."""
+    to_terminal = is_standard_output(out) and on_terminal()
+    skip = options.get("on_error") == "skip"
+    form = form_of(out, bool(ids) or scores or skip, as_json)
+    if not is_standard_output(out):
+        check_out(out, [path, *paths], replaced=form == "parquet")
+    model, rows = model_and_rows(path, paths, labels=False, carry=list(dict.fromkeys(ids)), **options)
+    say_extra_columns(rows, used=ids)
     enable_gc()
-    with ProgressBar("predicting", paths, shown=alone) as bar:
-        _write(out, _texts(model, bar.track(rows), scores))
+    counts: Counter[str] = Counter()
+    with ProgressBar("predicting", paths, shown=not to_terminal) as bar:
+        write(out, form, _answers(model, bar.track(rows), ids, scores, skip, counts))
+    say_counts(rows)
+    if as_json and not is_standard_output(out):
+        known = {as_text(label): counts[as_text(label)] for label in model.classes.tolist()}
+        facts = {"rows": sum(counts.values()), "classes": known, "out": str(out)}
+        emit(facts | {"skipped": rows.skipped.rows, "unseen": rows.unseen})
 
 
-def _texts(model: Predictor, rows: Iterable[Any], scores: bool) -> Iterator[str]:
-    """Yield the lines of one block of rows after the other."""
+def _answers(
+    model: Predictor, rows: Iterable[Any], ids: Sequence[str], scores: bool, skip: bool, counts: Counter[str]
+) -> Iterator[Columns]:
+    """Yield the columns of the answers, first without rows, then block by block, and count the labels."""
+    names = ["score"] if len(model.classes) < 3 else [f"score {as_text(label)}" for label in model.classes.tolist()]
+    row_name, label_name, *score_names = [_free(name, ids) for name in ("row", "label", *names)]
+    columns = [*([row_name] if skip else []), *dict.fromkeys(ids), label_name, *(score_names if scores else [])]
+    headed = False
     try:
-        if scores:
-            yield _csv([["label", *_score_names(model)]])
         for block in rows:
             if not len(block):
                 continue
-            labels = map(as_text, model.predict(block.X).tolist())
+            if not headed:
+                yield {name: [] for name in columns}
+                headed = True
+            answers: Columns = {row_name: block.numbers.tolist()} if skip else {}
+            answers |= block.carried or {}
+            answers[label_name] = [plain_label(label) for label in model.predict(block.X).tolist()]
+            counts.update(map(as_text, answers[label_name]))
             if scores:
-                values = model.decision_function(block.X).reshape(len(block), -1).tolist()
-                yield _csv([label, *map(repr, row)] for label, row in zip(labels, values, strict=True))
-            else:
-                yield "".join(f"{label}\n" for label in labels)
-    except OSError as fault:  # about what is read: who writes these lines takes every OSError for its own
+                values = model.decision_function(block.X).reshape(len(block), -1).T.tolist()
+                answers |= dict(zip(score_names, values, strict=True))
+            yield answers
+        if not headed:
+            yield {name: [] for name in columns}
+    except OSError as fault:  # about what is read: who writes these answers takes every OSError for its own
         raise ValueError(cli_message(fault)) from fault
 
 
-def _csv(rows: Iterable[Sequence[str]]) -> str:
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()
+def _free(name: str, taken: Sequence[str]) -> str:
+    """Return a name for a column of answers that no column which comes along has.
 
-
-def _score_names(model: Predictor) -> list[str]:
-    return ["score"] if len(model.classes) < 3 else [f"score {as_text(label)}" for label in model.classes.tolist()]
-
-
-def _is_standard_output(out: Path | None) -> bool:
-    return out is None or str(out) == "-"
-
-
-def _write(out: Path | None, texts: Iterable[str]) -> None:
-    """Write texts: a file is replaced as a whole or not at all, a device or standard output gets them as they come."""
-    if out is None or _is_standard_output(out):
-        sys.stdout.writelines(texts)
-        sys.stdout.flush()
-    elif out.is_file() or not out.exists():
-        write_atomically(out, (text.encode() for text in texts))
-    else:
-        try:
-            with out.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(texts)
-        except BrokenPipeError:
-            raise
-        except OSError as fault:
-            words = f"could not be written, {str(fault.strerror).lower()}: write elsewhere"
-            raise OSError(fault.errno, words, str(out)) from None
-
-
-def tell_accuracy(path: str, paths: Sequence[str], options: Mapping[str, Any], as_json: bool) -> None:
-    """Print the accuracy and the confusion table."""
-    model, rows = model_and_rows(path, paths, labels=True, **options)
-    if not rows.labelled:
-        raise ValueError(f"{', '.join(paths)} has no labels to test against: predict needs none.")
-    with ProgressBar("testing", paths) as bar:
-        found = score(model, bar.track(rows))
-    if as_json:
-        pairs = [
-            {"true": true, "predicted": predicted, "rows": count}
-            for (true, predicted), count in sorted(found["pairs"].items(), key=lambda pair: (-pair[1], str(pair[0])))
-        ]
-        emit({name: found[name] for name in ("rows", "right", "accuracy")} | {"confusion": pairs})
-        return
-    say(f"Accuracy {found['accuracy']:.2%}: {found['right']:,} of {found['rows']:,} rows are predicted right.")
-    say("")
-    print_table(confusion(found["pairs"]))
-
-
-def confusion(pairs: dict[tuple[Any, Any], int]) -> Any:
-    """Return how often each class was taken for each; of many classes, the commonest confusions.
-
-    >>> confusion({("ham", "ham"): 5, ("spam", "ham"): 2})
-    Rows by their class, columns by what was predicted
-    class  ham  spam
-    ----------------
-    ham      5     0
-    spam     2     0
+    >>> _free("label", ["id"]), _free("label", ["label"])
+    ('label', 'predicted label')
     """
-    from rosenblatt.tables import Table
-
-    classes = sorted({label for pair in pairs for label in pair})
-    if len(classes) > _MOST_CLASSES:
-        wrong = sorted((-count, *pair) for pair, count in pairs.items() if pair[0] != pair[1])[:10]
-        listed: dict[str, list[Any]] = {
-            "class": [as_text(true) for _, true, _ in wrong],
-            "taken for": [as_text(other) for _, _, other in wrong],
-            "rows": [-count for count, _, _ in wrong],
-        }
-        return Table(listed, f"The commonest confusions among {len(classes)} classes")
-    table: dict[str, list[Any]] = {"class": [as_text(label) for label in classes]}
-    for predicted in classes:
-        table[as_text(predicted)] = [pairs.get((true, predicted), 0) for true in classes]
-    return Table(table, "Rows by their class, columns by what was predicted")
+    return f"predicted {name}" if name in taken else name

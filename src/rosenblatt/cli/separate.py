@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rosenblatt.cli.certified_rows import check_same_preparation
 from rosenblatt.cli.inputs import check_out, opened
 from rosenblatt.cli.logistic import design, plain_separation, separation_of
-from rosenblatt.cli.output import NegativeAnswer, as_text, emit, note, say
+from rosenblatt.cli.notes import say_counts, say_extra_columns, say_preparation
+from rosenblatt.cli.output import NegativeAnswer, as_text, emit, say
+from rosenblatt.cli.row_options import FileOptions, RowOptions
 from rosenblatt.cli.startup import enable_gc
 from rosenblatt.parameters import check_seconds
 from rosenblatt.training.interrupts import interrupts_deferred
@@ -17,15 +20,18 @@ _QUICK = 1e-2
 """How far the margin of sparse rows is settled: they are many, and their margins rarely asked for to six digits."""
 
 
-def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Any, Any, list[str] | None]:
+def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """Return all rows, their labels, and the stream that they are of."""
     stream = opened(paths, target, options)
     if not stream.labelled:
-        raise ValueError("A verdict is about labelled rows: say --target, the column with the labels.")
+        where = ": say --target, the column with the labels" if "preparation" not in options else ""
+        raise ValueError(f"a verdict is about labelled rows, and {', '.join(paths)} has no labels{where}.")
+    say_preparation(stream)
+    say_extra_columns(stream, "the certificate")
     enable_gc()
     X, y = stream.read()
-    if stream.skipped.rows:
-        note(f"rows left out: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
-    return X, y, stream.feature_names
+    say_counts(stream)
+    return X, y, stream
 
 
 def separate(
@@ -51,7 +57,8 @@ def separate(
 
     check_out(out, paths)
     check_seconds("max_seconds", max_seconds)
-    X, y, names = _read(paths, target, options)
+    X, y, stream = _read(paths, target, options)
+    names = stream.feature_names
     rtol = rtol if rtol is not None else _QUICK if sp.issparse(X) else 1e-6
     limits = Limits(int(sys.stderr.isatty()), max_seconds)
     stages = verdict_then_margin(X, y, limits, rtol=rtol)
@@ -66,7 +73,7 @@ def separate(
         except KeyboardInterrupt:
             interrupted = True
     if out is not None:
-        verdict.save(out)
+        verdict.with_preparation(stream.preparation).save(out)
     logistic = None if interrupted else separation_of(X, y, names)
     if as_json:
         facts = {"rows": X.shape[0], "features": X.shape[1], **_plain(verdict), "certificate": out and str(out)}
@@ -114,14 +121,19 @@ def _plain(verdict: Any) -> dict[str, Any]:
     return plain | ({"margin_low": verdict.low, "margin_high": verdict.high} if hasattr(verdict, "low") else {})
 
 
-def check(
-    certificate: str, paths: Sequence[str], target: str | None, options: Mapping[str, Any], as_json: bool
-) -> None:
-    """Recompute every claim of a certificate from the data; a claim that does not hold is a failure."""
+def check(certificate: str, paths: Sequence[str], target: str | None, rows: RowOptions, as_json: bool) -> None:
+    """Recompute every claim of a certificate from the data; a claim that does not hold is a failure.
+
+    Rows are made as the certificate says; where it does not, as the options say.
+    """
     verdict = _loaded(certificate)
-    X, y, names = _read(paths, target, options)
-    about = _plain_columns(verdict, X, names)
-    holds = bool(verdict.check(about, y))
+    options = rows.to_open()
+    if verdict.preparation is not None:
+        check_same_preparation(certificate, verdict.preparation, target, rows)
+        target, options = None, {**FileOptions.to_open(rows), "preparation": verdict.preparation}
+    X, y, stream = _read(paths, target, options)
+    about = _plain_columns(verdict, X, stream.feature_names)
+    holds = not stream.unseen and bool(verdict.check(about, y))
     if as_json:
         emit({"certificate": certificate, "holds": holds, **_plain(verdict)})
         if not holds:
@@ -130,6 +142,8 @@ def check(
     files, words = ", ".join(paths), str(verdict)
     if not holds:
         sentence = f"The certificate does not hold: {certificate} claims something that {files} contradicts."
+        if stream.unseen:
+            sentence = f"The certificate does not hold: {files} has values that are not in the rows of {certificate}."
         raise NegativeAnswer(f"{sentence}{_other_labels(verdict, y)}")
     say(f"The certificate holds: every claim was recomputed exactly from {files}.")
     say(words)

@@ -64,8 +64,8 @@ def run_and_exit(command: Callable[[], Any]) -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except BrokenPipeError:  # the reader has gone
-        status = status or 1
+    except BrokenPipeError:  # the reader has had enough
+        pass
     except OSError as fault:
         status = status if status == _FAILED else _failed(fault)
     os._exit(status)

@@ -9,12 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.inputs import check_out, opened
+from rosenblatt.cli.inputs import check_out, forgiving, opened
 from rosenblatt.cli.kernel_choice import KernelChoice, check_bounded, check_read_once, kernel_space, online_options
+from rosenblatt.cli.notes import say_counts, say_extra_columns, say_preparation
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
+from rosenblatt.cli.row_options import WeightedRowOptions
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.cli.train import LEARNERS, TrainOptions, name_features, run_options
+from rosenblatt.cli.train_options import LEARNERS, TrainOptions, run_options
+from rosenblatt.cli.train_run import name_features
+from rosenblatt.parameters import ParameterError, Setting
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
     from rosenblatt.training.report import Report
 
 _RECENT = 1000
+_LARGE_RATIO = 10.0
+"""Columns whose ranges differ by more than this are worth a note."""
 
 
 @dataclass
@@ -52,8 +58,8 @@ class OnlineLearner:
     def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
         self.learner, self.options, self.model, self.count = learner, options, model, Count()
 
-    def learn(self, X: Any, y: Any) -> None:
-        """Visit rows in order: predict, count a mistake, learn."""
+    def learn(self, X: Any, y: Any, weight: Any = None) -> None:
+        """Visit rows in order: predict, count a mistake, learn by as much as the row weighs."""
         import numpy as np
         import scipy.sparse as sp
 
@@ -64,15 +70,15 @@ class OnlineLearner:
             self.model.state.widen(X.shape[1])
         known = np.union1d(y[:0] if self.model is None else self.model.classes, y)
         if len(known) <= 2:  # an update is a mistake, so a stretch of rows counts its own
-            self.count.add(len(y), self._visit(X, y))
+            self.count.add(len(y), self._visit(X, y, weight))
             return
         for i in range(len(y)):
             row, label = X[[i]], y[i : i + 1]
             right = self.model is not None and self.model.predict(row)[0] == label[0]
-            self._visit(row, label)
+            self._visit(row, label, None if weight is None else weight[i : i + 1])
             self.count.add(1, 0 if right else 1)
 
-    def _visit(self, X: Any, y: Any) -> int:
+    def _visit(self, X: Any, y: Any, weight: Any) -> int:
         """Learn from rows; return the updates."""
         from rosenblatt.training.batches import make_batch
         from rosenblatt.training.labels import encode_labels
@@ -80,7 +86,7 @@ class OnlineLearner:
         from rosenblatt.training.train import Start, online_run
 
         classes, numbers = encode_labels(y)
-        batch = make_batch(X, numbers, classes, None, None)
+        batch = make_batch(X, numbers, classes, weight, None)
         start = None if self.model is None else Start(self.model.state, self.model.classes)
         run = online_run(batch, self.options, start)
         made = run.visit(batch)
@@ -98,7 +104,7 @@ def watch(
     every: int,
     margin: float | None,
     out: Path | None,
-    options: dict[str, Any],
+    rows: WeightedRowOptions,
     as_json: bool,
 ) -> None:
     """Learn from standard input until it ends or Ctrl-C; print the mistakes on the way and save what was learned."""
@@ -113,7 +119,7 @@ def watch(
         check_read_once(run)
         online = OnlineLearner(LEARNERS[asked.learner], run)
     else:
-        model = _started(path, target, learner, choice, options)
+        model = _started(path, target, learner, choice, rows)
         online = OnlineLearner(model.learner, model.options, model)
     if margin is not None:
         check_bounded(online.options)
@@ -123,7 +129,7 @@ def watch(
     fault: Exception | None = None
     enable_gc()
     try:
-        stream = _opened(target, options, every, known)
+        stream = _opened(target, rows, every, known)
         reported = _learn_all(online, stream, reporter, every)
     except KeyboardInterrupt:
         interrupted = True
@@ -142,10 +148,12 @@ def watch(
         except OSError as broken:
             fault = broken
     reporter.conclude()
+    if stream is not None:
+        _say_ranges(online, stream)
     if out is not None and stream is not None:
         _save(online, stream, out)
-    if stream is not None and stream.skipped.rows:
-        note(f"lines left out: {stream.skipped.rows:,}, such as: {stream.skipped.sentences[0]}")
+    if stream is not None:
+        say_counts(stream)
     if fault is not None:
         raise fault
     if interrupted:
@@ -153,13 +161,14 @@ def watch(
 
 
 def _started(
-    path: str, target: str | None, learner: str | None, choice: KernelChoice, options: dict[str, Any]
+    path: str, target: str | None, learner: str | None, choice: KernelChoice, rows: WeightedRowOptions
 ) -> TrainedModel:
     """Return the model to start from, which says what rows are and what learns."""
-    fixed = {"target": target, "learner": learner, "format": options.get("format"), **choice.given, "device": None}
+    fixed = {"target": target, "learner": learner, **choice.given, "device": None}
+    fixed |= {name: value for name, value in rows.to_rows().items() if name != "n_features"}
     for name, value in fixed.items():
         if value is not None:
-            raise ValueError(f"--{name.replace('_', '-')} is what it was when {path} was made: leave it out.")
+            raise ParameterError(Setting(name), f" is what it was when {path} was made: leave it out.")
     from rosenblatt.training.model import TrainedModel
 
     model = loaded(path)
@@ -169,14 +178,18 @@ def _started(
     return model
 
 
-def _opened(target: str | None, options: dict[str, Any], every: int, known: dict[str, Any] | None) -> Stream:
+def _opened(target: str | None, rows: WeightedRowOptions, every: int, known: dict[str, Any] | None) -> Stream:
     """Return standard input as a stream, prepared as the rows of the model that is gone on from."""
-    given = {**options, "first_rows": every}
-    if known is not None:
-        svmlight = known["format"] == "svmlight"  # features may be new, so only where they are counted from is kept
-        given["format"] = known["format"]
-        given |= {"zero_based": known["zero_based"]} if svmlight else {"preparation": known}
+    given = {**rows.to_open(), "first_rows": every}
+    if known is None:
+        given = forgiving(given)
+    elif known["format"] == "svmlight":  # features may be new
+        given |= {"format": "svmlight", "preparation": known | {"n_features": None}}
+    else:
+        given |= {"format": rows.format or known["format"], "preparation": known}
     stream = opened(["-"], target, given)
+    say_preparation(stream)
+    say_extra_columns(stream)
     if not stream.labelled and known is not None and known.get("target"):
         raise ValueError(f"The first line has no column {known['target']['name']!r}, the label, as the model expects.")
     if not stream.labelled:
@@ -186,17 +199,36 @@ def _opened(target: str | None, options: dict[str, Any], every: int, known: dict
 
 def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every: int) -> int:
     """Learn from all lines, with a line every so many rows; return the rows before the last line."""
+    from rosenblatt.blocks import slice_block
+
     count, step, reported = online.count, min(every, 100), 0
     for block in stream:
         start = 0
         while start < len(block):
             stop = min(len(block), start + step - count.rows % step, start + every - count.rows % every)
-            online.learn(block.X[start:stop], block.y[start:stop])
+            part = slice_block(block, start, stop)
+            online.learn(part.X, part.y, part.weight)
             start = stop
             if count.rows % every == 0:
                 reporter.print_line()
                 reported = count.rows
     return reported
+
+
+def _say_ranges(online: OnlineLearner, stream: Stream) -> None:
+    """Print a note where columns of a table that is not scaled differ much in size."""
+    ranges = None if online.model is None else online.model.state.feature_ranges
+    numbers = stream.number_columns
+    if stream.scale is not None or ranges is None or numbers is None:
+        return
+    varying = ranges[numbers[numbers < len(ranges)]]
+    varying = varying[varying > 0]
+    ratio = varying.max() / varying.min() if len(varying) > 1 else 1.0
+    if ratio > _LARGE_RATIO:
+        note(
+            f"some columns range over {ratio:,.0f} times as much as others, which hardly count, and what is read once "
+            "cannot be scaled: train on some rows first, and go on from that with --model."
+        )
 
 
 def _save(online: OnlineLearner, stream: Stream, out: Path) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 from rosenblatt.blocks import Block, DataError, Features, is_sparse
 from rosenblatt.data.io.npz_arrays import ERRORS, NpzArchive, StoredArray
 from rosenblatt.data.npz_matrices import StoredMatrix, is_sparse_archive, open_matrix
-from rosenblatt.data.row_source import FILLS, VERSION, OpenRequest, Preparation, RowSource, rename_errors
-from rosenblatt.data.tables.reader import join_names
-from rosenblatt.parameters import ParameterError, Setting, check_choice, shorten, show_text
+from rosenblatt.data.row_source import VERSION, OpenRequest, Preparation, RowSource, check_missing, rename_errors
+from rosenblatt.data.tables.column_names import join_names
+from rosenblatt.parameters import ParameterError, Setting, shorten, show_text
 
 _LABEL_BYTES = 1 << 23
 """The most bytes of the labels of a block."""
@@ -51,7 +51,7 @@ class NpzSource(RowSource):
         if not isinstance(self._target, str):
             what = f" must name an array of the .npz file, got {shorten(self._target)}."
             raise ParameterError(Setting("target"), what)
-        check_choice("missing", self._missing, FILLS)
+        check_missing(self._missing)
         self._width: int | None = given.get("n_features")
         with self._open(0) as (X, _):
             self._width = X.shape[1]
@@ -73,7 +73,7 @@ class NpzSource(RowSource):
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks; where a row is at fault, those before it first."""
         self.reset_counts()
-        first = 0
+        first = before = 0
         for rows in self._read():
             (X, bad), y = self._filled(rows.X), rows.y
             faults = dict.fromkeys(bad.tolist(), "X holds NaN or an infinite number, expected finite numbers")
@@ -88,8 +88,10 @@ class NpzSource(RowSource):
             if len(valid) < len(y):
                 X, y = X[valid], y[valid]
             if len(y):
-                yield Block(X, y, first, checked=self.labelled and y.dtype.kind in "biufU")
+                numbers = before + valid if self._skip else None
+                yield Block(X, y, first, None, self.labelled and y.dtype.kind in "biufU", numbers)
                 first += len(y)
+            before += len(rows.y)
             for message in messages:
                 if not self._skip:
                     raise DataError(message)

@@ -7,27 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rosenblatt.data.cache.row_cache import RowCache
+from rosenblatt.data.column_scales import SCALES, StreamScale
 from rosenblatt.data.io.byte_stream import BinaryFile
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.io.formats import TABLES, detect_format
 from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
-from rosenblatt.data.preparations import check_character, check_preparation
-from rosenblatt.data.row_source import FIRST_ROWS, VERSION, OpenRequest, RowSource
-from rosenblatt.data.stream import OnceStream, Stream
-from rosenblatt.parameters import ParameterError, Phrase, Setting, check_choice, check_integer
-
-_FORMATS_OF = {
-    "target": (*TABLES, "npz"),
-    "missing": (*TABLES, "npz"),
-    "bits": (*TABLES, "vw"),
-    "names": (*TABLES, "vw"),
-    "zero_based": ("svmlight",),
-    "n_features": ("svmlight",),
-} | dict.fromkeys(("header", "delimiter", "quote"), ("csv", "tsv"))
-"""The formats that an option is for; options not listed are for tables."""
-_WITH_LISTS = ("parquet", "arrow")
-"""The formats that can have sparse rows in columns of lists."""
+from rosenblatt.data.once_stream import OnceStream
+from rosenblatt.data.open_checks import already_prepared, check_formats, check_given_preparation, check_options
+from rosenblatt.data.row_source import FIRST_ROWS, UNCLEAR, VERSION, OpenRequest, RowSource
+from rosenblatt.data.stream import Stream
+from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer
+from rosenblatt.scaling import ColumnScale
 
 
 def open(
@@ -38,6 +29,8 @@ def open(
     preparation: Mapping[str, Any] | None = None,
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    unclear: str = "error",
     kinds: Mapping[str, str | Sequence[str]] | None = None,
     categories: str | None = None,
     bits: int | None = None,
@@ -45,11 +38,13 @@ def open(
     missing: str | None = None,
     missing_values: Sequence[str] | None = None,
     weight: str | int | None = None,
+    scale: str | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
     quote: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
+    carry: Sequence[str] | None = None,
     labels: bool = True,
     names: bool = False,
     on_error: str = "raise",
@@ -75,7 +70,11 @@ def open(
       for each that occurs in these rows. A later new one is 0 in all of them and counted in ``stream.unseen``;
     - strings of three words or more on average, mostly different, are text: its words are counted in ``2**bits``
       columns by a hash, and the counts of a row have length 1. An empty text has no words;
-    - dates, nested values and strings that are nearly all different are an error that asks what to do.
+    - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, where
+      the rows leave no doubt which of the two they are;
+    - dates, nested values and strings that are nearly all different are an error that asks what to do. All questions
+      about a file are asked at once. With ``unclear="drop"`` such columns are left out, and so are those that look like
+      ids: integers that count or number the rows, strings and names that are different in nearly every row.
 
     Tables of numbers become dense rows; tables with categories too if a quarter of these rows' features are not 0;
     others CSR.
@@ -90,17 +89,27 @@ def open(
         such as ``sys.stdin.buffer`` or an ``io.BytesIO``. The last two can be read once; a file object is not closed.
     target : str or int, optional
         The column with the labels, by its name or its number (-1 is the last). For .npz files, the name of that array.
-        Integers become int64, other numbers float64, booleans bool, and everything else strings.
+        Integers become int64, other numbers float64, booleans bool, and everything else strings. Numbers as for a
+        regression are an error unless ``kinds`` names the column: nearly all different, with fractions or many.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
         it is detected from the file's first bytes, its name or its first line.
     preparation : dict, optional
-        The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then.
+        The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then, other
+        columns are left out (``stream.extra_columns``), and the files may be tables of another format.
     columns, drop : list of str, optional
         The columns to make features of, and those to leave out.
+    keep : list of str, optional
+        Columns to use though they are unclear or look like ids: dates as days, ids as numbers, strings as text.
+    unclear : "error" or "drop", default "error"
+        Whether columns whose kind is unclear are an error, or are left out, with those that look like ids;
+        ``stream.dropped`` says why. Strings with more than 1000 values that repeat are hashed categories then. Numbers
+        mixed with words, and commas that may come before decimals or between thousands, are an error in both cases.
     kinds : dict, optional
-        The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", or a list of all
-        categories.
+        The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
+        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
+        or 30.05.1912 and 5/30/1912 where the first rows show which is the day) is the number of days since 1970-01-01,
+        with the time of day, of UTC, as a fraction: the nearest float64 of each, and of their sum. Durations are days.
     categories : "onehot" or "hash", default "onehot"
         Whether each category has its own feature, or all of them share the hashed columns with the words.
     bits : int, default 18
@@ -115,9 +124,17 @@ def open(
         the like.
     weight : str or int, optional
         The column that says how much a row counts.
+    scale : "none", "standard", "maxabs" or "auto", default "none"
+        Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
+        or are divided by their largest absolute value; "auto" is "standard" for tables where some columns are more than
+        three times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
+        rounded once, for which these are read once before the first is returned; ``stream.preparation`` stores them.
+        They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never
+        centred.
     header : bool, optional
-        Whether CSV has the names of its columns in the first line. By default it has unless a cell there is a
-        number. Without names columns are c1, c2, ...
+        Whether CSV has the names of its columns in the first line. By default it has if one of its cells is the
+        ``target``, if none is a number, or if they count the columns, from 0 or from 1, as pandas names them; where it
+        may be a row all the same, ``stream.notes`` says so. Without names columns are c1, c2, ...
     delimiter : str, optional
         The character between cells: by default the first of comma, semicolon, tab and bar that the first line has.
     quote : str, optional
@@ -128,6 +145,9 @@ def open(
         The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default
         there are as many as the indices need, and an index beyond 2**26 columns, for which training takes 5 GB, is an
         error.
+    carry : list of str, optional
+        Columns of a table, used or not, that come along with the rows in ``block.carried``: cells of text as they are
+        written, other values as they are stored.
     labels : bool
         Whether each row must have a label. With False those of tables are not read.
     names : bool
@@ -181,6 +201,7 @@ def open(
         "target": target,
         "columns": columns,
         "drop": drop,
+        "keep": keep,
         "kinds": kinds,
         "categories": categories,
         "bits": bits,
@@ -195,11 +216,16 @@ def open(
         "n_features": n_features,
     }
     check_choice("on_error", on_error, ("raise", "skip"))
+    check_choice("unclear", unclear, UNCLEAR)
     check_integer("first_rows", first_rows, 1)
     if block_rows is not None:
         check_integer("block_rows", block_rows, 1)
     if threads is None:
         threads = 0 if isinstance(path, BinaryFile) else min(4, processor_count())
+    if scale is not None:
+        check_choice("scale", scale, SCALES)
+        if preparation is not None:
+            raise already_prepared("scale")
     files = LineSource(path, max_line_bytes=max_line_bytes)
     request = OpenRequest(
         files=files,
@@ -211,44 +237,26 @@ def open(
         skip=on_error == "skip",
         threads=check_integer("threads", threads, 0),
         first_rows=first_rows,
+        carry=list(carry or ()),
+        unclear=unclear,
     )
-    _check_options(request)
+    if format is None:
+        check_formats(request)
+    check_options(request)
     if request.preparation is not None:
-        _check_preparation(request, request.preparation)
+        check_given_preparation(request, request.preparation)
+    stored = None if request.preparation is None else request.preparation.pop("scale", None)
     source = _make_source(request)
+    source.skips, numbers = request.skip, source.number_columns
+    if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
+        scale = "none"
+    if scale not in (None, "none") and not files.rereadable:
+        what = f" is found from all rows, and {request.file} can be read only once: save it to a file, or give "
+        raise ParameterError(Setting("scale", scale), what, Setting("scale", "none"), ".")
+    scaled = StreamScale(scale or "none", None if stored is None else ColumnScale.from_plain(stored))
     if not files.rereadable:
-        return OnceStream(source, block_rows)
-    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None)
-
-
-def _check_options(request: OpenRequest) -> None:
-    for name in [*request.options, *(["names"] if request.names else [])]:
-        formats = _FORMATS_OF.get(name, TABLES)
-        if request.format not in formats:
-            others = "tables" if formats == TABLES else ", ".join(formats)
-            why: tuple[Phrase, ...] = (Setting(name), f" has no meaning (it is for {others})")
-            if name == "target":
-                why = ("each line holds its label",)
-            way_out = ": leave ", Setting(name), " out, or give another ", Setting("format"), "."
-            raise ParameterError(f"{request.file} is read as {request.format}, where ", *why, *way_out)
-    for name in ("delimiter", "quote"):
-        check_character(name, request.options.get(name, "|"))
-
-
-def _check_preparation(request: OpenRequest, preparation: dict[str, Any]) -> None:
-    try:
-        check_preparation(preparation)
-    except ValueError as fault:
-        what = "the preparation of a stream, as data.open of this version makes it"
-        raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
-    family = preparation["format"]
-    for name in request.options:
-        pair = Setting("preparation"), " says how rows are made, so ", Setting(name)
-        raise ParameterError(*pair, " cannot be given as well.")
-    alike = _WITH_LISTS if preparation.get("lists") else TABLES
-    if family != request.format and not (family in alike and request.format in alike):
-        what = f"{request.file} is read as {request.format}, but rows are prepared for {family}"
-        raise ParameterError(f"{what}: give ", Setting("format", family), " if it is that.")
+        return OnceStream(source, block_rows, scaled)
+    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None, scaled)
 
 
 def _make_source(request: OpenRequest) -> RowSource:
@@ -278,6 +286,10 @@ def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.
     path = None if isinstance(cache, bool) else os.fspath(cache)
     if path is not None and source.files.reads(path):
         raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
+    if request.carry:
+        raise ParameterError(Setting("carry"), " does not go with ", Setting("cache"), ": leave out one of the two.")
     recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
+    if request.preparation is not None and request.options:  # it does not say how these files are written
+        recipe.append(request.options)
     width = source.n_features if source.fixed_width else None
     return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

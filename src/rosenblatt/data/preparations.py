@@ -3,24 +3,52 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
+from typing import Any, TypeAlias
 
 from rosenblatt.data.io.formats import FORMATS, TABLES
 from rosenblatt.data.row_source import FILLS, VERSION
 from rosenblatt.parameters import ParameterError, Setting, shorten
+from rosenblatt.scaling import METHODS
 from rosenblatt.storage.json_fields import StrictFields
 
-KINDS = ("number", "boolean", "category", "text")
+KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thousands-comma")
 """What a column of a table may hold."""
+DATE_ORDERS = ("dmy", "mdy")
+"""Day, month, year, or month, day, year; dates whose year comes first need no order."""
 LABEL_KINDS = ("integer", "number", "boolean", "text")
 MOST_BITS = 30
 MOST_NGRAMS = 5
 _MOST_FEATURES = 2**31 - 1
+_Width: TypeAlias = tuple[int | None, Container[int]]
+"""How many features rows have, None where that is unknown, and which of them may be centred."""
 
 
 def is_preparation(data: object) -> bool:
     """Return whether this looks like the preparation of a stream, as nothing else does that users attach to a model."""
     return type(data) is dict and data.get("format") in FORMATS and "version" in data
+
+
+def number_of_feature(preparation: Mapping[str, Any], feature: int) -> str:
+    """Return what a feature without a name is called: its number in svmlight text, or its place in rows, from 0.
+
+    >>> number_of_feature({"format": "svmlight", "zero_based": False}, 6), number_of_feature({"format": "npz"}, 6)
+    ('feature 7', '#6')
+    """
+    if preparation["format"] != "svmlight":
+        return f"#{feature}"
+    return f"feature {feature + (not preparation['zero_based'])}"
+
+
+def is_hashed(column: dict[str, Any]) -> bool:
+    """Return whether a column of a preparation is hashed: words, and categories that are too many to list.
+
+    >>> is_hashed({"name": "note", "kind": "text"})
+    True
+    >>> is_hashed({"name": "sex", "kind": "category", "categories": ["female", "male"]})
+    False
+    """
+    return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
 
 
 def check_preparation(data: object) -> int | None:
@@ -37,27 +65,51 @@ def check_preparation(data: object) -> int | None:
     fields = StrictFields(data, "the preparation")
     format = fields.word("format", FORMATS)
     fields.whole("version", VERSION, VERSION)
-    read: Callable[[StrictFields], int | None] = _table if format in TABLES else _OTHERS[format]
-    features = read(fields)
+    read: Callable[[StrictFields], _Width] = _table if format in TABLES else _OTHERS[format]
+    features, centred = read(fields)
+    if fields.has("scale"):
+        _scale(fields.part("scale"), features, centred)
     fields.end()
     return features
 
 
-def _width(fields: StrictFields) -> int | None:
-    return fields.optional("n_features", lambda name: fields.whole(name, 1, _MOST_FEATURES))
+def _scale(fields: StrictFields, width: int | None, centred: Container[int]) -> None:
+    method = fields.word("method", METHODS[1:])
+    features = fields.values("features")
+    if any(type(feature) is not int for feature in features) or sorted(set(features)) != features:
+        raise fields.wrong("features", "a list of different integers in order", features)
+    if features and not 0 <= features[0] <= features[-1] < (_MOST_FEATURES if width is None else width):
+        raise fields.wrong("features", "a list of features that there are", features)
+    for name, least in (("centre", -sys.float_info.max), ("spread", 0.0)):
+        numbers = fields.values(name)
+        if len(numbers) != len(features) or any(type(number) is not float for number in numbers):
+            raise fields.wrong(name, f"a list of {len(features)} numbers", numbers)
+        if not all(least <= number <= sys.float_info.max for number in numbers):
+            raise fields.wrong(name, "a list of finite numbers", numbers)
+        if name == "spread" and 0.0 in numbers:
+            raise fields.wrong(name, "a list of numbers above 0", numbers)
+        if name == "centre" and method == "maxabs" and any(numbers):
+            raise fields.wrong(name, "0 in all places for maxabs", numbers)
+        if name == "centre" and any(number and j not in centred for j, number in zip(features, numbers, strict=True)):
+            raise fields.wrong(name, "0 for features that are not columns of numbers", numbers)
+    fields.end()
 
 
-def _svmlight(fields: StrictFields) -> int | None:
+def _sparse(fields: StrictFields) -> _Width:
+    return fields.optional("n_features", lambda name: fields.whole(name, 1, _MOST_FEATURES)), ()
+
+
+def _svmlight(fields: StrictFields) -> _Width:
     fields.flag("zero_based")
-    return _width(fields)
+    return _sparse(fields)
 
 
-def _vw(fields: StrictFields) -> int | None:
+def _vw(fields: StrictFields) -> _Width:
     fields.whole("bits", 1, MOST_BITS)
-    return _width(fields)
+    return _sparse(fields)
 
 
-def _npz(fields: StrictFields) -> int | None:
+def _npz(fields: StrictFields) -> _Width:
     fields.word("target")
     fields.word("missing", FILLS)
     features = fields.whole("n_features", 0, _MOST_FEATURES)
@@ -66,13 +118,13 @@ def _npz(fields: StrictFields) -> int | None:
         type(fill) is not list or len(fill) != features or any(type(value) is not float for value in fill)
     ):
         raise fields.wrong("fill", f"a list of {features} numbers", fill)
-    return features
+    return features, range(features)
 
 
 _OTHERS = {"svmlight": _svmlight, "vw": _vw, "npz": _npz}
 
 
-def _table(fields: StrictFields) -> int | None:
+def _table(fields: StrictFields) -> _Width:
     _dialect(fields.part("dialect"))
     for name in ("order", "ignored", "missing_values"):
         fields.words(name)
@@ -87,10 +139,14 @@ def _table(fields: StrictFields) -> int | None:
     if fields.has("lists") and fields.flag("lists"):
         if columns:
             raise fields.wrong("columns", "empty where rows are lists", columns)
-        return _width(fields)
+        return _sparse(fields)
     if not columns:
         raise fields.wrong("columns", "a list of columns", columns)
-    return sum(features for features in columns if features is not None) + (hashed if None in columns else 0)
+    fixed, numbers = 0, set()
+    for kind, features in columns:  # hashed ones come after all others
+        numbers |= {fixed} if kind not in ("boolean", "category", "text") else set()
+        fixed += features or 0
+    return fixed + (hashed if any(features is None for _, features in columns) else 0), numbers
 
 
 def _dialect(fields: StrictFields) -> None:
@@ -114,14 +170,16 @@ def _target(fields: StrictFields) -> None:
     fields.end()
 
 
-def _column(fields: StrictFields) -> int | None:
-    """Return how many features a column has, None if it is hashed."""
+def _column(fields: StrictFields) -> tuple[str, int | None]:
+    """Return the kind of a column and how many features it has, None if it is hashed."""
     fields.word("name")
     kind = fields.word("kind", KINDS)
     features: int | None = 1
     if kind in ("category", "text"):
         features = len(fields.words("categories")) if kind == "category" and fields.has("categories") else None
-    elif fields.has("fill"):
+    if kind == "date" and fields.has("order"):
+        fields.word("order", DATE_ORDERS)
+    if kind not in ("category", "text") and fields.has("fill"):
         fields.number("fill", -sys.float_info.max, sys.float_info.max)
     fields.end()
-    return features
+    return kind, features

@@ -6,16 +6,18 @@ A source yields its blocks as often as its files can be read. Meanwhile it count
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.parameters import Setting, show_text
+from rosenblatt.parameters import ParameterError, Phrase, Setting, shorten, show_text
+from rosenblatt.tables import Table
 
 VERSION = 1
 """Version of preparations."""
@@ -23,12 +25,34 @@ FIRST_ROWS = 10_000
 """Rows from which the columns of a table are inferred."""
 FILLS = ("error", "zero", "mean")
 """What can be done about missing numbers."""
+UNCLEAR = ("error", "drop")
+"""What can be done about columns whose kind is unclear."""
 _KEPT_MESSAGES = 10
 
 Preparation: TypeAlias = dict[str, Any]
 """How rows are made from a file, as plain data that JSON can hold."""
 Facts: TypeAlias = dict[str, Any]
 """What is known about rows after the last of them, as plain data that JSON can hold."""
+
+
+class IfMeaningful(str):
+    """A word for an option of ``data.open`` that is left out where the format of the files has no such option.
+
+    >>> IfMeaningful("mean") == "mean"
+    True
+    """
+
+    __slots__ = ()
+
+
+class OnlyDescribed(str):
+    """The word "drop" for ``unclear`` where a table is only described: what would be an error is among its notes.
+
+    >>> OnlyDescribed("drop") == "drop"
+    True
+    """
+
+    __slots__ = ()
 
 
 @dataclass
@@ -46,6 +70,9 @@ class OpenRequest:
     skip: bool
     threads: int
     first_rows: int
+    carry: Sequence[str] = ()
+    """Columns that come along with the rows."""
+    unclear: str = "error"
 
     @property
     def file(self) -> str:
@@ -72,13 +99,27 @@ class RowSource:
         What was wrong with the first ten of them.
     unseen : Counter
         For each column, how many values are none of its known categories.
+    filled : Counter
+        For each column of a table, how many values are missing in rows that are kept.
     hashed_names : dict
         The words that were hashed, by column, if they are kept.
+    extra_columns : list of str
+        Columns that the preparation says nothing of, so far.
+    dropped : dict
+        The columns that were left out unasked, and why.
+    notes : list of tuples
+        What should be said about how the files are read: sentences, each as its pieces.
     """
+
+    skips = False
+    """Whether rows that cannot be read are left out."""
 
     def __init__(self, files: LineSource, labelled: bool, fixed_width: bool = True) -> None:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
         self.hashed_names: dict[int, str] = {}
+        self.extra_columns: list[str] = []
+        self.dropped: dict[str, str] = {}
+        self.notes: list[tuple[Phrase, ...]] = []
         self.reset_counts()
 
     def reset_counts(self) -> None:
@@ -86,6 +127,7 @@ class RowSource:
         self.share, self.skipped = 0.0, 0
         self.messages: list[str] = []
         self.unseen: Counter[str] = Counter()
+        self.filled: Counter[str] = Counter()
 
     def record_fault(self, message: str) -> None:
         """Count a row that is left out."""
@@ -96,12 +138,13 @@ class RowSource:
     def facts(self) -> Facts:
         """Return what is known after the last row."""
         counted = {"skipped": self.skipped, "complaints": self.messages, "unseen": dict(self.unseen)}
+        counted["filled"] = dict(self.filled)
         return counted | {"n_features": self.n_features, "words": [list(pair) for pair in self.hashed_names.items()]}
 
     def restore(self, facts: Facts) -> None:
         """Set the counts to those of an earlier pass over all rows."""
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
-        self.unseen = Counter(facts["unseen"])
+        self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts.get("filled", {}))
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
 
     @property
@@ -115,6 +158,11 @@ class RowSource:
         return None
 
     @property
+    def number_columns(self) -> np.ndarray | None:
+        """The features that are columns of numbers in a table; None where all features are alike."""
+        return None
+
+    @property
     def preparation(self) -> Preparation:
         """How rows are made."""
         raise NotImplementedError
@@ -124,9 +172,19 @@ class RowSource:
         """The preparation without what is only known after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
+    def describe_columns(self) -> Table | None:
+        """Return a table of the columns, None where they have no names."""
+        return None
+
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""
         raise NotImplementedError
+
+
+def check_missing(missing: Any) -> None:
+    """Raise a ParameterError unless this says what to do about missing numbers."""
+    if missing not in FILLS:
+        raise ParameterError(Setting("missing"), f" must be 'error', 'zero' or 'mean', got {shorten(missing)}.")
 
 
 @contextmanager

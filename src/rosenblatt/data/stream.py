@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
+from rosenblatt.data.column_scales import StreamScale, TrainedRows
 from rosenblatt.data.io.contents import Contents
 from rosenblatt.data.io.fingerprint import fingerprint
-from rosenblatt.data.row_source import Preparation, RowSource
+from rosenblatt.data.row_description import describe_rows
+from rosenblatt.data.row_source import FIRST_ROWS, Preparation, RowSource
+from rosenblatt.data.splits import Part, Split
+from rosenblatt.parameters import Phrase
+from rosenblatt.scaling import ColumnScale
 from rosenblatt.tables import Table
 
 
@@ -58,8 +64,16 @@ class Stream:
     array(['apple'], dtype='<U6')
     """
 
-    def __init__(self, source: RowSource, block_rows: int | None = None, cache: RowCache | None = None) -> None:
+    def __init__(
+        self,
+        source: RowSource,
+        block_rows: int | None = None,
+        cache: RowCache | None = None,
+        scale: StreamScale | None = None,
+    ) -> None:
         self._source, self._block_rows, self._cache = source, block_rows, cache
+        self._scale = scale or StreamScale()
+        self._part: Part | None = None
         self.rows_read = 0
         self.labelled = source.labelled
         if cache is not None and cache.facts is not None:
@@ -74,11 +88,69 @@ class Stream:
         return self._blocks()
 
     def _blocks(self) -> Generator[Block, None, None]:
+        self.fit_scale()
         self.rows_read = 0
-        with closing(self._stored()) as blocks:
+        with closing(self._stored()) as stored:
+            skipped = self._source.record_fault if self._source.skips else None
+            blocks = self._scale.apply(self._of_part(stored), self.number_columns is not None, skipped)
             for block in rebatch(blocks, self._block_rows) if self._block_rows else blocks:
                 self.rows_read += len(block)
                 yield block
+
+    def _of_part(self, blocks: Iterable[Block]) -> Iterable[Block]:
+        return blocks if self._part is None else self._part(blocks)
+
+    # parts and scales
+
+    def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
+        """Return a stream of the rows that a split holds out, or of the others.
+
+        They are scaled by themselves, as this stream was asked to be, or as those of another stream.
+        """
+        stream = copy.copy(self)
+        stream._part = Part(split, held)
+        stream._scale = self._scale.for_other_rows() if scaled_as is None else scaled_as._scale
+        return stream
+
+    def rescaled(self) -> Stream:
+        """Return a stream of the same rows whose scale is found anew, as other rows may be trained on."""
+        stream = copy.copy(self)
+        stream._scale = self._scale.for_other_rows()
+        return stream
+
+    def unscaled(self) -> Stream:
+        """Return a stream of the same rows as they are before they are scaled."""
+        stream = copy.copy(self)
+        stream._scale = StreamScale()
+        return stream
+
+    @property
+    def scale_pending(self) -> bool:
+        """Whether all rows are going to be read once before the first one is returned, to find the scale."""
+        return self._scale.pending
+
+    @property
+    def scale(self) -> ColumnScale | None:
+        """What is done to columns, None where they stay as they are; reads all rows once where that is not known."""
+        self.fit_scale()
+        return self._scale.fitted
+
+    def fit_scale(self, trained: TrainedRows | None = None, progress: Callable[[float], None] | None = None) -> None:
+        """Find the scale, where that is pending, from all rows or from those that are trained on.
+
+        ``progress`` is called with how much of the files has been read, from 0 to 1.
+        """
+        if not self._scale.pending:
+            return
+
+        def watched(blocks: Iterable[Block]) -> Iterator[Block]:
+            for block in blocks:
+                yield block
+                if progress is not None:
+                    progress(self.share_read)
+
+        with closing(self._stored()) as blocks:
+            self._scale.fit(self._of_part(watched(blocks)), self.number_columns, trained)
 
     def _stored(self) -> Generator[Block, None, None]:
         """Yield blocks as they are stored: those of the cache, or of the files where it has none or fails."""
@@ -104,7 +176,8 @@ class Stream:
         """
         if not self._source.files.rereadable:
             raise ValueError("input that can be read only once has no fingerprint: save it to a file.")
-        return fingerprint(self._source.files.names, self._source.recipe)
+        made = self._scale.recipe | ({} if self._part is None else {"part": self._part.recipe})
+        return fingerprint(self._source.files.names, self._source.recipe | made)
 
     def watch_contents(self) -> Contents | None:
         """Take note of what is read of the files from now on; return what notes it, None if they can be read once.
@@ -126,6 +199,11 @@ class Stream:
         return self._source.n_features
 
     @property
+    def number_columns(self) -> np.ndarray | None:
+        """The columns of ``X`` that are columns of numbers in a table; None where all are alike."""
+        return self._source.number_columns
+
+    @property
     def feature_names(self) -> list[str] | None:
         """A name for each column of ``X``, or None where the input has none.
 
@@ -136,8 +214,22 @@ class Stream:
 
     @property
     def preparation(self) -> Preparation:
-        """How rows are made, as plain data that JSON can hold: give it to ``data.open`` to read another file alike."""
-        return json.loads(json.dumps(self._source.preparation))
+        """How rows are made, as plain data that JSON can hold: give it to ``data.open`` to read another file alike.
+
+        With a scale that is not known yet, all rows are read once.
+        """
+        made = {} if self.scale is None else {"scale": self.scale.to_plain()}
+        return json.loads(json.dumps(self._source.preparation | made))
+
+    @property
+    def dropped(self) -> dict[str, str]:
+        """The columns that were left out under ``unclear="drop"``, and why: they look like ids, or are unclear."""
+        return dict(self._source.dropped)
+
+    @property
+    def notes(self) -> list[tuple[Phrase, ...]]:
+        """What should be said about how the files are read: sentences, each as its pieces, of strings and settings."""
+        return list(self._source.notes)
 
     @property
     def skipped(self) -> Skipped:
@@ -149,6 +241,19 @@ class Stream:
         """For each column, how many values are none of its known categories: their rows have 0 for all of these."""
         return {name: count for name, count in self._source.unseen.items() if count}
 
+    @property
+    def filled(self) -> dict[str, int]:
+        """For each column of a table, how many values are missing: numbers are filled in, categories are none.
+
+        Rows that are left out (``skipped``) have no part in it, and a text without words is not missing.
+        """
+        return {name: count for name, count in self._source.filled.items() if count}
+
+    @property
+    def extra_columns(self) -> list[str]:
+        """The columns that the ``preparation`` which was given says nothing of: they are not read."""
+        return list(self._source.extra_columns)
+
     def read(self) -> tuple[Features, np.ndarray]:
         """Return all rows at once, as ``X`` and ``y``."""
         every = list(self)
@@ -157,40 +262,34 @@ class Stream:
         block = join_blocks(every)
         return block.X, block.y
 
-    def describe(self) -> Table:
-        """Return a table of the columns and the features made of them."""
-        prepared = self.preparation
-        columns: dict[str, list[Any]] = {"column": [], "kind": [], "features": [], "values": []}
-        for column in prepared.get("columns", []):
-            kind, categories = column["kind"], column.get("categories")
-            features = 1 if kind in ("number", "boolean") else "hashed" if categories is None else len(categories)
-            row = column["name"], kind, features, ", ".join(categories or [])[:60]
-            for cells, cell in zip(columns.values(), row, strict=True):
-                cells.append(cell)
-        notes = [f"Features: {self.n_features}"]
-        if isinstance(prepared.get("target"), dict):
-            notes.insert(0, f"Target: {prepared['target']['name']} ({prepared['target']['kind']})")
-        if prepared.get("ignored"):
-            notes.append(f"Left out: {', '.join(prepared['ignored'])}")
-        return Table(columns, f"Columns of {', '.join(self._source.files.names)}", notes)
+    def describe(self, rows: int = FIRST_ROWS) -> Table:
+        """Return a table that describes the first rows, before any training.
+
+        Of a table it has a row for each column, in the order of the file: its kind, what it becomes, how many values
+        are missing and different, a small histogram, the range or the commonest values, and what looks suspicious: it
+        numbers the rows, it is constant, it alone tells the target. Those are the rows that its schema was inferred
+        from (``first_rows``). Of other files: how many of the first ``rows`` were found, features, values and labels.
+        Input that can be read only once has to be described before it is read; other files than tables are read by it.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from rosenblatt import data
+        >>> file = pathlib.Path(tempfile.mkdtemp(), "fruit.csv")
+        >>> _ = file.write_text("weight,colour,fruit\\n150,red,apple\\n120,green,apple\\n8,red,cherry\\n7,,cherry\\n")
+        >>> table = data.open(file, target="fruit", missing="zero").describe()
+        >>> table["column"], table["becomes"]
+        (['weight', 'colour', 'fruit'], ['1 feature', '2 features: green, red', 'target'])
+        >>> table["range"]
+        ['7 to 150', 'red: 2, green: 1', 'apple: 2, cherry: 2']
+        """
+        table = self._source.describe_columns()
+        if table is not None:
+            return table
+        title = ", ".join(self._source.files.names[:3])
+        return describe_rows(self.unscaled(), rows, title, self._source.preparation)
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._source.files.names[:3]))
         more = len(self._source.files.names) - 3
         return f"<Stream of {names}{f' and {more} more' if more > 0 else ''}, {self.n_features} features>"
-
-
-class OnceStream(Stream):
-    """A stream that can be read only once."""
-
-    def __init__(self, source: RowSource, block_rows: int | None = None) -> None:
-        super().__init__(source, block_rows)
-        self._rest = self._blocks()
-
-    def __iter__(self) -> Iterator[Block]:
-        """Continue reading."""
-        return self
-
-    def __next__(self) -> Block:
-        """Return the next block."""
-        return next(self._rest)

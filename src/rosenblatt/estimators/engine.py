@@ -9,22 +9,23 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, Self
 
-import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
-from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.estimators.array_inputs import as_numpy
 from rosenblatt.estimators.prediction import TrainedClassifier
-from rosenblatt.estimators.validation import block_validator, validate_pair, warn_if_sorted
+from rosenblatt.estimators.stream_inputs import refuse_stream
+from rosenblatt.estimators.training_warnings import warn_about_mistakes, warn_about_scales, warn_if_sorted
+from rosenblatt.estimators.unavailable import AvailableUnless
+from rosenblatt.estimators.validation import attach_preparation, block_validator, validate_pair
 from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.tables import Table
 from rosenblatt.training.batches import InMemory, Streamed, make_batch
 from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
 from rosenblatt.training.labels import encode_labels
-from rosenblatt.training.model import EarlyStoppingState, trained_state
+from rosenblatt.training.model import trained_state
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import OPTIONS, KernelOptions, RunOptions
 from rosenblatt.training.outcome import Outcome
@@ -35,12 +36,11 @@ from rosenblatt.training.scoring import stored_hypothesis
 from rosenblatt.training.train import Start, online_run, train
 from rosenblatt.user_warnings import warn_user
 
-
-def _learns_from_chunks(model: EngineLearner) -> bool:
-    fault = model._needs_all_rows()
-    if fault:
-        raise AttributeError(fault)
-    return True
+KEPT = (
+    "The model keeps what it has learned, where it has a name: after model = Perceptron(), an interrupt of "
+    "model.fit(X, y) leaves it, and report_ says how far it came."
+)
+"""What an interrupt says to people."""
 
 
 class EngineLearner(TrainedClassifier):
@@ -55,9 +55,8 @@ class EngineLearner(TrainedClassifier):
     n_jobs: int | None
 
     n_features_in_: int
-    _early_stopping_state: EarlyStoppingState | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
 
         Parameters
@@ -69,6 +68,7 @@ class EngineLearner(TrainedClassifier):
         sample_weight : array of shape (n,), optional
             Scales the step that an update makes; rows of weight 0 are not visited.
         """
+        refuse_stream(X, "fit", self)
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, observers: Sequence[Observer] = ()) -> Self:
@@ -157,8 +157,8 @@ class EngineLearner(TrainedClassifier):
                     self.feature_names_in_ = resumed.names
             return self._train(source, options, observers, resumed)
 
-    @available_if(_learns_from_chunks)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    @AvailableUnless.decorator(lambda model: model._needs_all_rows())
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit each row of ``X`` once, in the given order, and go on from what was learned before.
 
         Any chunking of a data set gives the same bits as one pass of ``fit`` with ``shuffle=False``, as long as
@@ -175,12 +175,20 @@ class EngineLearner(TrainedClassifier):
         sample_weight : array of shape (n,), optional
             As for ``fit``.
         """
+        refuse_stream(X, "partial_fit", self)
         options = self._options(X)
         options.check_for_stream("partial_fit")
         start = None
         if hasattr(self, "state_"):
             self._check_unchanged()
             start = Start(self.state_, self.classes_)
+        elif options.early_stopping:
+            warn_user(
+                "partial_fit holds out no rows, so early_stopping=True has no effect on it: use fit or fit_stream.",
+                UserWarning,
+            )
+        if self._lacks_names(X):
+            raise ValueError(self._lacks_names(X))
         with _unchanged_on_error(self):
             X, y = validate_pair(self, X, y, reset=start is None)
             labels, numbers = encode_labels(y)
@@ -211,6 +219,10 @@ class EngineLearner(TrainedClassifier):
             'hypothesis="pocket" compares weights on the whole training set, which partial_fit never sees: '
             'use fit, or hypothesis="average".'
         )
+
+    def _lacks_names(self, X: Any) -> str:
+        """Return why rows without names cannot be learned from, as a sentence; "" if they can."""
+        return ""
 
     def _more_options(self, X: Any) -> dict[str, Any]:
         """Return options that are no parameters."""
@@ -266,21 +278,31 @@ class EngineLearner(TrainedClassifier):
                 return  # interrupted before the first row
             self.state_, self._early_stopping_state = trained_state(run)
             self.classes_, self.n_features_in_ = run.classes, self.state_.n_features
+            self.__dict__.pop("preparation_", None)
+            if isinstance(source, Streamed):
+                attach_preparation(self, source.blocks)
 
         threads = effective_n_jobs(self.n_jobs)
-        outcome = train(source, options, keep, observers, start=start, resumed=resumed, threads=threads)
+        try:
+            outcome = train(source, options, keep, observers, start=start, resumed=resumed, threads=threads)
+        except KeyboardInterrupt as interrupt:
+            if hasattr(self, "state_"):
+                interrupt.add_note(KEPT)
+            raise
         run = runs[-1]
         if not options.shuffle and not run.resumed and run.labels.is_sorted:
             warn_if_sorted(run.labels.leading_run)
         if options.hypothesis == "last" and outcome in (Outcome.MAX_PASSES, Outcome.MAX_UPDATES):
-            _warn_about_mistakes(run)
+            warn_about_mistakes(run)
+        elif outcome is not Outcome.CLEAN_PASS and not isinstance(options, KernelOptions):
+            warn_about_scales(run)
         return self
 
     def _caller(self, function: Callable[[Self], Any]) -> Callable[[TrainingRun], Any]:
         """Return what calls ``function`` with this model as it is after a pass."""
 
         def call(run: TrainingRun) -> Any:
-            self.state_, self.classes_ = run.state, run.classes
+            self.state_, self.classes_, self._early_stopping_state = run.state, run.classes, None
             return function(self)
 
         return call
@@ -322,19 +344,3 @@ def _unchanged_on_error(model: EngineLearner) -> Iterator[None]:
         model.__dict__.clear()
         model.__dict__.update(before)
         raise
-
-
-def _warn_about_mistakes(run: TrainingRun) -> None:
-    state = run.state
-    history = np.array(state.mistakes)
-    mistakes = int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~state.done)))
-    limit = "max_updates" if state.at_limit.any() else "max_iter"
-    other = "AveragedPerceptron; if its features differ in scale, scale them"
-    if isinstance(run.options, KernelOptions):
-        other = "another kernel, a higher degree or a larger gamma"
-    warn_user(
-        f"{mistakes} mistake{'' if mistakes == 1 else 's'} in pass {state.passes}, the last that {limit} "
-        f"allows: the data is not separated, as no pass was without a mistake. Raise {limit}; if the data may "
-        f'not be separable, use hypothesis="average" or {other}.',
-        ConvergenceWarning,
-    )

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from rosenblatt.estimators.array_inputs import like_input, tensor_device
 from rosenblatt.estimators.engine import EngineLearner
+from rosenblatt.estimators.unavailable import never
 from rosenblatt.training.dual.scoring import kernel_values
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.kernel import SCALED
@@ -76,7 +77,7 @@ class KernelPerceptron(EngineLearner):
         How many of them are of each class.
     gamma_ : float
         The number in use.
-    classes_, n_features_in_, feature_names_in_, n_iter_, n_updates_, converged_, history_, seed_
+    classes_, n_features_in_, feature_names_in_, n_iter_, best_iter_, n_updates_, converged_, history_, seed_
         As for `Perceptron`.
     report_ : Report
         What the run proves: radius, margin and bound are those of the kernel's space.
@@ -139,6 +140,11 @@ class KernelPerceptron(EngineLearner):
         self.device = device
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    learn_one = predict_one = never(
+        "a KernelPerceptron learns from rows of numbers: make them of records with "
+        "sklearn.feature_extraction.DictVectorizer, and use partial_fit and predict."
+    )
 
     def _more_options(self, X: Any) -> dict[str, Any]:
         device = tensor_device(X)

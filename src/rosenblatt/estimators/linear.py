@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosenblatt.estimators.engine import EngineLearner
+from rosenblatt.estimators.one_by_one import LearnsOneByOne
 from rosenblatt.estimators.prediction import LinearWeights
 from rosenblatt.training.state import LinearState
 
 
-class LinearPerceptron(LinearWeights, EngineLearner):
+class LinearPerceptron(LinearWeights, LearnsOneByOne):
     """The family's common part; use `Perceptron`, `AveragedPerceptron` or `VotedPerceptron`."""
 
     def __init__(

@@ -63,12 +63,17 @@ class Perceptron(LinearPerceptron):
         As everywhere in scikit-learn.
     n_iter_, n_updates_ : int
         Passes and updates made.
+    best_iter_ : int
+        The pass whose weights are kept, counted as ``n_iter_`` is: the last one without early stopping.
     converged_ : bool
         Whether a whole pass was made without a mistake, by each classifier.
     history_ : structured array
-        For each pass the ``mistakes`` made during it and, with early stopping, the ``validation_error`` after it.
+        For each pass the ``mistakes`` made during it and, with early stopping, the ``validation_error`` after it; where
+        an interrupt cut the last one short, the ``share`` of the rows that each visited.
     report_ : Report
-        What the run proves: radius, margin bracket, bound on the updates of any run.
+        What the run proves: radius, margin bracket, bound on the updates of any run; and what early stopping kept.
+    preparation_ : dict
+        How rows are made of files, after ``fit_stream`` on what ``data.open`` returns.
     seed_ : int
         What the visiting orders are drawn from.
 

@@ -10,9 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.estimators.array_inputs import like_input
+from rosenblatt.estimators.foreign_parameters import OwnParameters
+from rosenblatt.estimators.stream_inputs import refuse_stream
+from rosenblatt.estimators.unavailable import never
 from rosenblatt.estimators.validation import validate_matrix
+from rosenblatt.training.early_stopping import EarlyStoppingFacts, early_stopping_facts
 from rosenblatt.training.labels import Labels
-from rosenblatt.training.model import history
+from rosenblatt.training.model import EarlyStoppingState, history
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import RowMatrix, as_rows
 from rosenblatt.training.scoring import decision_scores, predicted_classes, weights
@@ -20,7 +24,7 @@ from rosenblatt.training.scoring import decision_scores, predicted_classes, weig
 Floats = NDArray[np.float64]
 
 
-class ExactClassifier(ClassifierMixin, BaseEstimator):
+class ExactClassifier(ClassifierMixin, OwnParameters, BaseEstimator):
     """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are."""
 
     classes_: Labels
@@ -34,6 +38,7 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _rows(self, X: Any) -> RowMatrix:
+        refuse_stream(X, "predict", self)
         check_is_fitted(self)
         return as_rows(validate_matrix(self, X, reset=False))
 
@@ -41,6 +46,18 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
         numbers, _ = self._decisions(self._rows(X))
         return like_input(self.classes_[numbers], X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of rows whose class is predicted, each counted with its weight if there are weights."""
+        refuse_stream(X, "score", self)
+        if y is None:
+            raise TypeError("score compares predictions with labels, got none: use score(X, y).")
+        return float(super().score(X, y, sample_weight))
+
+    predict_proba = never(
+        "a perceptron has no probabilities: wrap it in sklearn.calibration.CalibratedClassifierCV, which makes them of "
+        "decision_function."
+    )
 
     def on_boundary(self, X: Any) -> NDArray[np.bool_]:
         """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
@@ -66,6 +83,7 @@ class TrainedClassifier(ExactClassifier):
 
     hypothesis: str
     state_: Any
+    _early_stopping_state: EarlyStoppingState | None = None
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "state_")
@@ -106,13 +124,29 @@ class TrainedClassifier(ExactClassifier):
 
     @property
     def history_(self) -> NDArray[np.void]:
-        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one."""
+        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one.
+
+        Where an interrupt cut the last pass short, there is the ``share`` of the rows that each pass visited too: 1 for
+        the others, and NaN where it is not known.
+        """
         return history(self._trained)
 
     @property
     def report_(self) -> Report:
         """What the run proves about the data: see `Report`."""
-        return report(self._trained, self.classes_)
+        return report(self._trained, self.classes_, self._early_stopping)
+
+    @property
+    def best_iter_(self) -> int:
+        """The pass whose weights are kept, counted as ``n_iter_`` counts; the last one without early stopping."""
+        facts = self._early_stopping
+        return self._trained.passes if facts is None else facts.best_pass
+
+    @property
+    def _early_stopping(self) -> EarlyStoppingFacts | None:
+        """What early stopping held out and kept, None where no rows were held out."""
+        kept = self._early_stopping_state
+        return early_stopping_facts(self._trained, kept and kept[1])
 
 
 class LinearWeights:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.estimators.prediction import ExactClassifier
+from rosenblatt.estimators.stream_inputs import refuse_stream
 from rosenblatt.estimators.validation import validate_pair
 from rosenblatt.parameters import check_boolean
 from rosenblatt.theory.claims import margin_of, most_margin
@@ -92,7 +93,7 @@ class RescaledPerceptron(ExactClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of ``X`` and their labels until they are separated, or proved not to be.
 
         Parameters
@@ -102,6 +103,7 @@ class RescaledPerceptron(ExactClassifier):
         y : array of shape (n,)
             Labels of any type, at least two different ones.
         """
+        refuse_stream(X, "fit", self)
         check_boolean("fit_intercept", self.fit_intercept)
         given = X = unrounded_matrix(X) if sp.issparse(X) else X  # equal places are added up exactly
         X, y = validate_pair(self, X, y, reset=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,26 +16,80 @@ from sklearn.utils.validation import validate_data
 from rosenblatt.blocks import Block
 from rosenblatt.estimators.array_inputs import as_numpy
 from rosenblatt.training.rows import Matrix, check_sparse
-from rosenblatt.user_warnings import warn_user
 
 _LAYOUT = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "order": "C"}
+
+
+def attach_preparation(model: Any, blocks: Any) -> None:
+    """Give a model what files say of their rows: how they are prepared, and what their features are called.
+
+    With it, a saved model reads files by itself, as those of the command do.
+    """
+    prepared = getattr(blocks, "preparation", None)
+    if prepared is None:
+        return
+    model.preparation_ = prepared
+    names = blocks.feature_names
+    if names is not None and len(names) == model.n_features_in_ and not all(name.startswith("#") for name in names):
+        model.feature_names_in_ = np.array(names, object)
+
+
+@contextmanager
+def _names_from_files(model: Any) -> Iterator[None]:
+    """Let rows of files come without names to a model that has the names from its files."""
+    if not hasattr(model, "preparation_"):
+        yield
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        yield
+
+
+@contextmanager
+def _advice_on_strings() -> Iterator[None]:
+    """Add what to do to scikit-learn's error about a column of strings."""
+    try:
+        yield
+    except ValueError as fault:
+        if not str(fault).startswith("could not convert string to float"):
+            raise
+        raise ValueError(
+            f"{fault}. Make numbers of strings first: with OneHotEncoder in a pipeline, or train on the file with "
+            "fit_stream(data.open(...)), which does."
+        ) from fault
 
 
 def validate_matrix(model: Any, X: Any, *, reset: bool) -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of float32 or float64; a copy only where its layout asks for one."""
     X = as_numpy(X)
     _check_structure(X)
-    return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
+    with _names_from_files(model), _advice_on_strings():
+        return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
 
 
 def validate_pair(model: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> tuple[Matrix, NDArray[Any]]:
     """Return ``X`` as ``validate_matrix`` does, and the labels; unless ``finite``, NaN in ``X`` is looked for later."""
     X, y = as_numpy(X), as_numpy(y)
     _check_structure(X)
-    X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
+    with _names_from_files(model), _advice_on_strings():
+        X, y = validate_data(model, X, y, reset=reset, ensure_all_finite=finite, **_LAYOUT)
     if y.dtype.kind not in "biuUS":  # integers and words are classes; asking would sort them
-        check_classification_targets(y)
+        _check_classes(y)
     return _aligned(X), y
+
+
+def _check_classes(y: NDArray[Any]) -> None:
+    """Raise a ValueError for labels that are no classes."""
+    try:
+        check_classification_targets(y)
+    except ValueError as fault:
+        if y.dtype.kind != "f":
+            raise
+        value = float(y[y != np.trunc(y)][0])
+        raise ValueError(
+            f"Unknown label type: expected classes, got numbers such as {value:g}, as for a regression: make classes "
+            "of them first, for instance y > a limit, or use a regressor."
+        ) from fault
 
 
 def _check_structure(X: Any) -> None:
@@ -63,13 +119,3 @@ def block_validator(model: Any, reset: bool) -> Callable[[Block], tuple[Matrix, 
         return validate_pair(model, X, y, reset=known is None)
 
     return validate
-
-
-def warn_if_sorted(leading_run: int) -> None:
-    """Warn that rows visited as they come start with a long run of one label (CIML section 4.2)."""
-    warn_user(
-        f"the first {leading_run} rows all carry one label and are visited in the given order: after a few of them "
-        "the perceptron gives that label to everything, and the others teach it nothing. "
-        'Shuffle the rows, or use fit with shuffle=True or shuffle="once".',
-        UserWarning,
-    )

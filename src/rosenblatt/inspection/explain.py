@@ -1,46 +1,51 @@
-"""The features with the largest weights, and the contributions to one prediction (CIML 4.4).
+"""The features with the largest weights (CIML 4.4).
 
 A kernel perceptron has no weights of features: `support` explains it by its support rows.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils import check_array
 
+from rosenblatt.data.preparations import is_hashed, is_preparation
+from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, short_columns
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
-from rosenblatt.inspection.predictions import (
-    FEW_ROWS,
-    by_size,
-    extremes,
-    one_row,
-    split_pipeline,
-    title_by_side,
-    verdict,
-)
-from rosenblatt.inspection.support import contributions_by_support, explain_support, is_kernel_model
+from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
+from rosenblatt.inspection.predictions import extremes, title_by_side
+from rosenblatt.inspection.support import explain_support, is_kernel_model
+from rosenblatt.inspection.units import Units, find_units
+from rosenblatt.label_text import label_text, plain_label
 from rosenblatt.parameters import check_integer
 from rosenblatt.tables import Table
 
+VOTE_NOTE = "A vote has no weights of its own: these are its averaged ones."
 _SPREAD_RATIO = 100.0  # where features' ranges differ by more, a weight says more about its unit than about its feature
-_VOTE_NOTE = "A vote has no weights of its own: these are its averaged ones."
+_UNITS_NOTES = (
+    "weight is that of the scaled feature: compare features by it.",
+    "weight per unit is that of the number before it was scaled.",
+)
 
 
-def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 10) -> Table:
+def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 10, *, label: Any = None) -> Table:
     """Return the features with the largest and the smallest weights, as a table from largest to smallest.
 
     A weight is how much the activation grows when its feature grows by one: the largest speak for the
     positive class (the second of ``classes_``), the smallest, far below zero, for the other (CIML 4.4). With
-    more than two classes each has its own lines. Equal weights keep the order of their features. Weights tell
+    more than two classes each has its own lines; with more than three these are cut to one line each, and ``label``
+    shows some of them in full. Equal weights keep the order of their features. Weights tell
     how much features matter only where these range over similar values; where they do not, a warning and a
     note say so.
+
+    Where features were scaled before the learner saw them, the table has weights in both units: ``weight`` is that of
+    the scaled feature, so these compare with each other, and ``weight per unit`` that of the number as it was: the
+    weight over its spread, None for a feature that was not scaled. This is known of a pipeline whose last step before
+    the learner is a `StandardScaler`, `MaxAbsScaler`, `RobustScaler`, `ExactScaler` or a `ColumnTransformer` of these
+    with others, and of a model that was trained on files with ``scale``.
 
     A kernel perceptron has no weights of features but coefficients of its support rows, the training rows that it
     was wrong about: those with the largest and the smallest are shown, by their number in the training data.
@@ -54,6 +59,8 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
         call their output, or x0, x1, ... Not for a KernelPerceptron.
     top : int
         How many of the largest and how many of the smallest. If that covers all features, each is shown once.
+    label : optional
+        The class to show, or a list of them, of more than two. Two classes have one line of weights between them.
 
     Examples
     --------
@@ -67,127 +74,95 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     bad          -1
     Bias: 0
     """
+    table, warning = explanation(model, feature_names, top, label, Words())
+    if warning:
+        warnings.warn(warning, UserWarning, stacklevel=2)
+    return table
+
+
+def explanation(
+    model: Any, feature_names: Sequence[str] | None, top: int, label: Any, words: Words
+) -> tuple[Table, str]:
+    """Return the table of `explain`, and what it warns of; advice in these words."""
     steps, learner = split_pipeline(model)
     if is_kernel_model(learner):
-        return explain_support(learner, feature_names, top)
+        return explain_support(learner, feature_names, top, label, words), ""
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
+    units = find_units(steps, learner, rule.w.shape[1])
     check_integer("top", top, 1)
     several = len(rule.w) > 1
+    places = find_classes(label, rule.classes)
+    places = places if several else [0]
+    short = several and label is None and len(places) > FULL_UP_TO
+    labels = [rule.classes[k] for k in places]
+    if short:
+        columns = short_columns(labels, names, rule.w, top)
+        notes = [f"One class in full: {words.one_class(plain_label(labels[0]))}."]
+        notes += ["Weights are those of the scaled features."] * (units is not None)
+    else:
+        columns = _full_columns(rule, places, names, units, top)
+        notes = _bias_notes(rule, places, units)
+    notes += [VOTE_NOTE] * rule.averaged + list(_UNITS_NOTES) * (units is not None and not short)
+    warning = "" if units is not None else _scale_warning(learner, names, words)
+    return Table(columns, title_by_side("Weights", rule.classes, several), notes + [warning] * bool(warning)), warning
+
+
+def _full_columns(
+    rule: LinearRule, places: list[int], names: list[str], units: Units | None, top: int
+) -> dict[str, list[Any]]:
+    """Return the columns of some classes, with their largest and smallest weights."""
+    several = len(rule.w) > 1
     columns: dict[str, list[Any]] = {"class": []} if several else {}
-    columns |= {"feature": [], "weight": []}
-    for label, w in zip(rule.classes if several else [None], rule.w, strict=True):
-        shown = extremes(w, top)
+    columns |= {"feature": [], "weight": []} | ({} if units is None else {"weight per unit": []})
+    for k in places:
+        shown = extremes(rule.w[k], top)
         if several:
-            columns["class"] += [label] * len(shown)
+            columns["class"] += [plain_label(rule.classes[k])] * len(shown)
         columns["feature"] += [names[i] for i in shown]
-        columns["weight"] += w[shown].tolist()
-    notes = [_bias_note(rule)] + [_VOTE_NOTE] * rule.averaged
-    warning = _scale_warning(learner, names)
-    if warning:
-        notes.append(warning)
-        warnings.warn(warning, UserWarning, stacklevel=2)
-    return Table(columns, title_by_side("Weights", rule.classes, several), notes)
+        columns["weight"] += rule.w[k][shown].tolist()
+        if units is not None:
+            columns["weight per unit"] += units.at(shown).weights_or_none(rule.w[k][shown])
+    return columns
 
 
-def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None, top: int | None = None) -> Table:
-    """Return why one row is predicted as it is: what each feature, and the bias, adds to the activation.
-
-    A contribution is weight times value. They are sorted by size and add up to the activation, whose sign is
-    the answer; with more than two classes, to the score of the class predicted. Where there are more than
-    twenty rows, features that contribute nothing are left out. For a `KernelPerceptron` it is what each support row
-    adds: its coefficient times the kernel value of it and ``x``.
-
-    Parameters
-    ----------
-    model, feature_names
-        As for `explain`. A pipeline's earlier steps are applied to ``x``; values are what they make of it.
-    x : one row
-        Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row; or,
-        for a pipeline that starts from text, one string.
-    top : int, optional
-        How many features, or support rows, to show; the others are added up in one line.
-
-    Examples
-    --------
-    >>> from rosenblatt import Perceptron
-    >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
-    >>> contributions(model, [3, 1, 1], ["bad", "good", "film"])
-    Predicted 'blame': the activation is -2
-    feature  value  weight  contribution
-    ------------------------------------
-    bad          3      -1            -3
-    good         1       1             1
-    film         1       0             0
-    (bias)       1       0             0
-    """
-    steps, learner = split_pipeline(model)
-    if is_kernel_model(learner):
-        return contributions_by_support(learner, one_row(x, steps), feature_names, top)
-    rule = linear_rule(learner)
-    names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
-    if top is not None:
-        check_integer("top", top, 1)
-    row = one_row(x, steps)
-    answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
-    matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
-    value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
-    k = rule.classes.index(answer) if len(rule.w) > 1 else 0
-    w, b = rule.w[k], float(rule.b[k])
-    with np.errstate(over="ignore", under="ignore"):
-        parts = w * value
-    if not np.isfinite(parts).all():
-        raise ValueError("weight times value goes beyond the range of floats: scale the features.")
-    notes = [_VOTE_NOTE] * rule.averaged
-    order = by_size(parts, drop_zeros=sp.issparse(matrix) or len(parts) + 1 > FEW_ROWS)
-    zero = len(parts) - len(order)
-    notes += [f"{zero:,} of {len(parts):,} features contribute nothing and are left out."] * (zero > 0)
-    others = order[len(order) if top is None else top :]
-    shown = order[: len(order) - len(others)]
-    lines: list[tuple[Any, ...]] = [(names[i], value[i], w[i], parts[i]) for i in shown]
-    if len(others):
-        lines.append((f"({len(others):,} more)", None, None, math.fsum(parts[others])))
-    lines.append(("(bias)", 1.0, b, b))
-    columns = dict(zip(("feature", "value", "weight", "contribution"), zip(*lines, strict=True), strict=True))
-    averaged = "weights" if rule.averaged else ""
-    total = math.fsum([*parts, b])
-    return Table(columns, verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged), notes)
+def _bias_notes(rule: LinearRule, places: list[int], units: Units | None) -> list[str]:
+    """Return the biases of some classes in words, in both units where there are two."""
+    found = [_biases(rule, places, [float(b) for b in rule.b])]
+    if units is not None:
+        moved = [units.bias(w, float(b)) for w, b in zip(rule.w, rule.b, strict=True)]
+        found.append(f"{_biases(rule, places, moved)}, for weights per unit")
+    return [f"Bias{' by class' if len(rule.w) > 1 else ''}: {words}" for words in found]
 
 
-def feature_labels(learner: Any, d: int, given: Sequence[str] | None = None, steps: Any = None) -> list[str]:
-    """Return a name for each of ``d`` features: those given, else those known from training, else x0, x1, ...
-
-    >>> feature_labels(None, 2)
-    ['x0', 'x1']
-    """
-    if given is not None:
-        if len(given) != d:
-            raise ValueError(f"expected one feature name for each of the {d} weights, got {len(given)}.")
-        return [str(name) for name in given]
-    found = getattr(learner, "feature_names_in_", None)
-    if found is None and steps is not None:
-        with contextlib.suppress(AttributeError, ValueError):  # some step has no names
-            found = steps.get_feature_names_out()
-    return [f"x{i}" for i in range(d)] if found is None or len(found) != d else [str(name) for name in found]
-
-
-def _bias_note(rule: LinearRule) -> str:
+def _biases(rule: LinearRule, places: list[int], biases: list[float]) -> str:
     if len(rule.w) == 1:
-        return f"Bias: {rule.b[0] + 0.0:.4g}"
-    pairs = [f"{label}: {b + 0.0:.4g}" for label, b in zip(rule.classes, rule.b, strict=True)]
-    return "Bias by class: " + ", ".join(pairs[:10] + ["..."] * (len(pairs) > 10))
+        return f"{biases[0] + 0.0:.4g}"
+    pairs = [f"{label_text(rule.classes[k])}: {biases[k] + 0.0:.4g}" for k in places]
+    return ", ".join(pairs[:10] + ["..."] * (len(pairs) > 10))
 
 
-def _scale_warning(learner: Any, names: list[str]) -> str:
+def _scale_warning(learner: Any, names: list[str], words: Words) -> str:
     """Return a sentence where features ranged over so different values in training that weights mislead."""
     spread = getattr(getattr(learner, "state_", None), "feature_ranges", None)
-    if spread is None or len(spread) != len(names) or not np.any(spread):
+    if spread is None or len(spread) != len(names):
         return ""
-    wide, narrow = np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf))
+    spread = spread[: _n_not_hashed(learner, len(names))]
+    if not np.any(spread):
+        return ""
+    wide, narrow = np.argmax(spread), np.argmin(np.where(spread > 0, spread, math.inf))
     if not spread[wide] > _SPREAD_RATIO * spread[narrow]:
         return ""
     return (
         f"These weights mislead as importance, since {names[wide]!r} ranges over {spread[wide]:.4g} and "
-        f"{names[narrow]!r} over {spread[narrow]:.4g}: scale the features first, "
-        "for instance with sklearn.preprocessing.StandardScaler."
+        f"{names[narrow]!r} over {spread[narrow]:.4g}: {words.scale}"
     )
+
+
+def _n_not_hashed(learner: Any, d: int) -> int:
+    """Return how many of the ``d`` features, the first ones, are not hashed words: rare words range over little."""
+    preparation = getattr(learner, "preparation_", None)
+    if not isinstance(preparation, dict) or not is_preparation(preparation) or "bits" not in preparation:
+        return d
+    plain = [column for column in preparation.get("columns", []) if not is_hashed(column)]
+    return sum(len(column["categories"]) if "categories" in column else 1 for column in plain)

@@ -101,8 +101,19 @@ def distance(model: Any, X: Any) -> np.ndarray:
         return np.ravel(safe_sparse_dot(X, w / length, dense_output=True)) + b / length
 
 
-def boundary(model: Any, x1: ArrayLike) -> np.ndarray:
-    """Return the second coordinates of the boundary's points whose first ones are ``x1``, for two features.
+def boundary(model: Any, x1: ArrayLike | None = None) -> np.ndarray:
+    """Return the boundary of a model of two classes and two features: two of its points, or the x2 that belong to x1.
+
+    Without ``x1``, an array of shape (2, 2): a line goes through the two points, which matplotlib draws by
+    ``ax.axline(*boundary(model))``, vertical or not. The first is the point of the boundary nearest to the origin, and
+    the second lies 1 further along, with the second class to its right.
+
+    Parameters
+    ----------
+    model : fitted linear model of two classes and two features
+    x1 : array-like, optional
+        First coordinates of points of the boundary; what is returned are their second ones, in the same shape. A
+        ValueError where the boundary is vertical.
 
     Examples
     --------
@@ -110,18 +121,38 @@ def boundary(model: Any, x1: ArrayLike) -> np.ndarray:
     >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
     >>> boundary(model, [-3, 1])
     array([ 2., -1.])
+    >>> boundary(model).round(2)
+    array([[-0.12, -0.16],
+           [-0.92,  0.44]])
     """
-    w, b, _, _ = _scaled(model)
+    w, b, _, length = _scaled(model)
     if len(w) != 2:
         raise ValueError(f"boundary gives a line in the plane, for models of 2 features, got one of {len(w)}.")
+    if x1 is None:
+        unit = w / length
+        nearest = -(b / length) * unit + 0.0
+        return np.array([nearest, nearest + [-unit[1], unit[0]]])
     if w[1] == 0:
         at = f"{0.0 - b / w[0]:.6g}"
         raise ValueError(
             f"the boundary is the vertical line x1 = {at}, so no x2 belongs to a given x1: "
-            f"draw it with ax.axvline({at})."
+            f"draw it with ax.axvline({at}), or by the two points that boundary(model) returns."
         )
     with np.errstate(over="ignore", under="ignore"):
         return -(w[0] * np.asarray(x1, dtype=np.float64) + b) / w[1]
+
+
+def check_two_classes(model: Any, rule: LinearRule) -> None:
+    """Raise a ValueError unless there is one straight boundary between two classes."""
+    if rule.averaged:
+        raise ValueError(
+            "a vote's boundary is not straight, so there is no distance to it: "
+            'use hypothesis="average", or AveragedPerceptron.'
+        )
+    if not hasattr(model, "classes_") or len(rule.classes) != 2:
+        count = len(rule.classes)
+        found = f"{count} class{'' if count == 1 else 'es'}" if hasattr(model, "classes_") else "no classes"
+        raise ValueError(f"there is one boundary only between two classes: got a model of {found}.")
 
 
 def _scaled(model: Any) -> tuple[np.ndarray, float, int, float]:
@@ -131,14 +162,7 @@ def _scaled(model: Any) -> tuple[np.ndarray, float, int, float]:
     vanishes.
     """
     rule = linear_rule(model)
-    if rule.averaged:
-        raise ValueError(
-            "a vote's boundary is not straight, so there is no distance to it: "
-            'use hypothesis="average", or AveragedPerceptron.'
-        )
-    if not hasattr(model, "classes_") or len(rule.classes) != 2:
-        found = f"{len(rule.classes)} class(es)" if hasattr(model, "classes_") else "no classes"
-        raise ValueError(f"there is one boundary only between two classes: got a model of {found}.")
+    check_two_classes(model, rule)
     w = rule.w[0]
     largest = float(np.max(np.abs(w), initial=0.0))
     if largest == 0.0:

@@ -11,8 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.inspection.predictions import FEW_ROWS, by_size, extremes, title_by_side, verdict
+from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, short_columns
+from rosenblatt.inspection.predictions import by_size, extremes, left_out, title_by_side, verdict
+from rosenblatt.label_text import plain_label
 from rosenblatt.parameters import check_integer
+from rosenblatt.plurals import count_of
 from rosenblatt.tables import Table
 from rosenblatt.training.kernel import PARAMETERS
 
@@ -81,26 +84,42 @@ def kernel_words(model: Any) -> str:
     return f"{kernel} with {', '.join(used)}" if used else str(kernel)
 
 
-def explain_support(learner: Any, feature_names: Sequence[str] | None, top: int) -> Table:
+def explain_support(
+    learner: Any, feature_names: Sequence[str] | None, top: int, label: Any = None, words: Words | None = None
+) -> Table:
     """Return the support rows with the largest and the smallest coefficients: `explain` for a kernel perceptron."""
     rule = support_rule(learner)
     _refuse_names(feature_names)
     check_integer("top", top, 1)
     classes = np.asarray(learner.classes_).tolist()
     several = len(rule.coefficients) > 1
+    places = find_classes(label, classes)
+    places = places if several else [0]
+    notes = [f"Kernel: {kernel_words(learner)}; {count_of(len(rule.rows), 'support row')}."]
+    if several and label is None and len(places) > FULL_UP_TO:
+        rows = [f"row {row}" for row in rule.rows.tolist()]
+        columns = short_columns(classes, rows, rule.coefficients, top)
+        notes.append(f"One class in full: {(words or Words()).one_class(plain_label(classes[0]))}.")
+    else:
+        columns = _full_columns(rule, classes, places, top)
+    title = title_by_side("Coefficients of support rows", classes, several)
+    return Table(columns, title, notes + [_VOTE_NOTE] * rule.averaged)
+
+
+def _full_columns(rule: SupportRule, classes: list[Any], places: list[int], top: int) -> dict[str, list[Any]]:
+    """Return the columns of some classes, with their largest and smallest coefficients."""
+    several = len(rule.coefficients) > 1
     columns: dict[str, list[Any]] = {"class": []} if several else {}
     columns |= {"row": [], "coefficient": []}
-    for label, coefficients in zip(classes if several else [None], rule.coefficients, strict=True):
+    for k in places:
+        coefficients = rule.coefficients[k]
         own = np.flatnonzero(coefficients)  # the others are support rows of other classes only
         shown = own[extremes(coefficients[own], top)]
         if several:
-            columns["class"] += [label] * len(shown)
+            columns["class"] += [plain_label(classes[k])] * len(shown)
         columns["row"] += rule.rows[shown].tolist()
         columns["coefficient"] += coefficients[shown].tolist()
-    count = len(rule.rows)
-    notes = [f"Kernel: {kernel_words(learner)}; {count:,} support row{'' if count == 1 else 's'}."]
-    title = title_by_side("Coefficients of support rows", classes, several)
-    return Table(columns, title, notes + [_VOTE_NOTE] * rule.averaged)
+    return columns
 
 
 def contributions_by_support(learner: Any, row: Any, feature_names: Sequence[str] | None, top: int | None) -> Table:
@@ -119,9 +138,9 @@ def contributions_by_support(learner: Any, row: Any, feature_names: Sequence[str
     if not np.isfinite(parts).all():
         raise ValueError("coefficient times kernel value goes beyond the range of floats: scale the features.")
     notes = [f"Kernel: {kernel_words(learner)}."] + [_VOTE_NOTE] * rule.averaged
-    order = by_size(parts, drop_zeros=len(parts) > FEW_ROWS)
+    order = by_size(parts)
     zero = len(parts) - len(order)
-    notes += [f"{zero:,} of {len(parts):,} support rows contribute nothing and are left out."] * (zero > 0)
+    notes += [left_out(zero, len(parts), "support rows")] * (zero > 0)
     others = order[len(order) if top is None else top :]
     shown = order[: len(order) - len(others)]
     lines: list[tuple[Any, ...]] = [(rule.rows[i], coefficients[i], value[i], parts[i]) for i in shown]

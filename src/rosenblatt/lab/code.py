@@ -8,13 +8,15 @@ from typing import Any
 from rosenblatt.circles.shapes import circle_from_plane
 from rosenblatt.lab.learning import Run, make_learner, run, waiting
 from rosenblatt.lab.state import LabState
-from rosenblatt.lab.words import counted
+from rosenblatt.plurals import count_of
+from rosenblatt.training.feature_scales import ratio_with_mistakes
 
 WIDTH = 100
 """The longest line of points."""
 
 _FORMULAS = {"x": "x", "y": "y", "xy": "x * y", "x2": "x * x", "y2": "y * y", "r2": "x * x + y * y"}
 _MISTAKES_LEFT = "# warns that no pass was without a mistake"
+_SCALES = "# warns that features differ much in size"
 _SORTED = "# warns that the points of one class all come first"
 
 
@@ -143,6 +145,8 @@ def _note(state: LabState, made: Run) -> str:
         return f"  {_SORTED}"
     if state.order != "pick" and made.model.hypothesis == "last" and not made.converged:
         return f"  {_MISTAKES_LEFT}"
+    if state.order != "pick" and state.learner != "kernel" and not made.converged:
+        return f"  {_SCALES}" if ratio_with_mistakes(made.model.state_, made.X, len(made.X)) else ""
     return ""
 
 
@@ -183,7 +187,7 @@ def _restart_lines(state: LabState, made: Run) -> list[str]:
     examples = "list(zip(X.tolist(), y.tolist()))"
     lines = [
         f"D = with_dummy_feature({examples})  # the first weight is the bias" if state.bias else f"D = {examples}",
-        f"w = perceptron_restart(D, max_updates={limit})  # makes {counted(len(made.updates), 'update')}",
+        f"w = perceptron_restart(D, max_updates={limit})  # makes {count_of(len(made.updates), 'update')}",
         "b, w = w[0], w[1:]" if state.bias else "b = 0.0",
         'print("weights:", w, "bias:", b)',
         'print("every point on its side:", (y * (X @ w + b) > 0).all())',

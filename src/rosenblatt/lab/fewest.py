@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.lab.state import LabState, feature_columns
-from rosenblatt.lab.words import counted, separators_words
+from rosenblatt.lab.words import separators_words
+from rosenblatt.plurals import count_of
 from rosenblatt.theory.mistakes.fewest import fewest_mistakes
 
 SECONDS = 2.0
@@ -31,7 +32,7 @@ def fewest_message(state: LabState) -> dict[str, Any]:
     what = f"a {separators_words(state)}"
     bias = "" if state.bias else " That may take a bias."
     if not found.high:
-        text = f"No point has to go: {what} has each of the {counted(len(rows), 'point')} on its side.{bias}"
+        text = f"No point has to go: {what} has each of the {count_of(len(rows), 'point')} on its side.{bias}"
         return {"rows": [], "text": text}
     removed = rows[np.asarray(found.rows)].tolist()
     if found.low == found.high:
@@ -40,6 +41,6 @@ def fewest_message(state: LabState) -> dict[str, Any]:
         proof = f"At least {found.low:,} must go; whether fewer than {found.high:,} will do was not settled."
     else:
         proof = "Whether fewer will do was not settled."
-    these = "this point" if len(removed) == 1 else f"these {counted(len(removed), 'point')}"
+    these = "this point" if len(removed) == 1 else f"these {count_of(len(removed), 'point')}"
     text = f"Without {these}, {what} has each of the others on its side. {proof}{bias}"
     return {"rows": removed, "text": text}

@@ -15,7 +15,7 @@ from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.lab.state import LabState, feature_columns
 from rosenblatt.lab.state_fields import MOST_VISITS
-from rosenblatt.lab.words import counted
+from rosenblatt.plurals import count_of
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import Observer, UpdateTrace
 from rosenblatt.training.run import TrainingRun
@@ -229,7 +229,7 @@ def _ended(state: LabState, made: Run) -> str:
     if state.order == "pick" and len(made.updates) < state.updates:
         return "the last point that was picked"
     if len(made.updates) >= state.updates:
-        return f"the limit of {counted(state.updates, 'update')}"
+        return f"the limit of {count_of(state.updates, 'update')}"
     if not made.passes:
         return f"the limit of {MOST_VISITS:,} visits"
-    return f"the limit of {counted(len(made.passes), 'pass', 'passes')}"
+    return f"the limit of {count_of(len(made.passes), 'pass')}"

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.lab.state_fields import LARGEST, MOST_POINTS
-from rosenblatt.lab.words import counted
 from rosenblatt.parameters import show_text
+from rosenblatt.plurals import count_of
 
 _LABELS = ("label", "class", "target", "species")
 _PAIRS = (("x", "y"), ("x0", "x1"), ("x1", "x2"))
@@ -59,7 +59,7 @@ def points_of(text: str) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArra
     left_out = len(rows) - len(whole)
     if left_out:
         were = "was" if left_out == 1 else "were"
-        notes.append(f"{counted(left_out, 'row')} with missing values {were} left out.")
+        notes.append(f"{count_of(left_out, 'row')} with missing values {were} left out.")
     X = np.array([[_coordinate(line, cells[i], comma) for i in columns[:2]] for line, cells in whole]).reshape(-1, 2)
     y, note = _signs([cells[columns.label] for _, cells in whole], comma)
     notes += [note] if note else []

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from rosenblatt.lab.learning import Run
 from rosenblatt.lab.plain_numbers import plain, plain_list, unit
 from rosenblatt.lab.state import LabState
-from rosenblatt.lab.words import counted, separator_words, separators_words, short
+from rosenblatt.lab.words import separator_words, separators_words, short
+from rosenblatt.plurals import count_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.separability import separability
@@ -59,7 +60,7 @@ def _verdict(kind: str, text: str, **known: Any) -> dict[str, Any]:
 
 def _with_bias(state: LabState, made: Run) -> dict[str, Any]:
     found = separability(made.X, made.y, max_seconds=SECONDS)
-    points = f"the {counted(len(made.y), 'point')}"
+    points = f"the {count_of(len(made.y), 'point')}"
     if isinstance(found, Separable):
         if not np.any(found.w):
             text = "All points are of one class, so any line with all of them on one side will do: the bias is enough."
@@ -74,7 +75,7 @@ def _with_bias(state: LabState, made: Run) -> dict[str, Any]:
     if isinstance(found, Inseparable):
         text = (
             f"No {separators_words(state)} has each of {points} on its side: the hulls of the two classes cross. "
-            f"{counted(len(found.support), 'point')} prove it: a mean of those of one class is a mean of those of the "
+            f"{count_of(len(found.support), 'point')} prove it: a mean of those of one class is a mean of those of the "
             "other."
         )
         common = _common(made, found)
@@ -107,10 +108,10 @@ def _common(made: Run, found: Inseparable) -> list[float | None]:
 
 
 def _through_origin(state: LabState, made: Run, bracket: MarginBracket) -> dict[str, Any]:
-    points = f"the {counted(len(made.y), 'point')}"
+    points = f"the {count_of(len(made.y), 'point')}"
     named = _named(state, bracket.support, bracket.alpha)
     if bracket.high == -math.inf:
-        few = counted(len(bracket.support), "point")
+        few = count_of(len(bracket.support), "point")
         text = (
             f"No {separators_words(state)} through the origin has each of {points} on its side, and without a bias no "
             f"other is learned. {few} prove{'s' if len(bracket.support) == 1 else ''} it: with the orange ones "

@@ -11,8 +11,8 @@ from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.circles.shapes import Circle, HalfSpace
 from rosenblatt.lab.plain_numbers import unit
 from rosenblatt.lab.state_fields import FAMILIES, LARGEST
-from rosenblatt.lab.words import counted
 from rosenblatt.parameters import shorten
+from rosenblatt.plurals import count_of
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.vc import RadonPartition, dichotomies, sauer_bound, vc_dimension, why_not
 from rosenblatt.theory.verdicts import Separable
@@ -167,7 +167,7 @@ def _refused(points: Points, family: str, inside: list[int]) -> dict[str, Any]:
     low, high = X[inside].min(axis=0), X[inside].max(axis=0)
     others = [i for i in range(len(points)) if i not in inside and ((X[i] >= low) & (X[i] <= high)).all()]
     text = (
-        f"The smallest rectangle around the blue points also holds {counted(len(others), 'point')} of the others: "
+        f"The smallest rectangle around the blue points also holds {count_of(len(others), 'point')} of the others: "
         "so does every other one."
     )
     return {"cut": False, "text": text, "inside": inside, "outside": others, "point": None}

@@ -34,15 +34,6 @@ def separator_words(state: LabState) -> str:
     return f"A {separators_words(state)}"
 
 
-def counted(n: int, one: str, many: str | None = None) -> str:
-    """Return a count with its word.
-
-    >>> counted(1, "point"), counted(1000, "point"), counted(2, "pass", "passes")
-    ('1 point', '1,000 points', '2 passes')
-    """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
 def short(value: float) -> str:
     """Return up to four digits of a number that count, with a real minus sign.
 

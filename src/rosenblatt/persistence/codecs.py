@@ -17,7 +17,8 @@ from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 from rosenblatt.training.labels import Names
-from rosenblatt.training.model import ModelInfo, TrainedModel
+from rosenblatt.training.model import TrainedModel
+from rosenblatt.training.model_file import ModelInfo
 from rosenblatt.training.options import RunOptions, parameter_names, parameters_to_plain
 
 TRAINED: dict[str, type] = {

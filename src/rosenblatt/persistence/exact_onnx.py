@@ -18,7 +18,9 @@ import numpy as np
 
 from rosenblatt.rounding import HALF_ULP
 
-_OPSET, _IR = 17, 8
+_OPSET, _ML_OPSET, _IR = 17, 3, 8
+INTERNAL = "rosenblatt/"
+"""How the names of results within a graph start, so that inputs may have any other."""
 _EXACT_BITS = 51
 _ROW_BITS = 96  # numbers keep all their 53 bits down to 2^-43 of the largest in their row
 _MOST_SLICES = 10
@@ -35,13 +37,13 @@ class Graph:
 
     def __call__(self, operator: str, *inputs: str, **attributes: Any) -> str:
         """Add a node and return the name of its output."""
-        out = f"{operator.lower()}_{len(self._nodes)}"
+        out = f"{INTERNAL}{operator.lower()}_{len(self._nodes)}"
         self._nodes.append(self._onnx.helper.make_node(operator, list(inputs), [out], **attributes))
         return out
 
     def constant(self, values: np.ndarray) -> str:
         """Return the name of an array."""
-        name = f"constant_{len(self._constants)}"
+        name = f"{INTERNAL}constant_{len(self._constants)}"
         if values.dtype == object:
             words = [word.encode("utf-8", "surrogatepass") for word in values.tolist()]
             tensor = self._onnx.helper.make_tensor(name, self.type("STRING"), values.shape, words)
@@ -53,7 +55,7 @@ class Graph:
     def number(self, value: float) -> str:
         """Return the name of a float64, made once."""
         if value not in self._constants:
-            name = f"number_{len(self._constants)}"
+            name = f"{INTERNAL}number_{len(self._constants)}"
             self._constants[value] = self._onnx.numpy_helper.from_array(np.array(value), name)
         return self._constants[value].name
 
@@ -73,9 +75,9 @@ class Graph:
             for side in (inputs, outputs)
         ]
         graph = helper.make_graph(self._nodes, "rosenblatt", *ends, initializer=list(self._constants.values()))
-        model = helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", _OPSET)], producer_name="rosenblatt", producer_version=version
-        )
+        domains = {"": _OPSET} | {node.domain: _ML_OPSET for node in self._nodes if node.domain}
+        opsets = [helper.make_opsetid(domain, number) for domain, number in domains.items()]
+        model = helper.make_model(graph, opset_imports=opsets, producer_name="rosenblatt", producer_version=version)
         model.ir_version = _IR
         helper.set_model_props(model, notes)
         return model

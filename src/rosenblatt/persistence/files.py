@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 from typing import Any
 
@@ -10,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.data.preparations import check_preparation, is_preparation
 from rosenblatt.estimators.rescaled import RescaledPerceptron
-from rosenblatt.parameters import shorten
+from rosenblatt.inspection.pipelines import searched
+from rosenblatt.parameters import check_integer, shorten
 from rosenblatt.persistence.codecs import (
     LEARNERS,
     TRAINED,
@@ -19,14 +21,18 @@ from rosenblatt.persistence.codecs import (
     rescaled_to_plain,
     to_trained_model,
 )
+from rosenblatt.persistence.pipelines import KIND, learner_of, pipeline_from_plain, pipeline_to_plain
 from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.columns import MOST_FEATURES
+from rosenblatt.storage.container import read_container, write_container
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificates import MOST_ROWS
-from rosenblatt.training.model import ModelInfo, TrainedModel, read_file, write_file
+from rosenblatt.training.model import TrainedModel
+from rosenblatt.training.model_file import ModelInfo, model_to_plain, read_model
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a trained model to a file, from which `load` brings it back to predict and to go on training.
+    """Write a trained model or pipeline to a file, from which `load` brings it back to predict and to go on training.
 
     The file is in the safetensors format. It holds the weights of every hypothesis that was kept (of a
     KernelPerceptron, its support rows, which are training data, and every update), classes, feature names, parameters
@@ -37,10 +43,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron or RescaledPerceptron
-        After ``fit`` or ``partial_fit``. Labels must be integers, floats, booleans or words. A kernel that is a
-        function cannot be saved, as files hold no code. A ``random_state`` that is neither None nor an integer is
-        saved as ``seed_``, the seed in use.
+    model : Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron or RescaledPerceptron, or a Pipeline
+        After ``fit`` or ``partial_fit``. A pipeline ends in one of these, after steps that are known: StandardScaler,
+        MaxAbsScaler, SimpleImputer, OneHotEncoder, ColumnTransformer and Pipeline of these, ExactScaler, SphereLift,
+        Combinations. They are stored as data; columns that a function selected, as those that it found. Labels must be
+        integers, floats, booleans or words. A kernel that is a function cannot be saved, as files hold no code. A
+        ``random_state`` that is neither None nor an integer is saved as ``seed_``, the seed in use. Of a search over
+        parameters, such as a GridSearchCV, its ``best_estimator_`` is saved.
     path : str or path
         Where to, for instance "model.safetensors".
 
@@ -55,24 +64,26 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> again.predict([[3, 1], [-1, -1]]), again.n_updates_
     (array(['yes', 'no'], dtype='<U3'), 2)
     """
-    if LEARNERS.get(type(model).__name__) is not type(model):
-        raise TypeError(
-            f"only {', '.join(LEARNERS)} can be saved, got {type(model).__name__}: of a pipeline, save the last step."
-        )
-    check_is_fitted(model)
-    _check_attached(getattr(model, "preparation_", None))
-    if type(model).__name__ in TRAINED:
-        to_trained_model(model).save(path)
-    elif isinstance(model, RescaledPerceptron):
-        write_file(path, *rescaled_to_plain(model), rescaled_from_plain)
+    model = searched(model)
+    learner = learner_of(model)
+    check_is_fitted(learner)
+    _check_attached(getattr(learner, "preparation_", None))
+    read = functools.partial(_from_plain, max_rows=math.inf)
+    if isinstance(learner, RescaledPerceptron):
+        header, arrays = model_to_plain(*rescaled_to_plain(learner), read)
+    else:
+        header, arrays = to_trained_model(learner).to_plain()
+    if learner is not model:
+        header, arrays = pipeline_to_plain(model, header, arrays)
+    write_container(path, header, arrays)
 
 
-def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS) -> Any:
-    """Return the model that `save` wrote to a file; it predicts and goes on training with the same bits.
+def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_features: int | None = MOST_FEATURES) -> Any:
+    """Return the model or pipeline that `save` wrote to a file; it predicts and goes on training with the same bits.
 
     No code is run, so a file from a stranger can do no harm. One that is cut short, altered, not valid, or written by
     a newer version of this library is refused with a ValueError that says so; one that cannot be read, with an
-    OSError. Memory and time are in proportion to the size of the file.
+    OSError. Memory and time are in proportion to the size of the file and the number of features.
 
     Parameters
     ----------
@@ -81,6 +92,12 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS) -> Any:
     max_rows : int
         The verdict of a RescaledPerceptron has a weight, 8 bytes, for each row that it was trained on and each class,
         and a small file can claim any number of them: beyond this one it is refused.
+    max_features : int or None
+        Columns whose weights are zero are not stored, so that a small file can claim any number of them: beyond this
+        one, 2^24, a ParameterError asks you to allow them. None allows as many as the size of the file vouches for,
+        those of all models that `save` wrote among them: beyond 2^24 it stores one column in 64 in any case. The steps
+        of a pipeline claim columns too, all of them together no more than this; those that a ColumnTransformer has
+        beyond the ones with a name or in a list count 64 times.
 
     Examples
     --------
@@ -95,7 +112,13 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS) -> Any:
     Traceback (most recent call last):
     ValueError: ... is cut short: 161 bytes of arrays should follow its head, and 160 do.
     """
-    return read_file(path, functools.partial(_from_plain, max_rows=max_rows))
+    if max_features is not None:
+        check_integer("max_features", max_features, 1)
+    header, arrays = read_container(path)
+    read = functools.partial(_from_plain, max_rows=max_rows)
+    if header.get("kind") == KIND:
+        return pipeline_from_plain(path, header, arrays, read, max_features)
+    return read_model(path, header, arrays, read, max_features)
 
 
 def _from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays, max_rows: float) -> Any:

@@ -10,8 +10,9 @@ import math
 import numpy as np
 
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, tidy, whole_ticks
+from rosenblatt.plurals import count_of
 from rosenblatt.theory.convergence.proof import Proof
-from rosenblatt.theory.words import bound_text, counted
+from rosenblatt.theory.words import bound_text
 
 _POINTS = 2000  # points of a curve; of a run with more updates, so many are drawn, evenly chosen
 _EVEN_UP_TO = 5  # a bound of up to so many times the updates fits on even scales; beyond, they are logarithmic
@@ -54,7 +55,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
         ax.set(xscale="log", yscale="log", xlim=(1, k[-1]), ylim=(proof.gamma / tall**0.3, top * tall**0.2))
     _mark(ax, n, math.sqrt(n) * proof.R, f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
     _mark(ax, end, top, f"(R/γ)² = {bound_text(end)}", even, left=True)
-    title = f"{counted(n, 'update')}, of at most {bound_text(proof.bound)} that there is room for"
+    title = f"{count_of(n, 'update')}, of at most {bound_text(proof.bound)} that there is room for"
     ax.set(title=title, xlabel="updates k", ylabel="length")
     ax.legend(frameon=False, loc="upper left")
     tidy(ax)

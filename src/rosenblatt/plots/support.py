@@ -8,39 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from rosenblatt.inspection.explain import feature_labels
-from rosenblatt.inspection.predictions import split_pipeline
+from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.support import SupportRule, kernel_words, support_rule
-from rosenblatt.plots.axes import (
-    BLUE,
-    DARK,
-    GREEN,
-    ORANGE,
-    Axes,
-    axes_for,
-    check_labels,
-    evenly_chosen,
-    import_matplotlib,
-    tidy,
-)
+from rosenblatt.plots.axes import DARK, Axes, axes_for, import_matplotlib
+from rosenblatt.plots.plane import dense, draw_legend, draw_regions, draw_rows, plane_labels, plane_points
+from rosenblatt.plurals import count_of
 
-_GRID = 240  # the plane is asked at so many places each way
-_BORDER = 0.08  # beyond the outermost rows, as a share of their range
-_TINT = 0.22
-_ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
-# areas in square points: of many rows marks are smaller, of many support rows the largest circles, too
-_MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)
+# areas in square points: of many support rows the largest circles are smaller
 _CIRCLES, _CIRCLE_SIZES = 12_000.0, (48.0, 330.0)
 _AROUND = 3.0  # the smallest circle, in marks
 _LINES = [48.0, 130.0], [0.5, 1.1]  # the line of circles by the area of the largest
-_BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
-# Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
-_LOOKS = (
-    *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
-    *(("#D55E00", "P"), ("#999999", "X"), ("#332288", "<"), ("#F0E442", "h"), ("#882255", "*")),
-)
 
 
 def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
@@ -72,51 +50,21 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """
     steps, learner = split_pipeline(model)
     rule = support_rule(learner)
-    points = _points(X, learner)
-    classes = np.asarray(getattr(learner, "classes_", ()))
-    if not 2 <= len(classes) <= len(_LOOKS):
-        raise ValueError(f"plot_support draws a model of 2 to {len(_LOOKS)} classes, got one of {len(classes)}.")
-    labels = check_labels(y, len(points), classes)
+    points = plane_points("plot_support", X, learner)
+    labels, classes = plane_labels("plot_support", y, len(points), learner)
     support = _support_points(learner, steps, rule, X, points)
     wrong = int((np.asarray(model.predict(X)) != labels).sum())
-    mark = float(np.clip(_MARKS / len(points), *_MARK_SIZES))
     ax = axes_for(ax)
-    _draw_regions(ax, model, X, np.concatenate([points, support]), classes)
-    for label, (colour, marker) in zip(classes.tolist(), _LOOKS, strict=False):
-        own = points[labels == label]
-        drawn = own[evenly_chosen(len(own))]
-        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
-        ax.scatter(*drawn.T, marker=marker, label=f"{label} ({len(own):,})", **look)
+    draw_regions(ax, model, X, np.concatenate([points, support]), classes)
+    mark = draw_rows(ax, points, labels, classes)
     meaning = _draw_support(ax, rule, support, _AROUND * mark)
-    counts = f"{len(rule.rows):,} support row{'' if len(rule.rows) == 1 else 's'}"
+    counts = count_of(len(rule.rows), "support row")
     names = feature_labels(learner if steps is None else model, 2)
-    title = f"{kernel_words(learner)}\n{counts}; {wrong:,} of {len(points):,} rows wrong"
+    title = f"{kernel_words(learner)}\n{counts}; {wrong:,} of {count_of(len(points), 'row')} wrong"
     ax.set_title(title, fontsize="medium")
     ax.set(xlabel=names[0], ylabel=names[1])
-    columns = min(5, len(ax.get_legend_handles_labels()[0]))
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": _BELOW, "ncols": columns}
-    letters = {"fontsize": "small", "title_fontsize": "small", "columnspacing": 1.2}
-    ax.legend(frameon=False, title=meaning, **below, **letters)
-    tidy(ax)
-    _lay_out(ax)
+    draw_legend(ax, meaning)
     return ax
-
-
-def _lay_out(ax: Axes) -> None:
-    """Lay out a constrained figure once more than drawing it does: at first axes to scale are taken for too tall."""
-    layout = ax.figure.get_layout_engine()
-    if isinstance(layout, import_matplotlib("layout_engine").ConstrainedLayoutEngine):
-        layout.execute(ax.figure.figure)
-
-
-def _points(X: Any, learner: Any) -> np.ndarray:
-    """Return the rows as an array of two columns."""
-    if isinstance(getattr(learner, "kernel", None), str) and learner.kernel == "precomputed":
-        raise ValueError("plot_support draws rows of two features, which a precomputed kernel does not have.")
-    points = _dense(X)
-    if points.ndim != 2 or points.shape[1] != 2 or not len(points):
-        raise ValueError(f"plot_support draws rows of two features, got shape {points.shape}.")
-    return points
 
 
 def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points: np.ndarray) -> np.ndarray:
@@ -125,41 +73,16 @@ def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points:
         return np.empty((0, 2))
     vectors = getattr(learner, "support_vectors_", None)
     if steps is None and vectors is not None:
-        return _dense(vectors)
+        return dense(vectors)
     known = int(rule.rows.max()) < len(points)
     if known and vectors is not None:
-        known = np.allclose(_dense(steps.transform(X))[rule.rows], _dense(vectors))
+        known = np.allclose(dense(steps.transform(X))[rule.rows], dense(vectors))
     if not known:
         raise ValueError(
             "these support rows are found by their numbers in the rows that the model was trained on, which X is not: "
             "give those rows, or draw the last step of a pipeline with what the steps before make of X."
         )
     return points[rule.rows]
-
-
-def _draw_regions(ax: Axes, model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> None:
-    """Tint what the model answers where, with a dark line in between, and set the limits of the axes."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    low, high = low - _BORDER * span, high + _BORDER * span
-    sides = [np.linspace(low[i], high[i], _GRID) for i in range(2)]
-    places = np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
-    grid = _like(X, places)
-    if len(classes) == 2:
-        decision = np.ravel(model.decision_function(grid)).reshape(_GRID, _GRID)
-        lines, regions = [decision], [-decision, decision]
-    else:
-        answers = np.asarray(model.predict(grid)).reshape(_GRID, _GRID)
-        lines = regions = [np.where(answers == label, 1.0, -1.0) for label in classes]
-    for region, (colour, _) in zip(regions, _LOOKS, strict=False):
-        if region.max() > 0:
-            ax.contourf(*sides, region, levels=[0, region.max()], colors=[colour], alpha=_TINT, zorder=0)
-    for line in lines:
-        if line.min() < 0 < line.max():
-            ax.contour(*sides, line, levels=[0], colors=DARK, linewidths=1.4, zorder=1)
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    if 1 / _ALIKE < span[0] / span[1] < _ALIKE:
-        ax.set_aspect("equal")
 
 
 def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: float) -> str:
@@ -181,14 +104,3 @@ def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: fl
     return f"circles: support rows, area by |{whose}|" + (
         ",\nall classes added up" if len(rule.coefficients) > 1 else ""
     )
-
-
-def _like(X: Any, places: np.ndarray) -> Any:
-    """Return places as rows of the kind of ``X``: a frame with its names, or an array."""
-    if not hasattr(X, "columns"):
-        return places
-    return type(X)({name: places[:, i] for i, name in enumerate(X.columns)})
-
-
-def _dense(X: Any) -> np.ndarray:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)

@@ -137,6 +137,10 @@ class StrictFields:
         """Return a list of anything."""
         return self._typed(name, list, "a list")
 
+    def dictionary(self, name: str) -> dict[str, Any]:
+        """Return a dictionary of anything."""
+        return self._typed(name, dict, "a dictionary")
+
     def part(self, name: str) -> StrictFields:
         """Return a dictionary, to be read in the same way."""
         return StrictFields(self.take(name), f"{self.what}: {name!r}")

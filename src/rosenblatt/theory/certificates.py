@@ -7,6 +7,7 @@ is written.
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from importlib import import_module
@@ -16,7 +17,7 @@ from typing import Any, Self, get_type_hints
 from rosenblatt.parameters import shorten
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.container import check_is_file
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.json_fields import StrictFields, to_canonical_json
 from rosenblatt.theory.certificate_fields import Codec
 
 FORMAT = 1
@@ -33,7 +34,32 @@ MOST_ROWS = 1 << 27
 
 
 class JsonFile:
-    """What has ``to_json`` and ``from_dict`` can be saved to a file and loaded from it."""
+    """What has ``to_json`` and ``from_dict`` can be saved to a file and loaded from it.
+
+    Attributes
+    ----------
+    preparation : dict or None
+        How the rows it is about were made of a file, as ``stream.preparation`` says it, where that is known. It is kept
+        in the file, is no part of what is proved, and ``check`` does not use it.
+    """
+
+    preparation: dict[str, Any] | None = None
+
+    def with_preparation(self, preparation: dict[str, Any]) -> Self:
+        """Return the same certificate, which also says how its rows were made of a file.
+
+        Examples
+        --------
+        >>> from rosenblatt import Certificate, separability
+        >>> made = {"format": "svmlight", "version": 1, "zero_based": False, "n_features": 1}
+        >>> certificate = separability([[0], [1]], [0, 1]).with_preparation(made)
+        >>> Certificate.from_json(certificate.to_json()).preparation == made
+        True
+        """
+        to_canonical_json(preparation, "a preparation")
+        other = copy.copy(self)
+        object.__setattr__(other, "preparation", preparation)
+        return other
 
     def to_json(self) -> str:
         """Return all of it as JSON text."""
@@ -129,7 +155,8 @@ class Certificate(JsonFile):
             for name, (value, codec) in given.items()
             if value is not None or not codec.optional
         }
-        return {"rosenblatt": type(self).__name__, "format": FORMAT, **values}
+        made = {} if self.preparation is None else {"preparation": self.preparation}
+        return {"rosenblatt": type(self).__name__, "format": FORMAT, **values, **made}
 
     def to_json(self) -> str:
         """Return the certificate as JSON text; every number in it is kept exactly."""
@@ -154,5 +181,6 @@ class Certificate(JsonFile):
                 "it was written by another version of rosenblatt."
             )
         found = kind(**{name: codec.read(fields, name) for name, codec in kind._codecs().items()})
+        made = fields.dictionary("preparation") if fields.has("preparation") else None
         fields.end()
-        return found
+        return found if made is None else found.with_preparation(made)

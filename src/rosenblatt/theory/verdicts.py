@@ -250,7 +250,10 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
     def to_json(self) -> str:
         """Return all certificates as one JSON text."""
-        return "[" + ",\n".join(verdict.to_json() for verdict in self.values()) + "]"
+        verdicts = list(self.values())
+        if self.preparation is not None:  # the first of them has it, for all
+            verdicts[0] = verdicts[0].with_preparation(self.preparation)
+        return "[" + ",\n".join(verdict.to_json() for verdict in verdicts) + "]"
 
     @classmethod
     def from_dict(cls, record: object) -> Verdicts:
@@ -260,7 +263,9 @@ class Verdicts(JsonFile, dict[Any, Any]):
         if not record:
             raise ValueError("expected a list of certificates, got an empty one.")
         verdicts = [_AboutRows.from_dict(one) for one in record]
-        return cls({verdict.positive: verdict for verdict in verdicts})
+        found = cls({verdict.positive: verdict for verdict in verdicts})
+        made = verdicts[0].preparation
+        return found if made is None else found.with_preparation(made)
 
     def __repr__(self) -> str:
         return "\n".join(f"{name!r} against the rest. {verdict}" for name, verdict in self.items())

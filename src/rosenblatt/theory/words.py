@@ -39,15 +39,6 @@ def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -
     return f"({', '.join(number_text(value, digits) for value in values[:6])}{', ...' if len(values) > 6 else ''})"
 
 
-def counted(n: int, word: str) -> str:
-    """Return the count with its word, in the plural where it is not 1.
-
-    >>> counted(1, "pass"), counted(1200, "pass"), counted(0, "update")
-    ('1 pass', '1,200 passes', '0 updates')
-    """
-    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}{'es' if word.endswith('s') else 's'}"
-
-
 def rows_text(rows: Sequence[int], most: int | None = None) -> str:
     """Return the row numbers, or the first ``most`` of them.
 

@@ -95,7 +95,8 @@ class Streamed:
     Parameters
     ----------
     blocks : iterable
-        Of (X, y), (X, y, sample_weight) or `Block`.
+        Of (X, y), (X, y, sample_weight) or `Block`. Of a stream whose scale is not known yet, `fit_scale` is to be
+        called before rows are read.
     classes : array, optional
         All classes; without them those of the first block. A label that is none of them raises `NewClass`, unless the
         blocks can be read only once: there it is one of the batch's classes from then on.
@@ -125,12 +126,17 @@ class Streamed:
             )
         iterator = iter(blocks)
         self.blocks, self.rereadable = blocks, iterator is not blocks
+        unscaled = getattr(blocks, "unscaled", None) if getattr(blocks, "scale_pending", False) else None
+        self._labelled = blocks if unscaled is None else unscaled()
         self.class_weight, self.validate, self.width = class_weight, validate or _as_read, width
         self._peeked: Iterator[Block] | None = None
         if classes is not None:
             self.classes = np.unique(classes)
-        else:
+        elif self._labelled is blocks:
             self._peek(as_blocks(iterator))
+        else:
+            self._peek(as_blocks(self._labelled))
+            self._peeked = None  # these rows are not scaled yet
 
     def _peek(self, stream: Iterator[Block]) -> None:
         """Take the classes of the first block, which is kept for the first pass."""
@@ -144,11 +150,17 @@ class Streamed:
         """Number the labels by ``classes``; others may still turn up."""
         self.classes = classes
 
+    def fit_scale(self, seed: int, share: float | None) -> None:
+        """Find the scale of the columns, where blocks have one, without the ``share`` of rows that is held out."""
+        fit = getattr(self.blocks, "fit_scale", None)
+        if fit is not None:
+            fit(None if share is None else trained_rows(seed, share))
+
     def read_classes(self) -> None:
         """Look at all labels for classes that are not known yet."""
         self._peeked = None
         known = self.classes
-        for block in as_blocks(self.blocks):
+        for block in as_blocks(self._labelled):
             check_label_types(known, block.y)
             known = np.union1d(known, block.y)
         self.classes = known
@@ -269,6 +281,11 @@ def window_order(n: int, seed: int, pass_number: int, window: int) -> NDArray[np
     That of window 0 is the order of ``fit``: a stream of one window is visited as if it were in memory.
     """
     return visiting_order(n, seed + window * 0x632BE59BD9B4E019, pass_number)
+
+
+def trained_rows(seed: int, share: float) -> Callable[[int, int], NDArray[np.bool_]]:
+    """Return a function of a row number and a count that says which of these rows are not held out."""
+    return lambda first, n: ~held_out(first, n, seed, share)
 
 
 def held_out(first: int, n: int, seed: int, share: float) -> NDArray[np.bool_]:

@@ -149,7 +149,8 @@ class CheckpointWriter(Observer):
         changed = self.data.changed(run.get("data"), files, progress or line.comparing)
         line.close()
         if changed is not None:
-            raise self._other("other data", reason=f" ({changed})" if changed else "")
+            what = "other data" if changed else "other data, or rows that are prepared or held out otherwise"
+            raise self._other(what, reason=f" ({changed})" if changed else "")
         return found
 
     def _read(self) -> tuple[Checkpoint, dict[str, Any], Records | None]:

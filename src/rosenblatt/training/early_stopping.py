@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, join_blocks
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.parameters import IfAvailable, ParameterError, Setting
+from rosenblatt.plurals import count_of
 from rosenblatt.training.batches import Batch, BatchSource, held_out
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.rows import RowMatrix, as_rows
@@ -27,6 +29,46 @@ class BestPass:
     state: RunState | None = None
     error: float = np.inf
     passes_since: int = 0
+
+    def widen(self, d: int) -> None:
+        """Add features up to ``d`` to a copy of the state: an earlier run that it is from may still be in use."""
+        if self.state is not None and self.state.n_features < d:
+            self.state = self.state.snapshot()
+            self.state.widen(d)
+
+
+@dataclass(frozen=True)
+class EarlyStoppingFacts:
+    """What early stopping held out, and which pass it kept."""
+
+    held_out_rows: int | None
+    """Rows held out of training; None for models of files that did not say so."""
+    error_by_pass: list[float | None]
+    """The error on them after each pass; None where a pass was not judged by them."""
+    best_pass: int
+    """The pass whose weights are kept, counted from 1 over all passes, those before a warm start included."""
+
+    @property
+    def least_error(self) -> float | None:
+        """The error after the pass that was kept."""
+        return self.error_by_pass[self.best_pass - 1]
+
+    def __str__(self) -> str:
+        held = "rows" if self.held_out_rows is None else count_of(self.held_out_rows, "row")
+        error = "" if self.least_error is None else f", {100 * self.least_error:.3g}%,"
+        passes = len(self.error_by_pass)
+        return (
+            f"Early stopping held out {held}; the least error{error} came after pass {self.best_pass} of {passes}: "
+            "its weights are kept."
+        )
+
+
+def early_stopping_facts(state: RunState, best: BestPass | None) -> EarlyStoppingFacts | None:
+    """Return the facts of the run that left ``state`` and its best pass; None where no rows were held out."""
+    if best is None or best.state is None:
+        return None
+    errors = [None if math.isnan(error) else error for error in state.errors_by_pass]
+    return EarlyStoppingFacts(state.held_out_rows, errors, best.state.passes)
 
 
 class ValidationSet:
@@ -59,14 +101,19 @@ class ValidationSet:
         if not np.array_equal(trained, np.unique(block.y)):
             raise ParameterError(
                 f"early stopping cannot hold out {self.share} of these {n} rows with every class in both parts: "
-                "give more rows, or another ",
-                Setting("validation_fraction"),
+                "give more rows",
+                IfAvailable("validation_fraction", ", or another ", Setting("validation_fraction")),
                 ".",
             )
         self.pending, self._parts = False, []
         self.rows: RowMatrix = as_rows(block.X)
         self.labels, weights = block.y, block.weight
         self.weights = weights if weights is not None and weights.any() else None
+
+    @property
+    def size(self) -> int:
+        """How many rows are held out; those of weight 0, which no pass would visit, do not count."""
+        return 0 if self.pending else len(self.labels) if self.weights is None else int((self.weights > 0).sum())
 
     def collect(self, source: BatchSource) -> None:
         """Read all rows of a source to find those that are held out."""
@@ -100,8 +147,9 @@ class EarlyStopping(Observer):
             self._judge_again(run)
 
     def _judge_again(self, run: TrainingRun) -> None:
-        """Count the error of the best pass of an earlier run on the rows of this one, which may be others."""
+        """Count the error of an earlier run's best pass on the rows of this one, which may be others, and wider."""
         if not self._judged_again and not run.resumed and self.best.state is not None:
+            self.best.widen(max(run.state.n_features, self.validation.rows.d))
             self.best.error = self.validation.error(self.best.state, self.hypothesis)
         self._judged_again = True
 
@@ -117,6 +165,7 @@ class EarlyStopping(Observer):
         error = self.validation.error(state, self.hypothesis)
         if error < best.error or (state.done.all() and error == best.error):
             best.state, best.error, best.passes_since = state.snapshot(), error, 0
+            best.state.cut = None
         else:
             best.passes_since += 1
         state.validation_error.append(error)

@@ -84,6 +84,8 @@ class LabelSummary:
     """What the first pass saw of the labels: enough to refuse data that nothing can be learned from."""
 
     rows: int = 0
+    weighted_rows: int = 0
+    """Those whose weight is not 0."""
     leading_run: int = 0
     """Rows at the start that have the label of the first."""
     leading_label: Any = None
@@ -100,6 +102,7 @@ class LabelSummary:
             differs = labels != classes.index(self.leading_label)
             self.leading_run += int(np.argmax(differs)) if differs.any() else len(labels)
         self.rows += len(labels)
+        self.weighted_rows += int((steps > 0).sum()) if len(steps) else len(labels)
         seen = set(classes) if every_class else _occurring(labels, classes)
         self.seen |= seen
         self.weighted |= _occurring(labels[steps > 0], classes) if len(steps) else seen

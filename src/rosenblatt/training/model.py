@@ -3,55 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.parameters import shorten
 from rosenblatt.storage.array_fields import StrictArrays
-from rosenblatt.storage.container import check_version, read_container, write_container
-from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain, to_canonical_json
-from rosenblatt.training.early_stopping import BestPass
+from rosenblatt.storage.container import write_container
+from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.training.early_stopping import BestPass, EarlyStoppingFacts, early_stopping_facts
 from rosenblatt.training.labels import Labels, Names
+from rosenblatt.training.model_file import ModelInfo, model_to_plain, read_file
 from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
+from rosenblatt.training.report_fields import restore_facts, same_report
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.scoring import decision_scores, predicted_classes, stored_hypothesis
 from rosenblatt.training.serialization import State, check_states, state_from_plain, state_to_plain
 from rosenblatt.training.state import LinearState
-from rosenblatt.version import __version__
 
-FORMAT = 1
-"""Version of what a model file says; one more for every change that an older `load` would not understand."""
-
-Model = TypeVar("Model")
 EarlyStoppingState = tuple[State, BestPass]
 """Where a run with early stopping stands, to go on: its last state, and its best pass."""
-
-
-@dataclass
-class ModelInfo:
-    """What every model file says, whatever the learner."""
-
-    learner: str
-    parameters: dict[str, Any]
-    """Plain data."""
-    classes: Labels
-    feature_names: Sequence[str] | None = None
-    preparation: dict[str, Any] | None = None
-    """How rows of files become features."""
-    fingerprint: Any = None
-    """Identifies the data that it was trained on."""
-
-    def names(self, n_features: int) -> Names | None:
-        """Return the names of features as an array; a ValueError where they are not that many words."""
-        fields = StrictFields({"feature_names": self.feature_names}, "the header")
-        names = fields.optional("feature_names", lambda name: fields.words(name, n_features))
-        return None if names is None else np.array(names, object)
 
 
 @dataclass
@@ -91,21 +66,30 @@ class TrainedModel:
     @property
     def report(self) -> Report:
         """What the run proves about the data."""
-        return report(self.state, self.classes)
+        return report(self.state, self.classes, self.early_stopping)
+
+    @property
+    def early_stopping(self) -> EarlyStoppingFacts | None:
+        """What early stopping held out and which pass it kept; None where no rows were held out."""
+        return early_stopping_facts(self.state, self.early_stopping_state and self.early_stopping_state[1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, from which `load` and `TrainedModel.load` bring it back."""
+        write_container(path, *self.to_plain())
+
+    def to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the header and the arrays of the model's file."""
         parameters = self.options.to_plain(self.learner, self.state.seed)
         names = None if self.feature_names is None else [str(name) for name in self.feature_names]
         info = ModelInfo(self.learner, parameters, self.classes, names, self.preparation, self.fingerprint)
-        write_file(path, info, *self._to_plain(), TrainedModel.from_plain)
+        return model_to_plain(info, *self._learned(), TrainedModel.from_plain)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> TrainedModel:
+    def load(cls, path: str | os.PathLike[str], *, max_features: int | None = None) -> TrainedModel:
         """Return the model of a file; a ValueError where the file is not valid, or holds another learner."""
-        return read_file(path, cls.from_plain)
+        return read_file(path, cls.from_plain, max_features)
 
-    def _to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         header, arrays = state_to_plain(self.state)
         out: dict[str, Any] = {"report": self.report.to_plain(), "state": header, "resume": None}
         if self.early_stopping_state is not None:
@@ -143,7 +127,11 @@ class TrainedModel:
         check_states(states, info.classes.tolist())
         if options.hypothesis in (("pocket", "vote") if isinstance(state, LinearState) else ("pocket",)):
             stored_hypothesis(state, options.hypothesis)  # a kernel perceptron can always vote
-        if not _same_report(fields.take("report"), model.report.to_plain()):
+        told = fields.take("report")
+        restore_facts(state, told)
+        if model.early_stopping_state is not None:
+            model.early_stopping_state[0].cut = state.cut
+        if not same_report(told, model.report.to_plain()):
             raise ValueError("its report is not that of its counters.")
         return model
 
@@ -153,25 +141,35 @@ def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
     state, more = run.state, None
     best = None if run.early_stopping is None else run.early_stopping.best
     if best is not None and best.state is not None:
+        best.widen(state.n_features)
         more = (state, best)
         state = best.state.snapshot()
         if isinstance(state, LinearState):
             state.set_layout("C")
         state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
-        state.validation_error = list(run.state.validation_error)
+        state.validation_error, state.cut = list(run.state.validation_error), run.state.cut
+        if run.early_stopping is not None and not run.early_stopping.validation.pending:
+            state.held_out_rows = len(run.early_stopping.validation.labels)
     if state.feature_ranges is None:
         state.feature_ranges = run.last_ranges()
     return state, more
 
 
 def history(state: State) -> NDArray[np.void]:
-    """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one."""
-    mistakes = [int(np.maximum(counts, 0).sum()) for counts in state.mistakes]
-    if not state.validation_error:
-        return np.array([(count,) for count in mistakes], dtype=[("mistakes", "i8")])
-    errors = [np.nan] * (len(mistakes) - len(state.validation_error)) + state.validation_error
-    kind = [("mistakes", "i8"), ("validation_error", "f8")]
-    return np.array(list(zip(mistakes, errors, strict=True)), dtype=kind)
+    """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one.
+
+    Where an interrupt cut the last pass short, there is the ``share`` of its rows that each pass has visited too, which
+    is 1 for the others and NaN where it is not known.
+    """
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "mistakes": ("i8", [int(np.maximum(counts, 0).sum()) for counts in state.mistakes])
+    }
+    if state.validation_error:
+        columns["validation_error"] = "f8", state.errors_by_pass
+    if state.cut is not None and state.cut.interrupted:
+        columns["share"] = "f8", [1.0] * (state.passes - 1) + [np.nan if state.cut.share is None else state.cut.share]
+    kinds = [(name, kind) for name, (kind, _) in columns.items()]
+    return np.array(list(zip(*(values for _, values in columns.values()), strict=True)), dtype=kinds)
 
 
 def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
@@ -179,84 +177,3 @@ def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
     return (
         other is not None and one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
     )
-
-
-def _same_report(stored: Any, computed: Any) -> bool:
-    """Return whether two reports have the same fields and counts; another version may round a margin otherwise."""
-    if type(computed) is float or computed in ("inf", "-inf"):
-        return type(stored) is float or stored in ("inf", "-inf")
-    if type(stored) is not type(computed):
-        return False
-    if type(computed) is dict:
-        return stored.keys() == computed.keys() and all(_same_report(stored[name], computed[name]) for name in computed)
-    if type(computed) is list:
-        return len(stored) == len(computed) and all(map(_same_report, stored, computed))
-    return stored == computed
-
-
-# the file
-
-
-Reader = Callable[[ModelInfo, StrictFields, StrictArrays], Model]
-"""Makes a model of what every file says and of the fields and arrays of its learner, or raises a ValueError."""
-
-
-def write_file(
-    path: str | os.PathLike[str],
-    info: ModelInfo,
-    learned: dict[str, Any],
-    arrays: dict[str, NDArray[Any]],
-    read: Reader[Any],
-) -> None:
-    """Write a model file: what every model says, then the fields and arrays of its learner, as ``read`` takes them."""
-    header: dict[str, Any] = {
-        "kind": "model",
-        "version": FORMAT,
-        "library": __version__,
-        "learner": info.learner,
-        "parameters": info.parameters,
-        "classes": labels_to_plain(info.classes),
-        "feature_names": info.feature_names,
-    }
-    for name in ("preparation", "fingerprint"):
-        header[name] = getattr(info, name)
-        to_canonical_json(header[name], f"{name}_")
-    header |= learned
-    try:
-        _from_plain(header, arrays, read)  # nothing is written that could not be read
-    except ValueError as fault:
-        raise ValueError(f"this model cannot be saved: {fault}") from fault
-    write_container(path, header, arrays)
-
-
-def read_file(path: str | os.PathLike[str], read: Reader[Model]) -> Model:
-    """Return what ``read`` makes of a model file; a ValueError where the file is not valid."""
-    header, arrays = read_container(path)
-    if header.get("kind") != "model":
-        raise ValueError(f"{os.fspath(path)} holds no model: it says {shorten(header.get('kind'))}.")
-    check_version(path, header.get("version"), FORMAT)
-    try:
-        return _from_plain(header, arrays, read)
-    except ValueError as fault:
-        raise ValueError(f"{os.fspath(path)} holds no valid model: {fault}") from fault
-
-
-def _from_plain(header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], read: Reader[Model]) -> Model:
-    fields, source = StrictFields(header, "the header"), StrictArrays(arrays)
-    fields.word("kind", ("model",))
-    fields.whole("version", 1, FORMAT)
-    fields.word("library")
-    info = ModelInfo(
-        learner=fields.word("learner"),
-        parameters=fields.take("parameters"),
-        classes=labels_from_plain(fields.take("classes")),
-        feature_names=fields.take("feature_names"),
-        preparation=fields.take("preparation"),
-        fingerprint=fields.take("fingerprint"),
-    )
-    if info.preparation is not None and type(info.preparation) is not dict:
-        raise ValueError(f"preparation_ must be a dictionary, got {shorten(info.preparation)}.")
-    model = read(info, fields, source)
-    fields.end()
-    source.end()
-    return model

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rosenblatt.progress import Progress
 from rosenblatt.training.activations import activations, best_classes
 from rosenblatt.training.batches import Batch
+from rosenblatt.training.pass_state import CutPass
 from rosenblatt.training.updates import Updates, join_updates
 
 if TYPE_CHECKING:
@@ -57,11 +58,21 @@ class History(Observer):
         mistakes[active] = run.state.counters["mistakes"][active]
         run.state.mistakes.append(mistakes)
         run.state.passes += 1
+        run.state.cut = _cut_pass(run) if run.state.at_limit[active].any() else None
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
         """Enter the mistakes of a pass that was interrupted."""
         if run.in_pass:
             self.on_pass(run, run.current.active)
+            run.state.cut = _cut_pass(run, interrupted=True)
+
+
+def _cut_pass(run: TrainingRun, interrupted: bool = False) -> CutPass | None:
+    """Return how far the pass in progress, or the one made last, has come; None if it visited all rows."""
+    made, whole = run.current.rows_visited(run.state.counters), run.rows_of_a_pass()
+    if whole is None:
+        return CutPass(made, None, interrupted)
+    return CutPass(made, made / whole, interrupted) if made < whole else None
 
 
 class VoteRecorder(Observer):

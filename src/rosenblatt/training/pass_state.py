@@ -8,6 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+@dataclass(frozen=True)
+class CutPass:
+    """A pass that was cut short, by an interrupt or by a limit on updates."""
+
+    rows: int
+    """Rows that it visited."""
+    share: float | None
+    """Their share of those that a whole pass visits, None where that is not known, as in the first pass of a stream."""
+    interrupted: bool = False
+    """Whether an interrupt cut it short; a pass that a limit ended is judged and kept like any other."""
+
+
 @dataclass
 class PassState:
     """The pass in progress: the classifiers that take part, and how they stood before."""
@@ -25,3 +37,7 @@ class PassState:
     """Rows of a whole pass, 0 before the first has ended."""
     ranges: NDArray[np.float64] | None = None
     """The ranges of the features in the batch before a checkpoint, in case no other one follows."""
+
+    def rows_visited(self, counters: NDArray[np.void]) -> int:
+        """Return how many rows this pass has visited, by the counters of the classifiers."""
+        return int(np.max(counters["visits"][self.active] - self.visits, initial=0.0))

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.rounding import HALF_ULP
+from rosenblatt.label_text import label_text
+from rosenblatt.plurals import count_of, list_some, name_some, percent
 from rosenblatt.storage.json_fields import label_to_json
+from rosenblatt.tables import Table
 from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.early_stopping import EarlyStoppingFacts
+from rosenblatt.training.pass_state import CutPass
+from rosenblatt.training.proved_margins import LARGEST, dual_margins, linear_margins
 from rosenblatt.training.run_state import RunState
-from rosenblatt.training.state import LinearState
-
-_TINY = 1e-290
-LARGEST = 1e300
-"""Squared lengths in a kernel's space beyond this, and radii, count as infinite."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What a run proves about its data, in the space that was trained.
 
     That space is (x, 1) with an intercept and x without. Margins are those of the last weights, whichever
-    hypothesis predicts. With more than two classes this sums up all state (the smallest margins, the sum
-    of the updates and of the bounds), and ``by_class`` has each of them.
+    hypothesis predicts. With more than two classes, each against the rest, this sums up all classifiers (the smallest
+    margins, the sum of the updates, of the mistakes and of the bounds), and ``by_class`` has the report of each.
 
     Attributes
     ----------
@@ -46,6 +47,15 @@ class Report:
     bound : float
         Novikoff's bound (R / margin_low)^2: no run on this data, in whatever order, makes more updates. Where
         step sizes differ, R and the margin in it are those of the examples times their steps.
+    proved_inseparable : bool
+        Whether the weights of a run from zero came back to exactly zero, by updates that were not rounded: then a sum
+        of rows times their labels, with positive factors, is zero, and nothing separates these rows. With more than two
+        classes, whether those of some class did.
+    last_pass_cut : CutPass or None
+        Where the last pass was cut short, by an interrupt or ``max_updates``: the ``rows`` that it visited, and their
+        ``share`` of all, None where that is not known. Its mistakes are those of these rows. None for whole passes.
+    early_stopping : EarlyStoppingFacts or None
+        Where rows were held out: ``held_out_rows``, ``error_by_pass``, and the ``best_pass`` that was kept.
     """
 
     passes: int
@@ -58,17 +68,27 @@ class Report:
     bound: float
     fit_intercept: bool = True
     by_class: Mapping[Any, Report] = field(default_factory=dict)
+    proved_inseparable: bool = False
+    last_pass_cut: CutPass | None = None
+    early_stopping: EarlyStoppingFacts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         return asdict(self)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the report as data that JSON holds; what is infinite becomes the word "inf" or "-inf"."""
+        """Return the report as data that JSON holds; what is infinite becomes the word "inf" or "-inf".
+
+        What is not the case (a proof, a pass cut short, early stopping) is left out, as in files of older versions.
+        """
         out: dict[str, Any] = {}
         for name, value in vars(self).items():
             value = value.item() if isinstance(value, np.generic) else value
-            if isinstance(value, Mapping):
+            if name in OPTIONAL and not value:
+                continue
+            if is_dataclass(value) and not isinstance(value, type):
+                value = asdict(value)
+            elif isinstance(value, Mapping):
                 value = [{"class": label_to_json(label), **part.to_plain()} for label, part in value.items()]
             elif isinstance(value, float) and not math.isfinite(value):
                 value = str(value)
@@ -80,23 +100,100 @@ class Report:
         """Where margins are measured, in words."""
         return "with the bias as one more feature" if self.fit_intercept else "through the origin"
 
+    # in words
+
     def __str__(self) -> str:
-        space, n = self._space, self.updates
-        lines = [f"{_count(self.passes, 'pass', 'passes')}, {_count(n, 'update', 'updates')}."]
-        if self.converged:
-            lines += [
-                "Separated: the last pass made no mistake.",
-                f"The margin ({space}) lies between {self.margin_low:.4g} and {self.margin_high:.4g}.",
-                f"The longest example has length {self.radius:.4g}, "
-                f"so no run can make more than {_whole(self.bound)} updates.",
-            ]
+        return "\n".join(self._sentences())
+
+    def __repr__(self) -> str:
+        of = f" of {len(self.by_class)} one-vs-rest classifiers" if self.by_class else ""
+        cut = ", the last cut short" if self.last_pass_cut else ""
+        made = f"{count_of(self.passes, 'pass')}{cut}, {count_of(self.updates, 'update')}{of}"
+        if self.by_class and not self.converged:
+            yes, no = self._separated(), self._separated(False)
+            result = f"separated: {name_some(yes)}; not: {name_some(no)}" if yes else "no class separated"
+        elif self.converged:
+            result = f"separated, margin {self.margin_low:.4g} to {self.margin_high:.4g}"
         else:
-            last = self.mistakes_by_pass[-1] if self.mistakes_by_pass else 0
-            lines += [
-                f"Not separated: {_count(last, 'mistake', 'mistakes')} in the last pass.",
-                f"If a separator exists, its margin ({space}) is at most {self.margin_high:.4g}.",
-            ]
-        return "\n".join(lines)
+            result = "proved inseparable" if self.proved_inseparable else "not separated"
+            result += f", {count_of(self._last_mistakes, 'mistake')} in the last pass"
+        return f"<{type(self).__name__}: {made}; {result}>"
+
+    def _repr_html_(self) -> str:
+        text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._sentences())
+        return text + (self._table()._repr_html_() if self.by_class else "")
+
+    @property
+    def _last_mistakes(self) -> int:
+        return self.mistakes_by_pass[-1] if self.mistakes_by_pass else 0
+
+    def _sentences(self) -> list[str]:
+        of = f", summed over {len(self.by_class)} one-vs-rest classifiers" if self.by_class else ""
+        passes, cut = count_of(self.passes, "pass"), self.last_pass_cut
+        if cut is not None:
+            part = count_of(cut.rows, "row") if cut.share is None else f"{percent(cut.share)} of its rows"
+            passes += f", {'the last ' if self.passes > 1 else ''}cut short after {part}"
+        lines = [f"{passes}{',' if cut is None else ';'} {count_of(self.updates, 'update')}{of}."]
+        if self.converged:
+            lines.append("Separated: the last pass made no mistake.")
+        else:
+            where = (
+                "in the last pass" if cut is None else f"in the {count_of(cut.rows, 'row')} that the last pass visited"
+            )
+            also = ", summed over these classifiers" if self.by_class and self._last_mistakes else ""
+            lines.append(f"Not separated: {count_of(self._last_mistakes, 'mistake')} {where}{also}.")
+            if self.by_class:
+                lines.append(self._which_separated())
+        lines += self._proved()
+        return lines if self.early_stopping is None else [*lines, str(self.early_stopping)]
+
+    def _separated(self, yes: bool = True) -> list[Any]:
+        """Return the classes that were separated from the rest, or those that were not."""
+        return [label for label, part in self.by_class.items() if part.converged == yes]
+
+    def _which_separated(self) -> str:
+        """Say which classes were separated from the rest and which were not."""
+        if not self._separated():
+            return "None of the classes was separated from the rest."
+        return f"Separated: {list_some(self._separated())}. Not separated: {list_some(self._separated(False))}."
+
+    def _proved(self) -> list[str]:
+        """Return what the run proves about separators."""
+        if self.proved_inseparable:
+            return [self._no_separator()]
+        if not self.converged:
+            return [f"If a separator exists, its margin ({self._space}) is at most {self.margin_high:.4g}."]
+        return [
+            f"The margin ({self._space}) lies between {self.margin_low:.4g} and {self.margin_high:.4g}.",
+            f"The longest example has length {self.radius:.4g}, so no run can make more than {_updates(self.bound)}.",
+        ]
+
+    def _no_separator(self) -> str:
+        proved = [label for label, part in self.by_class.items() if part.proved_inseparable]
+        whom = f" for {name_some(proved)}" if proved else ""
+        return (
+            f"No separator exists{whom}: the weights came back to exactly zero, so some rows times their labels, with "
+            "positive factors, add up to zero."
+        )
+
+    def _table(self) -> Table:
+        """Return a line for each class."""
+        parts = self.by_class.values()
+        return Table(
+            {
+                "class": list(map(label_text, self.by_class)),
+                "separated": ["yes" if part.converged else "no" for part in parts],
+                "passes": [part.passes for part in parts],
+                "updates": [part.updates for part in parts],
+                "mistakes in its last pass": [part._last_mistakes for part in parts],
+                "margin at least": [part.margin_low if part.converged else None for part in parts],
+                "margin at most": [part.margin_high if math.isfinite(part.margin_high) else None for part in parts],
+            }
+        )
+
+
+OPTIONAL = ("proved_inseparable", "last_pass_cut", "early_stopping")
+"""Fields of a report that are in files only where they say something."""
 
 
 class KernelReport(Report):
@@ -106,23 +203,18 @@ class KernelReport(Report):
     def _space(self) -> str:
         return "in the kernel's space"
 
-    def __str__(self) -> str:
-        lines = super().__str__().splitlines()
-        return "\n".join(lines if math.isfinite(self.margin_high) else lines[:2])
+    def _proved(self) -> list[str]:
+        return super()._proved() if math.isfinite(self.margin_high) else []
 
 
-def _whole(bound: float) -> str:
-    return f"{math.floor(bound):,}" if bound < 1e9 else f"{bound:.3g}"
+def _updates(bound: float) -> str:
+    return count_of(math.floor(bound), "update") if bound < 1e9 else f"{bound:.3g} updates"
 
 
-def _count(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}"
-
-
-def report(state: RunState, classes: np.ndarray) -> Report:
-    """Return the report of a run; of each class too where there are more than two."""
+def report(state: RunState, classes: np.ndarray, early_stopping: EarlyStoppingFacts | None = None) -> Report:
+    """Return the report of a run, and of early stopping if it is given; of each class too where there are several."""
     if len(state.counters) == 1:
-        return _single(state, 0)
+        return replace(_single(state, 0), last_pass_cut=state.cut, early_stopping=early_stopping)
     parts = {label: _single(state, k) for k, label in enumerate(classes.tolist())}
     reports = list(parts.values())
     return _kind(state)(
@@ -136,6 +228,9 @@ def report(state: RunState, classes: np.ndarray) -> Report:
         bound=sum(part.bound for part in reports),
         fit_intercept=state.fit_intercept,
         by_class=parts,
+        proved_inseparable=any(part.proved_inseparable for part in reports),
+        last_pass_cut=state.cut,
+        early_stopping=early_stopping,
     )
 
 
@@ -146,7 +241,7 @@ def _kind(state: RunState) -> type[Report]:
 def _single(state: RunState, k: int) -> Report:
     """Return the report of classifier ``k``, or of all classes side by side."""
     mistakes = [int(counts[k]) for counts in state.mistakes if counts[k] >= 0]
-    low, high, bound = _dual_margins(state, k) if isinstance(state, DualState) else _linear_margins(state, k)
+    low, high, bound = dual_margins(state, k) if isinstance(state, DualState) else linear_margins(state, k)
     return _kind(state)(
         passes=len(mistakes),
         updates=sum(mistakes),
@@ -157,68 +252,5 @@ def _single(state: RunState, k: int) -> Report:
         margin_high=high if high >= low else math.inf,  # the weights come from other data as well
         bound=bound,
         fit_intercept=state.fit_intercept,
+        proved_inseparable=bool(state.inseparable is not None and state.inseparable[k]),
     )
-
-
-def _linear_margins(state: RunState, k: int) -> tuple[float, float, float]:
-    """Return what a linear run proves: the least and the largest margin, and the bound on updates."""
-    assert isinstance(state, LinearState)
-    w, b = (state.w.ravel(), state.b) if len(state.counters) == 1 else (state.w[k], state.b[k : k + 1])
-    counters = state.counters[k]
-    kesler = 2.0 if state.direct else 1.0  # an update moves two classes
-    radius, steps = state.radius, math.sqrt(float(counters["step_square_sum"]))
-    slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP
-    length = math.hypot(_length(w), _length(b)) * slack
-    low, bound, high = -math.inf, math.inf, math.inf
-    if counters["step_sum"] > 0:
-        drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
-        high = (length + drift) / float(counters["step_sum"]) * slack
-    if state.done[k] and counters["lowest"] > _TINY and counters["lowest_step"] > _TINY:
-        # an activation above its rounding bound keeps half of its size; most keep all but the bound
-        rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * radius * steps
-        proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
-        low, bound = _attained(counters, length, kesler, proved)
-    elif state.done[k]:
-        low = 0.0  # positive, but too small to be distinguished from zero
-    return low, high, bound
-
-
-def _dual_margins(state: DualState, k: int) -> tuple[float, float, float]:
-    """Return what a kernel perceptron's run proves in the kernel's space; nothing where that is none."""
-    counters, kesler = state.counters[k], 2.0 if state.direct else 1.0
-    low, bound, high = -math.inf, math.inf, math.inf
-    if not state.kernel.has_space:
-        return low, high, bound
-    steps = float(np.abs(state.updates_of(k).steps).sum())
-    # the sum that makes the squared length up rounds once for each update, and is off by the errors of the leads
-    degree = (state.kernel.polynomial or (1.0, 0.0, 1))[2] + 1
-    drift = 16.0 * HALF_ULP * (float(counters["updates"]) + degree * (state.width + 64.0))
-    reach = float(counters["step_sum"]) * state.radius
-    squared = max(0.0, float(state.norm2[k])) + drift * reach * reach
-    if not _TINY < squared < LARGEST:
-        return (0.0 if state.done[k] else low), high, bound  # squares have left the range of floats
-    length = math.sqrt(squared)
-    forgotten = counters["updates"] > sum(len(part.members) for part in state.updates[k])
-    if steps > 0:
-        high = length / steps * (1.0 + 1e-12)
-    if state.done[k] and counters["lowest"] > _TINY and counters["lowest_step"] > _TINY and length > 0:
-        low, bound = _attained(counters, length, kesler, 1.0 - 1e-12)
-    elif state.done[k]:
-        low = 0.0
-    return low, high, math.inf if forgotten else bound  # the theorem is about runs that forget nothing
-
-
-def _attained(counters: np.void, length: float, kesler: float, proved: float) -> tuple[float, float]:
-    """Return the margin that weights of this length attain, by the share ``proved``, and Novikoff's bound."""
-    low = proved * float(counters["lowest"]) / length
-    low_step = proved * float(counters["lowest_step"]) / length
-    max_step_norm2 = float(counters["max_step_norm2"])
-    return low, kesler * max_step_norm2 / low_step / low_step if math.isfinite(max_step_norm2) else math.inf
-
-
-def _length(v: np.ndarray) -> float:
-    """Return the Euclidean length without overflow or underflow on the way."""
-    largest = float(np.max(np.abs(v), initial=0.0))
-    if largest == 0.0 or not math.isfinite(largest):
-        return largest
-    return largest * float(np.linalg.norm(v / largest))

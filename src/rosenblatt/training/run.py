@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.training.batch_visits import BatchVisits
 from rosenblatt.training.batches import (
     WINDOW,
     Batch,
     BatchSource,
-    arrivals,
     window_order,
 )
 from rosenblatt.training.dual.passes import DualPassRunner
@@ -32,12 +30,11 @@ from rosenblatt.training.pass_state import PassState
 from rosenblatt.training.passes import PassRunner
 from rosenblatt.training.rows import feature_ranges
 from rosenblatt.training.run_state import RunState
-from rosenblatt.training.starts import new_state
 from rosenblatt.training.state import LinearState
-from rosenblatt.training.updates import Updates
+from rosenblatt.training.zero_weights import ZeroWeights
 
 
-class TrainingRun:
+class TrainingRun(BatchVisits):
     """Passes over a source until one is clean, a limit is reached or an observer stops the run.
 
     Parameters
@@ -60,6 +57,8 @@ class TrainingRun:
         The pass in which a checkpoint was written.
     classes : array, optional
         Those of the state, where the source has others.
+    one_by_one : bool
+        Whether each batch is a row, of which the ranges of features cannot be taken.
     """
 
     window = WINDOW
@@ -77,8 +76,9 @@ class TrainingRun:
         best: BestPass | None = None,
         resumed: PassState | None = None,
         classes: Labels | None = None,
+        one_by_one: bool = False,
     ) -> None:
-        self.source, self.options, self.warm = source, options, warm
+        self.source, self.options, self.warm, self.one_by_one = source, options, warm, one_by_one
         self.state: Any = state  # of the kind that the options are for
         self.classes = source.classes if classes is None else classes
         self.current = PassState() if resumed is None else resumed
@@ -106,6 +106,7 @@ class TrainingRun:
             ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
         ]
         self.observers: list[Observer] = [observer for observer in own if observer is not None] + list(observers)
+        self._own = len(self.observers) - len(observers)
 
     # the loop over passes
 
@@ -139,13 +140,29 @@ class TrainingRun:
         return outcome
 
     def _make_pass(self) -> None:
-        """Make a pass and judge it, unless it changed nothing for classifiers that were clean before."""
-        current = self.current
+        """Make a pass and judge it, unless it changed nothing for classifiers that were clean before.
+
+        Where a checkpoint can be gone on from, interrupts wait until the run stands between two passes.
+        """
         first = not self._seen
         self.run_pass()
-        state, active = self.state, current.active
         if first and self._read_all and not self.source.in_memory and not self.resumed:
             self.labels.check(self.source.classes, self.options.class_weight, self.warm)
+        resumable = self.source.rereadable and not self.source.in_memory
+        with interrupts_deferred() if resumable else nullcontext():
+            judged = self._judge_pass()
+            self.is_resumable = resumable
+        if len(judged):
+            for observer in self.observers[self._own :]:
+                observer.on_pass(self, judged)
+        with interrupts_deferred() if resumable else nullcontext():
+            self.current.active = self._unfinished()
+            self._note_standing()
+
+    def _judge_pass(self) -> NDArray[np.int64]:
+        """Enter what a pass has shown; return the classifiers for which it counts."""
+        current, state = self.current, self.state
+        active = current.active
         state.done[active] = state.counters["mistakes"][active] == 0
         idle = current.was_done & state.done[active]  # as if this pass had not been made
         state.counters["visits"][active[idle]] = current.visits[idle]
@@ -153,13 +170,9 @@ class TrainingRun:
         if not idle.all():
             current.passes_done += 1
             self._check_weights()
-            self._notify("on_pass", active[~idle])
-        current.active = self._unfinished()
-
-    def _check_weights(self) -> None:
-        """Raise a ValueError if weights have outgrown the floats; the counts of a kernel perceptron never do."""
-        if isinstance(self.state, LinearState):
-            self.state.check_finite()
+            for observer in self.observers[: self._own]:
+                observer.on_pass(self, active[~idle])
+        return active[~idle]
 
     def _unfinished(self) -> NDArray[np.int64]:
         return np.flatnonzero(~(self.state.done | self.state.at_limit))
@@ -177,10 +190,7 @@ class TrainingRun:
         self.in_pass = False
         if isinstance(self.state, LinearState):
             self.state.set_layout("C")
-
-    def _notify(self, event: str, *details: Any) -> None:
-        for observer in self.observers:
-            getattr(observer, event)(self, *details)
+            self.state.room = None
 
     # one pass
 
@@ -213,7 +223,9 @@ class TrainingRun:
             again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: {why}"
             raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
         self.is_resumable = False
-        self._seen, current.rows, current.row = True, current.row, 0
+        if self._read_all or not current.rows:
+            current.rows = current.row
+        self._seen, current.row = True, 0
         return int(self.state.counters["mistakes"][current.active].sum())
 
     def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:
@@ -234,22 +246,21 @@ class TrainingRun:
             current.row, current.visited = batch.first + batch.rows.n, 0
             return True
 
-    def _begin_pass(self) -> None:
-        """Reset what is counted for each pass."""
-        state, current = self.state, self.current
-        current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
-        state.done[current.active] = False
-        started = state.counters[current.active]
-        started["mistakes"], started["longest"] = 0, 0.0
-        started["lowest"] = started["lowest_step"] = math.inf
-        started["last_change"] = started["visits"]
-        state.counters[current.active] = started
-
     def held_out(self, batch: Batch) -> NDArray[np.bool_]:
         """Return which rows of a batch are held out of training."""
         if self.early_stopping is None:
             return np.zeros(batch.rows.n, bool)
         return self.early_stopping.validation.mask(batch)
+
+    def rows_of_a_pass(self) -> int | None:
+        """Return how many rows a whole pass visits, None if that is not known yet."""
+        if self.source.in_memory:
+            batches = list(self.source.batches())
+            return sum(int((~self.held_out(b) & (b.steps > 0 if len(b.steps) else True)).sum()) for b in batches)
+        if not self._seen or not (self._read_all or self.source.rereadable):
+            return None
+        rows = self.current.rows if self.resumed else self.labels.weighted_rows
+        return rows - (0 if self.early_stopping is None else self.early_stopping.validation.size)
 
     def last_ranges(self) -> NDArray[np.float64] | None:
         """Return the ranges of the features in the batch visited last, by this run or by the one it goes on from."""
@@ -264,105 +275,11 @@ class TrainingRun:
         number = 0 if self.options.shuffle == "once" else self.state.passes
         return window_order(batch.rows.n, self.state.seed, number, batch.first // self.window)
 
-    # one batch
-
-    def visit(self, batch: Batch) -> int:
-        """Visit the rows of a batch once in their order, as a pass by itself; return the mistakes.
-
-        This is what ``partial_fit``, the command ``watch`` and an online service call. ``max_updates`` limits the
-        updates of all such calls together.
-        """
-        state, options = self.state, self.options
-        state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
-        if state.feature_ranges is None:
-            state.feature_ranges = feature_ranges(batch.rows.matrix)
-        self.current.active, self._seen = np.arange(len(state.counters)), False
-        self._begin_pass()
-        self.in_pass = True
-        try:
-            self._visit(batch, np.arange(batch.rows.n, dtype=np.uint32), shuffled=False)
-        except KeyboardInterrupt:
-            self._notify("on_end", Outcome.INTERRUPTED)
-            raise
-        self.in_pass = False
-        self.state.done[:] = False
-        if isinstance(self.state, DualState):
-            self.state.rows_seen += batch.rows.n
-        self._notify("on_pass", self.current.active)
-        self._notify("on_end", Outcome.MAX_PASSES)
-        self._check_weights()
-        return int(self.state.counters["mistakes"].sum())
-
-    def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
-        """Visit rows in order, with each new class added at its first row."""
-        if self.last_batch is None and not (self.warm or self.source.rereadable):
-            self._set_classes(batch.classes)
-        with interrupts_deferred():
-            self.state.widen(batch.rows.d)
-            self.last_batch = batch
-        if batch.classes is self.classes:
-            self._visit_known(batch, order, shuffled)
-            return
-        for label, start, stop in arrivals(batch, order, self.classes):
-            if label is not None:
-                self._add_class(label)
-            if start < stop:
-                places = np.searchsorted(self.classes, batch.classes).astype(np.int32)
-                known = batch._replace(labels=places[batch.labels], classes=self.classes)
-                self._visit_known(known, order[start:stop], shuffled)
-        if self.classes.dtype == batch.classes.dtype and np.array_equal(self.classes, batch.classes):
-            self.classes = batch.classes  # so that the next batch is seen to have the same
-
-    def _set_classes(self, classes: Labels) -> None:
-        """Begin with all classes of the first batch, of which only the first block was known."""
-        limit = self.state.counters["limit"].max()
-        options = replace(self.options, random_state=self.state.seed)
-        self.state = new_state(options, len(classes), self.state.n_features)
-        if isinstance(self.options, KernelOptions) and isinstance(self.state, DualState):
-            self.state.computing = computing(self.options)
-        self.state.counters["limit"] = limit
-        self.classes, self.current.active = classes, np.arange(len(self.state.counters))
-        self._begin_pass()
-
-    def _add_class(self, label: Any) -> None:
-        self.state, self.classes = self.state.with_classes(self.classes, np.array([label]), self.options.direct)
-        counters, current = self.state.counters, self.current
-        if self.options.max_updates is not None:
-            counters["limit"][counters["limit"] < 0] = self.options.max_updates
-        current.active, current.visits = np.arange(len(counters)), counters["visits"].copy()
-        current.was_done = np.zeros(len(counters), bool)
-
-    def _visit_known(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
-        def on_slice(visited: int) -> bool:
-            if self.is_resumable:
-                self.current.visited = visited
-                if not shuffled:  # blocks may be cut in another way when the run goes on
-                    self.current.row = batch.first + int(order[visited - 1]) + 1
-            for observer in self.observers:
-                observer.on_slice(self, batch, visited)
-            return bool(self._interrupts)
-
-        def on_updates(updates: list[Updates]) -> None:
-            self._notify("on_updates", batch, order, updates)
-
-        logged = any(observer.wants_updates for observer in self.observers)
-        self._runner.visit(
-            self.state,
-            batch,
-            order,
-            self.current.active,
-            shuffled=shuffled,
-            first=not self._seen,
-            on_slice=on_slice,
-            on_updates=on_updates if logged else None,
-            visited=self.current.visited,
-        )
-
 
 def _keepers(state: RunState) -> list[Observer]:
-    """Return what keeps the hypotheses that a state is asked to keep besides the last and the average."""
+    """Return what keeps proofs, and the hypotheses that a state is asked to keep besides the last and the average."""
     if isinstance(state, DualState):
         return [DualPocketKeeper()] if state.pocket is not None else []
     assert isinstance(state, LinearState)
-    out: list[Observer] = [VoteRecorder()] if state.log is not None else []
+    out: list[Observer] = [ZeroWeights(), *([VoteRecorder()] if state.log is not None else [])]
     return [*out, PocketKeeper()] if state.pocket is not None else out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.kernels.passes import COUNTERS
 from rosenblatt.training.labels import Labels, check_label_types
+from rosenblatt.training.pass_state import CutPass
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +42,13 @@ class RunState:
     mistakes: list[NDArray[np.int64]] = field(default_factory=list)
     """For each pass, the mistakes of each classifier; -1 where a classifier took no part."""
     validation_error: list[float] = field(default_factory=list)
+    """The error on the rows held out after each pass that was judged by them."""
+    held_out_rows: int | None = None
+    """How many rows early stopping held out, in the state of a model that keeps its best pass."""
+    cut: CutPass | None = None
+    """How far the last pass came, where it was cut short."""
+    inseparable: NDArray[np.bool_] | None = None
+    """Which classifiers' weights came back to zero by updates without rounding: a proof that nothing separates."""
 
     @property
     def n_features(self) -> int:
@@ -66,6 +75,13 @@ class RunState:
         """Whether each classifier has made as many updates as it may."""
         limit = self.counters["limit"]
         return (limit >= 0) & (self.counters["updates"] >= limit)
+
+    @property
+    def errors_by_pass(self) -> list[float]:
+        """The error on the rows held out after each pass; NaN for earlier passes, and for one cut by an interrupt."""
+        known = len(self.validation_error)
+        after = int(self.cut is not None and self.cut.interrupted and known < self.passes)
+        return [math.nan] * (self.passes - known - after) + self.validation_error + [math.nan] * after
 
     def widen(self, d: int) -> None:
         """Add features up to ``d``, as if they had been there all along."""
@@ -105,7 +121,7 @@ class RunState:
         new = self._for_classes(n_classes, direct)
         new.seed, new.radius, new.passes, new.feature_ranges = self.seed, self.radius, self.passes, self.feature_ranges
         new.leading_run, new.leading_label = self.leading_run, self.leading_label
-        new.validation_error = list(self.validation_error)
+        new.validation_error, new.held_out_rows = list(self.validation_error), self.held_out_rows
         new.mistakes = [np.full(len(new.counters), -1) for _ in self.mistakes]
         if n_classes == 2:
             moves = [(0, 0, 1 if places[0] == 1 else -1)]

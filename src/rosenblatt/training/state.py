@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ class LinearState(RunState):
     pocket: Pocket | None = None
     log: UpdateLog | None = None
     """Every update, where votes are wanted."""
+    room: tuple[Floats, Floats] | None = field(default=None, repr=False, compare=False)
+    """Larger arrays that ``w`` and ``u`` may be the beginnings of, so that features can be added one by one."""
 
     @classmethod
     def zeros(
@@ -95,8 +97,9 @@ class LinearState(RunState):
         counters = self.counters
         with np.errstate(over="ignore"):
             longest = self.radius * np.sqrt(counters["step_square_sum"].max()) * (counters["visits"].max() + 1.0)
-        finite = np.isfinite(self.radius) and np.isfinite(self.w).all() and np.isfinite(self.u).all()
-        if not longest < 1e300 and not finite:
+        if longest < 1e300:
+            return
+        if not (np.isfinite(self.radius) and np.isfinite(self.w).all() and np.isfinite(self.u).all()):
             raise ValueError(
                 "the weights have grown beyond the range of floats: scale the features, "
                 "for instance with sklearn.preprocessing.MaxAbsScaler, and train from the start."
@@ -107,8 +110,15 @@ class LinearState(RunState):
         more = d - self.n_features
         if more > 0:
             with _memory_for(len(self.w), d):
-                self.w, self.u = (np.pad(weights, ((0, 0), (0, more))) for weights in (self.w, self.u))
+                parts = self.room
+                if parts is None or self.w.base is not parts[0] or self.u.base is not parts[1] or d > parts[0].shape[1]:
+                    parts = self.room = _room_for(self.w, d), _room_for(self.u, d)
+            self.w, self.u = parts[0][:, :d], parts[1][:, :d]
             self.feature_ranges = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but room for more features."""
+        return self.__dict__ | {"room": None}
 
     def set_layout(self, order: Literal["C", "F"]) -> None:
         """Lay the weights out in C or Fortran order; a single vector is both."""
@@ -162,6 +172,17 @@ def _memory_for(k: int, d: int) -> Iterator[None]:
     except MemoryError:
         what = f"the weights of {d:,} features{f' for {k:,} classes' if k > 1 else ''} take {16 * k * d / 1e9:,.1f} GB"
         raise MemoryError(f"{what}, more than there is: use fewer features, or hash them to fewer columns.") from None
+
+
+def _room_for(weights: Floats, d: int) -> Floats:
+    """Return an array that begins with these weights and has columns of 0 up to ``d`` and half as many again.
+
+    Memory for the latter is taken only when they are used; columns that come one by one are copied a few times in all.
+    """
+    k, known = weights.shape
+    room = np.zeros((k, d + d // 2 if known else d), order="F")
+    room[:, :known] = weights
+    return room
 
 
 def _mirrored(values: Floats, sign: int) -> Floats:

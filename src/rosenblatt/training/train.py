@@ -14,7 +14,7 @@ from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.options import KernelOptions, RunOptions
+from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.starts import first_state, new_state, not_precomputed
@@ -43,6 +43,9 @@ def train(
     ``keep`` gets the run when it has ended or was interrupted, never one that failed. A stream in which a class turns
     up that its first block does not have is begun again with all classes.
     """
+    options = replace(options, random_state=_seed(options, start, resumed))
+    if isinstance(source, Streamed):
+        source.fit_scale(options.random_state, options.validation_fraction if options.early_stopping else None)
     while True:
         if isinstance(source, Streamed) and source.rereadable and start is None and len(source.classes) < 2:
             source.read_classes()
@@ -59,6 +62,12 @@ def train(
         else:
             keep(run)
             return outcome
+
+
+def _seed(options: RunOptions, start: Start | None, resumed: Checkpoint | None) -> int:
+    """Return the seed of a run: of the one that it goes on from, if there is one."""
+    before = resumed or start
+    return draw_seed(options.random_state) if before is None else int(before.state.seed)
 
 
 def _new_run(
@@ -88,7 +97,12 @@ def _new_run(
 
 
 def online_run(
-    batch: Batch, options: RunOptions, start: Start | None, classes: Labels | None = None, threads: int = 1
+    batch: Batch,
+    options: RunOptions,
+    start: Start | None,
+    classes: Labels | None = None,
+    threads: int = 1,
+    one_by_one: bool = False,
 ) -> TrainingRun:
     """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
     options = replace(options, early_stopping=False, verbose=0)
@@ -103,4 +117,4 @@ def online_run(
         if isinstance(start.state, DualState):
             start.state.go_on_with()
         state, known = start.state.with_classes(start.classes, given, options.direct)
-    return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads)
+    return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads, one_by_one=one_by_one)

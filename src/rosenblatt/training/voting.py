@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rosenblatt.kernels import scores as kernels
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.activations import activations, best_classes
-from rosenblatt.training.rows import Matrix, RowMatrix, as_rows
+from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, pad_columns
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.updates import UpdateLog, Updates
 
@@ -30,6 +30,8 @@ def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
     if not log.blocks:
         return out
     stored = log.rows()
+    if sp.issparse(stored):
+        stored = pad_columns(stored, rows.d)  # columns may have come up after the last update
     whole = _whole_numbers(stored) and _whole_numbers(rows.matrix)
     one = float(state.fit_intercept)
     stored_lengths, row_lengths = _row_lengths(stored, one), _row_lengths(rows.matrix, one)

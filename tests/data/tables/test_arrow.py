@@ -10,6 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from rosenblatt import data
+from rosenblatt.data.tables import arrow
 
 
 def stored(folder, columns, kind="parquet"):
@@ -65,7 +66,7 @@ def test_values_of_every_type_become_the_nearest_float64(tmp_path, kind):
             pa.array([[1, 2]]),
             "a.parquet: column 'x' holds list<element: int64> values: leave out what is no feature by",
         ),
-        (pa.array([b"x"]), "a.parquet: column 'x' holds binary values: leave out what is no feature by drop=['x']."),
+        (pa.array([b"x"]), "a.parquet: column 'x' holds binary values: leave out what is no feature by drop=['x'];"),
         (pa.array([float("inf")]), "a.parquet, row 1: column 'x' holds a number that is infinite"),
         (pa.array([float("nan")]), "a.parquet, row 1: column 'x' has no value: give missing="),
         (pa.array([None], pa.int64()), "a.parquet, row 1: column 'x' has no value: give missing="),
@@ -111,7 +112,8 @@ def test_what_is_neither_number_nor_string_is_no_label_weight_or_category(tmp_pa
     assert outcome(file) == f"a.arrow: column 'y', the target, holds {type_} values, expected numbers or strings."
     file = stored(tmp_path, {"x": x, "w": column, "y": x}, "arrow")
     assert outcome(file, weight="w") == f"a.arrow: column 'w' holds {type_} values, expected numbers or strings."
-    sentence = f"a.arrow: column 'w' holds {type_} values: leave out what is no feature by drop=['w']."
+    ways = "leave out what is no feature by drop=['w']; unclear='drop' leaves out all such columns."
+    sentence = f"a.arrow: column 'w' holds {type_} values: {ways}"
     assert outcome(file, kinds={"w": "category"}) == sentence
 
 
@@ -223,3 +225,16 @@ def test_memory_is_bounded_by_chunks_and_shares_go_up(tmp_path):
     shares = [(len(block), stream.share_read) for block in stream]
     assert max(n for n, _ in shares) <= 1 << 16
     assert [share for _, share in shares] == sorted({share for _, share in shares})
+
+
+def test_columns_that_come_along_are_read_with_the_others(tmp_path, monkeypatch):
+    table = pa.table(
+        {"id": pa.array(["u", "v", None, "w"]).dictionary_encode(), "a": [1.0, None, 3.0, 4.0], "y": [0, 1] * 2}
+    )
+    pa.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    read, groups = arrow._row_group, []
+    monkeypatch.setattr(arrow, "_row_group", lambda *arguments: groups.append(arguments[2]) or read(*arguments))
+    stream = data.open(tmp_path / "a.parquet", "y", columns=["a"], carry=["id", "a"], on_error="skip", threads=0)
+    blocks = list(stream)
+    assert [block.carried for block in blocks] == [{"id": ["u"], "a": [1.0]}, {"id": [None, "w"], "a": [3.0, 4.0]}]
+    assert groups == [0, 1], "each row group once"

@@ -196,9 +196,7 @@ def test_missing_values_have_their_rule(tmp_path):
     stream = data.open(file, "y", missing_values=["?", -999], on_error="skip")
     assert stream.read()[0].shape == (0, 4)
     assert stream.skipped.rows == 3
-    assert stream.skipped.sentences[2].endswith(
-        "line 4: column 'c' has no value: give missing='zero' or missing='mean' to fill it."
-    )
+    assert stream.skipped.sentences[2].endswith("line 4: column 'c' has no value: fill it in the file.")
     number = write(tmp_path, [{"n": -999, "y": 0.0}, {"n": 2.0, "y": 1.0}], "b.jsonl")
     assert data.open(number, "y", missing="zero", missing_values=["-999.0"]).read()[0].tolist() == [[0.0], [2.0]]
     huge = write(tmp_path, [{"n": 1.5e308, "y": 0}, {"n": 1.5e308, "y": 0}, {"n": None, "y": 1}], "c.jsonl")
@@ -240,16 +238,39 @@ def test_what_was_opened_is_shown(tmp_path):
     assert repr(stream) == f"<Stream of '{file}', 259 features>"
     assert str(stream.describe()).replace(str(file), "a.csv") == "\n".join(
         [
-            "Columns of a.csv",
-            "column  kind      features  values",
-            "----------------------------------",
-            "n       number    1",
-            "c       category  2         a, b",
-            "t       text      hashed",
-            "Target: y (integer)",
-            "Features: 259",
-            "Left out: id",
+            "5 columns of a.csv, from all 4 rows",
+            "column  kind      becomes     missing  distinct  histogram  range",
+            "----------------------------------------------------------------------",
+            "n       integer   1 feature         0         4  █▁█▁▁█▁█   0 to 3",
+            "c       category  2 features        0         2  ██         a: 2, b: 2",
+            "id      integer   left out          0         4  █▁█▁▁█▁█   0 to 3",
+            "t       text      hashed            0         4  █          3 words",
+            "y       integer   target            0         2  ██         0: 2, 1: 2",
+            "259 features in all.",
         ]
     )
     (tmp_path / "a.svm").write_text("1 1:1\n")
-    assert "Features: 0" in str(data.open(tmp_path / "a.svm").describe())
+    assert data.open(tmp_path / "a.svm").describe()["value"][:2] == ["1", "1"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_only_rows_that_are_kept_are_counted(tmp_path, name):
+    rows = [{"a": 1, "b": 2, "c": "u", "y": 0}, {"a": 3, "b": 4, "c": "v", "y": 1}] * 2
+    first = write(tmp_path, rows, name)
+    prepared = data.open(first, "y", missing="mean").preparation
+    new = [
+        {"a": None, "b": 1, "c": "u", "y": 0},
+        {"a": "bad", "b": None, "c": "new", "y": 0},
+        {"a": 1, "b": "1e999", "c": None, "y": 0},
+        {"a": None, "b": 1, "c": "new", "y": 1},
+        {"a": None, "b": 1, "c": None, "y": None},
+        {"a": None, "b": None, "c": None, "y": 0},
+    ]
+    stream = data.open(write(tmp_path, new, name), preparation=prepared, on_error="skip")
+    assert len(stream.read()[1]) == 3
+    assert stream.filled == {"a": 3, "b": 1, "c": 1}
+    assert stream.unseen == {"c": 1}
+    hashed = data.open(write(tmp_path, rows, name), "y", missing="mean", categories="hash", bits=4).preparation
+    stream = data.open(write(tmp_path, new, name), preparation=hashed, on_error="skip")
+    assert len(stream.read()[1]) == 3
+    assert stream.filled == {"a": 3, "b": 1, "c": 1}

@@ -1,6 +1,7 @@
 """Tables as JSON lines: what is read, refused or left out."""
 
 import json
+from contextlib import nullcontext
 
 import numpy as np
 import pyarrow as pa
@@ -55,11 +56,13 @@ ALONE = "expected a JSON object on a line of its own"
         ('{"a": 1, "a": 2, "y": 2}', "a.jsonl, line 1: the field 'a' is there twice, expected once" + SKIP),
         (
             b'{"a": "\xff", "y": 2}',
-            "a.jsonl, line 1: the line is not text in UTF-8: convert the file, for instance by iconv" + SKIP,
+            "a.jsonl, line 1: the line is not text in UTF-8: "
+            "convert the file, for instance by iconv -f latin1 -t utf8" + SKIP,
         ),
         (
             '{"a": "\\ud800", "y": 2}',
-            "a.jsonl, line 1: the line is not text in UTF-8: convert the file, for instance by iconv" + SKIP,
+            "a.jsonl, line 1: the line is not text in UTF-8: "
+            "convert the file, for instance by iconv -f latin1 -t utf8" + SKIP,
         ),
         (
             '{"a": 1e999, "y": 2}',
@@ -82,7 +85,8 @@ ALONE = "expected a JSON object on a line of its own"
         ),
         (
             '{"a": [1], "y": 2}',
-            "a.jsonl: column 'a' holds lists: leave out what is no feature by drop=['a'].",
+            "a.jsonl: column 'a' holds lists: leave out what is no feature by drop=['a']; "
+            "unclear='drop' leaves out all such columns.",
         ),
         ('{"b": 1}', "a.jsonl has no column 'y' for the target: its columns are b."),
         (
@@ -131,9 +135,8 @@ def test_late_surprises_in_json_name_their_lines(tmp_path):
     assert X[-1].tolist() == [2.0, 0.0], "a string that spells a number, a category that is new"
     assert stream.unseen == {"c": 1}
     assert [text.replace(f"{tmp_path}/a.jsonl, ", "") for text in stream.skipped.sentences] == [
-        "line 10001: the field 'z' was not there in the first rows: remove it from the file, or name the fields to "
-        "use by columns.",
-        "line 10002: column 'a' holds 'two', expected a number (or a word that missing_values names).",
+        "line 10001: the field 'z' was not there in the first rows: remove it from the file.",
+        "line 10002: column 'a' holds 'two', expected a number.",
         "line 10003: the field 'c' holds '{}', expected one string.",
         "line 10004: expected a JSON object on a line of its own (Expecting property name enclosed in double quotes), "
         "got '{'.",
@@ -152,3 +155,24 @@ def test_a_reader_of_once_readable_input_keeps_what_it_looked_at(tmp_path, monke
     reader.layout = ColumnLayout({"a": "number"}, None)
     assert [reader.parse(item).n for item in reader.items()] == [2]
     assert list(reader.items()) == []
+
+
+def test_a_field_that_no_row_has_is_an_error_as_a_column_of_csv(tmp_path):
+    rows = [{"size": 5.0, "colour": "red", "hue": 1, "y": 0}, {"size": 7.0, "colour": "blue", "hue": 2, "y": 1}]
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in 2 * rows))
+    prepared = data.open(tmp_path / "train.jsonl", "y", missing="mean").preparation
+    (tmp_path / "new.jsonl").write_text('{"sise": 1}\n{"hue": null}\n')
+    (tmp_path / "new.csv").write_text("sise,hue\n1,\n")
+    words = r" has no column 'size' and no column 'colour', expected size, colour, hue; found sise, hue: add them,"
+    for name in ("new.jsonl", "new.csv"):
+        with pytest.raises(data.DataError, match=name + words):
+            data.open(tmp_path / name, preparation=prepared)
+        with (tmp_path / name).open("rb") as file, pytest.raises(data.DataError, match=words):
+            data.open(file, preparation=prepared)
+    (tmp_path / "new.jsonl").write_text('{"size": 1}\n{"size": 3, "colour": "red", "hue": null}\n')
+    stream = data.open(tmp_path / "new.jsonl", preparation=prepared)
+    assert stream.read()[0].tolist() == [[1, 0, 0, 1.5], [3, 0, 1, 1.5]]
+    for empty, error in (("", False), ("{}\n", True)):
+        (tmp_path / "new.jsonl").write_text(empty)
+        with pytest.raises(data.DataError, match="found none") if error else nullcontext():
+            assert data.open(tmp_path / "new.jsonl", preparation=prepared).read()[0].shape == (0, 4)

@@ -7,7 +7,8 @@ import pytest
 
 from rosenblatt import data
 from rosenblatt.data.tables.arrow_values import strings_to_numbers
-from rosenblatt.data.tables.reader import ColumnLayout, join_names, suggestion
+from rosenblatt.data.tables.column_names import join_names, suggestion
+from rosenblatt.data.tables.reader import ColumnLayout
 
 
 def test_small_helpers():

@@ -81,7 +81,16 @@ def test_two_rows_have_the_bound_of_plane_geometry(p, q, bias):
         assert bound == math.inf
     else:
         exact = max(sum(v * v for v in z), sum(v * v for v in t)) / margin2
-        assert exact <= Fraction(bound) <= exact * (1 + Fraction(1, 10**5))
+        assert math.floor(exact) <= bound <= exact * (1 + Fraction(1, 10**5))
+        assert bound == math.floor(bound)
+
+
+def test_the_bound_on_a_count_is_an_integer():
+    """Without digits that rounding left behind; a float, as infinity is one."""
+    X, y = np.array([[5.0, 5.0], [0.0, 0.0], [4.0, 6.0]]), [1, -1, 1]
+    found = [mistake_bound(scale * X, y) for scale in (0.01, 0.1, 0.3, 1.0, 7.0)]
+    assert all(isinstance(bound, float) and bound.is_integer() for bound in found)
+    assert mistake_bound([[1.0], [0.0]], [1, -1]) == 10.0
 
 
 def test_the_plain_radius_and_margin_give_a_false_bound():

@@ -125,14 +125,17 @@ def test_bad_points_are_named(points, words):
 @pytest.mark.parametrize(
     ("family", "k", "points", "words"),
     [
-        ("circles", None, SQUARE, "family must be 'halfspaces' or 'discs' or 'rectangles' or 'convex-k-gons', got"),
+        ("ellipses", None, SQUARE, "family must be 'halfspaces' or 'discs' or 'rectangles' or 'convex-k-gons', got"),
         (None, None, SQUARE, "family must be 'halfspaces' or"),
+        (["lines"], None, SQUARE, "family must be 'halfspaces' or"),
+        ("triangles", 4, SQUARE, "triangles have 3 vertices, got k=4"),
+        ("triangles", None, [[0], [1]], "needs points of the plane, got 1 coordinate in"),
         ("convex-k-gons", None, SQUARE, "needs k, the most vertices of a polygon"),
         ("convex-k-gons", 2, SQUARE, "k must be an integer of at least 3, got"),
         ("convex-k-gons", 3.0, SQUARE, "k must be an integer of at least 3, got"),
         ("convex-k-gons", True, SQUARE, "k must be an integer of at least 3, got"),
         ("convex-k-gons", 3, [[1, 2, 3]], "needs points of the plane, got 3 coordinates"),
-        ("convex-k-gons", 3, [[1]], "needs points of the plane, got 1 coordinates"),
+        ("convex-k-gons", 3, [[1]], "needs points of the plane, got 1 coordinate in each"),
     ],
 )
 def test_bad_families_are_named(family, k, points, words):
@@ -155,3 +158,21 @@ def test_other_bad_input_is_named():
     for n, d in ((0, 2), (2, 0), ("3", 1)):
         with pytest.raises(ValueError, match="must be an integer of at least 1, got"):
             vc.cover_count(n, d)
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "k"),
+    [
+        *((name, "halfspaces", None) for name in ("lines", "half-planes", "halfplanes", "half-spaces")),
+        *((name, "discs", None) for name in ("circles", "balls", "disks")),
+        ("boxes", "rectangles", None),
+        ("triangles", "convex-k-gons", 3),
+    ],
+)
+def test_a_family_may_be_called_by_its_other_names(name, family, k):
+    points = [[0, 0], [2, 0], [0, 2], [3, 3], [1, 1]]
+    assert vc.dichotomies(points, name) == vc.dichotomies(points, family, k)
+    assert vc.shatters(points[:3], name) == vc.shatters(points[:3], family, k)
+    assert vc.vc_dimension(points, name) == vc.vc_dimension(points, family, k)
+    assert vc.growth(points, name).to_text() == vc.growth(points, family, k).to_text()
+    assert vc.why_not(points, {4}, name) == vc.why_not(points, {4}, family, k)

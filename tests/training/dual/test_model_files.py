@@ -12,7 +12,8 @@ from helpers.forging import alike, compact, forge, mutations, other_arrays
 from helpers.naive_dual import dual_run
 from rosenblatt import KernelPerceptron
 from rosenblatt.persistence import codecs
-from rosenblatt.persistence.export import export_json, export_onnx
+from rosenblatt.persistence.export import export_onnx
+from rosenblatt.persistence.json_export import export_json
 from rosenblatt.storage.container import read_container
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.early_stopping import BestPass

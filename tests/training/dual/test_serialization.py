@@ -97,13 +97,15 @@ def test_lengths_may_be_rounded_below_zero_and_be_negative_without_a_space():
     alike(back(state), state)
 
 
-def test_rows_of_chunks_are_numbered_below_those_seen():
+def test_rows_are_numbered_from_those_seen_before():
     state = copy.deepcopy(trained("rbf"))
-    state.rows_seen = max(state.supports.numbers) + 1
-    alike(back(state), state)
-    state.rows_seen -= 1
-    with pytest.raises(ValueError, match="numbers of the support rows"):
-        back(state)
+    last = max(state.supports.numbers)
+    for seen in (0, 1, last, last + 1):  # before the first of its support rows, as after fit, up to after the last
+        state.rows_seen = seen
+        again = back(state)
+        alike(again, state)
+        again.go_on_with()
+        assert again.rows_seen == last + 1
 
 
 def test_a_kernel_that_is_a_function_has_no_file():

@@ -47,7 +47,8 @@ def check_facts(facts: Facts) -> None:
     for name in ("rows", "skipped", "n_features"):
         fields.whole(name)
     unseen, words = fields.take("unseen"), fields.values("words")
-    sound = type(unseen) is dict and all(type(count) is int for count in unseen.values())
+    filled = fields.take("filled") if fields.has("filled") else {}  # earlier versions did not count them
+    sound = all(type(one) is dict and all(type(count) is int for count in one.values()) for one in (unseen, filled))
     sound = sound and all(type(pair) is list and [type(part) for part in pair] == [int, str] for pair in words)
     if not sound:
         raise ValueError("what it says of words is not as expected")

@@ -176,9 +176,10 @@ def batch_to_block(batch: pa.RecordBatch, width: int, checked: bool = False) -> 
 
     Examples
     --------
-    >>> batch_to_block(block_to_batch(Block(np.eye(2), np.array(["no", "yes"]), 0)), 2)
-    Block(X=array([[1., 0.],
-           [0., 1.]]), y=array(['no', 'yes'], dtype='<U3'), first=0, weight=None, checked=False)
+    >>> block = batch_to_block(block_to_batch(Block(np.eye(2), np.array(["no", "yes"]), 0)), 2)
+    >>> block.X, block.y
+    (array([[1., 0.],
+           [0., 1.]]), array(['no', 'yes'], dtype='<U3'))
     """
     n, labels, weight = batch.num_rows, batch.column(LABEL), batch.column(WEIGHT)
     strings = import_arrow().types.is_string(labels.type)

@@ -48,12 +48,7 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
     for magic, kind in _MAGIC.items():
         if head.startswith(magic):
             return kind
-    path = PurePath(name.lower())
-    ending = (path.with_suffix("") if path.suffix in COMPRESSIONS else path).suffix
-    for kind, endings in _ENDINGS.items():
-        if ending in endings:
-            return kind
-    found = _from_lines(head)
+    found = format_of_name(name) or _from_lines(head)
     if found is None:
         raise DataError(
             f"the format of {name} cannot be detected from its name or its first line: give ",
@@ -61,6 +56,19 @@ def detect_format(name: str, head: bytes, given: str | None = None) -> str:
             f", one of {', '.join(FORMATS)}.",
         )
     return found
+
+
+def format_of_name(name: str) -> str | None:
+    """Return the format that the name of a file ends in, None if it says nothing.
+
+    Examples
+    --------
+    >>> format_of_name("part-1.csv.gz"), format_of_name("a9a.t")
+    ('csv', None)
+    """
+    path = PurePath(name.lower())
+    ending = (path.with_suffix("") if path.suffix in COMPRESSIONS else path).suffix
+    return next((kind for kind, endings in _ENDINGS.items() if ending in endings), None)
 
 
 def _from_lines(head: bytes) -> str | None:

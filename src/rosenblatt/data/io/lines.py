@@ -19,6 +19,8 @@ from rosenblatt.parameters import Phrase, Setting, check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
 """Bytes of text that are parsed at once and become a block."""
+TO_UTF8 = "convert the file, for instance by iconv -f latin1 -t utf8"
+"""What to do about text in another encoding."""
 LONGEST_LINE = 64_000_000
 """The most bytes of a line, unless more are allowed."""
 MOST_LINE_BYTES = 1 << 30
@@ -67,6 +69,9 @@ def file_names(paths: Paths) -> list[str]:
     FileNotFoundError: no file matches no/such/*.txt.
     """
     if not isinstance(paths, str | os.PathLike):
+        if isinstance(paths, np.ndarray) or hasattr(paths, "columns"):
+            what = f"expected paths of files, got a {type(paths).__name__}"
+            raise TypeError(f"{what}: data.open reads files, and fit takes data frames and arrays as they are.")
         if isinstance(paths, bytes) or not isinstance(paths, Iterable):
             raise TypeError(f"expected a file name, a list of names or a file in binary mode, got {paths!r}.")
         return [name for path in paths for name in file_names(path)]

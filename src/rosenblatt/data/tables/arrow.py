@@ -19,6 +19,7 @@ from rosenblatt.data.tables.arrow_arrays import (
     import_arrow,
     is_unsupported_type,
     null_rows,
+    numbers_to_arrow,
     replace_nulls,
     show_type,
     strings_to_arrow,
@@ -64,17 +65,32 @@ class _BinaryReader(TableReader[LazyBatch]):
         label = self.files.display_name(item.file)
         with self._rename_errors(item.file):
             rows = item.read()
-            if self.layout is not None:
-                rows = rows.select(list(self.layout.needed))
+            if (wanted := self._wanted()) is not None:
+                rows = rows.select(wanted)
             rows.validate(full=True)  # Arrow's functions trust offsets and indices: wrong ones would crash the process
             columns = {name: _plain(column) for name, column in zip(rows.schema.names, rows.columns, strict=True)}
+        carried = {} if self.layout is None else {name: columns[name] for name in self.carry}
+        if self.layout is not None:
+            columns = {name: columns[name] for name in self.layout.needed}
         for name, array in columns.items():
             if self.layout is not None and self.layout.needed[name] != "list" and is_unsupported_type(array.type):
                 raise DataError(
                     f"{label}: column {name!r} holds {show_type(array.type)} values, expected numbers or strings."
                 )
         first = item.first + 1
-        return TableChunk(columns, rows.num_rows, lambda place: f"{label}, row {first + place}", share=item.share)
+        return TableChunk(
+            columns, rows.num_rows, lambda place: f"{label}, row {first + place}", share=item.share, carried=carried
+        )
+
+    def carried(self, item: LazyBatch, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+        """Return the values of columns that come along, as they are stored."""
+        kept = numbers_to_arrow(places)
+        with self._rename_errors(item.file):
+            return {name: array.take(kept).to_pylist() for name, array in chunk.carried.items()}
+
+    def _wanted(self) -> list[str] | None:
+        """Return the columns to read, None for all."""
+        return None if self.layout is None else list(dict.fromkeys([*self.layout.needed, *self.carry]))
 
     def _read(self) -> Generator[LazyBatch, None, None]:
         for file, name in enumerate(self.files.names):
@@ -138,7 +154,7 @@ class ParquetReader(_BinaryReader):
         with import_arrow(".parquet").ParquetFile(name, pre_buffer=False, buffer_size=1 << 16) as table:
             schema, about, first = table.schema_arrow, table.metadata, 0
             self._check_columns(schema.names, file)
-            wanted = None if self.layout is None else list(self.layout.needed)
+            wanted = self._wanted()
             groups = [about.row_group(k) for k in range(about.num_row_groups)]
             small = all(group.num_rows <= _ROWS and group.total_byte_size <= _SMALL for group in groups)
             if self.layout is not None and small:
@@ -197,8 +213,8 @@ class ArrowReader(_BinaryReader):
             table = ipc.open_file(stored)
             names = table.schema.names
             self._check_columns(names, file)
-            if self.layout is not None:
-                fields = [names.index(name) for name in self.layout.needed]
+            if (wanted := self._wanted()) is not None:
+                fields = [names.index(name) for name in wanted]
                 table = ipc.open_file(stored, options=ipc.IpcReadOptions(included_fields=fields))
             for k in range(table.num_record_batches):
                 yield table.get_batch(k), (k + 1) / table.num_record_batches

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -35,28 +35,45 @@ Reason: TypeAlias = tuple[Phrase, ...]
 """What is wrong with a row, without a full stop."""
 
 
+class WayOut(str):
+    """A part of a reason that says what to do, so that rows at fault need not be left out."""
+
+
+def no_advice(text: str) -> Reason:
+    """Return nothing to do about a text."""
+    return ()
+
+
 class Faults(dict[int, Reason]):
     """From the number of a row, of ``n``, to what is wrong with it; the first reason counts."""
 
     def __init__(self, n: int) -> None:
-        self._sound = np.ones(n, np.bool_)
+        self.sound = np.ones(n, np.bool_)
+        """Whether each row is not at fault."""
 
     def add(self, rows: Sequence[int] | np.ndarray, reason: Reason) -> None:
         """Add a reason for each of ``rows``."""
         places = np.asarray(rows, np.int64)
-        new = places[self._sound[places]]  # at once, as a row may be at fault in each of very many columns
-        self._sound[new] = False
+        new = places[self.sound[places]]  # at once, as a row may be at fault in each of very many columns
+        self.sound[new] = False
         self.update(dict.fromkeys(new.tolist(), reason))
 
-    def add_unexpected(self, rows: Iterable[int], array: pa.Array, name: str, expected: Reason) -> None:
-        """Add for each of ``rows`` that its cell holds something else than expected."""
+    def add_unexpected(
+        self,
+        rows: Iterable[int],
+        array: pa.Array,
+        name: str,
+        expected: Reason,
+        advice: Callable[[str], Reason] = no_advice,
+    ) -> None:
+        """Add for each of ``rows`` that its cell holds something else than expected, and an advice about its text."""
         if not is_number_type(array.type):
             array = array.cast(import_arrow().string())  # Python has no dates after the year 9999
         for row in rows:
             value = array[row].as_py()
             text = plain_text(value) if isinstance(value, float) else str(value)
             found = "nothing" if value is None else shorten(text)
-            self.add([row], (f"column {name!r} holds {found}, expected ", *expected))
+            self.add([row], (f"column {name!r} holds {found}, expected ", *expected, *advice(text.strip())))
 
 
 def plain_text(value: str | float | np.bool_) -> str:

@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import LineSource, TextChunk
+from rosenblatt.data.io.lines import TO_UTF8, LineSource, TextChunk
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow
 from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason
+from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.csv_records import blank_lines, line_count, record_places, whole_records
+from rosenblatt.data.tables.dialects import Expected
 from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)")
-_DELIMITERS = ",;\t|"
 _OPEN_QUOTE = "a quote opens in this record and is not closed"
 _CLOSE_IT: Reason = (
     ": close it",
     IfAvailable("quote", ", or give ", Setting("quote", ""), " if quotes have no meaning"),
 )
-_NOT_UTF8: Reason = ("the row is not text in UTF-8: convert the file, for instance by iconv",)
+_NOT_UTF8: Reason = (f"the row is not text in UTF-8: {TO_UTF8}",)
 
 
 @dataclass
@@ -68,7 +68,10 @@ class DelimitedReader(TableReader[Records]):
     ) -> None:
         super().__init__(files, **options)
         self.delimiter, self.quote, self.header = delimiter, quote, header
+        self.expected = Expected()
         self._missing = [*MISSING_NUMBERS, *missing]
+        self.header_guessed = False
+        """Whether the first record is taken for names because of what its cells are, not because somebody said so."""
 
     def dialect(self) -> dict[str, Any]:
         """Return the delimiter, the quote, and whether there is a header."""
@@ -127,23 +130,45 @@ class DelimitedReader(TableReader[Records]):
         at.line += line_count(data[:blank])
         data = data[blank:]
         if self.delimiter is None and data:
-            first = data[: data.find(b"\n")]
-            self.delimiter = next((c for c in _DELIMITERS if c.encode() in first), ",")
+            self.delimiter = self.expected.delimiter(data[: data.find(b"\n")], self.quote)
         if not data or not whole_records(data, self.delimiter, self.quote):
             return data
         cells, size = self._first_record(data, chunk.file, at.line)
         if self.header is None:
-            self.header = not any(_NUMBER.fullmatch(cell) for cell in cells) or _counts_up(cells)
+            self.header_guessed = self.header = self.expected.has_header(cells)
         names = [f"c{k + 1}" for k in range(len(cells))]
-        if not self.header and len(cells) == len(self.unnamed):
-            names = self.unnamed
+        by_place = next((known for known in self.unnamed if len(known) == len(cells)), None)
+        if not self.header:
+            names = by_place or names
+        if self.header and self.expected.is_data(cells):
+            way_out = ": give ", Setting("header", False), " if it has none, and its columns are in that order"
+            what = f"expected a first line with the names {join_names(self.expected.columns)}, got {join_names(cells)}"
+            raise DataError(f"{self.files.display_name(chunk.file)}: {what}", IfAvailable("header", *way_out), ".")
         if self.header:
             names = [cell.strip() or names[k] for k, cell in enumerate(cells)]
+            if by_place and self.expected.usual.get("header") is False and not {*names} & {*by_place}:
+                names = by_place  # the files before had no names
             at.line += line_count(data[:size])
             data = data[size:]
         self._check_columns(names, chunk.file)
         at.names = names
         return data
+
+    def carried(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+        """Return the cells of columns that come along, as they are written."""
+        pa = import_arrow()
+        ragged: list[int] = []
+
+        def leave_out(row: Any) -> str:
+            ragged.append(row.number - 1)
+            return "skip"
+
+        if not len(places):
+            return {name: [] for name in self.carry}
+        table = self._table(self._as_text(item)[0], dict.fromkeys(self.carry, pa.string()), leave_out)
+        records = np.delete(np.arange(table.num_rows + len(ragged)), ragged)
+        rows = numbers_to_arrow(np.searchsorted(records, places))
+        return {name: table.column(name).take(rows).to_pylist() for name in self.carry}
 
     def _first_record(self, data: bytes, file: int, line: int) -> tuple[list[str], int]:
         """Return the cells of the first record and how many bytes it has."""
@@ -160,7 +185,7 @@ class DelimitedReader(TableReader[Records]):
             cells = next(csv.reader(lines(), delimiter=self.delimiter or ",", **how))
             return cells, size
         except (UnicodeDecodeError, csv.Error) as error:
-            what = str(error) if isinstance(error, csv.Error) else "it is not text in UTF-8"
+            what = str(error) if isinstance(error, csv.Error) else f"it is not text in UTF-8: {TO_UTF8}"
             raise DataError(
                 f"{self.files.display_name(file)}, line {line}: expected the first line of a table, but {what}."
             ) from None
@@ -260,9 +285,3 @@ class DelimitedReader(TableReader[Records]):
                 column_types=types, include_columns=list(types), null_values=words, true_values=[], false_values=[]
             ),
         )
-
-
-def _counts_up(cells: list[str]) -> bool:
-    """Return whether the cells that are numbers count the columns, from 0 or from 1, as pandas names columns."""
-    numbers = [(k, cell) for k, cell in enumerate(cells) if _NUMBER.fullmatch(cell)]
-    return len(cells) > 1 and any(all(cell.strip() == str(k + first) for k, cell in numbers) for first in (0, 1))

@@ -2,56 +2,43 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Features
+from rosenblatt.data.preparations import is_hashed
 from rosenblatt.data.row_source import Preparation
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, replace_nulls, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import (
     Faults,
     Reason,
-    parse_booleans,
+    no_advice,
     parse_labels,
     parse_numbers,
     parse_strings,
 )
+from rosenblatt.data.tables.column_kinds import parser_of
+from rosenblatt.data.tables.encoded_rows import EncodedRows, RowsToCount
 from rosenblatt.data.tables.hashing import Hasher
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
+from rosenblatt.data.tables.separators import comma_advice
 from rosenblatt.parameters import IfAvailable, Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that ", Setting("missing_values"), " names)")
+_EXPECTED: dict[str, Reason] = {
+    "boolean": ("true or false",),
+    "date": ("a date such as 1912-08-05 or 1912-08-05T12:30",),
+    "dmy": ("a date such as 30.05.2023 or 2023-05-30, the day before the month",),
+    "mdy": ("a date such as 5/30/2023 or 2023-05-30, the month before the day",),
+    "decimal-comma": ("a number such as 3,14 or 1.234,56",),
+    "thousands-comma": ("a number such as 1,234.56",),
+}
 _TOO_LARGE = "a number that is infinite or too large for float64, expected finite numbers"
-
-
-@dataclass
-class EncodedRows:
-    """The rows of a chunk as features and labels; those at fault are left out."""
-
-    X: Features
-    y: np.ndarray
-    weight: np.ndarray | None
-    places: np.ndarray
-    faults: list[tuple[int, Reason]]
-    """Places that have no row, and why, in order."""
-    chunk: TableChunk
-    unseen: Counter[str]
-    """For each column, how many categories are none of the known ones."""
-    names: dict[int, str]
-    """Words, by hashed column."""
-
-    def before(self, place: int) -> EncodedRows:
-        """Return the rows before ``place``."""
-        n = int(np.searchsorted(self.places, place))
-        weight = None if self.weight is None else self.weight[:n]
-        return EncodedRows(self.X[:n], self.y[:n], weight, self.places[:n], [], self.chunk, self.unseen, self.names)
 
 
 class Encoder:
@@ -71,8 +58,8 @@ class Encoder:
         self._preparation, self.labelled, self._names = preparation, labelled, names
         self._missing = tuple(preparation["missing_values"])
         columns = preparation["columns"]
-        self._hashed = [column for column in columns if _is_hashed(column)]
-        self._plain = [column for column in columns if not _is_hashed(column)]
+        self._hashed = [column for column in columns if is_hashed(column)]
+        self._plain = [column for column in columns if not is_hashed(column)]
         self._hasher = Hasher(preparation["bits"], preparation["ngrams"]) if self._hashed else None
         self._offsets, self.fixed = [], 0
         for column in self._plain:
@@ -88,10 +75,17 @@ class Encoder:
         return self._preparation
 
     @property
+    def number_columns(self) -> np.ndarray | None:
+        """The features that are columns of numbers; None where rows are lists."""
+        unlike = ("boolean", "category")
+        pairs = zip(self._offsets, self._plain, strict=True)
+        return np.array([offset for offset, column in pairs if column["kind"] not in unlike], np.int64)
+
+    @property
     def layout(self) -> ColumnLayout:
         """What has to be read."""
         p = self.preparation
-        stored = {"number": "number", "integer": "number", "boolean": "boolean"}
+        stored = {"number": "number", "integer": "number", "boolean": "boolean"}  # others are read from text
         needed = {column["name"]: stored.get(column["kind"], "string") for column in p["columns"]}
         if self.labelled and p["target"] is not None:
             needed[p["target"]["name"]] = stored.get(p["target"]["kind"], "string")
@@ -118,11 +112,11 @@ class Encoder:
     def encode(self, chunk: TableChunk) -> EncodedRows:
         """Return the rows of a chunk. Several threads do so at once."""
         faults = Faults(chunk.n)
-        unseen: Counter[str] = Counter()
-        X = self._features(chunk, faults, unseen)
+        counted = RowsToCount()
+        X = self._features(chunk, faults, counted)
         words: dict[int, str] = {}
         if self._hasher is not None:
-            X, words = self._with_words(chunk, X, faults)
+            X, words = self._with_words(chunk, X, faults, counted)
         y, weight = self._labels(chunk, faults)
         places = np.arange(chunk.n) if chunk.places is None else chunk.places
         found = [(int(places[row]), reason) for row, reason in faults.items()]
@@ -130,11 +124,10 @@ class Encoder:
             kept = np.delete(np.arange(chunk.n), list(faults))
             X, y, places = X[kept], y[kept], places[kept]
             weight = None if weight is None else weight[kept]
-        return EncodedRows(
-            X, y, weight, places, sorted(found + chunk.faults, key=lambda fault: fault[0]), chunk, unseen, words
-        )
+        found = sorted(found + chunk.faults, key=lambda fault: fault[0])
+        return EncodedRows(X, y, weight, places, found, chunk, counted.counts(faults.sound), words)
 
-    def _features(self, chunk: TableChunk, faults: Faults, unseen: Counter[str]) -> Features:
+    def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
         """Return all features that are not hashed."""
         n, plain = chunk.n, self._plain
         values = np.zeros((n, len(plain)))
@@ -142,15 +135,15 @@ class Encoder:
         for k, column in enumerate(plain):
             array, name = chunk.columns[column["name"]], column["name"]
             if column["kind"] == "category":
-                codes[k] = self._codes(array, column, faults, unseen)
+                codes[k] = self._codes(array, column, faults, counted)
                 values[:, k] = codes[k] >= 0
                 continue
-            read = parse_booleans if column["kind"] == "boolean" else parse_numbers
-            values[:, k], bad = read(array, self._missing)
-            expected: Reason = ("true or false",) if column["kind"] == "boolean" else _A_NUMBER
-            faults.add_unexpected(bad, array, name, expected)
+            values[:, k], bad = parser_of(column)(array, self._missing)
+            expected = _EXPECTED.get(column.get("order", column["kind"]), _A_NUMBER)
+            advice = comma_advice if column["kind"] == "number" else no_advice
+            faults.add_unexpected(bad, array, name, expected, advice)
         if not np.isfinite(values).all():
-            self._fill(values, faults)
+            self._fill(values, faults, counted)
         if not codes and not self._preparation["sparse"]:
             return values
         places = np.tile(np.array(self._offsets, np.int32), (n, 1))
@@ -168,19 +161,25 @@ class Encoder:
         X.has_canonical_format = True
         return X
 
-    def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, unseen: Counter[str]) -> np.ndarray:
+    def _codes(self, array: pa.Array, column: dict[str, Any], faults: Faults, counted: RowsToCount) -> np.ndarray:
         """Return the number of each category, -1 where it is missing or unknown."""
         texts = parse_strings(array, self._missing)
-        self._refuse_missing(texts, column["name"], faults)
+        self._note_missing(texts, column["name"], faults, counted)
         codes = import_arrow(".compute").index_in(texts, strings_to_arrow(column["categories"]))
-        unseen[column["name"]] += codes.null_count - texts.null_count
+        if codes.null_count > texts.null_count:
+            counted.unseen[column["name"]] = np.setdiff1d(null_rows(codes), null_rows(texts), assume_unique=True)
         return replace_nulls(codes, as_numpy(codes), -1)
 
-    def _refuse_missing(self, texts: pa.Array, name: str, faults: Faults) -> None:
+    def _note_missing(self, texts: pa.Array, name: str, faults: Faults, counted: RowsToCount) -> None:
+        """Add the rows without a category to ``faults``, or to those that are counted."""
+        if not texts.null_count:
+            return
         if self._preparation["missing"] == "error":
             faults.add(null_rows(texts), _no_value(name))
+        else:
+            counted.filled[name] = null_rows(texts)
 
-    def _fill(self, values: np.ndarray, faults: Faults) -> None:
+    def _fill(self, values: np.ndarray, faults: Faults, counted: RowsToCount) -> None:
         """Put fill values where numbers are missing; rows with infinite ones are added to ``faults``."""
         for k, column in enumerate(self._plain):
             x = values[:, k]
@@ -191,9 +190,13 @@ class Encoder:
             if missing.any():
                 if self._preparation["missing"] == "error":
                     faults.add(np.flatnonzero(missing), _no_value(column["name"]))
+                else:
+                    counted.filled[column["name"]] = np.flatnonzero(missing)
                 x[missing] = column.get("fill", 0.0)
 
-    def _with_words(self, chunk: TableChunk, X: Features, faults: Faults) -> tuple[Features, dict[int, str]]:
+    def _with_words(
+        self, chunk: TableChunk, X: Features, faults: Faults, counted: RowsToCount
+    ) -> tuple[Features, dict[int, str]]:
         """Return the features with the hashed ones after them, and the words."""
         assert self._hasher is not None
         every: list[list[list[str]]] = []
@@ -205,7 +208,7 @@ class Encoder:
                 every.append(self._hasher.words(name, texts.to_pylist()))
                 hashed = hashed + self._hasher.counted(every[-1])
                 continue
-            self._refuse_missing(texts, name, faults)
+            self._note_missing(texts, name, faults, counted)
             hashed = hashed + self._hashed_codes(name, texts)
             if self._names:
                 every.append([[] if text is None else [f"{name}={text}"] for text in texts.to_pylist()])
@@ -234,10 +237,15 @@ class Encoder:
         return parse_labels(chunk.columns[target["name"]], target, self._missing, faults), weight
 
 
-def _is_hashed(column: dict[str, Any]) -> bool:
-    return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
-
-
 def _no_value(name: str) -> Reason:
-    ways = Setting("missing", "zero"), " or ", Setting("missing", "mean")
-    return f"column {name!r} has no value: give ", *ways, " to fill it"
+    otherwise = (": fill it in the file",)
+    fill = IfAvailable(
+        "missing",
+        ": give ",
+        Setting("missing", "zero"),
+        " or ",
+        Setting("missing", "mean"),
+        " to fill it",
+        otherwise=otherwise,
+    )
+    return f"column {name!r} has no value", fill

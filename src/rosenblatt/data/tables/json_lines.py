@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import quote_bytes
+from rosenblatt.data.io.lines import TO_UTF8, quote_bytes
 from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow, strings_to_arrow
 from rosenblatt.data.tables.arrow_values import Reason, plain_text
-from rosenblatt.data.tables.reader import Records, TableChunk, TableReader, first_repeated
+from rosenblatt.data.tables.column_names import first_repeated
+from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
 from rosenblatt.parameters import IfAvailable, Setting, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NOT_UTF8: Reason = ("the line is not text in UTF-8: convert the file, for instance by iconv",)
+_NOT_UTF8: Reason = (f"the line is not text in UTF-8: {TO_UTF8}",)
 _NEW_FIELD_HINT: Reason = (
     ": remove it from the file",
     IfAvailable("columns", ", or name the fields to use by ", Setting("columns")),
@@ -46,7 +47,6 @@ _DEEPEST = 100
 class JsonReader(TableReader[Records]):
     """A table as JSON lines."""
 
-    named_once = False
     _ignored_types: dict[str, pa.DataType] = {}  # noqa: RUF012  replaced, never changed
     """What fields that are not needed were, so that Arrow need not look for others."""
 
@@ -138,6 +138,14 @@ class JsonReader(TableReader[Records]):
         faults.sort(key=lambda fault: fault[0])
         return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
 
+    def carried(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+        """Return the values of fields that come along, None where a line does not have one."""
+        lines = item.data.split(b"\n")
+        if chunk.places is None:  # places are those of the lines that are not blank
+            lines = [line for line in lines if line.strip()]
+        objects = [json.loads(lines[place]) for place in places.tolist()]
+        return {name: [row.get(name) for row in objects] for name in self.carry}
+
     def head(self, rows: int) -> TableChunk:
         """Return the first ``rows`` rows as one chunk, each column of the type that all its values have."""
         found: list[dict[str, Any]] = []
@@ -154,6 +162,7 @@ class JsonReader(TableReader[Records]):
         found = found[:rows]
         self.columns = list(dict.fromkeys(name for row in found for name in row))
         self._check_number(len(self.columns), self.files.display_name(0))
+        self.check_carried(self.columns, self.files.display_name(0))
         used = self.columns if self.chosen is None else self._chosen_of(self.columns)
         self._check_cells(found, used)
         chunk = TableChunk({}, len(found), lambda k: wheres[k])
@@ -176,7 +185,8 @@ class JsonReader(TableReader[Records]):
 
     def read_columns(self, rows: int) -> None:
         """Find the fields of the first rows."""
-        self.head(min(rows, _COLUMN_ROWS))
+        if not self.head(min(rows, _COLUMN_ROWS)).n:
+            self.columns = None
 
     def _where(self, item: Records) -> Callable[[int], str]:
         return lambda place: f"{self.files.display_name(item.file)}, line {item.line + place}"

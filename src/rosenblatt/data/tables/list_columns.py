@@ -5,7 +5,6 @@ Column numbers count from 0 and ascend. There are as many columns as the rows ne
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,8 @@ from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.row_source import Preparation, fit_columns
 from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, numbers_to_arrow, replace_nulls
 from rosenblatt.data.tables.arrow_values import Faults, Reason, to_floats
-from rosenblatt.data.tables.encoder import EncodedRows, Encoder
+from rosenblatt.data.tables.encoded_rows import EncodedRows, RowsToCount
+from rosenblatt.data.tables.encoder import Encoder
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
 from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
 
@@ -57,6 +57,11 @@ class ListEncoder(Encoder):
         return self._preparation | {"n_features": self.n_features or None}
 
     @property
+    def number_columns(self) -> None:
+        """None: features are alike."""
+        return None
+
+    @property
     def layout(self) -> ColumnLayout:
         """What has to be read."""
         labels = super().layout
@@ -74,10 +79,10 @@ class ListEncoder(Encoder):
             width = rows.X.shape[1] if whole else 1 + int(rows.X.indices.max(initial=-1))  # not those of rows left out
             self.n_features = max(self.n_features, width)
         X, beyond = fit_columns(rows.X, self.n_features)
-        rows.unseen.update({"columns": beyond} if beyond else {})
+        rows.counts.unseen.update({"columns": beyond} if beyond else {})
         return X
 
-    def _features(self, chunk: TableChunk, faults: Faults, unseen: Counter[str]) -> Features:
+    def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
         """Return the lists as CSR; rows at fault are empty."""
         arrays = [chunk.columns[name] for name in LISTS]
         for name, array in zip(LISTS, arrays, strict=True):

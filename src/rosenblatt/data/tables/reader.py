@@ -6,11 +6,9 @@ once. Columns are Arrow arrays: numbers, booleans and strings as they are stored
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,8 +16,9 @@ import numpy as np
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.data.tables.arrow_arrays import import_arrow
-from rosenblatt.data.tables.arrow_values import Reason
-from rosenblatt.parameters import IfAvailable, Setting, shorten, show_text
+from rosenblatt.data.tables.arrow_values import Reason, WayOut
+from rosenblatt.data.tables.column_names import first_repeated, join_names, missing_columns
+from rosenblatt.parameters import IfAvailable, Setting, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,10 +27,6 @@ Item = TypeVar("Item")
 
 MOST_COLUMNS = 200_000
 """Columns of a table that may be read without being named."""
-_LONGEST_NAME = 100
-"""Characters of a column's name in a sentence."""
-_MOST_COMPARED = 1000
-"""Names that one which is not there is compared with: comparing takes long."""
 
 
 class Records(NamedTuple):
@@ -65,10 +60,14 @@ class TableChunk:
     """How much of the input has been read with this chunk."""
     mixed: dict[str, str] = field(default_factory=dict)
     """Columns whose values have several types, and which."""
+    carried: dict[str, pa.Array] = field(default_factory=dict)
+    """An Arrow array for each column that comes along, where it is read with the others."""
 
     def error(self, place: int, reason: Reason) -> DataError:
         """Return the error for a row at fault."""
-        return DataError(f"{self.where(place)}: ", *reason, "; ", Setting("on_error", "skip"), " leaves such rows out.")
+        skip = IfAvailable("on_error", "; ", Setting("on_error", "skip"), " leaves such rows out")
+        skips = () if any(isinstance(piece, WayOut) for piece in reason) else (skip,)
+        return DataError(f"{self.where(place)}: ", *reason, *skips, ".")
 
 
 @dataclass(frozen=True)
@@ -79,6 +78,8 @@ class ColumnLayout:
     """From name to the type of the values: "number", "boolean", "string" or "list"."""
     known: frozenset[str] | None
     """All columns that may occur, None for any."""
+    fills: bool = False
+    """Whether missing values are filled."""
 
     def check(self, found: Sequence[str], file: str) -> None:
         """Raise an error if the columns of a file lack one, have a new one, or have one name twice."""
@@ -88,8 +89,9 @@ class ColumnLayout:
         there = set(found)
         missing = [name for name in self.needed if name not in there]
         if missing:
-            hint = suggestion(missing[0], found)
-            raise DataError(f"{file} has no column {shorten(missing[0])}{hint}, expected {join_names(self.needed)}.")
+            it, is_ = ("it", "it is") if len(missing) == 1 else ("them", "they are")
+            way_out = f"add {it}, empty where {is_} unknown" if self.fills else f"add {it}"
+            raise missing_columns(missing, self.needed, found, file, way_out)
         new = [] if self.known is None else [name for name in found if name not in self.known]
         if new:
             raise DataError(
@@ -100,57 +102,31 @@ class ColumnLayout:
             )
 
 
-def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that has been there before, if there is one.
-
-    Examples
-    --------
-    >>> first_repeated(["a", "b", "b", "a"])
-    'b'
-    """
-    before: set[str] = set()
-    for name in names:
-        if name in before:
-            return name
-        before.add(name)
-    return None
-
-
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """Return a hint for a name that is not among ``names``, or nothing."""
-    lower = {str(other).lower(): other for other in islice(names, _MOST_COMPARED) if len(str(other)) <= _LONGEST_NAME}
-    found = difflib.get_close_matches(name[:_LONGEST_NAME].lower(), lower, 1)
-    return f" (did you mean {lower[found[0]]!r}?)" if found else ""
-
-
-def join_names(names: Iterable[str], most: int = 20) -> str:
-    """Return names for a sentence, the first ``most`` of them."""
-    every = list(names)
-    shown = ", ".join(show_text(str(name), _LONGEST_NAME) for name in every[:most])
-    return f"{shown} and {len(every) - most} more" if len(every) > most else shown
-
-
 class TableReader(Generic[Item]):
     """A table in some files, read item by item. What an item is depends on the format.
 
     Attributes
     ----------
     columns : list of str or None
-        The columns of the first file, known when reading has begun.
+        The columns of the first file, known when reading has begun; None where it has none, as it is empty.
     layout : ColumnLayout or None
         What to read, None for all columns as they are.
     chosen : list or None
         The columns that all files must have, None for exactly those of the first file.
     many_columns : bool
         Whether there may be very many columns, as a preparation says what is read.
-    unnamed : list of str
-        The names of that many columns without names, as of files without the target.
+    unnamed : list of lists of str
+        The names of so many columns without names: all, and those of files without the target.
+    carry : list of str
+        Columns that come along with the rows, used or not.
+    known : frozenset of str or None
+        The columns that a preparation knows, where others are taken note of; None where there is none.
+    extra_columns : list of str
+        Those others, so far.
     """
 
     typed = True
     """Whether the format has types, so that numbers in strings are strings."""
-    named_once = True
-    """Whether a file names its columns before its rows, not in each of them."""
 
     def __init__(self, files: LineSource, *, skip: bool = False, threads: int = 0) -> None:
         self.files, self.skip, self.threads = files, skip, threads
@@ -158,7 +134,10 @@ class TableReader(Generic[Item]):
         self.layout: ColumnLayout | None = None
         self.chosen: list[str | int | None] | None = None
         self.many_columns = False
-        self.unnamed: list[str] = []
+        self.unnamed: list[list[str]] = []
+        self.carry: list[str] = []
+        self.known: frozenset[str] | None = None
+        self.extra_columns: list[str] = []
         self._peeked: list[Item] = []
         self._rest = self._read()
 
@@ -171,8 +150,6 @@ class TableReader(Generic[Item]):
         if self.files.rereadable:
             yield from self._read()
             return
-        if self.named_once and self._peeked and self.layout is not None:
-            self.layout.check(self.columns or [], self.files.display_name(0))  # it was not known when they were read
         while self._peeked:
             yield self._peeked.pop(0)
         yield from self._rest
@@ -180,6 +157,23 @@ class TableReader(Generic[Item]):
     def parse(self, item: Item) -> TableChunk:
         """Return an item as a chunk of the table."""
         raise NotImplementedError
+
+    def carried(self, item: Item, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+        """Return the values of the columns that come along, for the rows at these places of an item's chunk."""
+        raise NotImplementedError
+
+    def note_extra(self, names: Iterable[str]) -> None:
+        """Take note of columns that the preparation does not know."""
+        known = self.known
+        if known is not None:
+            new = (name for name in names if name not in known and name not in self.extra_columns)
+            self.extra_columns.extend(dict.fromkeys(new))
+
+    def check_carried(self, names: Sequence[str], file: str) -> None:
+        """Raise an error if a column that is to come along is not there."""
+        missing = [name for name in self.carry if name not in set(names)]
+        if missing:
+            raise missing_columns(missing, self.carry, names, file)
 
     def head(self, rows: int) -> TableChunk:
         """Return the first ``rows`` rows as one chunk; they are read again by ``items``."""
@@ -225,6 +219,8 @@ class TableReader(Generic[Item]):
         if self.layout is None and self.chosen is not None:
             layout = ColumnLayout(dict.fromkeys(self._chosen_of(self.columns), "string"), None)
         layout.check(names, self.files.display_name(file))
+        self.check_carried(names, self.files.display_name(file))
+        self.note_extra(names)
 
     def _check_number(self, columns: int, file: str) -> None:
         """Raise an error if a table has very many columns, each of which takes kilobytes, unless some are named."""

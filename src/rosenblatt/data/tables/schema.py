@@ -3,131 +3,94 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
-from rosenblatt.data.preparations import KINDS, MOST_BITS, MOST_NGRAMS
-from rosenblatt.data.row_source import FILLS, Preparation
-from rosenblatt.data.tables.arrow_arrays import import_arrow, is_unsupported_type, show_type, strings_to_arrow
-from rosenblatt.data.tables.arrow_values import (
-    BOOLEANS,
-    MISSING_NUMBERS,
-    parse_booleans,
-    parse_numbers,
-    parse_strings,
-    plain_text,
-)
+from rosenblatt.data.row_source import OnlyDescribed, Preparation
+from rosenblatt.data.tables.arrow_arrays import import_arrow, is_number_type, is_unsupported_type, strings_to_arrow
+from rosenblatt.data.tables.arrow_values import parse_numbers, parse_strings, plain_text
+from rosenblatt.data.tables.column_kinds import PARSERS, UnclearColumn, infer_kind, numeric_columns, parser_of
+from rosenblatt.data.tables.column_names import join_names
+from rosenblatt.data.tables.date_orders import order_of
+from rosenblatt.data.tables.dropped import why_dropped
 from rosenblatt.data.tables.encoder import Encoder
+from rosenblatt.data.tables.id_columns import integers_like_ids, strings_like_ids
 from rosenblatt.data.tables.list_columns import LISTS, has_lists
-from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
-from rosenblatt.parameters import IfAvailable, ParameterError, Phrase, Setting, check_choice, check_integer, shorten
+from rosenblatt.data.tables.questions import Questions, find_column
+from rosenblatt.data.tables.reader import TableChunk
+from rosenblatt.data.tables.separators import SEPARATED
+from rosenblatt.data.tables.table_options import TableOptions
+from rosenblatt.data.tables.targets import label_kind, regression_question
+from rosenblatt.parameters import ParameterError, Phrase, Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_CATEGORIES = 1000
-_CELLS_AT_ONCE = 1 << 16
-FEW = 20
-"""Different values that are few even if each occurs once."""
-_MOST_NAMED = 20
-"""Unclear columns that are named one by one."""
-_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?\s?(Z|UTC|[+-]\d\d:?\d\d)?)?")
+_KEPT_FIRST = ("number", "text", "date", "category")
+"""Which of the columns that would be left out are used after all if there is no other."""
 
 
-@dataclass
-class TableOptions:
-    """The options for the columns of a table, checked. ``data.open`` documents them."""
+class Schema(NamedTuple):
+    """What is known about the columns of a table."""
 
-    target: str | int | None = None
-    labels: bool = True
-    columns: Sequence[str] | None = None
-    drop: Sequence[str] = ()
-    kinds: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
-    categories: str = "onehot"
-    bits: int = 18
-    ngrams: int = 1
-    missing: str = "error"
-    missing_values: Sequence[str] = ()
-    weight: str | int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("columns", "drop", "missing_values"):
-            if isinstance(value := getattr(self, name), str):
-                hint = "give ", Setting(name, [value]), "."
-                raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
-        check_choice("categories", self.categories, ("onehot", "hash"))
-        check_choice("missing", self.missing, FILLS)
-        check_integer("bits", self.bits, 1, most=MOST_BITS)
-        check_integer("ngrams", self.ngrams, 1, most=MOST_NGRAMS)
-        for name, kind in self.kinds.items():
-            if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
-                allowed = f" of {name!r} must be one of {join_names(KINDS)}", IfAvailable("columns", ", or categories")
-                raise ParameterError(Setting("kinds"), *allowed, f", got {shorten(kind)}.")
-        self.missing_values = tuple(map(str, self.missing_values))
+    preparation: Preparation
+    dropped: dict[str, str]
+    """The columns that were left out unasked, and why."""
+    questions: list[tuple[Phrase, ...]]
+    """What would have been an error, where a table is only described."""
 
 
 def infer_schema(
     head: TableChunk, order: list[str], typed: bool, options: TableOptions, file: str, header: bool | None = None
-) -> Preparation:
-    """Return the preparation of a table, given its first rows and the names of its columns.
+) -> Schema:
+    """Return the schema of a table, given its first rows and the names of its columns.
 
     Raises
     ------
     DataError
-        If it is unclear how some columns become features: dates, nested values, numbers mixed with other values,
-        strings that are nearly all different.
+        If it is unclear how some columns become features, with all that is unclear: dates, nested values, numbers
+        mixed with other values, strings that are nearly all different; what is the label; what to put where numbers
+        are missing. With ``unclear="drop"`` only for what nobody would leave out.
     """
-    ways: tuple[Phrase, ...]
-    target = _find_column(options.target, order, "target", file, header)
-    weight = _find_column(options.weight, order, "weight", file, header)
+    questions = Questions(file)
+    target = find_column(options.target, order, "target", file, header)
+    weight = find_column(options.weight, order, "weight", file, header)
+    for use in ("drop", "keep", "columns", "kinds"):
+        for name in getattr(options, use) or ():
+            find_column(name, order, use, file, header)
     if target is None and options.labels:
-        unlabelled = IfAvailable("labels", "; or ", Setting("labels", False), " for rows without labels")
-        ways = Setting("target"), f", one of {join_names(order)}", unlabelled, "."
-        raise ParameterError(f"which column of {file} is the label? Give ", *ways)
-    for name in (*options.drop, *(options.columns or ()), *options.kinds):
-        _find_column(name, order, "", file, header)
-    kinds = options.kinds
+        questions.ask_target(order)
     unused = {*options.drop, target, weight}
     used = [name for name in (order if options.columns is None else options.columns) if name not in unused]
     if not used:
         raise ValueError(f"no column of {file} is left to learn from: its columns are {join_names(order)}.")
-    lists = set(LISTS) <= set(used) and has_lists(head.columns)
-    others = [name for name in used if name not in LISTS]
-    if lists and others:
-        ways = Setting("drop", others), ", or learn from them alone by ", Setting("drop", list(LISTS)), "."
-        what = f"{file} has sparse rows in its columns {' and '.join(LISTS)}, and other columns"
-        raise DataError(f"{what}: leave these out by ", *ways)
+    lists = _has_lists_only(head, used, file)
+    columns = _Columns(head, order, typed, options, header)
+    columns.find([] if lists else used)
+    questions.ask_columns(columns.unclear, may_drop=options.unclear == "error")
     missing = tuple(options.missing_values)
-    columns, unclear = [], {}
-    places = {name: k for k, name in enumerate(order)}
-    numeric = set() if lists or typed else _numeric_columns(head, used, missing)
-    for name in used if not lists else ():
-        kind: str | Sequence[str] | UnclearColumn = "number"
-        if name not in numeric:
-            kind = _infer_kind(head, name, typed, missing, options.categories)
-        if header and kind == "number" and name == f"c{places[name] + 1}" and _counts_rows(head, name):
-            kind = UnclearColumn("has no name and counts the rows", "number")
-        if name in kinds and not is_unsupported_type(head.columns[name].type):
-            kind = kinds[name]
-        if isinstance(kind, UnclearColumn):
-            unclear[name] = kind
-        else:
-            columns.append(_column(head, name, kind, options))
-    if unclear:
-        raise _unclear_error(file, unclear)
-    label_kind = None if target is None else _label_kind(head, target, typed, kinds.get(target), missing, file)
-    kept = {*used, target, weight}
+    kind = None
+    if target is not None:
+        kind = label_kind(head, target, typed, options.kinds.get(target), missing, file)
+        regression = None if target in options.kinds else regression_question(head, target, typed, missing)
+        questions.asked += [regression] if regression and options.labels else []
+    described = isinstance(options.unclear, OnlyDescribed)
+    if questions.asked and not described:
+        if options.missing == "error" and (gaps := columns.missing_counts()):
+            questions.ask_missing(gaps, head.n)
+        raise questions.error()
+    if not columns.entries and not lists and not described:
+        reasons = "; ".join(f"column {name!r} {reason}" for name, reason in columns.dropped.items())
+        raise DataError(f"no column of {file} is left to learn from: {reasons}.")
+    kept = {*used, target, weight}.difference(columns.dropped, columns.unclear)
     preparation: Preparation = {
         "order": order,
-        "target": None if target is None else {"name": target, "kind": label_kind},
+        "target": None if target is None else {"name": target, "kind": kind},
         "weight": weight,
-        "columns": columns,
+        "columns": columns.entries,
         "ignored": [name for name in order if name not in kept],
         "others": options.columns is not None,
         "missing": options.missing,
@@ -139,111 +102,104 @@ def infer_schema(
     }
     if not lists:
         preparation["sparse"] = _is_sparse(head, preparation)
-    return preparation
+    return Schema(preparation, columns.dropped, questions.asked)
 
 
-def _find_column(column: str | int | None, order: list[str], use: str, file: str, header: bool | None) -> str | None:
-    """Return the name of a column that is given by its name or its number."""
-    if column is None or (isinstance(column, str) and column in order):
-        return column
-    if isinstance(column, int) and -len(order) <= column < len(order):
-        return order[column]
-    shown = f"{column!r}{suggestion(column, order)}" if isinstance(column, str) else f"number {column}"
-    purpose = f" for the {use}" if use else ""
-    hint: tuple[Phrase, ...] = ()
-    if header is not None:
-        what = "their names" if header else "data, not for their names"
-        hint = f" (its first line was taken for {what}: give ", Setting("header", not header), " if that is wrong)"
-    raise ParameterError(f"{file} has no column {shown}{purpose}: its columns are {join_names(order)}", *hint, ".")
+def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
+    """Return whether rows are sparse, in columns of lists; an error if there are other columns too."""
+    lists = set(LISTS) <= set(used) and has_lists(head.columns)
+    others = [name for name in used if name not in LISTS]
+    if lists and others:
+        ways = Setting("drop", others), ", or learn from them alone by ", Setting("drop", list(LISTS)), "."
+        what = f"{file} has sparse rows in its columns {' and '.join(LISTS)}, and other columns"
+        raise DataError(f"{what}: leave these out by ", *ways)
+    return lists
 
 
-def _counts_rows(head: TableChunk, name: str) -> bool:
+class _Columns:
+    """The columns that features are made of, those that are left out, and those that are unclear."""
+
+    def __init__(
+        self, head: TableChunk, order: list[str], typed: bool, options: TableOptions, header: bool | None
+    ) -> None:
+        self._head, self._order, self._typed, self._options, self._header = head, order, typed, options, header
+        self._missing = tuple(options.missing_values)
+        self.entries: list[dict[str, Any]] = []
+        self.dropped: dict[str, str] = {}
+        self.unclear: dict[str, UnclearColumn] = {}
+
+    def find(self, used: list[str]) -> None:
+        """Decide about each of the columns ``used``."""
+        options = self._options
+        numeric = set() if self._typed else numeric_columns(self._head, used, self._missing)
+        numbered = {name for k, name in enumerate(self._order) if name == f"c{k + 1}"} if self._header else set()
+        best: dict[str, str] = {}
+        for name in used:
+            if name in options.kinds and not is_unsupported_type(self._head.columns[name].type):
+                self.entries.append(self._entry(name, options.kinds[name]))
+                continue
+            kind: str | UnclearColumn = "number"
+            if name not in numeric:
+                kind = infer_kind(self._head, name, self._typed, self._missing, options.categories)
+            if kind == "number" and name in numbered and _counts_rows(self._head.columns[name]):
+                kind = UnclearColumn("has no name and counts the rows", ("number",), "number")
+            if name not in options.keep and options.unclear != "error":
+                kind = self._like_id(name, kind) or kind
+            if isinstance(kind, str):
+                self.entries.append(self._entry(name, kind))
+            elif kind.question or (options.unclear == "error" and name not in options.keep):
+                self.unclear[name] = kind
+            elif kind.best == "hash" or (kind.best and name in options.keep):
+                self.entries.append(self._entry(name, kind.best))
+            elif name in options.keep:
+                self.unclear[name] = kind
+            else:
+                self.dropped[name] = why_dropped(kind)
+                best[name] = kind.best
+        if not self.entries and not self.unclear:
+            self._use_some(best)
+
+    def _like_id(self, name: str, kind: str | UnclearColumn) -> UnclearColumn | None:
+        """Return why a column looks like an id, None if it does not."""
+        array = self._head.columns[name]
+        if kind == "number":
+            clause = integers_like_ids(array, self._missing)
+            return UnclearColumn(clause, best="number") if clause else None
+        if kind in ("text", "category") or (isinstance(kind, UnclearColumn) and kind.best == "text"):
+            values = [text for text in parse_strings(array, self._missing).to_pylist() if text is not None]
+            clause = strings_like_ids(values)
+            return UnclearColumn(clause, best="text") if clause else None
+        return None
+
+    def _use_some(self, best: dict[str, str]) -> None:
+        """Use some of the columns that would be left out, as there is no other: numbers if there are any."""
+        for kind in _KEPT_FIRST:
+            some = [name for name in best if best[name] == kind]
+            if some:
+                self.entries = [self._entry(name, kind) for name in some]
+                self.dropped = {name: clause for name, clause in self.dropped.items() if name not in some}
+                return
+
+    def missing_counts(self) -> dict[str, int]:
+        """Return how many values are missing in the first rows, for each column of numbers or categories with some."""
+        counts = {}
+        for column in self.entries:
+            array, kind = self._head.columns[column["name"]], column["kind"]
+            if kind in PARSERS:
+                values, bad = parser_of(column)(array, self._missing)
+                counts[column["name"]] = int(np.isnan(values).sum()) - len(bad)
+            elif kind == "category":
+                counts[column["name"]] = parse_strings(array, self._missing).null_count
+        return {name: count for name, count in counts.items() if count > 0}
+
+    def _entry(self, name: str, kind: str | Sequence[str]) -> dict[str, Any]:
+        return _column(self._head, name, kind, self._options)
+
+
+def _counts_rows(array: pa.Array) -> bool:
     """Return whether a column counts the rows, as the index that pandas writes before the others."""
-    values, _ = parse_numbers(head.columns[name], ())
+    values, _ = parse_numbers(array, ())
     return len(values) > 2 and bool((np.diff(values) == 1.0).all())
-
-
-class UnclearColumn(NamedTuple):
-    """Why the kind of a column is unclear, and what it might be."""
-
-    clause: str
-    suggestion: str
-
-
-def _unclear_error(file: str, unclear: dict[str, UnclearColumn]) -> DataError:
-    if len(unclear) > _MOST_NAMED:
-        some = ", ".join(map(shorten, islice(unclear, _MOST_NAMED)))
-        what = f"it is unclear what {len(unclear):,} columns are ({some} and others)"
-        return DataError(f"{file}: {what}: leave out what is no feature by ", Setting("drop"), ".")
-    what = "; ".join(f"column {name!r} {column.clause}" for name, column in unclear.items())
-    suggested = {name: column.suggestion for name, column in unclear.items() if column.suggestion}
-    hint: tuple[Phrase, ...] = (", or give ", Setting("kinds", suggested)) if suggested else ()
-    return DataError(f"{file}: {what}: leave out what is no feature by ", Setting("drop", list(unclear)), *hint, ".")
-
-
-def _numeric_columns(head: TableChunk, names: list[str], missing: tuple[str, ...]) -> set[str]:
-    """Return the columns of text whose cells are all numbers or missing; many at once, as there may be very many."""
-    found: set[str] = set()
-    n = max(1, head.n)
-    step = max(1, _CELLS_AT_ONCE // n)
-    for start in range(0, len(names), step):
-        some = names[start : start + step]
-        cells = import_arrow().concat_arrays([head.columns[name] for name in some])
-        bad = {row // n for row in parse_numbers(cells, missing)[1]}
-        found.update(name for k, name in enumerate(some) if k not in bad)
-    return found
-
-
-def _infer_kind(
-    head: TableChunk, name: str, typed: bool, missing: tuple[str, ...], categories: str
-) -> str | UnclearColumn:
-    """Return the kind of a column, or why it is unclear."""
-    pa = import_arrow()
-    array, type_ = head.columns[name], head.columns[name].type
-    if name in head.mixed:
-        nested = "lists" in head.mixed[name] or "objects" in head.mixed[name]
-        return UnclearColumn(f"holds {head.mixed[name]}", "" if nested else "category")
-    if is_unsupported_type(type_):
-        return UnclearColumn(f"holds {show_type(type_)} values", "")
-    if pa.types.is_temporal(type_):
-        return UnclearColumn(f"holds dates or times ({type_})", "category")
-    if pa.types.is_boolean(type_):
-        return "boolean"
-    if not (pa.types.is_string(type_) or pa.types.is_large_string(type_)):
-        return "number"
-    texts = parse_strings(array, missing)
-    values = [text for text in texts.to_pylist() if text is not None]
-    if not values:
-        return "number"
-    if not typed:
-        known = set(values) - set(MISSING_NUMBERS)
-        if known and known.issubset(BOOLEANS):
-            return "boolean"
-        numbers, bad = parse_numbers(array, missing)
-        n = int((~np.isnan(numbers)).sum())
-        if not bad:
-            return "number"
-        if n > 9 * len(bad):
-            first = f"{shorten(array[bad[0]].as_py().strip())} ({head.where(bad[0])})"
-            return UnclearColumn(
-                f"holds numbers in {n} of its first {head.n} rows and not in {len(bad)}, first {first}", "number"
-            )
-    return _kind_of_strings(values, categories)
-
-
-def _kind_of_strings(values: list[str], categories: str) -> str | UnclearColumn:
-    different = set(values)
-    if all(_DATE.fullmatch(value) for value in different):
-        return UnclearColumn(f"holds dates, such as {values[0]!r}", "category")
-    mostly_different = len(different) > max(FEW, len(values) / 2)
-    words = sum(len(value.split()) for value in values) / len(values)
-    if words >= 3 and 2 * len(different) > len(values):
-        return "text"
-    if categories == "hash" or (len(different) <= MOST_CATEGORIES and not mostly_different):
-        return "category"
-    return UnclearColumn(
-        f"has {len(different)} different values in {len(values)} rows, such as {values[0][:40]!r}", "text"
-    )
 
 
 def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: TableOptions) -> dict[str, Any]:
@@ -257,42 +213,37 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Tab
             "kind": "category",
             "categories": [text for text in dict.fromkeys(texts) if text is not None],
         }
+    if kind in SEPARATED and is_number_type(array.type):
+        given_kind = Setting("kinds", {name: kind})
+        raise ParameterError(given_kind, f" is for numbers in text, but column {name!r} holds numbers: leave it out.")
+    if kind == "hash":
+        return {"name": name, "kind": "category"}
     column: dict[str, Any] = {"name": name, "kind": kind}
     if kind == "category" and options.categories == "onehot":
         column["categories"] = sorted({text for text in parse_strings(array, missing).to_pylist() if text is not None})
-    if kind in ("number", "boolean") and options.missing != "error":
-        column["fill"] = _mean(array, kind, missing) if options.missing == "mean" else 0.0
+    if kind == "date" and not import_arrow().types.is_temporal(array.type):
+        column |= _date_order(array, name, missing)
+    if kind in PARSERS and options.missing != "error":
+        column["fill"] = _mean(array, column, missing) if options.missing == "mean" else 0.0
     return column
 
 
-def _mean(array: pa.Array, kind: str, missing: tuple[str, ...]) -> float:
+def _date_order(array: pa.Array, name: str, missing: tuple[str, ...]) -> dict[str, str]:
+    """Return the order of day and month as an entry has it, nothing where the year comes first."""
+    form = order_of(text for text in parse_strings(array, missing).to_pylist() if text is not None)
+    if form.unclear:
+        raise DataError(f"column {name!r} {form.unclear}: write them as {form.example}.")
+    return {"order": form.order} if form.order else {}
+
+
+def _mean(array: pa.Array, column: dict[str, Any], missing: tuple[str, ...]) -> float:
     """Return the mean of the numbers that are not missing, rounded once; 0 if there are none."""
-    values, _ = (parse_booleans if kind == "boolean" else parse_numbers)(array, missing)
+    values, _ = parser_of(column)(array, missing)
     values = values[np.isfinite(values)]
     try:
         return math.fsum(values.tolist()) / max(1, len(values))
     except OverflowError:
         return math.fsum((values / len(values)).tolist())
-
-
-def _label_kind(
-    head: TableChunk, name: str, typed: bool, given: str | Sequence[str] | None, missing: tuple[str, ...], file: str
-) -> str:
-    """Return "integer", "number", "boolean" or "text", for the kind ``given`` if there is one."""
-    array = head.columns[name]
-    if is_unsupported_type(array.type):
-        raise DataError(
-            f"{file}: column {name!r}, the target, holds {show_type(array.type)} values, expected numbers or strings."
-        )
-    if parse_strings(array, missing).null_count == len(array) and len(array):
-        raise DataError(f"{file}: column {name!r}, the target, has no label in the first {len(array)} rows.")
-    kind = given or _infer_kind(head, name, typed, missing, "hash")
-    if kind != "number":
-        return "boolean" if kind == "boolean" else "text"
-    values, _ = parse_numbers(array, missing)
-    values = values[np.isfinite(values)]
-    integers = (values == np.rint(values)) & (np.abs(values) <= 2.0**53)
-    return "integer" if integers.all() else "number"
 
 
 def _is_sparse(head: TableChunk, preparation: dict[str, Any]) -> bool:

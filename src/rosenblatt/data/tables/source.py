@@ -6,16 +6,28 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Any
 
+import numpy as np
+
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.row_source import VERSION, Facts, OpenRequest, Preparation, RowSource
+from rosenblatt.data.row_source import VERSION, Facts, OnlyDescribed, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
+from rosenblatt.data.tables.arrow_values import Reason
+from rosenblatt.data.tables.column_names import join_names
 from rosenblatt.data.tables.delimited import DelimitedReader
-from rosenblatt.data.tables.encoder import EncodedRows, Encoder
+from rosenblatt.data.tables.description import describe_columns
+from rosenblatt.data.tables.dialects import Expected
+from rosenblatt.data.tables.encoded_rows import EncodedRows
+from rosenblatt.data.tables.encoder import Encoder
+from rosenblatt.data.tables.header_row import NAMES_FIRST, header_notes, looks_like_names
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.list_columns import ListEncoder
-from rosenblatt.data.tables.reader import TableReader, join_names
-from rosenblatt.data.tables.schema import TableOptions, infer_schema
+from rosenblatt.data.tables.reader import ColumnLayout, TableReader
+from rosenblatt.data.tables.schema import Schema, infer_schema
+from rosenblatt.data.tables.table_options import TableOptions
+from rosenblatt.data.tables.targets import unlabelled_question
+from rosenblatt.parameters import Phrase
+from rosenblatt.tables import Table
 
 DIALECT = ("header", "delimiter", "quote")
 """The options that say how CSV and TSV are written."""
@@ -24,10 +36,18 @@ DIALECT = ("header", "delimiter", "quote")
 class TableSource(RowSource):
     """The rows of a table."""
 
-    def __init__(self, reader: TableReader[Any], encoder: Encoder, threads: int) -> None:
+    def __init__(self, reader: TableReader[Any], encoder: Encoder, request: OpenRequest) -> None:
         super().__init__(reader.files, encoder.labelled, encoder.fixed_width)
-        self._reader, self._encoder, self._threads = reader, encoder, threads
+        self._reader, self._encoder, self._request = reader, encoder, request
+        self._begun = False
         reader.layout = encoder.layout
+        if request.preparation is not None:  # it is not of these files: they may have other columns
+            fills = request.preparation.get("missing", "error") != "error"
+            reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None, fills)
+            if reader.columns is not None:
+                reader.layout.check(reader.columns, request.file)
+                reader.note_extra(reader.columns)
+        self.extra_columns = reader.extra_columns
 
     @property
     def n_features(self) -> int:
@@ -40,6 +60,11 @@ class TableSource(RowSource):
         return self._encoder.feature_names(self.hashed_names)
 
     @property
+    def number_columns(self) -> np.ndarray | None:
+        """The features that are columns of numbers."""
+        return self._encoder.number_columns
+
+    @property
     def preparation(self) -> Preparation:
         """How rows are made."""
         return self._encoder.preparation
@@ -47,27 +72,59 @@ class TableSource(RowSource):
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks; where a row is at fault, those before it first."""
         self.reset_counts()
-        first = 0
-        with closing(ordered_map(self._reader.items(), self._encode, self._threads)) as work:
+        self._begun = True
+        first = before = 0
+        with closing(ordered_map(self._reader.items(), self._encode, self._request.threads)) as work:
             for rows in work:
                 error = None
                 if rows.faults and not self._reader.skip:
                     place, reason = rows.faults[0]
-                    error = rows.chunk.error(place, reason)
+                    error = rows.chunk.error(place, self._with_advice(rows, reason, first_rows=before == 0))
                     rows = rows.before(place)
                 for place, reason in rows.faults:
-                    self.record_fault(str(DataError(f"{rows.chunk.where(place)}: ", *reason, ".")))
+                    fault = DataError(f"{rows.chunk.where(place)}: ", *reason, ".")
+                    self.record_fault(fault.sentence(lambda setting: None))  # without advice: it has been dealt with
                 X = self._encoder.fit_width(rows)
-                self.unseen.update(rows.unseen)
+                self.unseen.update(rows.counts.unseen)
+                self.filled.update(rows.counts.filled)
                 for column, word in rows.names.items():
                     self.hashed_names.setdefault(column, word)
                 self.share = rows.chunk.share
                 if len(rows.y):
-                    yield Block(X, rows.y, first, rows.weight, checked=self.labelled)
+                    numbers = before + rows.numbers if self._reader.skip else None
+                    yield Block(X, rows.y, first, rows.weight, self.labelled, numbers, rows.carried)
                     first += len(rows.y)
+                before += len(rows.y) + len(rows.faults)
                 if error is not None:
                     raise error
             self.share = 1.0 if self.files.size else 0.0
+
+    def _with_advice(self, rows: EncodedRows, reason: Reason, first_rows: bool) -> Reason:
+        """Return the reason of the first fault among rows, and what to do where it is the first line of a file."""
+        place, _ = rows.faults[0]
+        unnamed = isinstance(self._reader, DelimitedReader) and self._reader.header is False
+        first = first_rows and not (rows.places < place).any()
+        named = unnamed and first and looks_like_names(rows.chunk, place, self.preparation)
+        return (*reason, *NAMES_FIRST) if named else reason
+
+    def describe_columns(self) -> Table | None:
+        """Return a table of the columns, from the first rows; None where rows are lists."""
+        if self.preparation.get("lists"):
+            return None
+        reader, layout = self._reader, self._reader.layout
+        if self.files.rereadable:
+            reader = _begin_reading(self._request)
+        elif self._begun:
+            raise DataError(f"{self._request.file} can be read only once: describe it before its rows are read.")
+        reader.layout = None
+        try:
+            head = reader.head(self._request.first_rows)
+        finally:
+            reader.layout = layout
+        which = "all" if head.n < self._request.first_rows else "the first"
+        names = join_names(self.files.names, 3)
+        title = f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
+        return describe_columns(head, reader.typed, self.preparation, self.dropped, title, self.n_features)
 
     def restore(self, facts: Facts) -> None:
         """Set the counts and the width to those of an earlier pass over all rows."""
@@ -75,29 +132,49 @@ class TableSource(RowSource):
         self._encoder.n_features = int(facts["n_features"])
 
     def _encode(self, item: Any) -> EncodedRows:
-        return self._encoder.encode(self._reader.parse(item))
+        chunk = self._reader.parse(item)
+        rows = self._encoder.encode(chunk)
+        if self._reader.carry:
+            rows.carried = self._reader.carried(item, chunk, rows.places)
+        return rows
 
 
 def open_table(request: OpenRequest) -> TableSource:
     """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
+    reader, preparation = _begin_reading(request), request.preparation
+    reader.carry = list(request.carry)
+    schema: Schema | None = None
+    if preparation is not None:
+        target = preparation["target"] and preparation["target"]["name"]
+        reader.read_columns(request.first_rows)
+        labelled = request.labels and target is not None and target in (reader.columns or [target])
+    else:
+        schema, notes = _infer_schema(request, reader)
+        preparation = schema.preparation
+        labelled = request.labels and preparation["target"] is not None
+    lists = preparation.get("lists")
+    encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, request.names)
+    source = TableSource(reader, encoder, request)
+    if schema is not None:
+        source.dropped, source.notes = schema.dropped, notes
+    return source
+
+
+def _begin_reading(request: OpenRequest) -> TableReader[Any]:
+    """Return a reader at the start of the files."""
     reader, preparation = _make_reader(request), request.preparation
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
         reader.many_columns = True
-        reader.unnamed = [name for name in preparation["order"] if name != target]
-        reader.read_columns(request.first_rows)
-        labelled = request.labels and target is not None and target in (reader.columns or [target])
-    else:
-        preparation = _infer_preparation(request, reader)
-        labelled = request.labels and preparation["target"] is not None
-    if preparation.get("lists"):
-        return TableSource(reader, ListEncoder(preparation, labelled), request.threads)
-    return TableSource(reader, Encoder(preparation, labelled, request.names), request.threads)
+        order = preparation["order"]
+        reader.unnamed = [order, [name for name in order if name != target]]
+    return reader
 
 
-def _infer_preparation(request: OpenRequest, reader: TableReader[Any]) -> Preparation:
+def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[tuple[Phrase, ...]]]:
+    """Return the schema of a table, and what should be said about how it is read."""
     given = {name: value for name, value in request.options.items() if name not in DIALECT}
-    options = TableOptions(labels=request.labels, **given)
+    options = TableOptions(labels=request.labels, unclear=request.unclear, **given)
     if options.columns is not None:
         reader.chosen = [*options.columns, options.target, options.weight]
     head = reader.head(request.first_rows)
@@ -106,7 +183,15 @@ def _infer_preparation(request: OpenRequest, reader: TableReader[Any]) -> Prepar
         raise DataError(f"{request.file} {what}, expected rows to learn from.")
     dialect = reader.dialect()
     schema = infer_schema(head, reader.columns or [], reader.typed, options, request.file, dialect.get("header"))
-    return {"format": request.format, "version": VERSION, "dialect": dialect, **schema}
+    prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
+    questions, target = schema.questions, schema.preparation["target"]
+    if isinstance(request.unclear, OnlyDescribed) and request.labels and target is not None and not request.skip:
+        gaps = unlabelled_question(head, target, tuple(options.missing_values))
+        questions = [*questions, gaps] if gaps else questions
+    notes = [(f"{request.file}: ", *question, ".") for question in questions]
+    if isinstance(reader, DelimitedReader) and reader.header_guessed:
+        notes += header_notes(head, options, request.file)
+    return schema._replace(preparation=prepared), notes
 
 
 def _make_reader(request: OpenRequest) -> TableReader[Any]:
@@ -115,9 +200,16 @@ def _make_reader(request: OpenRequest) -> TableReader[Any]:
     if request.format in readers:
         return readers[request.format](request.files, **common)
     dialect: dict[str, Any] = {"quote": '"'} if request.format == "csv" else {"quote": "", "delimiter": "\t"}
-    dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
-    settings = request.preparation or request.options
+    settings, usual = request.preparation or request.options, {}
     if request.preparation is not None and request.preparation["format"] == request.format:
-        dialect |= request.preparation["dialect"]
+        usual = request.preparation["dialect"]
+        dialect = {"quote": usual.get("quote", dialect["quote"])}
+    dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
     missing = tuple(map(str, settings.get("missing_values", ())))
-    return DelimitedReader(request.files, missing=missing, **dialect, **common)
+    reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
+    if request.preparation is not None:
+        reader.expected = Expected([column["name"] for column in request.preparation["columns"]], usual)
+    else:
+        given = (request.options.get(name) for name in ("target", "weight"))
+        reader.expected = Expected(named=[name for name in given if isinstance(name, str)])
+    return reader

@@ -37,6 +37,8 @@ class ParsedChunk:
     chunk: TextChunk
     faults: list[tuple[int, tuple[Phrase, ...]]] = field(default_factory=list)
     """For each line at fault, how many lines of the chunk come before it, and what is wrong with it."""
+    rows_before: list[int] = field(default_factory=list)
+    """For each line at fault, how many rows of the chunk come before it."""
     lines: int = 0
     n: int = 0
     entries: int = 0
@@ -45,6 +47,12 @@ class ParsedChunk:
     """Columns with where their names are: start and end of the namespace, start and end of the name."""
     names: list[tuple[int, str]] = field(default_factory=list)
     """Columns with their names."""
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The number of each row among all of this chunk, those at fault included."""
+        rows = np.arange(self.n)
+        return rows + np.searchsorted(self.rows_before, rows, side="right")
 
     def read_names(self, count: int) -> None:
         """Copy the first ``count`` names from the text, whose memory is reused."""
@@ -115,24 +123,26 @@ class TextReader(RowSource):
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the start."""
         self.reset_counts()
-        first = file = line = 0
+        first = before = file = line = 0
         with closing(ordered_map(self.files.chunks(), self._parse, self._threads, _AHEAD)) as work:
             for parsed in work:
                 chunk = parsed.chunk
                 if chunk.file != file:
                     file, line = chunk.file, 0
                 self.share = chunk.share
-                for before, reason in parsed.faults:
-                    fault = DataError(f"{self.files.display_name(file)}, line {line + before + 1}: ", *reason, ".")
+                for earlier, reason in parsed.faults:
+                    fault = DataError(f"{self.files.display_name(file)}, line {line + earlier + 1}: ", *reason, ".")
                     if not self._skip:
                         if parsed.n:
-                            yield self._block(parsed, first)
+                            yield self._block(parsed, first, None)
                         raise fault
                     self.record_fault(str(fault))
                 line += parsed.lines
                 if parsed.n:
-                    yield self._block(parsed, first)
+                    numbers = before + parsed.numbers if self._skip else None
+                    yield self._block(parsed, first, numbers)
                     first += parsed.n
+                before += parsed.n + len(parsed.faults)
             self.share = 1.0 if self.files.size else 0.0
 
     def restore(self, facts: Facts) -> None:
@@ -140,7 +150,7 @@ class TextReader(RowSource):
         super().restore(facts)
         self.width = max(self.width, int(facts["n_features"]))
 
-    def _block(self, parsed: ParsedChunk, first: int) -> Block:
+    def _block(self, parsed: ParsedChunk, first: int, numbers: np.ndarray | None) -> Block:
         labels, indptr, indices, values, weights = parsed.rows
         n, entries = parsed.n, parsed.entries
         self._merge(parsed)
@@ -151,12 +161,12 @@ class TextReader(RowSource):
         if self._n_features is not None:
             X, beyond = fit_columns(X, self._n_features)
             self.unseen["columns"] += beyond
-        return Block(X, _trim(labels, n), first, weight, checked=self.labelled)
+        return Block(X, _trim(labels, n), first, weight, self.labelled, numbers)
 
     def _parse(self, chunk: TextChunk) -> ParsedChunk:
         """Parse one chunk. Several threads do so at once."""
         if chunk.fault:
-            return ParsedChunk(self._allocate(0, 0), chunk, [(0, chunk.fault)], lines=1)
+            return ParsedChunk(self._allocate(0, 0), chunk, [(0, chunk.fault)], [0], lines=1)
         size = chunk.stop - chunk.start
         parsed = ParsedChunk(self._allocate(int(size * self._row_density) + 16, int(size * self._density) + 16), chunk)
         progress = np.zeros(1, PROGRESS)
@@ -171,6 +181,7 @@ class TextReader(RowSource):
                 slow.resolve(chunk.buffer, progress)
             else:
                 word = _WORD.match(chunk.buffer, int(progress["fault"][0]), chunk.stop)
+                parsed.rows_before.append(int(progress["rows"][0]))
                 parsed.faults.append((int(progress["lines"][0]), self._explain(code, word.group() if word else b"")))
                 if not self._skip:
                     break

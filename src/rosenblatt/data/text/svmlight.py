@@ -98,5 +98,6 @@ class SvmlightReader(TextReader):
                 return (f"the index in {it} is too large, expected at most {MAX_COLUMNS - 1 + base}",)
             size = f"{_WEIGHT_BYTES * columns / 1e9:.1f} GB"
             what = f"the index in {it} makes {columns:,} columns, whose weights take {size}, expected at most"
-            return f"{what} {MOST_INFERRED:,}: give ", Setting("n_features", columns), " if so many are meant"
+            way_out = IfAvailable("n_features", ": give ", Setting("n_features", columns), " if so many are meant")
+            return f"{what} {MOST_INFERRED:,}", way_out
         return super()._explain(code, word)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.plurals import count_of
 from rosenblatt.tables import Table
 from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
@@ -19,7 +20,7 @@ from rosenblatt.theory.given_numbers import unrounded
 from rosenblatt.theory.inputs import Floats, MatrixLike, two_classes
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.words import bound_text, counted
+from rosenblatt.theory.words import bound_text
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
@@ -57,7 +58,8 @@ class Proof:
     drift : array
         What rounding has added to the weights so far, as a length; 0 on integers.
     R, gamma, bound : float
-        The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2 (`mistake_bound`).
+        The length of the longest z, rounded up; the margin of w*, rounded down; and (R / gamma)^2, whose
+        integer part is `mistake_bound`.
     w_star, b_star : array and float
         The separator, scaled to length 1 in the space trained.
     w, b : array and float
@@ -141,13 +143,13 @@ class Proof:
             broken = ", ".join(name for name, held in self.checks.items() if not held.all())
             verdict = f"This is no run of a perceptron on these rows, as it breaks {broken or 'the bound'}."
         lines = [
-            f"{counted(n, 'update')} in {counted(self.passes, 'pass')}, {end}; "
+            f"{count_of(n, 'update')} in {count_of(self.passes, 'pass')}, {end}; "
             f"no run on these rows can make more than {bound_text(self.bound)}.",
             f"At the end w*·w = {self.projection[-1]:.4g} ≥ k·γ = {self.projection_low[-1]:.4g}, "
             f"and |w| = {self.norm[-1]:.4g} ≤ √k·R = {math.sqrt(n) * self.R:.4g}.",
             f"So the cosine of the angle between w and w* is at least √k·γ/R = {self.cosine_low[-1]:.4g}: "
             f"it is {self.cosine[-1]:.4g}.",
-            f"On the way it fell at {counted(len(self.fell), 'update')}; only its lower bound must rise.",
+            f"On the way it fell at {count_of(len(self.fell), 'update')}; only its lower bound must rise.",
             f"|w − (R²/γ) w*|² fell at each by R² = {self.R * self.R:.4g} or more, to {self.alpha[-1]:.4g}.",
             verdict,
         ]

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.plurals import count_of
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificate_fields import BasisOfProof, Codec, Integers, Label, Number, Rows, Vector
 from rosenblatt.theory.certificates import Certificate
@@ -18,7 +19,7 @@ from rosenblatt.theory.integers import are_finite
 from rosenblatt.theory.mistakes.trees import MOST_NODES, Tree, fewest_removals
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.verdicts import Inseparable
-from rosenblatt.theory.words import counted, rows_text
+from rosenblatt.theory.words import rows_text
 
 _ROWS, _VECTOR, _INTEGERS, _BASIS = (get_args(kind)[1] for kind in (Rows, Vector, Integers, BasisOfProof))
 
@@ -175,7 +176,7 @@ class FewestMistakes(Certificate):
         return fewest_removals(self.tree, cores, {row: len(group) for row, group in groups.items()})
 
     def __str__(self) -> str:
-        of = f"the {counted(self.n, 'row')}"
+        of = f"the {count_of(self.n, 'row')}"
         if self.high == 0:
             return f"No row must be removed: a hyperplane separates {of}."
         number = (

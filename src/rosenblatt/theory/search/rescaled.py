@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 
 from rosenblatt.parameters import check_integer
+from rosenblatt.plurals import count_of
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows, squared_lengths
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.cones import balanced
-from rosenblatt.theory.words import counted
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
@@ -76,11 +76,11 @@ class RescaledRun:
         return self.best if self.wrong == 0 else None
 
     def __str__(self) -> str:
-        work = f"{counted(self.updates, 'update')} in {counted(self.passes, 'pass')}"
-        work += f", {counted(self.rescalings, 'rescaling')}"
+        work = f"{count_of(self.updates, 'update')} in {count_of(self.passes, 'pass')}"
+        work += f", {count_of(self.rescalings, 'rescaling')}"
         if self.v is not None:
             return f"Solved: every row of Z v is positive. {work}."
-        return f"Not solved, which proves nothing: at best Z v has {counted(self.wrong, 'row')} not positive. {work}."
+        return f"Not solved, which proves nothing: at best Z v has {count_of(self.wrong, 'row')} not positive. {work}."
 
 
 def rescaled_perceptron(

@@ -30,7 +30,8 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
     family : {"halfspaces", "discs", "rectangles", "convex-k-gons"}
         Halfspaces: strictly on one side of a hyperplane. Discs: inside a ball, in any dimension; its outside does not
         count, nor does a halfspace. Rectangles: boxes with sides along the axes, in any dimension. Convex k-gons:
-        bounded polygons in the plane with at most k vertices.
+        bounded polygons in the plane with at most k vertices. Other names are understood: "lines" and "half-planes"
+        for halfspaces, "circles" and "balls" for discs, "boxes" for rectangles, "triangles" for convex 3-gons.
     k : int
         Vertices of the polygons, at least 3. Other families ignore it.
     verbose : int
@@ -54,7 +55,7 @@ def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: 
     >>> len(discs), frozenset({0, 3}) in discs
     (15, False)
     """
-    groups, sides = _groups(points, family, k)
+    groups, family, sides = _groups(points, family, k)
     names = list(groups.values())
     masks = _cut(list(groups), family, sides, Progress(verbose))
     return frozenset(_rows(names, mask) for mask in masks)
@@ -74,7 +75,7 @@ def shatters(points: PointsLike, family: str, k: int | None = None, verbose: int
     >>> shatters([[0, 1], [1, 3], [2, 0], [3, 2]], "rectangles")
     True
     """
-    groups, sides = _groups(points, family, k)
+    groups, family, sides = _groups(points, family, k)
     if any(len(names) > 1 for names in groups.values()):
         return False  # equal points go together
     return len(_cut(list(groups), family, sides, Progress(verbose))) == 1 << len(groups)
@@ -108,7 +109,7 @@ def largest_shattered(points: PointsLike, family: str, k: int | None = None, ver
     >>> sorted(largest_shattered([[0, 0], [1, 1], [2, 2], [0, 5]], "halfspaces"))
     [0, 1, 3]
     """
-    groups, sides = _groups(points, family, k)
+    groups, family, sides = _groups(points, family, k)
     rows, names = list(groups), list(groups.values())
     masks = _cut(rows, family, sides, Progress(verbose))
     most = min(known_vc_dimension(family, len(rows[0]), sides), len(rows))
@@ -170,7 +171,7 @@ def growth(points: PointsLike, family: str, k: int | None = None, verbose: int =
     sauer: C(n, 0) + ... + C(n, 3), as the VC dimension is 3.
     cover: points in general position.
     """
-    groups, sides = _groups(points, family, k)
+    groups, family, sides = _groups(points, family, k)
     masks = _cut(list(groups), family, sides, Progress(verbose))
     rows = range(1, 1 + sum(map(len, groups.values())))
     d = len(next(iter(groups)))
@@ -191,14 +192,14 @@ def growth(points: PointsLike, family: str, k: int | None = None, verbose: int =
     return Table(columns, title=f"Subsets that {shapes} cut from the first n points in R^{d}", notes=notes)
 
 
-def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], int]:
-    """Return the different points, each with its row numbers, and the number of sides (0 if not for polygons)."""
+def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], str, int]:
+    """Return the different points, each with its row numbers, the family's own name, and the sides of its polygons."""
     rows = to_integers(read_points(points))
-    sides = check_family(family, k, len(rows[0]))
+    family, sides = check_family(family, k, len(rows[0]))
     groups: dict[tuple[int, ...], list[int]] = {}
     for i, row in enumerate(rows):
         groups.setdefault(row, []).append(i)
-    return groups, sides
+    return groups, family, sides
 
 
 def _cut(rows: Integers, family: str, sides: int, progress: Progress) -> set[int]:

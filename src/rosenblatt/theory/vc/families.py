@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 from rosenblatt.parameters import check_choice, check_integer
+from rosenblatt.plurals import count_of
 from rosenblatt.theory.vc.arrangements import balls, halfspaces
 from rosenblatt.theory.vc.points import Integers, Note, ignore
 from rosenblatt.theory.vc.shapes import boxes, polygons
 
 FAMILIES = ("halfspaces", "discs", "rectangles", "convex-k-gons")
+OTHER_NAMES = {
+    **dict.fromkeys(("lines", "half-planes", "halfplanes", "half-spaces", "hyperplanes"), "halfspaces"),
+    **dict.fromkeys(("circles", "disks", "balls", "spheres"), "discs"),
+    **dict.fromkeys(("boxes", "axis-parallel rectangles"), "rectangles"),
+    "triangles": "convex-k-gons",
+}
+"""What else people call a family; triangles are convex k-gons with k = 3."""
 
 MOST_POLYGON_POINTS = 20  # every subset is tried: a second for 14 points, minutes for 20
 
 
-def check_family(family: str, k: int | None, d: int) -> int:
-    """Return k, or 0 where the family has none; a ValueError where family, k or dimension is not valid."""
+def check_family(family: str, k: int | None, d: int) -> tuple[str, int]:
+    """Return the family's own name, and k, 0 where it has none; a ValueError where family, k or dimension is not valid.
+
+    >>> check_family("lines", None, 2), check_family("triangles", None, 2)
+    (('halfspaces', 0), ('convex-k-gons', 3))
+    """
+    given, family = family, OTHER_NAMES.get(family, family) if isinstance(family, str) else family
     check_choice("family", family, FAMILIES)
     if family != "convex-k-gons":
-        return 0
+        return family, 0
+    if given == "triangles" and k not in (None, 3):
+        raise ValueError(f'triangles have 3 vertices, got k={k}: leave k out, or use the family "convex-k-gons".')
+    k = 3 if given == "triangles" else k
     if k is None:
         raise ValueError('the family "convex-k-gons" needs k, the most vertices of a polygon: give k=3 for triangles.')
     k = check_integer("k", k, 3)
     if d != 2:
+        found = count_of(d, "coordinate")
         raise ValueError(
-            f'the family "convex-k-gons" needs points of the plane, got {d} coordinates in each: '
+            f'the family "convex-k-gons" needs points of the plane, got {found} in each: '
             'give two, or use "halfspaces", "discs" or "rectangles", which take any number.'
         )
-    return k
+    return family, k
 
 
 def cut(rows: Integers, family: str, k: int, note: Note = ignore) -> set[int]:

@@ -139,7 +139,7 @@ def why_not(
     True
     """
     given = read_points(points)
-    sides = check_family(family, k, len(given[0]))
+    family, sides = check_family(family, k, len(given[0]))
     chosen = subset if isinstance(subset, Iterable) else [subset]
     inside = sorted({check_integer("each row number in subset", i, 0, most=len(given) - 1) for i in chosen})
     outside = [i for i in range(len(given)) if i not in inside]

@@ -132,8 +132,8 @@ def check_dual_state(state: DualState, n_classes: int) -> None:
     """Raise a ValueError unless the updates and counters are such as a run may leave behind."""
     check_run(state, n_classes)
     numbers = np.array(state.supports.numbers, np.int64)
-    limits = [LARGEST, *([state.width] if state.kernel.name == "precomputed" else []), state.rows_seen or LARGEST]
-    require(are_counts(numbers, min(limits) - 1), "the numbers of the support rows are out of range.")
+    limit = state.width if state.kernel.name == "precomputed" else LARGEST
+    require(are_counts(numbers, limit - 1), "the numbers of the support rows are out of range.")
     require(len(state.supports.places) == len(numbers), "a support row has the number of another.")
     runs = [state.updates_of(k) for k in range(len(state.counters))]
     check_updates(runs, state, len(numbers), n_classes, "updates")

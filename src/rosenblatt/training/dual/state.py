@@ -128,7 +128,7 @@ class DualState(RunState):
     norm2: Floats = field(default_factory=lambda: np.empty(0))
     """At least the squared length of each classifier's weights in the kernel's space, as summed up on the way."""
     rows_seen: int = 0
-    """Rows of calls of ``partial_fit``, which number the rows of the next."""
+    """Rows before those of the run in progress, of earlier runs or calls of ``partial_fit``: they come first."""
     pocket: DualPocket | None = None
     computing: Computing = field(default_factory=Computing)
     """Where and how sums are made; it has no influence on what is learned, but for the limit of support rows."""

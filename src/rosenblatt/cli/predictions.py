@@ -1,0 +1,171 @@
+"""How predictions are written: one label a line, CSV, JSON lines or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from rosenblatt.cli.output import finite_or_null
+from rosenblatt.label_text import label_text
+from rosenblatt.storage.atomic import write_atomically
+
+Columns: TypeAlias = dict[str, list[Any]]
+"""Answers for some rows, column by column. The first ones that are written have all columns and no rows."""
+_OTHERS = (".xlsx", ".xls", ".ods", ".json", ".tsv", ".feather", ".arrow", ".npz", ".gz", ".zip")
+"""Endings of formats that answers are not written in."""
+_ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
+
+
+def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
+    """Return how answers are written: as the name of the file says, or one label a line if they have no other column.
+
+    >>> form_of(Path("a.parquet"), False, False), form_of(None, True, False), form_of(None, False, False)
+    ('parquet', 'csv', 'lines')
+    """
+    if is_standard_output(out):
+        return "jsonl" if as_json else "csv" if several_columns else "lines"
+    ending = Path(str(out)).suffix.lower()
+    if ending in _OTHERS:
+        raise ValueError(f"answers are not written as {ending[1:]}: name a file that ends in .csv, .jsonl or .parquet.")
+    return _ENDINGS.get(ending, "csv" if several_columns else "lines")
+
+
+def is_standard_output(out: Path | None) -> bool:
+    """Return whether answers are printed."""
+    return out is None or str(out) == "-"
+
+
+def write(out: Path | None, form: str, answers: Iterable[Columns]) -> None:
+    """Write answers: a file is replaced as a whole or not at all, anything else gets them as they come."""
+    parts = _FORMS[form](answers)
+    if out is None or is_standard_output(out):
+        sys.stdout.writelines(part.decode() for part in parts)
+        sys.stdout.flush()
+    elif out.is_file() or not out.exists():
+        write_atomically(out, parts)
+    else:
+        try:
+            with out.open("wb") as file:
+                file.writelines(parts)
+        except BrokenPipeError:
+            raise
+        except OSError as fault:
+            words = f"could not be written, {str(fault.strerror).lower()}: write elsewhere"
+            raise OSError(fault.errno, words, str(out)) from None
+
+
+def _lines(answers: Iterable[Columns]) -> Iterator[bytes]:
+    for columns in answers:
+        (labels,) = columns.values()
+        yield "".join(f"{label_text(label)}\n" for label in labels).encode()
+
+
+def _csv(answers: Iterable[Columns]) -> Iterator[bytes]:
+    for number, columns in enumerate(answers):
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        if number == 0:
+            writer.writerow(columns)
+        writer.writerows(zip(*(map(_cell, values) for values in columns.values()), strict=True))
+        yield file.getvalue().encode()
+
+
+def _cell(value: Any) -> str:
+    """Return a value as a cell: the label 7.0 as 7, a score with all its digits, nothing for what is missing."""
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+def _json_lines(answers: Iterable[Columns]) -> Iterator[bytes]:
+    for columns in answers:
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        yield "".join(f"{_json(row)}\n" for row in rows).encode()
+
+
+def _json(row: dict[str, Any]) -> str:
+    """Return a row as JSON, which has no numbers that are not finite: they become null.
+
+    >>> _json({"id": float("nan"), "label": "yes"})
+    '{"id": null, "label": "yes"}'
+    """
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False, default=str)
+    except ValueError:
+        return json.dumps(finite_or_null(row), ensure_ascii=False, allow_nan=False, default=str)
+
+
+def _parquet(answers: Iterable[Columns]) -> Iterator[bytes]:
+    """Yield the bytes of a Parquet file, those of one row group after the other."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    answers = iter(answers)
+    empty = next(answers)
+    first = next(answers, empty)
+    schema = pa.schema([(name, _arrow_type(values)) for name, values in first.items()])
+    sink = _Sink()
+    with pq.ParquetWriter(sink, schema) as writer:
+        for columns in itertools.chain([first], answers):
+            arrays = [_array(name, columns[name], schema.field(name).type) for name in schema.names]
+            writer.write_table(pa.table(arrays, schema=schema))
+            yield sink.taken()
+    yield sink.taken()
+
+
+def _arrow_type(values: list[Any]) -> Any:
+    """Return the type of a column, given its first values: that of all of them, or text."""
+    import pyarrow as pa
+
+    known: dict[type, Callable[[], Any]] = {int: pa.int64, float: pa.float64, bool: pa.bool_}
+    kinds = {type(value) for value in values if value is not None}
+    return known.get(kinds.pop(), pa.string)() if len(kinds) == 1 else pa.string()
+
+
+def _array(name: str, values: list[Any], kind: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_string(kind):
+        values = [None if value is None else label_text(value) for value in values]
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowException, OverflowError):
+        what = f"column {name!r} has values of several types, for which Parquet has no place"
+        raise ValueError(f"{what}: write .csv or .jsonl instead.") from None
+
+
+class _Sink(io.RawIOBase):
+    """A file in memory that is emptied on the way."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        part = bytes(data)
+        self._parts.append(part)
+        self._size += len(part)
+        return len(part)
+
+    def tell(self) -> int:
+        return self._size
+
+    def taken(self) -> bytes:
+        """Return what was written since the last call."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
+
+
+_FORMS: dict[str, Callable[[Iterable[Columns]], Iterator[bytes]]] = {
+    "lines": _lines,
+    "csv": _csv,
+    "jsonl": _json_lines,
+    "parquet": _parquet,
+}

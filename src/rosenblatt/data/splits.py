@@ -1,0 +1,116 @@
+"""Rows held out for a test: some of each class, by their place among the rows of it and a seed.
+
+Of every few rows of a class that follow each other, the same number is held out, at places drawn from the seed. So
+classes have the same shares in both parts, no row has to be kept, and what a row is does not depend on blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.blocks import Block, take_rows
+from rosenblatt.kernels.orders import mix
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which rows are held out.
+
+    Examples
+    --------
+    >>> split = Split.of_share(0.25, seed=0)
+    >>> y = np.array(["a"] * 8 + ["b"] * 4)
+    >>> held = split.held_out([y])
+    >>> [mask.tolist() for mask in held]
+    [[False, False, False, True, False, True, False, False, False, False, True, False]]
+    """
+
+    size: int
+    """Rows of a class among which some are held out."""
+    first: int
+    """The first place in the drawn order that is held out."""
+    stop: int
+    seed: int
+    keeps_first: bool = False
+    """Whether the first row of a class is never held out, so that every class is learned."""
+
+    @classmethod
+    def of_share(cls, share: float, seed: int) -> Split:
+        """Return a split that holds out a share of the rows of each class, rounded to a hundredth or a simple fraction.
+
+        The simpler the fraction, the more evenly small classes are split: 0.33 is a third.
+        """
+        part = Fraction(share).limit_denominator(20)
+        if abs(part - Fraction(share)) > Fraction(1, 50) * min(Fraction(share), 1 - Fraction(share)):
+            part = Fraction(min(max(round(100 * share), 1), 99), 100)
+        return cls(part.denominator, 0, part.numerator, seed, keeps_first=True)
+
+    @classmethod
+    def of_folds(cls, folds: int, seed: int) -> list[Split]:
+        """Return splits such that each row is held out by exactly one of them."""
+        return [cls(folds, fold, fold + 1, seed) for fold in range(folds)]
+
+    def held_out(self, labels: Iterable[NDArray[Any]]) -> Iterator[NDArray[np.bool_]]:
+        """Yield for labels that come in parts which of their rows are held out."""
+        seen: dict[Any, tuple[int, int]] = {}
+        for y in labels:
+            classes, codes = np.unique(y, return_inverse=True)
+            mask = np.zeros(len(y), bool)
+            order = np.argsort(np.unique(codes, return_index=True)[1])  # classes by the row where they turn up
+            for code in order.tolist():
+                label = classes.tolist()[code]
+                number, before = seen.get(label, (len(seen), 0))
+                rows = np.flatnonzero(codes == code)
+                mask[rows] = self._of_class(number, before, len(rows))
+                seen[label] = number, before + len(rows)
+            yield mask
+
+    def _of_class(self, number: int, before: int, n: int) -> NDArray[np.bool_]:
+        """Return which of the next n rows of a class are held out."""
+        places = np.arange(before, before + n, dtype=np.uint64)
+        place = (places % np.uint64(self.size)).astype(np.intp)
+        group: NDArray[np.uint64] = places - places % np.uint64(self.size)
+        start = np.uint64((self.seed + (number << 40)) % 2**64)
+        offsets: NDArray[np.uint64] = np.arange(self.size, dtype=np.uint64)
+        draws = mix(mix(group + start)[:, None] + offsets)
+        if self.keeps_first:
+            draws[group == 0, 0] = np.iinfo(np.uint64).max  # drawn last
+        own = draws[np.arange(n), place]
+        rank = (draws < own[:, None]).sum(axis=1)
+        return (rank >= self.first) & (rank < self.stop)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the rows that a split makes: those that are held out, or the others."""
+
+    split: Split
+    held: bool
+
+    def __call__(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield the rows of this part, numbered from 0."""
+        first = 0
+        waiting: list[Block] = []
+
+        def labels() -> Iterator[NDArray[Any]]:
+            for block in blocks:
+                waiting.append(block)
+                yield block.y
+
+        for mask in self.split.held_out(labels()):
+            block = take_rows(waiting.pop(), np.flatnonzero(mask == self.held), first)
+            if len(block):
+                first += len(block)
+                yield block
+
+    @property
+    def recipe(self) -> list[Any]:
+        """What identifies it, as plain data."""
+        split = self.split
+        return [self.held, split.size, split.first, split.stop, split.seed, split.keeps_first]

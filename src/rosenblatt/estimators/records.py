@@ -1,0 +1,123 @@
+"""Records, dictionaries from names to values, as sparse rows: what `learn_one` and `predict_one` take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.parameters import shorten
+from rosenblatt.training.labels import Names
+
+_MISSING = ("NAType", "NaTType")  # what pandas calls missing
+
+
+class Entries(NamedTuple):
+    """What a record has: columns in rising order, and a number for each."""
+
+    columns: NDArray[np.int32]
+    values: NDArray[np.float64]
+
+
+class RecordColumns:
+    """The column of each name, in the order in which they came up.
+
+    Numbers are features of their name, booleans are 0 and 1, and a word is a feature "name=word" that is 1.
+
+    >>> columns = RecordColumns()
+    >>> columns.learn({"weight": 150, "colour": "red"})
+    Entries(columns=array([0, 1], dtype=int32), values=array([150.,   1.]))
+    >>> columns.learn({"colour": "green", "weight": 120.5})
+    Entries(columns=array([0, 2], dtype=int32), values=array([120.5,   1. ]))
+    >>> columns.names
+    array(['weight', 'colour=red', 'colour=green'], dtype=object)
+    >>> columns.look_up({"colour": "blue", "weight": 8})  # which no column is for
+    Entries(columns=array([0], dtype=int32), values=array([8.]))
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._columns = {name: column for column, name in enumerate(names)}
+        self._names: Names = np.array([*self._columns, None], object)
+
+    def __len__(self) -> int:
+        """Return how many columns there are."""
+        return len(self._columns)
+
+    @property
+    def names(self) -> Names:
+        """The name of each column; a view of an array that grows by doubling, so that reading it costs nothing."""
+        return self._names[: len(self._columns)]
+
+    def learn(self, record: Any) -> Entries:
+        """Return what a record has; names that are new get the next columns."""
+        features = record_features(record)
+        for name in features:
+            column = self._columns.setdefault(name, len(self._columns))
+            if column >= len(self._names):
+                self._names = np.concatenate([self._names, np.full(len(self._names), None)])
+            self._names[column] = name
+        return self._entries(features)
+
+    def look_up(self, record: Any) -> Entries:
+        """Return what a record has in the columns that are known."""
+        return self._entries({name: value for name, value in record_features(record).items() if name in self._columns})
+
+    def _entries(self, features: dict[str, float]) -> Entries:
+        columns = np.fromiter((self._columns[name] for name in features), np.int32, len(features))
+        values = np.fromiter(features.values(), np.float64, len(features))
+        order = np.argsort(columns)
+        return Entries(columns[order], values[order])
+
+
+def record_features(record: Any) -> dict[str, float]:
+    """Return the number of each feature of a record; an error says which value is none.
+
+    >>> record_features({"age": 22, "port": "Cherbourg"})
+    {'age': 22.0, 'port=Cherbourg': 1.0}
+    """
+    if not isinstance(record, Mapping):
+        raise TypeError(
+            f"expected a dictionary from names to values, got {shorten(record)}: for arrays there are partial_fit and "
+            "predict."
+        )
+    features: dict[str, float] = {}
+    for key, value in record.items():
+        if not isinstance(key, str):
+            raise TypeError(f"expected names that are strings, got {shorten(key)}: use {str(key)!r}.")
+        name, number = (f"{key}={value}", 1.0) if isinstance(value, str) else (key, _number(key, value))
+        if name in features:
+            raise ValueError(f"expected each feature once, got {name!r} twice: rename one of them.")
+        features[name] = number
+    return features
+
+
+def _number(name: str, value: Any) -> float:
+    """Return the value of a feature as a number; an error where it is none."""
+    missing = value is None or type(value).__name__ in _MISSING
+    if not missing and not isinstance(value, Real | np.bool_):
+        raise TypeError(
+            f"expected a number, a boolean or a string for {name!r}, got {shorten(value)}{_several(name, value)}."
+        )
+    try:
+        number = math.nan if missing else float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(
+            f"expected a finite number, a boolean or a string for {name!r}, got {shorten(value)}: leave out a value "
+            "that is missing, which counts as 0, or fill it in."
+        )
+    return number
+
+
+def _several(name: str, value: Any) -> str:
+    """Return how to give several values at once, as the end of a sentence; "" where there are none."""
+    try:
+        first = next(iter(value))
+    except (TypeError, StopIteration):
+        return ""
+    return f": give several values as features of their own, for instance {{{f'{name}={first}'!r}: 1}}"

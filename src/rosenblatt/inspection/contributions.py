@@ -1,0 +1,122 @@
+"""What each feature adds to one prediction (CIML 4.4)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from rosenblatt.inspection.explain import VOTE_NOTE
+from rosenblatt.inspection.geometry import linear_rule
+from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
+from rosenblatt.inspection.predictions import by_size, left_out, verdict
+from rosenblatt.inspection.rows import one_row, row_of_names
+from rosenblatt.inspection.support import contributions_by_support, is_kernel_model
+from rosenblatt.inspection.units import find_units
+from rosenblatt.parameters import check_integer
+from rosenblatt.plurals import name_some
+from rosenblatt.tables import Table
+
+
+def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None, top: int | None = None) -> Table:
+    """Return why one row is predicted as it is: what each feature, and the bias, adds to the activation.
+
+    A contribution is weight times value. They are sorted by size and add up to the activation, whose sign is
+    the answer; with more than two classes, to the score of the class predicted. Features that contribute nothing are
+    left out. Where features were scaled (see `explain`), ``value`` is the scaled one that the learner sees, and
+    ``raw value`` the number before scaling, to 12 digits, None for a feature that was not scaled. For a
+    `KernelPerceptron` it is what each support row adds: its coefficient times the kernel value of it and ``x``.
+
+    Parameters
+    ----------
+    model, feature_names
+        As for `explain`. A pipeline's earlier steps are applied to ``x``; values are what they make of it.
+    x : one row
+        Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row, as
+        ``predict`` takes it; for a pipeline that starts from text, one string. Or a dictionary of values by the name of
+        their feature, 0 where one is absent: numbers before scaling, also for a model that was trained on files with
+        ``scale`` and whose ``predict`` takes scaled rows. It may be a record of ``learn_one``: ``{"colour": "red"}`` is
+        the feature ``colour=red``, and a note names what the model does not know.
+    top : int, optional
+        How many features, or support rows, to show; the others are added up in one line.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
+    >>> contributions(model, [3, 1, 1], ["bad", "good", "film"])
+    Predicted 'blame': the activation is -2
+    feature  value  weight  contribution
+    ------------------------------------
+    bad          3      -1            -3
+    good         1       1             1
+    (bias)       1       0             0
+    1 of 3 features contributes nothing and is left out.
+    >>> contributions(model, {"good": 2}, ["bad", "good", "film"]).title
+    "Predicted 'praise': the activation is 2"
+    """
+    if not isinstance(x, Mapping):
+        return _contributions(model, x, feature_names, top)
+    with warnings.catch_warnings():  # names are known here, though the row that is made of them has none
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        return _contributions(model, x, feature_names, top)
+
+
+def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top: int | None) -> Table:
+    steps, learner = split_pipeline(model)
+    if is_kernel_model(learner):
+        row, notes = _row(x, steps, learner, None)
+        table = contributions_by_support(learner, row, feature_names, top)
+        return Table(table.to_dict(), table.title, (*table.notes, *notes)) if notes else table
+    rule = linear_rule(learner)
+    names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
+    if top is not None:
+        check_integer("top", top, 1)
+    row, unknown = _row(x, steps, learner, names)
+    answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
+    matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
+    value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
+    k = rule.classes.index(answer) if len(rule.w) > 1 else 0
+    w, b = rule.w[k], float(rule.b[k])
+    with np.errstate(over="ignore", under="ignore"):
+        parts = w * value
+    if not np.isfinite(parts).all():
+        raise ValueError("weight times value goes beyond the range of floats: scale the features.")
+    notes = [VOTE_NOTE] * rule.averaged + unknown
+    order = by_size(parts)
+    zero = len(parts) - len(order)
+    if zero:
+        notes.append(left_out(zero, len(parts), "features"))
+    others = order[len(order) if top is None else top :]
+    shown = order[: len(order) - len(others)]
+    columns: dict[str, list[Any]] = {"feature": [names[i] for i in shown]}
+    units = find_units(steps, learner, len(w))
+    if units is not None:
+        columns["raw value"] = units.at(shown).raw_or_none(value[shown])
+    columns |= {"value": value[shown].tolist(), "weight": w[shown].tolist(), "contribution": parts[shown].tolist()}
+    last = [{"feature": "(bias)", "value": 1.0, "weight": b, "contribution": b}]
+    if len(others):
+        last.insert(0, {"feature": f"({len(others):,} more)", "contribution": math.fsum(parts[others])})
+    for name, column in columns.items():
+        column += [line.get(name) for line in last]
+    averaged = "weights" if rule.averaged else ""
+    total = math.fsum([*parts, b])
+    return Table(columns, verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged), notes)
+
+
+def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> tuple[Any, list[str]]:
+    """Return one row as the learner sees it, and notes; a record by the names of features, or of a pipeline's input."""
+    if steps is not None or not isinstance(x, Mapping):
+        return one_row(x, steps), []
+    d = int(learner.n_features_in_) if names is None else len(names)
+    names = feature_labels(learner, d) if names is None else names
+    any_name = getattr(learner, "_learns_by_name", False)
+    row, unknown = row_of_names(x, names, find_units(None, learner, d), any_name)
+    if not unknown:
+        return row, []
+    return row, [f"Unknown to the model, which counts them as nothing: {name_some(unknown)}."]

@@ -1,0 +1,111 @@
+"""Models as JSON that people read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from typing import Any
+
+from rosenblatt.data.preparations import is_preparation
+from rosenblatt.inspection.geometry import linear_rule
+from rosenblatt.inspection.pipelines import feature_labels, searched, split_pipeline
+from rosenblatt.persistence.export import check_exportable
+from rosenblatt.persistence.steps.codec import StepWriter
+from rosenblatt.persistence.steps.composites import steps_to_plain
+from rosenblatt.persistence.steps.registry import step_to_plain
+from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.storage.json_fields import label_to_json
+from rosenblatt.version import __version__
+
+
+def export_json(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a trained model as JSON to read: how rows are prepared, weights by class and feature, classes, report.
+
+    Weights that are 0 are left out, and ``zero_weights`` says how many they are. Every number is kept exactly; what is
+    infinite in the report is the word "inf" or "-inf". Features have the names that they had in training, else x0, x1,
+    and so on. ``preparation`` says how the rows of a file become features (their columns with kinds, fill values and
+    categories, and the scale of each feature), ``steps`` what a pipeline does to rows. For a vote the averaged weights
+    are written, and ``note`` says so. The file cannot be loaded as a model again: `save` is for that.
+
+    Parameters
+    ----------
+    model : Perceptron, AveragedPerceptron, VotedPerceptron or RescaledPerceptron, or a Pipeline that ends in one
+        The steps of a pipeline may be those that `save` takes.
+    path : str or path
+        The file to write, as a whole or not at all; an OSError where that fails.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[1, 1], [2, 0], [-1, 0], [0, -2]], ["yes", "yes", "no", "no"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_json(model, folder + "/model.json")
+    ...     text = pathlib.Path(folder, "model.json").read_text()
+    >>> json.loads(text)["scores"]
+    [{'class': 'yes', 'bias': 0.0, 'weights': {'x0': 2.0, 'x1': 1.0}, 'zero_weights': 0}]
+    """
+    model = searched(model)
+    check_exportable(model)
+    steps, learner = split_pipeline(model)
+    rule = linear_rule(learner)
+    names = feature_labels(learner, rule.w.shape[1], None, steps)
+    counts = Counter(names)
+    names = [name if counts[name] == 1 else f"{name} (column {i})" for i, name in enumerate(names)]
+    labels = [label_to_json(label) for label in rule.classes]
+    out: dict[str, Any] = {
+        "model": type(learner).__name__,
+        "library": f"rosenblatt {__version__}",
+        "hypothesis": getattr(learner, "hypothesis", "last"),
+    }
+    if rule.averaged:
+        out["note"] = "A vote has no weights of its own: these are its averaged ones, which may answer otherwise."
+    preparation = getattr(learner, "preparation_", None)
+    if preparation is not None:
+        out["preparation"] = readable_preparation(preparation, names) if is_preparation(preparation) else preparation
+    if steps is not None:
+        out["steps"] = steps_to_plain(steps.steps, StepWriter({}, _readable_step))
+    out["classes"] = labels
+    out["rule"] = "The score is the bias plus the sum of weight times value. " + (
+        f"Above 0 the class is {labels[1]!r}, else {labels[0]!r}."
+        if len(labels) == 2
+        else "The class is the one of the largest score, the first of equals."
+    )
+    out["scores"] = []
+    for label, b, w in zip(labels[-len(rule.w) :], rule.b.tolist(), rule.w, strict=True):
+        weights = {names[j]: float(w[j]) for j in w.nonzero()[0]}
+        out["scores"].append({"class": label, "bias": b, "weights": weights, "zero_weights": len(w) - len(weights)})
+    if hasattr(learner, "report_"):
+        out["report"] = learner.report_.to_plain()
+    else:
+        out["verdict"] = json.loads(learner.verdict_.to_json())
+    text = json.dumps(out, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_atomically(path, [text.encode("utf-8", "backslashreplace")])  # half a surrogate pair stays a JSON escape
+
+
+def readable_preparation(preparation: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Return a preparation with the scale of each feature by its name.
+
+    >>> scale = {"method": "standard", "features": [1], "centre": [30.0], "spread": [12.5]}
+    >>> readable_preparation({"format": "csv", "scale": scale}, ["sex=male", "age"])
+    {'format': 'csv', 'scale': {'method': 'standard', 'features': {'age': {'centre': 30.0, 'spread': 12.5}}}}
+    """
+    scale = preparation.get("scale")
+    if not scale:
+        return preparation
+    features = {
+        names[j]: {"centre": centre, "spread": spread}
+        for j, centre, spread in zip(scale["features"], scale["centre"], scale["spread"], strict=True)
+        if j < len(names)
+    }
+    return {**preparation, "scale": {"method": scale["method"], "features": features}}
+
+
+def _readable_step(step: Any, writer: StepWriter) -> Any:
+    """Return a step as plain data that has its arrays, as lists, in their places."""
+    own = StepWriter({}, _readable_step)
+    plain = step_to_plain(step, own)
+    if type(plain) is dict:
+        plain |= {name.removeprefix(own.prefix): array.tolist() for name, array in own.arrays.items()}
+    return plain

@@ -1,0 +1,152 @@
+"""A picture of the data along w: how far each row lies from the boundary.
+
+Blue and filled stands for the positive class (the second of ``classes_``), orange and hatched for the other.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.inspection.geometry import check_two_classes, distance, linear_rule
+from rosenblatt.inspection.pipelines import split_pipeline, through_steps
+from rosenblatt.inspection.predictions import label_words
+from rosenblatt.label_text import label_text
+from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, check_labels, evenly_chosen, tidy
+from rosenblatt.plurals import count_of
+
+_STYLES = ((ORANGE, "////", "^"), (BLUE, None, "o"))
+
+
+def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+    """Draw the rows of ``X`` along w as one dimension, with the boundary at zero: CIML figure 4.7.
+
+    Each row is placed at its signed distance to the boundary, (w.x + b) / |w|. Above, how each class is
+    spread; below, a mark for each row. The title says how far the nearest row is and what the run proved about the
+    margin in the space that it trained in, or how many rows lie on the wrong side. Where all weights are zero there is
+    no direction to look along: all rows are drawn at one place, and the title says so.
+
+    Parameters
+    ----------
+    model : fitted linear model of two classes, or a pipeline that ends in one
+        Distances are those in the space that the steps of a pipeline make.
+    X, y : rows and their labels
+    ax : matplotlib Axes, optional
+        Where to draw, and what is returned; otherwise a new figure is made.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[3, 4], [1, 2], [-3, -4]], ["yes", "yes", "no"]
+    >>> ax = plot_projection(Perceptron(shuffle=False).fit(X, y), X, y)
+    >>> ax.get_xlabel()
+    'signed distance to the boundary, (w.x + b) / |w|'
+    """
+    steps, learner = split_pipeline(model)
+    X = through_steps(steps, X)
+    rule = linear_rule(learner)
+    check_two_classes(learner, rule)
+    if not rule.w.any():
+        return _draw_without_direction(learner, float(rule.b[0]), X, y, axes_for(ax))
+    places = distance(learner, X)
+    labels = check_labels(y, len(places), learner.classes_)
+    ax = axes_for(ax)
+    bins = _bins_with_an_edge_at_zero(places)
+    counts = [np.histogram(places[labels == label], bins)[0] for label in learner.classes_]
+    tallest = max(100 * float(count.max()) / max(1, int(count.sum())) for count in counts)
+    for k, (label, (colour, hatch, marker)) in enumerate(zip(learner.classes_.tolist(), _STYLES, strict=True)):
+        own = np.sort(places[labels == label])
+        share = np.full(len(own), 100 / max(1, len(own)))  # so that a small class shows beside a large one
+        look = {"facecolor": (colour, 0.3), "edgecolor": colour, "hatch": hatch, "linewidth": 1.5}
+        ax.hist(own, _around(bins, own), weights=share, histtype="stepfilled", **look)
+        marks = own[evenly_chosen(len(own))]
+        below = np.full(len(marks), (-0.06 - 0.07 * k) * tallest)
+        name = f"{label_text(label)} ({len(own):,})"
+        ax.plot(marks, below, marker, color=colour, alpha=0.4, markersize=5, label=name)
+        answer = label_text(label)
+        words, side = (f"answer {answer} \u2190  ", "right") if k == 0 else (f"  \u2192 answer {answer}", "left")
+        ax.text(0, 1.13 * tallest, words, color=DARK, ha=side, va="center")
+    ax.axvline(0, color=DARK, linewidth=1.5)
+    ax.axhline(0, color=DARK, linewidth=0.8)
+    where = "" if steps is None else ", x after the pipeline's steps"
+    ax.set_title(_margin_words(learner, places, labels), fontsize="medium")
+    ax.set(
+        xlabel=f"signed distance to the boundary, (w.x + b) / |w|{where}",
+        ylabel="share of the class (%)",
+        ylim=(-0.2 * tallest, 1.2 * tallest),
+    )
+    ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= tallest])
+    _legend(ax)
+    return ax
+
+
+def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) -> Axes:
+    """Draw all rows at the one activation that they have where all weights are zero."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    labels = check_labels(y, n, learner.classes_)
+    for k, (label, (colour, _, marker)) in enumerate(zip(learner.classes_.tolist(), _STYLES, strict=True)):
+        count = int((labels == label).sum())
+        look = {"color": colour, "markersize": 9, "linestyle": "none"}
+        ax.plot([b] * min(count, 1), [k] * min(count, 1), marker, label=f"{label_text(label)} ({count:,})", **look)
+        if count:
+            ax.annotate(f"all {count_of(count, 'row')}", (b, k), (14, 0), textcoords="offset points", va="center")
+    ax.axvline(0, color=DARK, linewidth=1.5)
+    ax.set_yticks([])
+    reach = 2 * abs(b) or 1.0
+    ax.set_title(zero_weights_words(learner, b), fontsize="medium")
+    ax.set(
+        xlabel="activation, w.x + b, the same for every row",
+        xlim=(-reach, reach),
+        ylim=(-0.7, 1.7),
+    )
+    _legend(ax)
+    ax.spines["left"].set_visible(False)
+    return ax
+
+
+def zero_weights_words(learner: Any, b: float) -> str:
+    """Return what a model of two classes answers whose weights are all zero, in words."""
+    answer = f"gets the answer {label_words(learner.classes_.tolist()[int(b > 0)])}" if b else "lies on the boundary"
+    proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
+    came_back = "\nweights that came back to zero: nothing separates the data" * proved
+    return f"All weights are zero: every row {answer}{came_back}"
+
+
+def _legend(ax: Axes) -> None:
+    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=1.4)
+    tidy(ax)
+
+
+def _margin_words(learner: Any, places: np.ndarray, labels: np.ndarray) -> str:
+    """Return what the picture shows of the margin, in words that say which space each length is of."""
+    signed = np.where(labels == learner.classes_[1], places, -places)
+    wrong = int((signed <= 0).sum())
+    if wrong:
+        return f"{wrong:,} of {count_of(len(places), 'example')} on the wrong side"
+    words = f"Separated: the nearest example is {signed.min():.3g} from the boundary (geometric)"
+    report = getattr(learner, "report_", None)
+    if report is not None and report.converged:
+        bracket = f"{report.margin_low:.3g} to {report.margin_high:.3g}"
+        if report.fit_intercept:
+            words += f"\nwith the bias as one more feature the best margin is {bracket}"
+        else:
+            words += f"\nthe best geometric margin through the origin is {bracket}"
+    return words
+
+
+def _bins_with_an_edge_at_zero(places: np.ndarray) -> np.ndarray:
+    """Return bin edges of which zero is one, so that no bar straddles the boundary."""
+    low, high = min(0.0, float(places.min())), max(0.0, float(places.max()))
+    width = (high - low) / 30 or 1.0
+    return width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)
+
+
+def _around(bins: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the bins that sorted values fall into, so that no outline runs along the axis where none are."""
+    if len(values) == 0:
+        return bins
+    first = min(int(np.searchsorted(bins, values[0], side="right")) - 1, len(bins) - 2)  # the last edge is in its bin
+    last = int(np.searchsorted(bins, values[-1], side="left"))
+    return bins[max(0, first) : max(first + 2, last + 1)]

@@ -1,0 +1,128 @@
+"""A picture of weights: named bars, or an image.
+
+Blue stands for the positive class (the second of ``classes_``), orange and hatched for the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.inspection.by_class import find_classes
+from rosenblatt.inspection.geometry import LinearRule, linear_rule
+from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
+from rosenblatt.inspection.predictions import extremes, label_words
+from rosenblatt.inspection.units import find_units
+from rosenblatt.label_text import label_text
+from rosenblatt.parameters import check_integer, shorten
+from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, import_matplotlib, tidy, whole_ticks
+from rosenblatt.plurals import count_of
+
+_MINUS = "\N{MINUS SIGN}"
+_SIGNS_UP_TO = 150  # an image of up to so many weights carries their signs as letters too
+
+
+def plot_weights(
+    model: Any,
+    shape: tuple[int, int] | None = None,
+    ax: Axes | None = None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    top: int = 10,
+    label: Any = None,
+) -> Axes:
+    """Draw the weights: the largest and smallest as named bars or, with a ``shape``, all of them as an image.
+
+    Parameters
+    ----------
+    model : fitted linear model, or a pipeline that ends in one
+        For a vote the averaged weights are drawn, and the title says so.
+    shape : (rows, columns), optional
+        How to lay out the weights, for features that are the pixels of an image.
+    ax : matplotlib Axes, optional
+        Where to draw, and what is returned; otherwise a new figure is made.
+    feature_names, top
+        As for `explain`; for bars.
+    label : optional
+        The class whose weights to draw, where there are more than two.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
+    >>> ax = plot_weights(model, feature_names=["bad", "good", "film"])
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['good', 'film', 'bad']
+    """
+    steps, learner = split_pipeline(model)
+    rule = linear_rule(learner)
+    k = _place(label, rule)
+    w = rule.w[k]
+    negative, positive = "against", "for"
+    if len(rule.w) > 1:
+        negative, positive = f"not {label_text(rule.classes[k])}", label_text(rule.classes[k])
+    elif len(rule.classes) == 2:
+        negative, positive = map(label_text, rule.classes)
+    kind = "Averaged weights of a vote" if rule.averaged else "Weights"
+    scaled = find_units(steps, learner, len(w)) is not None
+    if shape is None:
+        check_integer("top", top, 1)
+        names = feature_labels(learner, len(w), feature_names, steps)
+        ax = axes_for(ax)
+        _bars(ax, w, names, top)
+        ax.set_xlabel(f"weight{' of the scaled feature' * scaled}:  {_MINUS} speaks for {negative},  + for {positive}")
+    else:
+        if math.prod(shape) != len(w) or len(shape) != 2:
+            raise ValueError(f"a {' by '.join(map(str, shape))} image does not hold the {len(w)} weights.")
+        ax = axes_for(ax)
+        _image(ax, w.reshape(shape))
+        ax.set_xlabel(f"{_MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")
+    ax.set_title(kind)
+    return ax
+
+
+def _place(label: Any, rule: LinearRule) -> int:
+    """Return the place of the line of weights to draw: there is one for two classes, whichever is asked for."""
+    if len(rule.w) == 1:
+        return 0
+    places = find_classes(label, rule.classes)
+    if label is None or len(places) != 1:
+        names = ", ".join(map(label_words, rule.classes))
+        raise ValueError(f"pick whose weights to draw with label=, one of {names}: got {shorten(label)}.")
+    return places[0]
+
+
+def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
+    """Draw bars from the largest weight at the top to the smallest, hatched where negative."""
+    shown = extremes(w, top)
+    values = w[shown]
+    heights = np.arange(len(shown), dtype=float)
+    if len(shown) < len(w):
+        heights[top:] += 1  # a gap where the features between are left out
+        left_out = f"{count_of(len(w) - len(shown), 'feature')} between"
+        paper = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        ax.text(0, top, left_out, ha="center", va="center", style="italic", bbox=paper, zorder=3)
+    bars = ax.barh(heights, values, color=np.where(values < 0, ORANGE, BLUE))
+    for bar, value in zip(bars, values, strict=True):
+        bar.set_hatch("////" if value < 0 else "")
+    ax.axvline(0, color=DARK, linewidth=1)
+    ax.set_yticks(heights, [names[i] for i in shown])
+    ax.invert_yaxis()
+    tidy(ax)
+
+
+def _image(ax: Axes, w: np.ndarray) -> None:
+    """Draw weights as an image from orange through white to blue, with their signs where there is room."""
+    colours = import_matplotlib("colors").LinearSegmentedColormap.from_list("signed", [ORANGE, "#FFFFFF", BLUE])
+    largest = float(np.max(np.abs(w), initial=0.0)) or 1.0
+    image = ax.imshow(w, cmap=colours, vmin=-largest, vmax=largest)
+    if w.size <= _SIGNS_UP_TO:
+        for (row, column), value in np.ndenumerate(w):
+            if abs(value) >= largest / 20:
+                ink = "white" if value > 0.6 * largest else DARK
+                ax.text(column, row, "+" if value > 0 else _MINUS, ha="center", va="center", color=ink)
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label="weight")
+    whole_ticks(ax)

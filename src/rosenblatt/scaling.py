@@ -1,0 +1,208 @@
+"""Columns on one scale: centres and spreads from exact sums, and rows made with them.
+
+A number x of a column becomes (x - centre) / spread, each step rounded once, so the same numbers give the same bits
+however rows are cut into blocks and whether they are dense or sparse.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.kernels.column_sums import add_dense_moments, add_sparse_moments, scale_sparse_rows
+from rosenblatt.kernels.exact import LIMBS, UNIT
+from rosenblatt.kernels.exact_sums import carry_limbs
+from rosenblatt.parameters import ParameterError, Setting
+
+METHODS = ("none", "standard", "maxabs")
+"""What can be done to columns: nothing; centred and divided by their standard deviation; divided by their largest."""
+MOST_COLUMNS = {"standard": 1 << 17, "maxabs": 1 << 20}
+"""Columns that can be scaled: the exact sums of each take two kilobytes, and a model stores one number or two."""
+_CARRY = 1 << 22
+"""Rows that are added between carries."""
+
+
+@dataclass(frozen=True)
+class ColumnScale:
+    """What is done to the columns of a matrix.
+
+    Examples
+    --------
+    >>> scale = ColumnScale("standard", np.array([1]), np.array([10.0]), np.array([2.0]))
+    >>> scale.apply(np.array([[7.0, 14.0], [7.0, 10.0]]))
+    array([[7., 2.],
+           [7., 0.]])
+    """
+
+    method: str
+    features: NDArray[np.int64]
+    """The columns that are scaled, in order; the others stay as they are."""
+    centre: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    def apply(self, X: Any) -> Any:
+        """Return a dense matrix or a canonical CSR matrix on this scale, as float64; columns beyond it stay."""
+        centre, spread = self.full(X.shape[1])
+        with np.errstate(over="ignore"):  # what becomes infinite is refused by those who read the rows
+            if not sp.issparse(X):
+                out = np.asarray(X, dtype=np.float64) - centre
+                out /= spread
+                return out
+            centred = np.flatnonzero(centre)
+            if not len(centred):
+                scaled = type(X)((X.data / spread[X.indices], X.indices, X.indptr), shape=X.shape)
+                scaled.has_canonical_format = X.has_canonical_format
+                return scaled
+            return _centred_rows(X, centred, centre, spread)
+
+    def full(self, width: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the centre and the spread of each of ``width`` columns, 0 and 1 for those that stay as they are.
+
+        >>> ColumnScale("standard", np.array([1, 3]), np.array([10.0, 5.0]), np.array([2.0, 4.0])).full(3)
+        (array([ 0., 10.,  0.]), array([1., 2., 1.]))
+        """
+        inside = self.features < width
+        centre, spread = np.zeros(width), np.ones(width)
+        centre[self.features[inside]] = self.centre[inside]
+        spread[self.features[inside]] = self.spread[inside]
+        return centre, spread
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as data that JSON holds."""
+        numbers = {name: getattr(self, name).tolist() for name in ("features", "centre", "spread")}
+        return {"method": self.method, **numbers}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> ColumnScale:
+        """Return what `to_plain` has written."""
+        features = np.array(plain["features"], np.int64)
+        return cls(plain["method"], features, np.array(plain["centre"], float), np.array(plain["spread"], float))
+
+
+def _centred_rows(X: Any, centred: NDArray[np.intp], centre: NDArray[Any], spread: NDArray[Any]) -> Any:
+    n = X.shape[0]
+    most = int(X.indptr[-1]) + n * len(centred)
+    index = np.int32 if most < 2**31 and X.shape[1] < 2**31 else np.int64
+    indptr, indices, values = np.zeros(n + 1, index), np.empty(most, index), np.empty(most)
+    written = scale_sparse_rows(
+        X.indptr, X.indices, X.data.astype(np.float64, copy=False), centred, centre, spread, indptr, indices, values
+    )
+    scaled = type(X)((values[:written], indices[:written], indptr), shape=X.shape)
+    scaled.has_canonical_format = True
+    return scaled
+
+
+class ColumnSums:
+    """What scales are made from: exact sums of the columns of all rows that are added, in any parts.
+
+    Examples
+    --------
+    >>> sums = ColumnSums("standard")
+    >>> sums.add(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    >>> sums.add(np.array([[5.0, 5.0]]))
+    >>> sums.scale().centre, sums.scale().spread
+    (array([3., 5.]), array([1.63299316, 1.        ]))
+    """
+
+    def __init__(self, method: str) -> None:
+        self.method, self.rows, self.width = method, 0, 0
+        self.nonzero = np.zeros(0, np.int64)
+        """For each column, how many of its numbers are not 0."""
+        self._largest = np.zeros(0)
+        self._sums = np.zeros((0, LIMBS), np.int64)
+        self._squares = np.zeros((0, LIMBS), np.int64)
+
+    def add(self, X: Any) -> None:
+        """Add the rows of a matrix of finite numbers, dense or CSR without duplicates."""
+        self._widen(X.shape[1])
+        for start in range(0, X.shape[0], _CARRY):
+            self._add(X[start : start + _CARRY])
+
+    def _add(self, X: Any) -> None:
+        self.rows += X.shape[0]
+        if sp.issparse(X):
+            values = X.data[: X.indptr[-1]].astype(np.float64, copy=False)
+            columns = X.indices[: X.indptr[-1]]
+            self.nonzero += np.bincount(columns[values != 0.0], minlength=self.width)
+            np.maximum.at(self._largest, columns, np.abs(values))
+            if self.method == "standard":
+                add_sparse_moments(self._sums, self._squares, values, columns)
+        else:
+            X = np.ascontiguousarray(X, dtype=np.float64)
+            d = X.shape[1]
+            self.nonzero[:d] += np.count_nonzero(X, axis=0)
+            np.maximum(self._largest[:d], np.abs(X).max(axis=0, initial=0.0), out=self._largest[:d])
+            if self.method == "standard":
+                add_dense_moments(self._sums, self._squares, X)
+        carry_limbs(self._sums)
+        carry_limbs(self._squares)
+
+    def _widen(self, width: int) -> None:
+        more = width - self.width
+        if more <= 0:
+            return
+        most = MOST_COLUMNS[self.method]
+        if width > most:
+            other = ("; ", Setting("scale", "maxabs"), f" takes {MOST_COLUMNS['maxabs']:,}")
+            raise ParameterError(
+                Setting("scale", self.method),
+                f" is for at most {most:,} columns, got {width:,}",
+                *(other if self.method == "standard" else ()),
+                ": leave it out.",
+            )
+        self.width = width
+        self.nonzero, self._largest = np.pad(self.nonzero, (0, more)), np.pad(self._largest, (0, more))
+        if self.method == "standard":
+            self._sums = np.pad(self._sums, ((0, more), (0, 0)))
+            self._squares = np.pad(self._squares, ((0, more), (0, 0)))
+
+    def means(self) -> NDArray[np.float64]:
+        """Return the mean of each column, the exact one rounded once."""
+        return np.array([float(Fraction(total, self.rows << UNIT)) for total in _integers(self._sums)])
+
+    def deviations(self) -> NDArray[np.float64]:
+        """Return the standard deviation of each column (of all its numbers, not n - 1), rounded once."""
+        out = []
+        for total, squares in zip(_integers(self._sums), _integers(self._squares), strict=True):
+            # n**2 times the variance, in units of 2**-(2 UNIT)
+            numerator = ((self.rows * squares) << UNIT) - total * total
+            out.append(_square_root(numerator, self.rows) if numerator else 0.0)
+        return np.array(out)
+
+    def scale(self, features: NDArray[np.int64] | None = None, centred: NDArray[np.bool_] | None = None) -> ColumnScale:
+        """Return the scale of these columns, or of some; ``centred`` says for each column whether it is centred.
+
+        A column whose numbers are all the same is divided by 1.
+        """
+        chosen = np.arange(self.width) if features is None else features[features < self.width]
+        if self.method == "maxabs":
+            centre, spread = np.zeros(self.width), self._largest.copy()
+        else:
+            centre, spread = self.means(), self.deviations()
+            if centred is not None:
+                centre[~centred[: self.width]] = 0.0
+        spread[spread == 0.0] = 1.0
+        return ColumnScale(self.method, chosen, centre[chosen], spread[chosen])
+
+
+def _integers(totals: NDArray[np.int64]) -> list[int]:
+    """Return totals, whose limbs have been carried, as integers in units of 2**-UNIT."""
+    return [int.from_bytes(limbs.astype("<u4").tobytes(), "little", signed=True) for limbs in totals]
+
+
+def _square_root(numerator: int, n: int) -> float:
+    """Return the square root of ``numerator / n**2`` in units of 2**-UNIT, rounded once to the nearest float.
+
+    The root of the integer is cut off after 64 bits or more, with one bit that says whether something was cut off, so
+    that the quotient by n rounds as if it had not been.
+    """
+    shift = max(0, 2 * (64 + n.bit_length()) - numerator.bit_length() + 1) // 2
+    root = math.isqrt(numerator << 2 * shift)
+    inexact = root * root != numerator << 2 * shift
+    return float(Fraction(2 * root + inexact, (n << shift + 1) << UNIT))

@@ -1,0 +1,145 @@
+"""``rosenblatt describe``: a table that fits a terminal, then what to look at and what to answer."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from helpers.commands import THREE, command, written
+from helpers.titanic import titanic_like
+from rosenblatt import data
+
+
+@pytest.fixture(autouse=True)
+def _short_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def described(*words, input=None):
+    result = command("describe", *words, input=input)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert all(len(line) <= 80 for line in result.stdout.splitlines())
+    return result.stdout
+
+
+def test_a_table_is_described_with_no_option():
+    text = described(written(Path(), "t.csv", titanic_like(200, 0)))
+    assert "t.csv, from all 200 rows column kind" in " ".join(text.split())
+    lines = [line.split() for line in text.splitlines()]
+    assert ["PassengerId", "integer", "left", "out", "0", "200"] in [line[:6] for line in lines]
+    assert "- PassengerId: counts the rows: 1, 2, 3, ...; --keep PassengerId uses it" in text
+    assert "To answer before training:" in text
+    assert "which column is the label? Give --target, one of PassengerId, Name, Sex," in " ".join(text.split())
+
+
+def test_with_a_target_there_is_nothing_to_answer():
+    file = written(Path(), "t.csv", titanic_like(200, 0))
+    text = described(file, "--target", "Survived", "--keep", "Booked")
+    assert "To answer" not in text
+    assert "Booked" not in text.partition("Look at:")[2]
+    assert command("describe", file, "-t", "Survived", "--keep", "Name").exit_code == 0
+
+
+def test_every_question_names_the_options_to_give():
+    rows = "".join(f'"1,{234 + k}",{k % 7},{0.5 + k}\n' for k in range(40)) + '"1,999",some,3.5\n'
+    file = written(Path(), "t.csv", "price,count,amount\n" + rows)
+    text = " ".join(described(file, "--target", "amount").split())
+    for words in (
+        "column 'price' holds numbers such as '1,234', whose comma may come before decimals or between thousands: "
+        "give --kind price=decimal-comma or --kind price=thousands-comma.",
+        "column 'count' holds numbers in 40 of its first 41 rows and not in 1, first 'some'",
+        "by --drop count, or give --kind count=number, or --missing-value some if that stands for a missing value.",
+        "column 'amount', the target, has 40 different numbers in 41 rows, such as 0.5, as for a regression: "
+        "name a column of classes by --target",
+    ):
+        assert words in text
+    answers = ["--kind", "price=decimal-comma", "--kind", "count=category", "-t", "count"]
+    assert "To answer" not in described(file, *answers)
+
+
+def test_a_first_line_of_text_is_mentioned():
+    text = described(written(Path(), "t.csv", "red,yes\nblue,no\nred,no\n"), "-t", "-1")
+    assert "though 'red' occurs again below; give --no-header if it is a row." in " ".join(text.split())
+
+
+@pytest.mark.parametrize("cells", [1, 30])
+def test_long_cells_are_cut(cells):
+    header = ",".join(f"a_very_long_name_for_a_column_{k}" for k in range(cells)) + ",y\n"
+    rows = "".join(",".join(["a long value in words " + "x" * (k % 2 * 50)] * cells) + f",{k % 2}\n" for k in range(30))
+    assert "…" in described(written(Path(), "t.csv", header + rows), "-t", "y")
+
+
+def test_svmlight_standard_input_and_json():
+    assert "labels                 1: 4, 2: 4, 3: 4" in described(written(Path(), "a.svm", THREE))
+    uneven = written(Path(), "b.svm", "1 1:2000 2:0.5\n-1 1:1000 2:0.25\n")
+    advice = "Features differ much in size (feature 2 reaches 0.5, feature 1 2000): for training, --scale standard"
+    assert advice in " ".join(described(uneven).split())
+    assert json.loads(command("describe", uneven, "--json").stdout)["notes"][0].startswith(advice)
+    text = described("-", "--format", "csv", "-t", "y", input="a,y\n1,x\n2,z\n")
+    assert "2 columns of -, from all 2 rows" in text
+    answer = json.loads(command("describe", written(Path(), "t.csv", "a,y\n1,x\n2,z\n"), "-t", "y", "--json").stdout)
+    assert [row["becomes"] for row in answer["rows"]] == ["1 feature", "target"]
+    assert (answer["left_out"], answer["questions"]) == ({}, [])
+
+
+def test_a_column_that_is_not_there_is_an_error():
+    result = command("describe", written(Path(), "t.csv", "a,y\n1,x\n2,z\n"), "-t", "why")
+    assert result.exit_code == 2
+    assert "has no column 'why' for the target: its columns are a, y" in result.stderr
+
+
+def test_lists_and_objects_have_no_count_of_missing_values():
+    rows = "".join(f'{{"tags": ["a"], "where": {{"x": 1}}, "x": {k % 7}, "y": {k % 2}}}\n' for k in range(30))
+    lines = [line.split() for line in described(written(Path(), "t.jsonl", rows), "-t", "y").splitlines()]
+    assert ["tags", "nested", "left", "out", "-", "-"] in lines
+    assert ["where", "nested", "left", "out", "-", "-"] in lines
+
+
+def test_rows_without_a_label_are_a_question_unless_they_are_skipped():
+    file = written(Path(), "t.csv", "x,y\n" + "".join(f"{k % 9},{'ab'[k % 2] if k % 5 else ''}\n" for k in range(40)))
+    text = " ".join(described(file, "-t", "y").partition("To answer before training:")[2].split())
+    assert "8 of the first 40 rows have no label, as column 'y' is empty there" in text
+    assert "give --on-error skip to leave such rows out." in text
+    assert "To answer" not in described(file, "-t", "y", "--on-error", "skip")
+
+
+def test_integers_that_are_different_in_every_row_may_be_ids():
+    rows = "".join(f"{7919 * k % 100003},{k % 7},{0.37 * k % 1},{k % 2}\n" for k in range(40))
+    file = written(Path(), "t.csv", "customer,x,share,y\n" + rows)
+    found = described(file, "-t", "y").partition("Look at:\n")[2]
+    assert found == "- customer: different in every row: is it an id? --drop customer leaves it out\n"
+    assert "Look at" not in described(file, "-t", "y", "--drop", "customer")
+
+
+def test_words_beside_numbers_and_codes_are_pointed_out():
+    answers = ["1", "2", "3", "4", "5", "-", "prefer not to say"]
+    rows = "".join(f"{answers[k % 7]},{k % 4:02}001,{k % 3}.5,{k * k % 5 % 2}\n" for k in range(70))
+    file = written(Path(), "t.csv", "happy,plz,x,y\n" + rows)
+    found = " ".join(described(file, "-t", "y").partition("Look at:\n")[2].split())
+    assert found == (
+        "- happy: holds numbers beside '-', 'prefer not to say', so each value is a category; --missing-value - "
+        "--missing-value 'prefer not to say' counts what is no number as missing "
+        "- plz: taken for codes, as '00001' begins with 0 and all have as many digits; --kind plz=number takes them "
+        "for numbers"
+    )
+    answered = described(
+        *(file, "-t", "y", "--missing-value", "-", "--missing-value", "prefer not to say", "--kind", "plz=number")
+    )
+    lines = [line.split() for line in answered.splitlines()]
+    assert ["happy", "integer", "1", "feature", "20", "5"] in [line[:6] for line in lines]
+    assert "Look at" not in answered
+    words = ("--missing-value", "-", "--missing-value", "prefer not to say")
+    trained = json.loads(command("train", file, "-t", "y", *words, "--json").stdout)
+    assert trained["features"] == 6
+
+
+def test_python_prints_what_the_command_prints():
+    file = written(Path(), "t.csv", titanic_like(200, 0))
+    text = described(file, "-t", "Survived").replace("--keep PassengerId", "keep=['PassengerId']")
+    table = data.open(file, "Survived", unclear="drop").describe()
+    printed = str(table)
+    assert max(map(len, printed.splitlines())) <= 80
+    assert printed.splitlines()[:14] == text.splitlines()[:14]
+    assert "- PassengerId: counts the rows: 1, 2, 3, ...; keep=['PassengerId'] uses it" in printed
+    assert "looks" in table.to_dict()
+    assert "looks</th>" in table._repr_html_()

@@ -1,0 +1,233 @@
+"""Rows held out, folds, weights of classes and scales, at the command: all as the library does it in memory."""
+
+import json
+import os
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import rosenblatt
+from helpers.commands import command, written
+from helpers.titanic import titanic_like
+from rosenblatt import AveragedPerceptron, ExactScaler, Perceptron, data
+from rosenblatt.data.splits import Split
+
+FOLDER = os.environ.get("ROSENBLATT_DATA", "")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Ninety rows of three classes, the columns on very different scales."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(90, 3)).round(3)
+    y = np.array(["a", "b", "c"])[np.argmax(X + [0.2, 0, 0] + rng.normal(size=(90, 3)) / 2, axis=1)]
+    lines = [f"{row[0]},{1000 * row[1]!r},{row[2] / 100!r},{label}" for row, label in zip(X.tolist(), y, strict=True)]
+    return written(tmp_path, "t.csv", "\n".join(["x,y,z,label", *lines]) + "\n")
+
+
+def answer(*words):
+    result = command("train", *words, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.filterwarnings("ignore:.*range over:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("scale", ["auto", "standard", "maxabs", "none"])
+def test_rows_held_out_take_no_part_in_training_or_its_scale(table, tmp_path, scale):
+    given = ["--seed", "4", "-o", tmp_path / "m", "--scale", scale]
+    found = answer(table, "-t", "label", "--holdout", "20%", *given)
+    X, y = data.open(table, "label").read()
+    (held,) = Split.of_share(0.2, 4).held_out([y])
+    assert (found["rows"], found["holdout"]["rows"]) == ((~held).sum(), held.sum())
+    if scale != "none":
+        X = ExactScaler("maxabs" if scale == "maxabs" else "standard").fit(X[~held]).transform(X)
+    twin = AveragedPerceptron(random_state=4).fit(X[~held], y[~held])
+    model = rosenblatt.load(tmp_path / "m")
+    assert model.coef_.tobytes() == twin.coef_.tobytes()
+    assert found["holdout"]["accuracy"] == twin.score(X[held], y[held])
+    tested = json.loads(command("test", tmp_path / "m", table, "--json").stdout)
+    assert tested["accuracy"] == twin.score(X, y)
+    lines = command("predict", tmp_path / "m", table).stdout.split()
+    assert lines == twin.predict(X).tolist()
+
+
+def test_folds_predict_each_row_once(table):
+    found = answer(table, "-t", "label", "--folds", "4", "--seed", "2")["folds"]
+    X, y = data.open(table, "label").read()
+    right, by_fold = 0, []
+    for split in Split.of_folds(4, 2):
+        (held,) = split.held_out([y])
+        scaler = ExactScaler().fit(X[~held])
+        twin = AveragedPerceptron(random_state=2).fit(scaler.transform(X[~held]), y[~held])
+        hits = twin.predict(scaler.transform(X[held])) == y[held]
+        right += hits.sum()
+        by_fold.append(hits.mean())
+    assert found["by_fold"] == by_fold
+    assert (found["rows"], found["accuracy"]) == (90, right / 90)
+
+
+@pytest.mark.filterwarnings("ignore:.*range over:sklearn.exceptions.ConvergenceWarning")
+def test_weights_of_classes_bias_and_competing_classes(table, tmp_path):
+    found = answer(table, "-t", "label", "--class-weight", "balanced", "--scale", "none", "-o", tmp_path / "m")
+    X, y = data.open(table, "label").read()
+    twin = AveragedPerceptron(random_state=0, class_weight="balanced").fit(X, y)
+    assert rosenblatt.load(tmp_path / "m").coef_.tobytes() == twin.coef_.tobytes()
+    assert twin.coef_.tobytes() != AveragedPerceptron(random_state=0).fit(X, y).coef_.tobytes()
+    counts = [(y == label).sum() for label in "abc"]
+    assert found["class_weight"] == [90 / (3 * count) for count in counts]
+    answer(table, "-t", "label", "--no-bias", "--multi-class", "direct", "-o", tmp_path / "n", "--scale", "none")
+    twin = AveragedPerceptron(random_state=0, fit_intercept=False, multi_class="direct").fit(X, y)
+    model = rosenblatt.load(tmp_path / "n")
+    assert model.coef_.tobytes() == twin.coef_.tobytes()
+    assert not model.intercept_.any()
+
+
+def test_early_stopping_says_what_it_kept(table):
+    found = answer(table, "-t", "label", "--early-stopping", "-l", "perceptron", "--scale", "none", "-p", "30")
+    X, y = data.open(table, "label").read()
+    with pytest.warns(ConvergenceWarning):
+        twin = Perceptron(max_iter=30, random_state=0, early_stopping=True).fit(X, y)
+    stopped = found["early_stopping"]
+    assert stopped["best_pass"] == twin.best_iter_
+    assert stopped["error_by_pass"] == twin.history_["validation_error"].tolist()
+    words = command("train", table, "-t", "label", "--early-stopping", "-l", "perceptron", "-p", "30").stdout
+    assert "Early stopping held out" in words
+    assert "Error on the rows held out, by pass:" in words
+
+
+def test_each_seed_has_the_scale_of_the_rows_that_it_trains_on(table):
+    table.write_text(table.read_text().replace(",c\n", ",b\n"))
+    words = [table, "-t", "label", "--early-stopping", "-l", "perceptron", "-p", "3", "--holdout", "30%"]
+    several = answer(*words, "--seeds", "3")["holdout"]["by_seed"]
+    stream = data.open(table, "label", scale="standard")
+    split = Split.of_share(0.3, 0)
+    alone = []
+    for seed in range(3):
+        rows = stream.part(split, held=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            twin = Perceptron(max_iter=3, random_state=seed, early_stopping=True).fit_stream(rows)
+        X, y = stream.part(split, held=True, scaled_as=rows).read()
+        alone.append(twin.score(X, y))
+    assert several == alone
+
+
+def test_a_fold_that_cannot_be_trained_is_left_out(tmp_path):
+    file = written(tmp_path, "t.csv", "x,label\n" + "".join(f"{i % 7},a\n" for i in range(30)) + "9,b\n")
+    result = command("train", file, "-t", "label", "--folds", "3")
+    assert result.exit_code == 0, result.stderr
+    assert " of 3 is left out: " in " ".join(result.stderr.split())
+    assert "Accuracy" in result.stdout
+
+
+def test_too_few_rows_to_hold_some_out(tmp_path):
+    path = written(tmp_path, "tiny.csv", "a,label\n1,x\n2,y\n")
+    result = command("train", path, "-t", "label", "--holdout", "20%")
+    assert result.exit_code == 2
+    assert "Error: there are too few rows to hold some of each class out" in " ".join(result.stderr.split())
+
+
+def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
+    words = " ".join(command("train", table, "-t", "label", "--holdout", "0.25").stdout.split())
+    assert "rows held out of training" in words
+    assert "always answering" in words
+    assert "Balanced accuracy" in words
+    for title in ("precision", "recall", "F1"):
+        assert title in words
+    folds = command("train", table, "-t", "label", "--folds", "3").stdout
+    assert "By fold: " in folds
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--holdout", "20"], "--holdout expects a share of the rows between 1% and 99%, such as 20%, got '20'."),
+        (["--holdout", "x"], "--holdout expects a share of the rows between 1% and 99%, such as 20%, got 'x'."),
+        (["--folds", "1"], "--folds must be an integer from 2 to 1000, got 1."),
+        (["--folds", "3", "--holdout", "20%"], "--folds and --holdout both say what the accuracy is measured on"),
+        (["--folds", "3", "--seeds", "2"], "--seeds shows how accuracy varies"),
+        (["--class-weight", "even"], "--class-weight must be 'balanced', got 'even'."),
+        (["--scale", "minmax"], "--scale must be"),
+        (["--multi-class", "all"], "--multi-class must be 'ovr' or 'direct', got 'all'."),
+        (["--no-bias", "-l", "kernel"], "--no-bias is for the other learners"),
+    ],
+)
+def test_what_does_not_go_together(table, words, message):
+    result = command("train", table, "-t", "label", *words)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_what_can_be_read_once_is_not_split(table):
+    for words in (["--holdout", "20%"], ["--folds", "3"], ["--class-weight", "balanced"], ["--scale", "standard"]):
+        result = command("train", "-", "-t", "label", "--format", "csv", *words, input=table.read_text())
+        assert result.exit_code == 2, words
+        assert "read" in result.stderr
+        assert "save it to a file" in result.stderr
+    result = command("train", "-", "-t", "label", "--format", "csv", input=table.read_text())
+    assert result.exit_code == 0, result.stderr
+
+
+def careful_pipeline(frame, seed):
+    """Return what a careful person would make of a data frame."""
+    is_number = {name: pd.api.types.is_numeric_dtype(frame[name]) and frame[name].dtype != bool for name in frame}
+    prepared = ColumnTransformer(
+        [
+            ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), [n for n, yes in is_number.items() if yes]),
+            ("words", OneHotEncoder(handle_unknown="ignore"), [n for n, yes in is_number.items() if not yes]),
+        ]
+    )
+    return make_pipeline(prepared, SGDClassifier(average=True, loss="perceptron", random_state=seed))
+
+
+def accuracies(file, target, frame, y, seed):
+    """Return the accuracy of the command, with no other option, and of a careful pipeline on the same split."""
+    found = answer(file, "--target", target, "--holdout", "20%", "--seed", seed)["holdout"]
+    (held,) = Split.of_share(0.2, seed).held_out([y])
+    assert found["rows"] == held.sum()
+    pipeline = careful_pipeline(frame, seed).fit(frame[~held], y[~held])
+    return found["accuracy"], pipeline.score(frame[held], y[held])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_an_everyday_table_ends_where_a_careful_pipeline_does(tmp_path, seed):
+    file = written(tmp_path, "passengers.csv", titanic_like(900, seed=seed))
+    frame = pd.read_csv(file).drop(columns=["PassengerId", "Name", "Booked", "Note"])
+    ours, theirs = accuracies(file, "Survived", frame, frame.pop("Survived").to_numpy(), seed)
+    assert ours >= theirs - 0.02
+
+
+@pytest.mark.skipif(not FOLDER, reason="ROSENBLATT_DATA names no folder with real data")
+@pytest.mark.parametrize("name", ["adult-train.csv.gz", "ionosphere", "sonar", "breast-cancer-wisconsin", "iris"])
+def test_real_tables_end_where_a_careful_pipeline_does(name):
+    file = os.path.join(FOLDER, "tables", name if "." in name else f"{name}.csv")
+    frame = pd.read_csv(file, header=None, na_values=["?"], skipinitialspace=True)
+    y = frame.pop(frame.columns[-1]).to_numpy()
+    frame = frame.rename(columns=str)
+    pairs = [accuracies(file, "-1", frame, y, seed) for seed in range(3 if "adult" in name else 10)]
+    ours, theirs = np.mean(pairs, axis=0)
+    assert ours >= theirs - 0.02
+
+
+def test_labels_that_the_model_does_not_know_are_said_and_the_model_is_kept(table, tmp_path):
+    names, *lines = table.read_text().splitlines()
+    other = written(tmp_path, "other.csv", "\n".join([names, *(f"{line}." for line in lines)]) + "\n")
+    result = command("train", table, "-t", "label", "--test", other, "-o", tmp_path / "m")
+    assert result.exit_code == 2
+    assert "no label of" in result.stderr
+    assert "Accuracy" not in result.stdout
+    assert rosenblatt.load(tmp_path / "m").classes_.tolist() == ["a", "b", "c"]
+
+
+def test_more_folds_than_rows(table):
+    result = command("train", table, "-t", "label", "--folds", "91")
+    assert result.exit_code == 2
+    assert "--folds 91 is more than the 90 rows: give fewer." in " ".join(result.stderr.split())

@@ -1,0 +1,357 @@
+"""Columns that look like ids, are unclear or need an answer: what is left out, what is kept, what is asked."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from helpers.titanic import titanic_like
+from rosenblatt import data
+from rosenblatt.data.row_source import OnlyDescribed
+from rosenblatt.data.tables.dropped import dropped_phrases
+from rosenblatt.data.tables.id_columns import integers_like_ids, strings_like_ids
+from rosenblatt.parameters import ParameterError, shorten
+
+
+def written(folder, text, name="a.csv"):
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def table(folder, columns, name="a.csv"):
+    """Write columns as CSV with ``;`` between cells, or as Parquet or JSON lines."""
+    if name.endswith("parquet"):
+        pa.parquet.write_table(pa.table(columns), folder / name)
+        return folder / name
+    rows = list(zip(*columns.values(), strict=True))
+    if name.endswith("jsonl"):
+        return written(folder, "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows), name)
+    lines = [";".join(map(str, row)) for row in [tuple(columns), *rows]]
+    return written(folder, "\n".join(lines) + "\n", name)
+
+
+@pytest.mark.parametrize(
+    ("values", "clause"),
+    [
+        (range(30), "counts the rows: 0, 1, 2, ..."),
+        (range(5, 100, 3), "rises from row to row: 5, 8, 11, ..."),
+        (range(100, 0, -2), "falls from row to row: 100, 98, 96, ..."),
+        ([(7 * k) % 31 for k in range(31)], "numbers the rows in another order: 0, 7, 14, ..."),
+        (range(19), None),
+        ([*range(30), 29], None),
+        ([(7 * k) % 31 for k in range(30)], None),
+        ([k + 0.5 for k in range(30)], None),
+        ([*range(80), 80.5], None),
+        ([*range(30), None], None),
+        ([True, False] * 20, None),
+        ([k % 5 for k in range(40)], None),
+    ],
+)
+def test_integers_that_number_the_rows(values, clause):
+    assert integers_like_ids(pa.array(list(values)), ()) == clause
+    if True not in set(values):
+        texts = ["" if value is None else str(value) for value in values]
+        assert integers_like_ids(pa.array(texts), ()) == clause, "as text"
+
+
+def sentences(n, seed, words=3000, length=15):
+    """Return texts whose words are as frequent as those of natural text."""
+    rng = np.random.default_rng(seed)
+    ranks = np.minimum(rng.zipf(1.3, (n, length)), words)
+    return [" ".join(f"w{k}" for k in row) for row in ranks]
+
+
+def test_ids_and_names_are_told_from_free_text():
+    names = [row.split('"')[1] for row in titanic_like(300, 0).splitlines()[1:]]
+    assert strings_like_ids(names) == f"is different in nearly every row, such as {shorten(names[0], 40)}"
+    assert strings_like_ids([f"{k:08x}" for k in range(1000)]) is not None
+    assert strings_like_ids([f"k{k}" for k in range(19)]) is None, "few rows"
+    assert strings_like_ids([f"k{k % 90}" for k in range(100)]) is None, "they repeat"
+    assert strings_like_ids(sentences(500, 1)) is None
+    assert strings_like_ids([f"unique{k} words{k} only{k} here{k}" for k in range(100)]) is not None
+
+
+TITANIC_DROPPED = {
+    "PassengerId": "counts the rows: 1, 2, 3, ...",
+    "Booked": "holds dates, such as ",
+    "Name": "is different in nearly every row, such as ",
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_titanic_like_table_needs_no_answers(tmp_path, seed):
+    file = written(tmp_path, titanic_like(400, seed))
+    stream = data.open(file, "Survived", unclear="drop", missing="mean")
+    assert {name: stream.dropped[name].startswith(why) for name, why in TITANIC_DROPPED.items()} == dict.fromkeys(
+        TITANIC_DROPPED, True
+    )
+    assert stream.dropped.keys() == TITANIC_DROPPED.keys()
+    kinds = {column["name"]: column["kind"] for column in stream.preparation["columns"]}
+    numbers = dict.fromkeys(["Age", "Pclass", "SibSp", "Fare"], "number")
+    assert kinds == numbers | {"Sex": "category", "Embarked": "category", "Alone": "boolean", "Note": "text"}
+    X, y = stream.read()
+    assert (X.shape[0], sorted(set(y))) == (400, ["no", "yes"])
+    new = written(tmp_path, titanic_like(9, 9), "new.csv")
+    assert data.open(new, preparation=stream.preparation).read()[0].shape[0] == 9
+    few = {
+        "Sex": "male",
+        "Age": 3,
+        "Pclass": 1,
+        "SibSp": 0,
+        "Fare": 7.5,
+        "Embarked": "S",
+        "Alone": True,
+        "Note": "late",
+    }
+    new = written(tmp_path, json.dumps(few) + "\n", "new.jsonl")
+    assert data.open(new, preparation=stream.preparation).read()[0].shape == (1, X.shape[1]), "without those left out"
+    kept = data.open(file, "Survived", unclear="drop", missing="mean", keep=["PassengerId", "Booked", "Name"])
+    kinds = {column["name"]: column["kind"] for column in kept.preparation["columns"]}
+    assert (kinds["PassengerId"], kinds["Booked"], kinds["Name"]) == ("number", "date", "text")
+    assert kept.dropped == {}
+    lines = titanic_like(400, seed).splitlines()
+    stream.read()
+    assert stream.filled.keys() == {"Age", "Embarked"}
+    assert stream.filled["Age"] == sum(",male,," in line or ",female,," in line for line in lines)
+
+
+def test_all_questions_about_a_file_are_one_message(tmp_path):
+    file = written(tmp_path, titanic_like(200, 0))
+    with pytest.raises(data.DataError) as caught:
+        data.open(file)
+    words = str(caught.value)
+    for part in (
+        "which column is the label? Give target, one of PassengerId, Name",
+        "Column 'Booked' holds dates, such as '1912-",
+        "drop=['Booked'], or give kinds={'Booked': 'date'}; unclear='drop' leaves out all such columns.",
+        "Values are missing in the first 200 rows of 'Age' (",
+        "'Embarked' (",
+        "give missing='zero' or missing='mean' to fill them.",
+    ):
+        assert part in words
+    with pytest.raises(data.DataError, match=r"column 'Booked' .* Column 'Fare', the target, has \d+ .* are missing"):
+        data.open(file, "Fare")
+    with pytest.raises(ParameterError, match=r"^which column of .*a.csv is the label\? Give target, one of"):
+        data.open(file, unclear="drop", missing="mean")
+
+
+def test_ids_of_integers_stay_numbers_where_nothing_is_left_out(tmp_path):
+    file = table(tmp_path, {"id": range(40), "x": [0.5] * 40, "y": ["a", "b"] * 20})
+    assert data.open(file, "y").feature_names == ["id", "x"]
+    stream = data.open(file, "y", unclear="drop")
+    assert (stream.feature_names, stream.dropped) == (["x"], {"id": "counts the rows: 0, 1, 2, ..."})
+    assert data.open(file, "y", unclear="drop", kinds={"id": "number"}).feature_names == ["id", "x"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl"])
+def test_what_is_left_out_does_not_depend_on_the_format(tmp_path, name):
+    rng = np.random.default_rng(0)
+    columns = {
+        "id": list(range(7, 307)),
+        "code": [f"{k:05d}x" for k in rng.permutation(300)],
+        "some": [f"s{k}" for k in rng.integers(0, 400, 300)],
+        "x": rng.normal(size=300).tolist(),
+        "colour": ["red", "green", "blue"] * 100,
+        "y": ["a", "b"] * 150,
+    }
+    stream = data.open(table(tmp_path, columns, name), "y", unclear="drop")
+    assert list(stream.dropped) == ["id", "code", "some"]
+    assert stream.dropped["some"].endswith(f"different values in 300 rows, such as {columns['some'][0]!r}")
+    assert stream.feature_names == ["x", "colour=blue", "colour=green", "colour=red"]
+    assert data.open(table(tmp_path, columns, name), "y", unclear="drop", keep=["some"]).n_features > 2**18
+
+
+def test_many_categories_that_repeat_are_hashed(tmp_path):
+    file = table(tmp_path, {"zip": [f"z{k % 1500}" for k in range(6000)], "y": ["a", "b"] * 3000})
+    stream = data.open(file, "y", unclear="drop")
+    assert stream.preparation["columns"] == [{"name": "zip", "kind": "category"}]
+    assert (stream.n_features, stream.dropped) == (2**18, {})
+    with pytest.raises(data.DataError, match="column 'zip' has 1500 different values in 6000 rows"):
+        data.open(file, "y")
+
+
+def test_something_is_always_left_to_learn_from(tmp_path):
+    labels = ["a", "b"] * 20
+    names = [f"k{k}" for k in range(40)]
+    stream = data.open(table(tmp_path, {"id": range(40), "name": names, "y": labels}), "y", unclear="drop")
+    assert (stream.feature_names, list(stream.dropped)) == (["id"], ["name"])
+    stream = data.open(table(tmp_path, {"name": names, "y": labels}), "y", unclear="drop")
+    assert (stream.preparation["columns"], stream.dropped) == ([{"name": "name", "kind": "text"}], {})
+    file = table(tmp_path, {"x": [[k] for k in range(40)], "y": labels}, "a.parquet")
+    with pytest.raises(data.DataError, match=r"no column of .*a.parquet is left to learn from: column 'x' holds list"):
+        data.open(file, "y", unclear="drop")
+
+
+def test_values_that_cannot_be_features_are_left_out_and_cannot_be_kept(tmp_path):
+    columns = {"x": [0.5, 1.5] * 10, "nested": [[1]] * 20, "y": [0, 1] * 10}
+    for name in ("a.parquet", "a.jsonl"):
+        file = table(tmp_path, columns, name)
+        stream = data.open(file, "y", unclear="drop")
+        assert list(stream.dropped) == ["nested"]
+        assert stream.dropped["nested"].endswith(", and cannot be used as a feature")
+        assert "keep" not in str(ParameterError(*dropped_phrases(stream.dropped)))
+        with pytest.raises(data.DataError, match="column 'nested' holds list"):
+            data.open(file, "y", unclear="drop", keep=["nested"])
+
+
+def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
+    file = written(tmp_path, "a,b,y\n" + "1,2,3\n2,3,4\n" * 10 + "1,two,3\n")
+    with pytest.raises(data.DataError, match=r"column 'b' holds numbers in 20 of its first 21 rows and not in 1"):
+        data.open(file, "y", unclear="drop")
+    stream = data.open(file, "y", unclear=OnlyDescribed("drop"))
+    assert stream.feature_names == ["a"]
+    assert "column 'b' holds numbers in 20" in str(ParameterError(*stream.notes[0]))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"keep": "a"}, "keep must be a list of strings, got 'a': give keep=['a']."),
+        ({"keep": ["zz"]}, "has no column 'zz': its columns are a, b, y"),
+        ({"keep": ["a"], "drop": ["a"]}, "keep and drop both name the column 'a': a column is kept or left out."),
+        ({"drop": ["a,b"]}, "has no column 'a,b': name columns one by one, drop=['a', 'b']."),
+        ({"keep": ["a, b"]}, "has no column 'a, b': name columns one by one, keep=['a', 'b']."),
+        ({"unclear": "describe"}, "unclear must be 'error' or 'drop', got 'describe'."),
+        ({"unclear": "ask"}, "unclear must be 'error' or 'drop', got 'ask'."),
+    ],
+)
+def test_bad_options_are_one_sentence(tmp_path, options, sentence):
+    file = written(tmp_path, "a,b,y\n1,2,3\n")
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        data.open(file, "y", **options)
+    assert sentence in str(caught.value)
+
+
+def test_svmlight_text_has_no_columns_to_keep_but_may_be_opened_as_the_commands_do(tmp_path):
+    file = written(tmp_path, "1 1:2\n-1 1:3\n", "a.svm")
+    stream = data.open(file, unclear="drop")
+    assert (stream.dropped, stream.notes) == ({}, [])
+    with pytest.raises(ValueError, match="keep has no meaning"):
+        data.open(file, keep=["a"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "regression"),
+    [
+        ([k + 0.5 for k in range(12)], True),
+        ([0.5, 1.5] * 50, False),
+        ([0.1 * (k % 40) for k in range(1000)], True),
+        (list(range(300)), True),
+        ([k % 101 for k in range(300)], True),
+        ([k % 100 for k in range(300)], False),
+        ([k % 101 for k in range(304)], False),
+        ([f"{k},5" for k in range(30)], True),
+        (["a", "b"] * 10, False),
+    ],
+)
+def test_targets_of_a_regression(tmp_path, labels, regression):
+    file = table(tmp_path, {"x": [k % 3 for k in range(len(labels))], "y": labels})
+    for unclear in ("error", "drop"):
+        if not regression:
+            assert len(data.open(file, "y", unclear=unclear).read()[1]) == len(labels)
+            continue
+        with pytest.raises(data.DataError) as caught:
+            data.open(file, "y", unclear=unclear)
+        words = str(caught.value)
+        assert (
+            f"column 'y', the target, has {len(set(labels))} different numbers in {len(labels):,} rows, such" in words
+        )
+        assert "as for a regression: name a column of classes by target, or make classes of the numbers" in words
+    assert len(data.open(file, "y", kinds={"y": "category"}).read()[1]) == len(labels)
+    assert len(data.open(file, labels=False, drop=["y"]).read()[1]) == len(labels)
+
+
+def test_files_of_two_formats(tmp_path):
+    columns = {"x": [1, 2], "y": [0, 1]}
+    files = [table(tmp_path, columns, name) for name in ("a.csv", "b.parquet")]
+    with pytest.raises(data.DataError, match=r"a.csv is csv and .*b.parquet is parquet, expected files of one format"):
+        data.open(files, "y")
+    with pytest.raises(data.DataError, match=r"b.parquet is parquet and .*a.csv is csv, expected files of one format"):
+        data.open(files[::-1], "y")
+    assert data.open([files[0], table(tmp_path, columns, "c.csv")], "y").read()[0].shape == (4, 1)
+
+
+@pytest.mark.parametrize("first", ["1,male,yes", "0,female,no", "1,2,yes", "0,1,0"])
+def test_a_first_row_with_some_numbers_that_count_is_a_row(tmp_path, first):
+    file = written(tmp_path, f"{first}\n7,male,yes\n9,female,no\n8,male,yes\n")
+    stream = data.open(file, -1)
+    assert len(stream.read()[1]) == 4
+    assert stream.notes == []
+
+
+def test_a_first_row_with_the_target_names_columns(tmp_path):
+    file = written(tmp_path, "0,1,label\n7,3,yes\n9,4,no\n")
+    assert data.open(file, "label").feature_names == ["0", "1"]
+    assert data.open(file, "label").notes == []
+    assert data.open(file, "label").describe()["column"] == ["0", "1", "label"]
+    assert len(data.open(file, -1).read()[1]) == 3
+
+
+HEADERS = {
+    "nothing tells": ("red,round\ngreen,long\nblue,flat\nred2,flat2\n", "its first line was taken for the names"),
+    "it is there again": (
+        "red,yes\nblue,no\nred,no\nblue,yes\n" + "green,no\nblue,yes\n" * 5,
+        "red, yes, though 'red' occurs again below",
+    ),
+    "values repeat, but not those": ("colour,label\n" + "red,yes\nblue,no\n" * 4, ""),
+    "numbers below": ("a,b\n1,x\n2,y\n", ""),
+    "booleans below": ("a,b\ntrue,x\nfalse,y\n", ""),
+    "dates below": ("a,b\n2020-01-01,x\n2020-01-02,y\n", ""),
+    "a number above": ("1,b\n2,y\n", ""),
+    "numbers that count the columns": ("0,1\n1,0\n1,1\n0,0\n", "names of its columns, 0, 1;"),
+    "from 1, above text": ("1,2\nred,yes\nblue,no\n", "names of its columns, 1, 2;"),
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_a_first_row_is_never_silently_a_header(tmp_path, case):
+    text, sentence = HEADERS[case]
+    file = written(tmp_path, text)
+    for unclear in ("error", "drop") if case != "dates below" else ("drop",):
+        stream = data.open(file, -1, unclear=unclear)
+        words = [str(ParameterError(*note)) for note in stream.notes]
+        assert len(words) == bool(sentence)
+        if words:
+            assert sentence in words[0]
+            assert words[0].endswith("; give header=False if it is a row.")
+        for header in (True, False):
+            assert data.open(file, -1, unclear="drop", header=header).notes == []
+    if sentence:
+        named = text.split("\n")[0].split(",")[-1]
+        assert data.open(file, named, unclear="drop").notes == [], "naming a column says that it has a name"
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_digits_with_leading_zeros_are_codes(tmp_path, ending):
+    mark = "," if ending == "csv" else "\t"
+    rows = [(f"{k % 4:02}001", f"{k % 2}", f"0.{k % 5}", f"0{k % 11}", f" {k % 3:03} ", "yn"[k % 2]) for k in range(60)]
+    text = "".join(mark.join(row) + "\n" for row in [("plz", "flag", "share", "ragged", "few", "y"), *rows])
+    (tmp_path / f"a.{ending}").write_text(text)
+    stream = data.open(tmp_path / f"a.{ending}", "y")
+    kinds = {column["name"]: column["kind"] for column in stream.preparation["columns"]}
+    assert kinds == {"plz": "category", "flag": "number", "share": "number", "ragged": "number", "few": "category"}
+    assert stream.feature_names[:4] == ["plz=00001", "plz=01001", "plz=02001", "plz=03001"]
+    number = data.open(tmp_path / f"a.{ending}", "y", kinds={"plz": "number", "few": "number"})
+    assert number.read()[0][5].tolist() == [1001.0, 1.0, 0.0, 5.0, 2.0]
+
+
+def test_codes_are_strings_as_others_are(tmp_path):
+    different = [f"{7919 * k % 100003:06}" for k in range(100)]
+    rows = "".join(f"{code},{k % 3},{k % 2}\n" for k, code in enumerate(different))
+    (tmp_path / "a.csv").write_text("code,x,y\n" + rows)
+    assert "different" in data.open(tmp_path / "a.csv", "y", unclear="drop").dropped["code"]
+    stored = [{"code": 8001, "x": k, "y": k % 2} for k in range(9)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in stored))
+    assert data.open(tmp_path / "a.jsonl", "y").preparation["columns"][0]["kind"] == "number"
+
+
+def test_questions_name_the_way_to_leave_columns_out_at_once(tmp_path):
+    rows = "".join(f"2020-01-{k % 28 + 1:02},{k % 3},{k % 2}\n" for k in range(40))
+    (tmp_path / "a.csv").write_text("when,x,y\n" + rows)
+    with pytest.raises(data.DataError, match=r"kinds={'when': 'date'}; unclear='drop' leaves out all such columns\.$"):
+        data.open(tmp_path / "a.csv", "y")
+    (tmp_path / "a.csv").write_text("price,x,y\n" + '"1,234",1,1\n"2,345",2,0\n' * 20)
+    with pytest.raises(data.DataError, match=r"thousands-comma'}\.$"):
+        data.open(tmp_path / "a.csv", "y")

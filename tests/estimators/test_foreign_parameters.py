@@ -1,0 +1,98 @@
+"""Parameters of other libraries get a sentence, and scikit-learn still reads the constructors."""
+
+import copy
+import inspect
+import pickle
+
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import PassiveAggressiveClassifier, SGDClassifier
+from sklearn.linear_model import Perceptron as Theirs
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron
+
+LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron, RescaledPerceptron]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("tol", "training ends after a pass without a mistake"),
+        ("eta0", "predictions do not depend on the size of the steps"),
+        ("penalty", "weights are not penalised"),
+        ("alpha", "weights are not penalised"),
+        ("l1_ratio", "weights are not penalised"),
+        ("loss", "the loss is the perceptron's"),
+        ("learning_rate", "predictions do not depend on the size of the steps"),
+        ("average", "averages are kept by every run: use AveragedPerceptron"),
+        ("C", "steps have no largest size"),
+        ("initializer", "weights start from zero"),
+    ],
+)
+def test_foreign_parameters_say_what_to_do(learner, name, sentence):
+    with pytest.raises(TypeError, match=f"^{learner.__name__} has no parameter {name}; {sentence}"):
+        learner(**{name: 1})
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("theirs", [Theirs, SGDClassifier, PassiveAggressiveClassifier])
+def test_every_parameter_of_scikit_learn_is_known_or_has_a_sentence(learner, theirs):
+    own = inspect.signature(learner).parameters
+    for name in set(inspect.signature(theirs).parameters) - set(own):
+        with pytest.raises(TypeError, match=f"has no parameter {name};") as refusal:
+            learner(**{name: None})
+        if learner is not RescaledPerceptron:
+            assert "it has" not in str(refusal.value), "a sentence of its own"
+
+
+def test_slips_name_the_parameter_that_was_meant():
+    with pytest.raises(TypeError, match=r"has no parameter maxiter; did you mean 'max_iter'\?"):
+        Perceptron(maxiter=3)
+    with pytest.raises(TypeError, match=r"AveragedPerceptron has no parameter hypothesis; .* use Perceptron"):
+        AveragedPerceptron(hypothesis="last")
+    with pytest.raises(TypeError, match=r"KernelPerceptron has no parameter fit_intercept; .* coef0"):
+        KernelPerceptron(fit_intercept=True)
+    with pytest.raises(TypeError, match="it has fit_intercept, max_rescalings"):
+        RescaledPerceptron(zzz=1)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_constructors_are_read_copied_and_pickled(learner):
+    model = learner(random_state=3)
+    assert model.get_params()["random_state"] == 3
+    assert set(inspect.signature(learner).parameters) == set(model.get_params())
+    for other in (clone(model), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert other.get_params() == model.get_params()
+
+
+def test_a_class_of_its_own_may_take_anything():
+    class Mine(Perceptron):
+        def __init__(self, eta0=1.0, **others):
+            super().__init__(**others)
+            self.eta0 = eta0
+
+    assert Mine(eta0=2.0, max_iter=3).max_iter == 3
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_set_params_says_what_the_constructor_says(learner):
+    with pytest.raises(TypeError) as constructed:
+        learner(tol=1e-3)
+    with pytest.raises(ValueError, match=f"^{learner.__name__} has no parameter tol; ") as refusal:
+        learner().set_params(random_state=0, tol=1e-3)
+    assert str(refusal.value) == str(constructed.value)
+    with pytest.raises(ValueError, match="Invalid parameter 'zzz' for estimator"):
+        learner().set_params(zzz=1)
+    assert learner().set_params(random_state=7).random_state == 7
+
+
+def test_a_grid_says_it_too():
+    X, y = [[1.0], [-1.0]] * 5, [1, 0] * 5
+    with pytest.raises(ValueError, match="Perceptron has no parameter eta0; predictions do not depend"):
+        GridSearchCV(Perceptron(), {"eta0": [0.1, 1.0]}).fit(X, y)
+    with pytest.raises(ValueError, match="Perceptron has no parameter tol; training ends"):
+        GridSearchCV(make_pipeline(StandardScaler(), Perceptron()), {"perceptron__tol": [0.1]}).fit(X, y)

@@ -1,0 +1,221 @@
+"""Records one by one: the bits of partial_fit on the same rows as a matrix, by name."""
+
+import copy
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, load, save
+from rosenblatt.training.state import LinearState
+
+LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
+WORDS = ("red", "green", "blue")
+
+
+def records(n=120, classes=2, seed=0):
+    """Return records with names that come up on the way, and labels."""
+    rng = np.random.default_rng(seed)
+    rows, labels = [], []
+    for i in range(n):
+        row = {f"x{j}": float(rng.normal()) for j in rng.permutation(4 + i // 10)[:5].tolist()}
+        row |= {"colour": WORDS[rng.integers(3)], "big": bool(rng.random() < 0.5), "count": int(rng.integers(5))}
+        rows.append(row)
+        labels.append(int(rng.integers(classes)))
+    return rows, labels
+
+
+def slow_matrix(rows, names):
+    """Return records as a matrix, by the rules that the documentation states."""
+    X = np.zeros((len(rows), len(names)))
+    for i, row in enumerate(rows):
+        for name, value in row.items():
+            if isinstance(value, str):
+                X[i, names.index(f"{name}={value}")] = 1.0
+            else:
+                X[i, names.index(name)] = float(value)
+    return X
+
+
+def learned(model, rows, labels):
+    for x, y in zip(rows, labels, strict=True):
+        assert model.learn_one(x, y) is model
+    return model
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"class_weight": {1: 2.0}}, {"max_updates": 20}])
+def test_the_bits_are_those_of_partial_fit(learner, options):
+    rows, labels = records()
+    model = learned(learner(**options), rows, labels)
+    names = model.feature_names_in_.tolist()
+    assert len(names) == len(set(names)) == model.n_features_in_
+    X = slow_matrix(rows, names)
+    twin = learner(**options).partial_fit(X, labels)
+    for name in ("w", "u", "b", "beta", "counters", "radius"):
+        assert np.array_equal(getattr(model.state_, name), getattr(twin.state_, name)), name
+    assert model.history_.tolist() == twin.history_.tolist()
+    assert model.n_iter_ == 1, "rows that follow each other are one pass"
+    frame = pd.DataFrame(X, columns=names)
+    assert np.array_equal(model.decision_function(frame), twin.decision_function(X))
+    assert [model.predict_one(x) for x in rows] == twin.predict(X).tolist()
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "direct"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_classes_that_come_up_on_the_way(learner, multi_class):
+    rows, labels = records(classes=4)
+    labels = np.array(["a", "much longer", "b", "c"])[labels].tolist()
+    model = learned(learner(multi_class=multi_class), rows, labels)
+    X = slow_matrix(rows, model.feature_names_in_.tolist())
+    twin = learner(multi_class=multi_class)
+    for i in range(len(rows)):
+        twin.partial_fit(X[i : i + 1], labels[i : i + 1])
+    for name in ("w", "u", "b", "beta"):
+        assert np.array_equal(getattr(model.state_, name), getattr(twin.state_, name)), name
+    assert [model.predict_one(x) for x in rows] == twin.predict(X).tolist()
+    assert model.n_updates_ == twin.n_updates_
+
+
+def test_before_anything_was_learned_there_is_no_answer():
+    assert Perceptron().predict_one({"a": 1}) is None
+    model = Perceptron().learn_one({"a": 1}, "only")
+    assert model.predict_one({"a": -5}) == "only"
+    assert model.learn_one({"a": -1}, "other").predict_one({}) in ("only", "other")
+
+
+def test_names_that_are_new_count_for_nothing():
+    model = learned(Perceptron(), [{"a": 1.0}, {"b": 1.0}], [True, False])
+    assert model.predict_one({"a": 1, "never seen": 1e9, "colour": "red"}) is model.predict_one({"a": 1})
+    assert model.feature_names_in_.tolist() == ["a", "b"], "predicting teaches nothing"
+
+
+@pytest.mark.parametrize(
+    ("x", "kind", "sentence"),
+    [
+        ({"age": None}, ValueError, "expected a finite number, a boolean or a string for 'age', got None: leave out"),
+        ({"age": math.nan}, ValueError, "for 'age', got nan: leave out a value that is missing"),
+        ({"age": math.inf}, ValueError, "for 'age', got inf"),
+        ({"age": 10**400}, ValueError, "for 'age', got 0x"),
+        ({"age": pd.NA}, ValueError, "for 'age', got <NA>: leave out a value that is missing"),
+        ({"age": pd.NaT}, ValueError, "for 'age', got NaT: leave out a value that is missing"),
+        (
+            {"tags": ["b", "a"]},
+            TypeError,
+            r"^expected a number, a boolean or a string for 'tags', got \['b', 'a'\]: give several values as features "
+            r"of their own, for instance {'tags=b': 1}\.$",
+        ),
+        ({"age": []}, TypeError, r"a string for 'age', got \[\]\.$"),
+        ({"age": 2j}, TypeError, r"a string for 'age', got 2j\.$"),
+        ({1: 2.0}, TypeError, "expected names that are strings, got 1: use '1'"),
+        ([1.0, 2.0], TypeError, "expected a dictionary from names to values, got .* partial_fit and predict"),
+        ({"a=b": 1.0, "a": "b"}, ValueError, "expected each feature once, got 'a=b' twice"),
+    ],
+)
+def test_what_is_no_record_is_refused_and_nothing_changes(x, kind, sentence):
+    model = learned(Perceptron(), [{"a": 1.0}, {"b": 1.0}], [1, 0])
+    before = pickle.dumps(model)
+    for call in (lambda: model.learn_one(x, 1), lambda: model.predict_one(x)):
+        with pytest.raises(kind, match=sentence):
+            call()
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize(
+    ("y", "sentence"),
+    [
+        (None, "expected a label that is a word"),
+        (0.5, "as for a regression"),
+        ([1], "a word"),
+        ("word", "all words or"),
+    ],
+)
+def test_what_is_no_label_is_refused(y, sentence):
+    model = learned(Perceptron(), [{"a": 1.0}, {"b": 1.0}], [1, 0])
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        model.learn_one({"new": 1.0}, y)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert model.learn_one({"newer": 1.0}, 1).feature_names_in_.tolist() == ["a", "b", "newer"]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("way", ["file", "pickle", "copy"])
+def test_a_model_that_was_kept_goes_on(learner, way, tmp_path):
+    rows, labels = records()
+    whole = learned(learner(), rows, labels)
+    half = learned(learner(), rows[:60], labels[:60])
+    if way == "file":
+        save(half, tmp_path / "m")
+        again = load(tmp_path / "m")
+    else:
+        again = pickle.loads(pickle.dumps(half)) if way == "pickle" else copy.deepcopy(half)
+    assert [again.predict_one(x) for x in rows] == [half.predict_one(x) for x in rows]
+    learned(again, rows[60:], labels[60:])
+    for name in ("w", "u", "b", "beta"):
+        assert np.array_equal(getattr(again.state_, name), getattr(whole.state_, name)), name
+    assert again.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
+
+
+def test_rows_with_names_and_records_mix():
+    rows, labels = records()
+    names = learned(Perceptron(), rows, labels).feature_names_in_.tolist()
+    X = slow_matrix(rows, names)
+    frame = pd.DataFrame(X, columns=names)
+    model = Perceptron().partial_fit(frame[:50], labels[:50])
+    learned(model, rows[50:80], labels[50:80])
+    model.partial_fit(frame[80:], labels[80:])
+    learned(model, rows[:10], labels[:10])
+    twin = Perceptron().partial_fit(np.vstack([X, X[:10]]), labels + labels[:10])
+    assert np.array_equal(model.state_.w, twin.state_.w)
+    assert model.n_iter_ == 4
+    assert model.n_updates_ == twin.n_updates_
+
+
+def test_rows_without_names_do_not():
+    model = learned(Perceptron(), [{"a": 1.0}, {"b": 1.0}], [1, 0])
+    with pytest.raises(ValueError, match="learns from records by name, and these rows have no names"):
+        model.partial_fit([[1.0, 0.0]], [1])
+    model.fit([[1.0, 0.0], [0.0, 1.0]], [1, 0])  # from the start
+    with pytest.raises(ValueError, match="trained on columns without names"):
+        model.learn_one({"a": 1.0}, 1)
+    with pytest.raises(ValueError, match="trained on columns without names"):
+        model.predict_one({"a": 1.0})
+    model.partial_fit([[1.0, 0.0]], [1])
+
+
+def test_a_kernel_perceptron_points_elsewhere():
+    assert not hasattr(KernelPerceptron(), "learn_one")
+    with pytest.raises(AttributeError, match="DictVectorizer"):
+        KernelPerceptron().learn_one({}, 1)
+    with pytest.raises(ValueError, match="pocket"):
+        Perceptron("pocket").learn_one({"a": 1}, 1)
+
+
+def test_new_columns_are_copied_a_few_times_in_all(monkeypatch):
+    """Adding a column must not copy all weights: the arrays are made anew a number of times that is a logarithm."""
+    made = []
+    real = LinearState.widen
+
+    def widen(self, d):
+        before = self.w.base
+        real(self, d)
+        if self.w.base is not before:
+            made.append(d)
+
+    monkeypatch.setattr(LinearState, "widen", widen)
+    model = Perceptron()
+    for i in range(2000):
+        model.learn_one({f"x{i}": 1.0}, i % 3)
+    assert model.n_features_in_ == 2000
+    assert len(made) < 60
+
+
+def test_no_warning_comes_from_names():
+    rows, labels = records()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = learned(AveragedPerceptron(), rows, labels)
+        model.predict_one(rows[0])

@@ -1,0 +1,112 @@
+"""The plane with its rows, the line between them, its margin and w."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, SphereLift, VotedPerceptron
+from rosenblatt.data import make_rings, make_xor
+from rosenblatt.inspection.geometry import distance
+from rosenblatt.plots import plot_boundary
+
+AND = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
+LABELS = np.array([0, 0, 0, 1])
+RNG = np.random.default_rng(0)
+CLOUDS = RNG.normal(size=(80, 2)) + np.repeat([[1.5, 1.5], [0.0, 0.0]], 40, axis=0)
+NAMES = np.repeat(["spam", "ham"], 40)
+
+
+def axes():
+    return Figure(layout="constrained").subplots()
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def rings(ax, what):
+    (found,) = [part for part in ax.collections if str(part.get_label()).startswith(what)]
+    return found.get_offsets()
+
+
+def test_the_margin_goes_through_the_nearest_rows_and_w_is_at_a_right_angle():
+    model = Perceptron(shuffle=False).fit(AND, LABELS)
+    ax = plot_boundary(model, AND, LABELS, axes())
+    nearest = np.abs(distance(model, AND)).min()
+    assert ax.get_title() == f"Separated: the nearest row is {nearest:.3g} from the boundary (geometric)"
+    for line in ax.get_lines():
+        places = np.array([line.get_xy1(), line.get_xy2()])
+        np.testing.assert_allclose(np.abs(distance(model, places)), nearest)
+    assert len(ax.get_lines()) == 2
+    np.testing.assert_allclose(np.abs(distance(model, rings(ax, "nearest"))), nearest)
+    (arrow,) = [text for text in ax.texts if text.arrow_patch is not None]
+    along = np.subtract(arrow.xy, arrow.xyann)
+    assert along / np.linalg.norm(along) == pytest.approx((model.coef_[0] / np.linalg.norm(model.coef_)).tolist())
+    assert distance(model, [arrow.xyann])[0] == pytest.approx(0, abs=1e-12)
+    assert legend(ax) == ["0 (3)", "1 (1)", "distance of the nearest row", "nearest (2)"]
+    ax.figure.canvas.draw()
+
+
+def test_rings_show_the_rows_that_are_wrong():
+    model = AveragedPerceptron(random_state=0).fit(CLOUDS, NAMES)
+    ax = plot_boundary(model, CLOUDS, NAMES, axes())
+    wrong = model.predict(CLOUDS) != NAMES
+    assert ax.get_title() == f"{wrong.sum()} of 80 rows on the wrong side"
+    np.testing.assert_array_equal(rings(ax, "wrong"), CLOUDS[wrong])
+    assert not ax.get_lines()
+
+
+def test_a_row_on_the_boundary_is_on_no_side():
+    model = Perceptron(shuffle=False, fit_intercept=False).fit([[1.0, 0.0], [-1.0, 0.0]], [1, -1])
+    rows = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    ax = plot_boundary(model, rows, [1, -1, -1], axes())
+    assert ax.get_title() == "1 of 3 rows on the wrong side"
+    np.testing.assert_array_equal(rings(ax, "wrong"), [[0.0, 1.0]])
+
+
+def test_weights_that_are_zero_have_no_line():
+    rows, labels = make_xor()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = Perceptron(shuffle=False).fit(rows, labels)
+    ax = plot_boundary(model, rows, labels, axes())
+    assert ax.get_title().startswith("All weights are zero: every row lies on the boundary")
+
+
+def test_boundaries_may_be_curved():
+    rows, labels = make_rings(100, random_state=0)
+    lifted = make_pipeline(SphereLift(), AveragedPerceptron(random_state=0, max_iter=100)).fit(rows, labels)
+    kernel = KernelPerceptron(kernel="rbf", random_state=0).fit(rows, labels)
+    vote = VotedPerceptron(random_state=0, max_iter=3).fit(CLOUDS, NAMES)
+    for model, X, y in ((lifted, rows, labels), (kernel, rows, labels), (vote, CLOUDS, NAMES)):
+        ax = plot_boundary(model, X, y, axes())
+        wrong = int((model.predict(X) != y).sum())
+        expected = f"{wrong} of {len(y)} rows on the wrong side" if wrong else "Separated: every row is on its side"
+        assert ax.get_title() == expected
+        assert not ax.get_lines()
+        assert not ax.texts
+
+
+def test_several_classes_and_frames_through_a_pipeline():
+    frame = pd.DataFrame(RNG.normal(size=(90, 2)) * [1, 100], columns=["age", "fare"])
+    labels = np.repeat([0.0, 1.0, 2.0], 30)
+    frame.iloc[:30, 0] += 5
+    frame.iloc[30:60, 1] += 600
+    model = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(frame, labels)
+    ax = plot_boundary(model, frame, labels, axes())
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "fare")
+    assert legend(ax)[:3] == ["0 (30)", "1 (30)", "2 (30)"]
+
+
+def test_what_cannot_be_drawn_is_a_sentence():
+    model = Perceptron(shuffle=False).fit(AND, LABELS)
+    with pytest.raises(ValueError, match=r"plot_boundary draws rows of two features, got shape \(4, 3\)"):
+        plot_boundary(model, np.ones((4, 3)), LABELS, axes())
+    with pytest.raises(ValueError, match="one label for each of the 4 rows"):
+        plot_boundary(model, AND, LABELS[:2], axes())

@@ -1,0 +1,185 @@
+"""A pass that was cut short is called so in reports, history and files, and a checkpoint goes on from it."""
+
+import math
+import signal
+
+import numpy as np
+import pytest
+
+from helpers.dying_runs import Blocks, assert_same
+from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, load, save
+from rosenblatt.training import passes
+from rosenblatt.training import run as run_module
+from rosenblatt.training.early_stopping import ValidationSet
+from rosenblatt.training.observers import Observer
+from rosenblatt.training.pass_state import CutPass
+from rosenblatt.training.run import TrainingRun
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+class CtrlC(Observer):
+    """Presses Ctrl-C after so many slices."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def on_slice(self, run, batch, visited):
+        self.left -= 1
+        if not self.left:
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture(autouse=True)
+def _slices_of_ten_rows(monkeypatch):
+    monkeypatch.setattr(passes, "SLICE_BYTES", 10 * 64 * 8)
+    monkeypatch.setattr(passes, "max", lambda *numbers: 10 if numbers[0] == 1024 else max(*numbers), raising=False)
+
+
+def press_after(slices, monkeypatch):
+    monkeypatch.setattr(run_module, "ProgressLine", lambda *_: CtrlC(slices))
+
+
+def noise(n=100, classes=2):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, 3)), rng.integers(0, classes, n)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_interrupted_fit_says_how_far_it_came(monkeypatch, tmp_path, classes):
+    X, y = noise(classes=classes)
+    press_after(23, monkeypatch)
+    model = AveragedPerceptron(max_iter=5, random_state=0, verbose=1)
+    with pytest.raises(KeyboardInterrupt) as interrupt:
+        model.fit(X, y)
+    assert "The model keeps what it has learned, where it has a name" in interrupt.value.__notes__[0]
+    report = model.report_
+    assert report.last_pass_cut == CutPass(30, 0.3, interrupted=True)
+    assert model.n_iter_ == report.passes == 3
+    assert model.history_.dtype.names == ("mistakes", "share")
+    assert model.history_["share"].tolist() == [1.0, 1.0, 0.3]
+    text = str(report)
+    assert text.startswith("3 passes, the last cut short after 30% of its rows; ")
+    last = int(model.history_["mistakes"][-1])
+    assert f"Not separated: {last} mistakes in the 30 rows that the last pass visited" in text
+    assert "the last cut short" in repr(report)
+    save(model, tmp_path / "m")
+    again = load(tmp_path / "m")
+    assert again.report_ == report
+    assert again.history_.tolist() == model.history_.tolist()
+    monkeypatch.undo()
+    model.set_params(warm_start=True, verbose=0, max_iter=1).fit(X, y)
+    assert model.report_.last_pass_cut is None, "a whole pass came after it"
+    assert model.history_.dtype.names == ("mistakes",)
+
+
+def test_rows_that_no_pass_visits_do_not_count(monkeypatch):
+    X, y = noise()
+    weights = np.where(np.arange(100) < 50, 1.0, 0.0)
+    press_after(1, monkeypatch)
+    model = AveragedPerceptron(shuffle=False, verbose=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y, sample_weight=weights)
+    assert model.report_.last_pass_cut == CutPass(10, 0.2, interrupted=True)
+    held = AveragedPerceptron(shuffle=False, verbose=1, early_stopping=True, validation_fraction=0.5, random_state=0)
+    press_after(1, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        held.fit(X, y)
+    visited = 100 - ValidationSetSize.of(held, X, y)
+    assert held.report_.last_pass_cut == CutPass(10, 10 / visited, interrupted=True)
+
+
+class ValidationSetSize:
+    """How many rows a model holds out of a data set, counted by a run of one whole pass."""
+
+    @staticmethod
+    def of(model, X, y):
+        whole = type(model)(**(model.get_params() | {"max_iter": 1, "verbose": 0})).fit(X, y)
+        return whole.report_.early_stopping.held_out_rows
+
+
+def test_an_interrupted_kernel_perceptron_says_how_far_it_came(monkeypatch):
+    X, y = noise()
+    monkeypatch.setattr(KernelPerceptron, "_computing", {"block": 10})
+    press_after(4, monkeypatch)
+    model = KernelPerceptron(verbose=1, shuffle=False)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.report_.last_pass_cut == CutPass(40, 0.4, interrupted=True)
+    assert str(model.report_).startswith("1 pass, cut short after 40% of its rows; ")
+
+
+def test_in_the_first_pass_of_a_stream_the_share_is_not_known(monkeypatch, tmp_path):
+    monkeypatch.setattr(TrainingRun, "window", 128)
+    whole = Perceptron(max_iter=3, random_state=1).fit_stream(Blocks(60))
+    press_after(3, monkeypatch)
+    model = Perceptron(max_iter=3, random_state=1, verbose=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_stream(Blocks(60), checkpoint=tmp_path / "c", every=1e9)
+    assert model.report_.last_pass_cut == CutPass(30, None, interrupted=True)
+    assert str(model.report_).startswith("1 pass, cut short after 30 rows; ")
+    assert math.isnan(model.history_["share"][0])
+    save(model, tmp_path / "m")
+    assert load(tmp_path / "m").report_ == model.report_
+    press_after(90, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_stream(Blocks(60), checkpoint=tmp_path / "c", every=1e9, resume=True)
+    cut = model.report_.last_pass_cut
+    assert cut.share == pytest.approx(cut.rows / 700)
+    assert model.n_iter_ == 2
+    monkeypatch.setattr(run_module, "ProgressLine", lambda *_: Observer())
+    model.fit_stream(Blocks(60), checkpoint=tmp_path / "c", every=1e9, resume=True)
+    assert model.report_.last_pass_cut is None
+    assert_same(model, whole)
+
+
+def test_a_limit_cuts_a_pass_too(tmp_path):
+    X, y = noise()
+    with pytest.warns(match="the last that max_updates allows"):
+        model = Perceptron(max_updates=3, random_state=0).fit(X, y)
+    cut = model.report_.last_pass_cut
+    assert 3 <= cut.rows < 100
+    assert (cut.share, cut.interrupted) == (cut.rows / 100, False)
+    assert "cut short after" in str(model.report_)
+    save(model, tmp_path / "m")
+    assert load(tmp_path / "m").report_ == model.report_
+    stream = Perceptron(max_updates=3, random_state=0)
+    with pytest.warns(match="the last that max_updates allows"):
+        stream.fit_stream([(X, y)])
+    assert stream.report_.last_pass_cut == cut
+
+
+def test_ctrl_c_while_a_pass_is_judged_writes_a_checkpoint(monkeypatch, tmp_path):
+    options = {"max_iter": 3, "random_state": 1, "early_stopping": True, "n_iter_no_change": 2}
+    whole = AveragedPerceptron(**options).fit_stream(Blocks(60))
+    real = ValidationSet.error
+
+    def error(self, *of):
+        signal.raise_signal(signal.SIGINT)
+        return real(self, *of)
+
+    interrupts = 0
+    for _ in range(10):
+        monkeypatch.setattr(ValidationSet, "error", error)
+        model = AveragedPerceptron(**options)
+        try:
+            model.fit_stream(Blocks(60), checkpoint=tmp_path / "c", every=1e9, resume=True)
+            break
+        except KeyboardInterrupt:
+            interrupts += 1
+            assert (tmp_path / "c").exists()
+            assert model.n_iter_ == interrupts
+            assert model.report_.last_pass_cut is None, "it was whole"
+    assert interrupts == whole.n_iter_
+    assert_same(model, whole)
+
+
+def test_an_interrupt_of_a_callback_writes_a_checkpoint(tmp_path):
+    def interrupt(model):
+        raise KeyboardInterrupt
+
+    whole = AveragedPerceptron(max_iter=3, random_state=1).fit_stream(Blocks(60))
+    model = AveragedPerceptron(max_iter=3, random_state=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_stream(Blocks(60), on_pass=interrupt, checkpoint=tmp_path / "c", every=1e9)
+    assert_same(model.fit_stream(Blocks(60), checkpoint=tmp_path / "c", resume=True), whole)

@@ -109,7 +109,7 @@ def _number(name: str, value: Any) -> float:
     if not math.isfinite(number):
         raise ValueError(
             f"expected a finite number, a boolean or a string for {name!r}, got {shorten(value)}: leave out a value "
-            "that is missing, which counts as 0, or fill it in."
+            "that is missing, or fill it in."
         )
     return number
 

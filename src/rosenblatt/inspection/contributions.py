@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from rosenblatt.data.preparations import is_preparation
 from rosenblatt.inspection.explain import VOTE_NOTE
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
@@ -39,9 +40,10 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     x : one row
         Of shape (d,) or (1, d): a list, an array, a sparse row, a row of a data frame or a frame of one row, as
         ``predict`` takes it; for a pipeline that starts from text, one string. Or a dictionary of values by the name of
-        their feature, 0 where one is absent: numbers before scaling, also for a model that was trained on files with
-        ``scale`` and whose ``predict`` takes scaled rows. It may be a record of ``learn_one``: ``{"colour": "red"}`` is
-        the feature ``colour=red``, and a note names what the model does not know.
+        their feature, 0 where one is absent (in a model of files, what their preparation fills a gap with): numbers
+        before scaling, also for a model that was trained on files with ``scale`` and whose ``predict`` takes scaled
+        rows. It may be a record of ``learn_one``: ``{"colour": "red"}`` is the feature ``colour=red``, and a note names
+        what the model does not know.
     top : int, optional
         How many features, or support rows, to show; the others are added up in one line.
 
@@ -116,7 +118,14 @@ def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> tuple[Any
     d = int(learner.n_features_in_) if names is None else len(names)
     names = feature_labels(learner, d) if names is None else names
     any_name = getattr(learner, "_learns_by_name", False)
-    row, unknown = row_of_names(x, names, find_units(None, learner, d), any_name)
+    row, unknown = row_of_names(x, names, find_units(None, learner, d), any_name, _fills(learner))
     if not unknown:
         return row, []
     return row, [f"Unknown to the model, which counts them as nothing: {name_some(unknown)}."]
+
+
+def _fills(learner: Any) -> dict[str, float]:
+    """Return what the preparation of a model of files puts where a number of a table is missing, by column."""
+    prepared = getattr(learner, "preparation_", None)
+    columns = prepared.get("columns", ()) if isinstance(prepared, dict) and is_preparation(prepared) else ()
+    return {column["name"]: column["fill"] for column in columns if "fill" in column}

@@ -41,12 +41,17 @@ def one_row(x: Any, steps: Any) -> Any:
 
 
 def row_of_names(
-    x: Mapping[str, Any], names: list[str], units: Units | None, any_name: bool = False
+    x: Mapping[str, Any],
+    names: list[str],
+    units: Units | None,
+    any_name: bool = False,
+    fills: Mapping[str, float] | None = None,
 ) -> tuple[np.ndarray, list[str]]:
     """Return a record as a row that the learner can see, and the features of it that the model does not know.
 
-    A string is the feature "name=string"; the row is scaled, and 0 where a feature is absent. A string that is new
-    under a name that is known has no feature, and nor has a name that is new where that may be (``any_name``).
+    A string is the feature "name=string"; the row is scaled, and where a feature is absent it is what ``fills`` says,
+    else 0. A string that is new under a name that is known has no feature, and nor has a name that is new where that
+    may be (``any_name``).
 
     >>> row_of_names({"sun": 3, "wind": "west"}, ["rain", "sun", "wind=east", "wind=west"], None)
     (array([[0., 3., 0., 1.]]), [])
@@ -65,8 +70,9 @@ def row_of_names(
             raise _no_feature(name, names)
     features = record_features(x)
     row = np.zeros(len(names))
-    for name in features.keys() & places.keys():
-        row[places[name]] = features[name]
+    given = {**(fills or {}), **features}
+    for name in given.keys() & places.keys():
+        row[places[name]] = given[name]
     return (row if units is None else units.scaled(row)).reshape(1, -1), [
         name for name in features if name not in places
     ]

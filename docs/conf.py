@@ -55,6 +55,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_sidebars = {page: [] for page in ("index", "start", "textbook", "search", "genindex")}
 html_theme_options = {
     "logo": {"text": "rosenblatt"},
     "header_links_before_dropdown": 8,

@@ -32,6 +32,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register how names are found."""
     app.connect("missing-reference", find_name)
     app.connect("doctree-read", link_inline_code)
+    app.connect("doctree-read", trim_code)
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-signature", own_signature)
     app.connect("autodoc-process-docstring", set_maths, priority=100)  # before numpydoc takes the docstring apart
@@ -73,9 +74,6 @@ def own_signature(
 
 def link_inline_code(app: Sphinx, doctree: nodes.document) -> None:
     """Turn inline code on a page into a reference, where it is a public name."""
-    for node in doctree.findall(addnodes.toctree):  # the reference's headings are shown in the sidebar as well
-        if app.env.current_document.docname == "api" and isinstance(node.parent.parent, nodes.section):
-            node["caption"] = node.parent.parent.next_node(nodes.title).astext().partition(":")[0]
     if "/" in app.env.current_document.docname:
         return  # generated pages: docstrings say themselves what they refer to
     public = public_names()
@@ -88,6 +86,15 @@ def link_inline_code(app: Sphinx, doctree: nodes.document) -> None:
                 refdoc=app.env.current_document.docname, refwarn=True, refexplicit=True,
             )  # fmt: skip
             node.replace_self(reference)
+
+
+def trim_code(app: Sphinx, doctree: nodes.document) -> None:
+    """Remove blank lines at the end of code, which doctest needs and readers do not."""
+    for node in doctree.findall(nodes.literal_block):
+        text = node.astext().rstrip("\n")
+        if node.rawsource == node.astext():  # what is not yet highlighted
+            node.rawsource = text
+            node[:] = [nodes.Text(text)]
 
 
 def public_names() -> set[str]:

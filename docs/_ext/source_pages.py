@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = "source"
 PAGES = {"README.md": "index", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing", "SECURITY.md": "security"}
 LANGUAGES = {".py": "python", ".md": "markdown", ".toml": "toml", ".js": "javascript", ".json": "json"}
-_NAMED = re.compile(r"(?:tests|src|benchmarks)(?:/[\w.]+)+/?")
+_NAMED = re.compile(r"(?:tests|src|benchmarks)(?:/\w+)+\.\w+")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -56,6 +56,8 @@ def link_to_sources(app: Sphinx, doctree: nodes.document) -> None:
         path = linked_file(app, folder, node) if node["reftype"] == "myst" else None
         if path:
             node.replace_self(link(path, anchor_of(path, node.astext()), *node.children))
+        elif node["reftype"] == "myst" and node.astext().endswith(".md") and not node.get("reftargetid"):
+            node["refexplicit"] = False  # a page that is called by the name of its file is called by its title here
     for node in list(doctree.findall(nodes.literal)):
         if not isinstance(node.parent, nodes.reference | addnodes.pending_xref | addnodes.download_reference):
             place = named_in_code(node.astext())

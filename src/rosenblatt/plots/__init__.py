@@ -5,16 +5,21 @@ A model may be a scikit-learn pipeline that ends in one: its other steps are app
 """
 
 from rosenblatt.plots.boundary import plot_boundary
+from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
 from rosenblatt.plots.history import plot_history
+from rosenblatt.plots.orders import plot_orders
 from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.plots.support import plot_support
 from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
+    "ErrorsDisplay",
     "plot_boundary",
     "plot_cosine",
+    "plot_errors",
     "plot_history",
+    "plot_orders",
     "plot_projection",
     "plot_proof",
     "plot_support",

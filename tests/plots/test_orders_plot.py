@@ -75,7 +75,7 @@ def test_passes_are_logarithmic_where_one_order_needs_far_more():
 
 
 def test_what_is_no_dictionary_of_fitted_models_is_refused():
-    with pytest.raises(ValueError, match="draws a dictionary of 1 to 5 visiting orders, such as .* got Perceptron"):
+    with pytest.raises(ValueError, match=r"draws a dictionary of 1 to 5 visiting orders, such as .* got Perceptron"):
         plot_orders(fitted())
     with pytest.raises(ValueError, match="got 6 of them"):
         plot_orders(dict.fromkeys(range(6), fitted()))

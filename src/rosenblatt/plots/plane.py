@@ -1,107 +1,123 @@
-"""What pictures of the plane share: rows of two features, and what a model answers where."""
+"""A picture of the plane: rows of two features, the line between their classes, its margin, and w.
+
+Blue circles stand for the positive class (the second of ``classes_``), orange triangles for the other.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, check_labels, evenly_chosen, import_matplotlib, tidy
+from rosenblatt.inspection.geometry import LinearRule, boundary, check_two_classes, distance, linear_rule, unit_weights
+from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
+from rosenblatt.plots.axes import DARK, Axes, axes_for
+from rosenblatt.plots.plane_parts import draw_legend, draw_regions, draw_rows, plane_labels, plane_points
+from rosenblatt.plots.projection import zero_weights_words
+from rosenblatt.plurals import count_of
 
-_GRID = 240  # the plane is asked at so many places each way
-_BORDER = 0.08  # beyond the outermost rows, as a share of their range
-_TINT = 0.22
-_ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
-_MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points: of many rows marks are smaller
-_BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
-# Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
-LOOKS = (
-    *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
-    *(("#D55E00", "P"), ("#999999", "X"), ("#332288", "<"), ("#F0E442", "h"), ("#882255", "*")),
-)
-"""A colour and a mark for each class."""
+_NEAREST = 1e-9  # rows whose distances differ by less, as a share, are all called nearest
+_ARROW = 0.16  # the length of w in the picture, as a share of its height
+_RING = 4.0  # the area of a ring around a row, in marks
 
 
-def plane_points(name: str, X: Any, learner: Any) -> np.ndarray:
-    """Return the rows as an array of two columns; a ValueError of the function ``name`` where they are not."""
-    if isinstance(getattr(learner, "kernel", None), str) and learner.kernel == "precomputed":
-        raise ValueError(f"{name} draws rows of two features, which a precomputed kernel does not have.")
-    points = dense(X)
-    if points.ndim != 2 or points.shape[1] != 2 or not len(points):
-        raise ValueError(f"{name} draws rows of two features, got shape {points.shape}.")
-    return points
+def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+    """Draw rows of two features, what the model answers where, and the boundary in between.
 
+    Where a line has every row strictly on its side, broken lines show how far the nearest one is on both sides (its
+    geometric margin) and rings which rows these are, and an arrow is w, at a right angle to the line. Otherwise rings
+    show the rows that are wrong. The boundary of a kernel perceptron, of a vote or of a pipeline (with a `SphereLift`,
+    say) may be curved: it is drawn without margin and w.
 
-def plane_labels(name: str, y: Any, n: int, learner: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of the rows and the classes of the model, of which there are not too many to be told apart."""
-    classes = np.asarray(getattr(learner, "classes_", ()))
-    if not 2 <= len(classes) <= len(LOOKS):
-        raise ValueError(f"{name} draws a model of 2 to {len(LOOKS)} classes, got one of {len(classes)}.")
-    return check_labels(y, n, classes), classes
+    Parameters
+    ----------
+    model : fitted classifier of two features and up to ten classes, or a pipeline that takes two
+    X, y : rows of two features, and their labels
+    ax : matplotlib Axes, optional
+        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
+        your own with ``layout="constrained"`` has room for it.
 
-
-def draw_rows(ax: Axes, points: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> float:
-    """Draw a mark for each row, or for as many as can be seen; return the area of a mark."""
-    mark = float(np.clip(_MARKS / len(points), *_MARK_SIZES))
-    for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
-        own = points[labels == label]
-        drawn = own[evenly_chosen(len(own))]
-        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
-        ax.scatter(*drawn.T, marker=marker, label=f"{label_text(label)} ({len(own):,})", **look)
-    return mark
-
-
-def draw_regions(ax: Axes, model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> None:
-    """Tint what the model answers where, with a dark line in between, and set the limits of the axes."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    low, high = low - _BORDER * span, high + _BORDER * span
-    sides = [np.linspace(low[i], high[i], _GRID) for i in range(2)]
-    places = np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
-    grid = like(X, places)
-    if len(classes) == 2:
-        decision = np.ravel(model.decision_function(grid)).reshape(_GRID, _GRID)
-        lines, regions = [decision], [-decision, decision]
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]  # AND
+    >>> ax = plot_plane(Perceptron(shuffle=False).fit(X, y), X, y)
+    >>> ax.get_title()
+    'Separated: the nearest row is 0.277 from the boundary (geometric)'
+    """
+    steps, learner = split_pipeline(model)
+    points = plane_points("plot_plane", X, learner)
+    labels, classes = plane_labels("plot_plane", y, len(points), learner)
+    wrong = np.asarray(model.predict(X)) != labels
+    rule = _rule_of_two_classes(learner)
+    straight = steps is None and rule is not None and bool(rule.w.any())
+    sides = np.where(labels == classes[1], 1.0, -1.0) * distance(learner, points) if straight else None
+    ax = axes_for(ax)
+    draw_regions(ax, model, X, points, classes)
+    mark = draw_rows(ax, points, labels, classes)
+    if sides is not None and sides.min() > 0:
+        nearest = float(sides.min())
+        _draw_margin(ax, learner, nearest)
+        _draw_rings(ax, points[sides <= nearest * (1 + _NEAREST)], _RING * mark, "nearest")
+        title = f"Separated: the nearest row is {nearest:.3g} from the boundary (geometric)"
     else:
-        answers = np.asarray(model.predict(grid)).reshape(_GRID, _GRID)
-        lines = regions = [np.where(answers == label, 1.0, -1.0) for label in classes]
-    for region, (colour, _) in zip(regions, LOOKS, strict=False):
-        if region.max() > 0:
-            ax.contourf(*sides, region, levels=[0, region.max()], colors=[colour], alpha=_TINT, zorder=0)
-    for line in lines:
-        if line.min() < 0 < line.max():
-            ax.contour(*sides, line, levels=[0], colors=DARK, linewidths=1.4, zorder=1)
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    if 1 / _ALIKE < span[0] / span[1] < _ALIKE:
-        ax.set_aspect("equal")
+        wrong = wrong if sides is None else sides <= 0  # a row on the boundary is on no side
+        title = _title(learner, int(wrong.sum()), len(points))
+        _draw_rings(ax, points[wrong], _RING * mark, "wrong")
+    if straight:
+        _draw_w(ax, learner)
+    names = feature_labels(learner if steps is None else model, 2)
+    ax.set_title(title, fontsize="medium")
+    ax.set(xlabel=names[0], ylabel=names[1])
+    draw_legend(ax)
+    return ax
 
 
-def draw_legend(ax: Axes, meaning: str = "") -> None:
-    """Draw the legend below the axes, and lay out the figure with it."""
-    columns = min(5, len(ax.get_legend_handles_labels()[0]))
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": _BELOW, "ncols": columns}
-    letters = {"fontsize": "small", "title_fontsize": "small", "columnspacing": 1.2}
-    ax.legend(frameon=False, title=meaning, **below, **letters)
-    tidy(ax)
-    _lay_out(ax)
+def _rule_of_two_classes(learner: Any) -> LinearRule | None:
+    """Return the weights between two classes, None where the model predicts by something else."""
+    try:
+        rule = linear_rule(learner)
+        check_two_classes(learner, rule)
+    except (TypeError, ValueError):
+        return None
+    return rule
 
 
-def _lay_out(ax: Axes) -> None:
-    """Lay out a constrained figure once more than drawing it does: at first axes to scale are taken for too tall."""
-    layout = ax.figure.get_layout_engine()
-    if isinstance(layout, import_matplotlib("layout_engine").ConstrainedLayoutEngine):
-        layout.execute(ax.figure.figure)
+def _title(learner: Any, wrong: int, n: int) -> str:
+    """Return how many rows are wrong, in words, or that there is no boundary."""
+    rule = _rule_of_two_classes(learner)
+    if rule is not None and not rule.w.any():
+        return zero_weights_words(learner, float(rule.b[0]))
+    if wrong:
+        return f"{wrong:,} of {count_of(n, 'row')} on the wrong side"
+    return "Separated: every row is on its side"
 
 
-def like(X: Any, places: np.ndarray) -> Any:
-    """Return places as rows of the kind of ``X``: a frame with its names, or an array."""
-    if not hasattr(X, "columns"):
-        return places
-    return type(X)({name: places[:, i] for i, name in enumerate(X.columns)})
+def _draw_margin(ax: Axes, learner: Any, nearest: float) -> None:
+    """Draw the lines through the nearest row, and as far on the other side."""
+    unit, _ = unit_weights(learner)
+    first, second = boundary(learner)
+    look = {"color": DARK, "linestyle": (0, (5, 4)), "linewidth": 1.0, "zorder": 1}
+    ax.axline(first + nearest * unit, second + nearest * unit, label="distance of the nearest row", **look)
+    ax.axline(first - nearest * unit, second - nearest * unit, **look)
 
 
-def dense(X: Any) -> np.ndarray:
-    """Return rows as a dense array of floats."""
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+def _draw_w(ax: Axes, learner: Any) -> None:
+    """Draw an arrow along w from the boundary, where the axes have one scale, so that it shows the right angle."""
+    if ax.get_aspect() != 1.0:
+        return
+    low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
+    unit, offset = unit_weights(learner)
+    middle = (low + high) / 2
+    start = middle - (unit @ middle + offset) * unit  # the point of the boundary nearest to the middle
+    end = start + _ARROW * (high - low).max() * unit
+    if ((start < low) | (start > high)).any():
+        return
+    ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": DARK, "linewidth": 2}, zorder=4)
+    ax.annotate("w", end, (4, 4), textcoords="offset points", color=DARK, weight="bold", zorder=4)
+
+
+def _draw_rings(ax: Axes, points: np.ndarray, area: float, what: str) -> None:
+    if len(points):
+        look = {"facecolor": "none", "edgecolor": DARK, "linewidth": 1.3, "zorder": 2}
+        ax.scatter(*points.T, s=area, label=f"{what} ({len(points):,})", **look)

@@ -12,7 +12,7 @@ import numpy as np
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.support import SupportRule, kernel_words, support_rule
 from rosenblatt.plots.axes import DARK, Axes, axes_for, import_matplotlib
-from rosenblatt.plots.plane import dense, draw_legend, draw_regions, draw_rows, plane_labels, plane_points
+from rosenblatt.plots.plane_parts import dense, draw_legend, draw_regions, draw_rows, plane_labels, plane_points
 from rosenblatt.plurals import count_of
 
 # areas in square points: of many support rows the largest circles are smaller

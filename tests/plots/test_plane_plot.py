@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, SphereLift, VotedPerceptron
 from rosenblatt.data import make_rings, make_xor
 from rosenblatt.inspection.geometry import distance
-from rosenblatt.plots import plot_boundary
+from rosenblatt.plots import plot_plane
 
 AND = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
 LABELS = np.array([0, 0, 0, 1])
@@ -37,7 +37,7 @@ def rings(ax, what):
 
 def test_the_margin_goes_through_the_nearest_rows_and_w_is_at_a_right_angle():
     model = Perceptron(shuffle=False).fit(AND, LABELS)
-    ax = plot_boundary(model, AND, LABELS, axes())
+    ax = plot_plane(model, AND, LABELS, axes())
     nearest = np.abs(distance(model, AND)).min()
     assert ax.get_title() == f"Separated: the nearest row is {nearest:.3g} from the boundary (geometric)"
     for line in ax.get_lines():
@@ -55,7 +55,7 @@ def test_the_margin_goes_through_the_nearest_rows_and_w_is_at_a_right_angle():
 
 def test_rings_show_the_rows_that_are_wrong():
     model = AveragedPerceptron(random_state=0).fit(CLOUDS, NAMES)
-    ax = plot_boundary(model, CLOUDS, NAMES, axes())
+    ax = plot_plane(model, CLOUDS, NAMES, axes())
     wrong = model.predict(CLOUDS) != NAMES
     assert ax.get_title() == f"{wrong.sum()} of 80 rows on the wrong side"
     np.testing.assert_array_equal(rings(ax, "wrong"), CLOUDS[wrong])
@@ -65,7 +65,7 @@ def test_rings_show_the_rows_that_are_wrong():
 def test_a_row_on_the_boundary_is_on_no_side():
     model = Perceptron(shuffle=False, fit_intercept=False).fit([[1.0, 0.0], [-1.0, 0.0]], [1, -1])
     rows = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
-    ax = plot_boundary(model, rows, [1, -1, -1], axes())
+    ax = plot_plane(model, rows, [1, -1, -1], axes())
     assert ax.get_title() == "1 of 3 rows on the wrong side"
     np.testing.assert_array_equal(rings(ax, "wrong"), [[0.0, 1.0]])
 
@@ -75,7 +75,7 @@ def test_weights_that_are_zero_have_no_line():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = Perceptron(shuffle=False).fit(rows, labels)
-    ax = plot_boundary(model, rows, labels, axes())
+    ax = plot_plane(model, rows, labels, axes())
     assert ax.get_title().startswith("All weights are zero: every row lies on the boundary")
 
 
@@ -85,7 +85,7 @@ def test_boundaries_may_be_curved():
     kernel = KernelPerceptron(kernel="rbf", random_state=0).fit(rows, labels)
     vote = VotedPerceptron(random_state=0, max_iter=3).fit(CLOUDS, NAMES)
     for model, X, y in ((lifted, rows, labels), (kernel, rows, labels), (vote, CLOUDS, NAMES)):
-        ax = plot_boundary(model, X, y, axes())
+        ax = plot_plane(model, X, y, axes())
         wrong = int((model.predict(X) != y).sum())
         expected = f"{wrong} of {len(y)} rows on the wrong side" if wrong else "Separated: every row is on its side"
         assert ax.get_title() == expected
@@ -99,14 +99,14 @@ def test_several_classes_and_frames_through_a_pipeline():
     frame.iloc[:30, 0] += 5
     frame.iloc[30:60, 1] += 600
     model = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(frame, labels)
-    ax = plot_boundary(model, frame, labels, axes())
+    ax = plot_plane(model, frame, labels, axes())
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "fare")
     assert legend(ax)[:3] == ["0 (30)", "1 (30)", "2 (30)"]
 
 
 def test_what_cannot_be_drawn_is_a_sentence():
     model = Perceptron(shuffle=False).fit(AND, LABELS)
-    with pytest.raises(ValueError, match=r"plot_boundary draws rows of two features, got shape \(4, 3\)"):
-        plot_boundary(model, np.ones((4, 3)), LABELS, axes())
+    with pytest.raises(ValueError, match=r"plot_plane draws rows of two features, got shape \(4, 3\)"):
+        plot_plane(model, np.ones((4, 3)), LABELS, axes())
     with pytest.raises(ValueError, match="one label for each of the 4 rows"):
-        plot_boundary(model, AND, LABELS[:2], axes())
+        plot_plane(model, AND, LABELS[:2], axes())

@@ -1,0 +1,107 @@
+"""What pictures of the plane share: rows of two features, and what a model answers where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from rosenblatt.label_text import label_text
+from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, check_labels, evenly_chosen, import_matplotlib, tidy
+
+_GRID = 240  # the plane is asked at so many places each way
+_BORDER = 0.08  # beyond the outermost rows, as a share of their range
+_TINT = 0.22
+_ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
+_MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points: of many rows marks are smaller
+_BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
+# Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
+LOOKS = (
+    *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
+    *(("#D55E00", "P"), ("#999999", "X"), ("#332288", "<"), ("#F0E442", "h"), ("#882255", "*")),
+)
+"""A colour and a mark for each class."""
+
+
+def plane_points(name: str, X: Any, learner: Any) -> np.ndarray:
+    """Return the rows as an array of two columns; a ValueError of the function ``name`` where they are not."""
+    if isinstance(getattr(learner, "kernel", None), str) and learner.kernel == "precomputed":
+        raise ValueError(f"{name} draws rows of two features, which a precomputed kernel does not have.")
+    points = dense(X)
+    if points.ndim != 2 or points.shape[1] != 2 or not len(points):
+        raise ValueError(f"{name} draws rows of two features, got shape {points.shape}.")
+    return points
+
+
+def plane_labels(name: str, y: Any, n: int, learner: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels of the rows and the classes of the model, of which there are not too many to be told apart."""
+    classes = np.asarray(getattr(learner, "classes_", ()))
+    if not 2 <= len(classes) <= len(LOOKS):
+        raise ValueError(f"{name} draws a model of 2 to {len(LOOKS)} classes, got one of {len(classes)}.")
+    return check_labels(y, n, classes), classes
+
+
+def draw_rows(ax: Axes, points: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> float:
+    """Draw a mark for each row, or for as many as can be seen; return the area of a mark."""
+    mark = float(np.clip(_MARKS / len(points), *_MARK_SIZES))
+    for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
+        own = points[labels == label]
+        drawn = own[evenly_chosen(len(own))]
+        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
+        ax.scatter(*drawn.T, marker=marker, label=f"{label_text(label)} ({len(own):,})", **look)
+    return mark
+
+
+def draw_regions(ax: Axes, model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> None:
+    """Tint what the model answers where, with a dark line in between, and set the limits of the axes."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    low, high = low - _BORDER * span, high + _BORDER * span
+    sides = [np.linspace(low[i], high[i], _GRID) for i in range(2)]
+    places = np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
+    grid = like(X, places)
+    if len(classes) == 2:
+        decision = np.ravel(model.decision_function(grid)).reshape(_GRID, _GRID)
+        lines, regions = [decision], [-decision, decision]
+    else:
+        answers = np.asarray(model.predict(grid)).reshape(_GRID, _GRID)
+        lines = regions = [np.where(answers == label, 1.0, -1.0) for label in classes]
+    for region, (colour, _) in zip(regions, LOOKS, strict=False):
+        if region.max() > 0:
+            ax.contourf(*sides, region, levels=[0, region.max()], colors=[colour], alpha=_TINT, zorder=0)
+    for line in lines:
+        if line.min() < 0 < line.max():
+            ax.contour(*sides, line, levels=[0], colors=DARK, linewidths=1.4, zorder=1)
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    if 1 / _ALIKE < span[0] / span[1] < _ALIKE:
+        ax.set_aspect("equal")
+
+
+def draw_legend(ax: Axes, meaning: str = "") -> None:
+    """Draw the legend below the axes, and lay out the figure with it."""
+    columns = min(5, len(ax.get_legend_handles_labels()[0]))
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": _BELOW, "ncols": columns}
+    letters = {"fontsize": "small", "title_fontsize": "small", "columnspacing": 1.2}
+    ax.legend(frameon=False, title=meaning, **below, **letters)
+    tidy(ax)
+    _lay_out(ax)
+
+
+def _lay_out(ax: Axes) -> None:
+    """Lay out a constrained figure once more than drawing it does: at first axes to scale are taken for too tall."""
+    layout = ax.figure.get_layout_engine()
+    if isinstance(layout, import_matplotlib("layout_engine").ConstrainedLayoutEngine):
+        layout.execute(ax.figure.figure)
+
+
+def like(X: Any, places: np.ndarray) -> Any:
+    """Return places as rows of the kind of ``X``: a frame with its names, or an array."""
+    if not hasattr(X, "columns"):
+        return places
+    return type(X)({name: places[:, i] for i, name in enumerate(X.columns)})
+
+
+def dense(X: Any) -> np.ndarray:
+    """Return rows as a dense array of floats."""
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)

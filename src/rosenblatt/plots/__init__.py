@@ -5,13 +5,14 @@ A model may be a scikit-learn pipeline that ends in one: its other steps are app
 """
 
 from rosenblatt.plots.history import plot_history
-from rosenblatt.plots.plane import plot_plane
+from rosenblatt.plots.plane import PlaneDisplay, plot_plane
 from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.plots.support import plot_support
 from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
+    "PlaneDisplay",
     "plot_cosine",
     "plot_history",
     "plot_plane",

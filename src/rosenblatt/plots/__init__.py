@@ -9,6 +9,7 @@ from rosenblatt.plots.plane import PlaneDisplay, plot_plane
 from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.plots.support import plot_support
+from rosenblatt.plots.verdict import plot_verdict
 from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "plot_projection",
     "plot_proof",
     "plot_support",
+    "plot_verdict",
     "plot_weights",
 ]

@@ -16,6 +16,8 @@ _ARROW = 0.16  # the length of w in the picture, as a share of its height
 _RING = 4.0  # the area of a ring around a row, in marks
 _FOOT = 0.4  # the area of a foot, in marks
 _BROKEN = (0, (5, 4))
+HALO = {"boxstyle": "round,pad=0.1", "facecolor": (1, 1, 1, 0.7), "edgecolor": "none"}
+"""What lies behind words that stand among marks."""
 
 
 class Line(NamedTuple):
@@ -94,8 +96,7 @@ def draw_arrow(ax: Axes, start: np.ndarray, end: np.ndarray, name: str, **look: 
     forward = np.asarray(end) - np.asarray(start)
     beside = 9 * np.array([-forward[1], forward[0]]) / max(np.linalg.norm(forward), np.finfo(float).tiny)
     place = {"textcoords": "offset points", "ha": "center", "va": "center", "weight": "bold", "zorder": 5}
-    halo = {"boxstyle": "round,pad=0.1", "facecolor": (1, 1, 1, 0.7), "edgecolor": "none"}
-    ax.annotate(name, end, beside * np.sign(beside[1] or 1.0), color=look["color"], bbox=halo, **place)
+    ax.annotate(name, end, beside * np.sign(beside[1] or 1.0), color=look["color"], bbox=HALO, **place)
 
 
 def draw_rings(ax: Axes, points: np.ndarray, mark: float, what: str, **look: Any) -> None:

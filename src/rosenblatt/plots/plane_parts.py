@@ -35,12 +35,12 @@ class Frame(NamedTuple):
     """Whether both features have the same scale, so that angles are seen as they are."""
 
     @classmethod
-    def around(cls, points: np.ndarray) -> Frame:
-        """Return the part of the plane that shows all points, with some room around them."""
+    def around(cls, points: np.ndarray, border: float = _BORDER) -> Frame:
+        """Return the part of the plane that shows all points, with a border that is this share of their range."""
         low, high = points.min(axis=0), points.max(axis=0)
         span = np.where(high > low, high - low, np.maximum(1.0, np.abs(high)))
         alike = bool(1 / _ALIKE < span[0] / span[1] < _ALIKE)
-        return cls(low - _BORDER * span, high + _BORDER * span, alike)
+        return cls(low - border * span, high + border * span, alike)
 
     def sides(self) -> list[np.ndarray]:
         """Return the places along each axis at which a model is asked."""
@@ -67,6 +67,12 @@ class Regions(NamedTuple):
     frame: Frame
     classes: list[np.ndarray]
     lines: list[np.ndarray]
+
+    @classmethod
+    def beside(cls, frame: Frame, decision: np.ndarray) -> Regions:
+        """Return the regions of two classes, that of the second where the decision at a place is above 0."""
+        decision = np.ravel(decision).reshape(GRID, GRID)
+        return cls(frame, [-decision, decision], [decision])
 
 
 def plane_points(name: str, X: Any, learner: Any = None) -> np.ndarray:
@@ -103,8 +109,7 @@ def plane_regions(model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -
     frame = Frame.around(points)
     grid = like(X, frame.places())
     if len(classes) == 2:
-        decision = np.ravel(model.decision_function(grid)).reshape(GRID, GRID)
-        return Regions(frame, [-decision, decision], [decision])
+        return Regions.beside(frame, model.decision_function(grid))
     answers = np.asarray(model.predict(grid)).reshape(GRID, GRID)
     found = [np.where(answers == label, 1.0, -1.0) for label in classes]
     return Regions(frame, found, found)

@@ -7,14 +7,16 @@ A model may be a scikit-learn pipeline that ends in one: its other steps are app
 from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
 from rosenblatt.plots.history import plot_history
 from rosenblatt.plots.orders import plot_orders
-from rosenblatt.plots.plane import plot_plane
+from rosenblatt.plots.plane import PlaneDisplay, plot_plane
 from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.plots.support import plot_support
+from rosenblatt.plots.verdict import plot_verdict
 from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
     "ErrorsDisplay",
+    "PlaneDisplay",
     "plot_cosine",
     "plot_errors",
     "plot_history",
@@ -23,5 +25,6 @@ __all__ = [
     "plot_projection",
     "plot_proof",
     "plot_support",
+    "plot_verdict",
     "plot_weights",
 ]

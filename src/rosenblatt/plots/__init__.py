@@ -4,6 +4,7 @@ Each function draws on the matplotlib Axes ``ax``, or on those of a new figure w
 A model may be a scikit-learn pipeline that ends in one: its other steps are applied to the rows.
 """
 
+from rosenblatt.plots.circle import plot_circle
 from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
 from rosenblatt.plots.history import plot_history
 from rosenblatt.plots.orders import plot_orders
@@ -15,6 +16,7 @@ from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
     "ErrorsDisplay",
+    "plot_circle",
     "plot_cosine",
     "plot_errors",
     "plot_history",

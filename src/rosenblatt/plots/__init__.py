@@ -7,6 +7,7 @@ A model may be a scikit-learn pipeline that ends in one: its other steps are app
 from rosenblatt.plots.circle import plot_circle
 from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
 from rosenblatt.plots.history import plot_history
+from rosenblatt.plots.lift import plot_lift
 from rosenblatt.plots.orders import plot_orders
 from rosenblatt.plots.plane import plot_plane
 from rosenblatt.plots.projection import plot_projection
@@ -20,6 +21,7 @@ __all__ = [
     "plot_cosine",
     "plot_errors",
     "plot_history",
+    "plot_lift",
     "plot_orders",
     "plot_plane",
     "plot_projection",

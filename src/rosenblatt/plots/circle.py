@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside
-from rosenblatt.plots.axes import DARK, Axes, axes_for
-from rosenblatt.plots.axes import check_labels as check_known_labels
+from rosenblatt.plots.axes import DARK, Axes, axes_for, check_labels
 from rosenblatt.plots.plane_parts import LOOKS, draw_legend, draw_rows, plane_points
 from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
@@ -56,7 +55,7 @@ def plot_circle(
     if not isinstance(shape, Circle | HalfSpace | Outside | NoCircle):
         raise ValueError(f"plot_circle draws what rosenblatt.fit_circle returns, got {type(shape).__name__}.")
     X = plane_points("plot_circle", points, None)
-    y, classes = _classes(labels, len(X))
+    y, classes = circle_labels("plot_circle", labels, len(X))
     ax = axes_for(ax)
     if isinstance(shape, NoCircle):
         low, high = frame(X)
@@ -84,12 +83,12 @@ def frame(points: np.ndarray, edge: Edge | None = None) -> tuple[np.ndarray, np.
     return low - border, high + border
 
 
-def _classes(labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+def circle_labels(name: str, labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels and the classes among them, of which there are not too many to be told apart."""
     classes = np.unique(np.asarray(labels))
     if len(classes) > len(LOOKS):
-        raise ValueError(f"plot_circle draws points of up to {len(LOOKS)} classes, got {len(classes)}.")
-    return check_known_labels(labels, n, classes), classes
+        raise ValueError(f"{name} draws points of up to {len(LOOKS)} classes, got {len(classes)}.")
+    return check_labels(labels, n, classes), classes
 
 
 def _draw_shape(ax: Axes, shape: Any, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> str:

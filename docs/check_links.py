@@ -1,4 +1,4 @@
-"""Check a built site: every link inside it leads to a file and an anchor that are there, and nothing is loaded from afar.
+"""Check a built site: every link inside it leads to a file and an anchor that are there, and none loads from afar.
 
 ``python docs/check_links.py out/docs`` prints each fault with its page, and ends with 1 if there are any.
 """

@@ -47,8 +47,16 @@ class Gallery(SphinxDirective):
         for text, figures in texts.items():
             lines += [f"## {escaped(text)}", "", "::::{grid} 2 2 3 3", ":gutter: 2", ":class-container: thumbnails", ""]
             for figure in figures:
-                lines += [f":::{{grid-item-card}} {figure['id']} {escaped(figure['title'])}", f":link: /{page_of(figure)}"]
-                lines += [":link-type: doc", *([f":img-top: /{page_of(figure)}.png"] if figure["width"] else []), ":::", ""]
+                lines += [
+                    f":::{{grid-item-card}} {figure['id']} {escaped(figure['title'])}",
+                    f":link: /{page_of(figure)}",
+                ]
+                lines += [
+                    ":link-type: doc",
+                    *([f":img-top: /{page_of(figure)}.png"] if figure["width"] else []),
+                    ":::",
+                    "",
+                ]
             lines += ["::::", ""]
         pages = [f"/{page_of(figure)}" for figures in texts.values() for figure in figures]
         lines += ["```{toctree}", ":hidden:", "", *pages, "```"]
@@ -122,6 +130,8 @@ def shown(value: Any) -> str:
     """Return a number of a figure, or a list of them, as text."""
     if hasattr(value, "tolist"):
         value = value.tolist()
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {shown(item)}" for name, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(shown(item) for item in value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)

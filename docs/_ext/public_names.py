@@ -7,6 +7,7 @@ bring along is not repeated in the reference.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from typing import Any
@@ -19,9 +20,18 @@ import rosenblatt
 
 MODULES = ("data", "figures", "plots", "reproductions", "textbook", "vc")
 # plain words, and names of commands, that mean something else as often: not linked where they stand alone
-PLAIN_WORDS = {"boundary", "contributions", "data", "distance", "explain", "figures", "load", "margin", "plots", "proof"} | {
-    "reproductions", "save", "separation", "textbook", "trace", "vc"
-}  # fmt: skip
+PLAIN_WORDS = {
+    "boundary",
+    "contributions",
+    "distance",
+    "explain",
+    "load",
+    "margin",
+    "proof",
+    "save",
+    "separation",
+    "trace",
+}
 
 _EXAMPLES = re.compile(r"(^ *>>> .*?(?:\n *\n|\Z))", re.DOTALL | re.MULTILINE)  # up to a blank line
 _LITERALS = re.compile(r"(``.+?``)", re.DOTALL)
@@ -39,7 +49,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     return {"version": "1", "parallel_read_safe": True}
 
 
-def find_name(app: Sphinx, env: Any, node: addnodes.pending_xref, contents: nodes.TextElement) -> nodes.reference | None:
+def find_name(
+    app: Sphinx, env: Any, node: addnodes.pending_xref, contents: nodes.TextElement
+) -> nodes.reference | None:
     """Return a link to the public name that a reference means, None where there is none."""
     if node.get("refdomain") != "py":
         return None
@@ -99,8 +111,8 @@ def trim_code(app: Sphinx, doctree: nodes.document) -> None:
 
 def public_names() -> set[str]:
     """Return every public name, as it is written after ``rosenblatt.``."""
-    modules = [module for module in MODULES if module in rosenblatt.__all__]
-    inside = {f"{module}.{name}" for module in modules for name in getattr(rosenblatt, module).__all__}
+    modules = {module: importlib.import_module(f"rosenblatt.{module}") for module in MODULES}
+    inside = {f"{module}.{name}" for module, found in modules.items() for name in found.__all__}
     return (set(rosenblatt.__all__) - set(modules)) | inside
 
 

@@ -23,7 +23,12 @@ from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[2]
 FOLDER = "source"
-PAGES = {"README.md": "index", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing", "SECURITY.md": "security"}
+PAGES = {
+    "README.md": "index",
+    "CHANGELOG.md": "changelog",
+    "CONTRIBUTING.md": "contributing",
+    "SECURITY.md": "security",
+}
 LANGUAGES = {".py": "python", ".md": "markdown", ".toml": "toml", ".js": "javascript", ".json": "json"}
 _NAMED = re.compile(r"(?:tests|src|benchmarks)(?:/\w+)+\.\w+")
 
@@ -140,8 +145,8 @@ def forget(app: Sphinx, env: Any, docname: str) -> None:
 
 def source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yield a page for each file and folder that is linked to."""
-    files = sorted(set().union(*app.env.__dict__.get("shown_sources", {}).values()))
-    for file in [*files, *sorted({str(child) for file in files for child in children_of(file)} - set(files))]:
+    linked = set().union(*app.env.__dict__.get("shown_sources", {}).values())
+    for file in sorted(linked | {str(child) for folder in linked for child in children_of(folder)}):
         page = f"{FOLDER}/{file}"
         body = listing(app, page, file) if (ROOT / file).is_dir() else highlighted(app, ROOT / file)
         context = {"title": file, "body": f"<h1>{html.escape(file)}</h1>\n{body}", "parents": []}
@@ -150,7 +155,9 @@ def source_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 def children_of(file: str) -> list[Path]:
     """Return the files of a folder, none for a file."""
-    found = sorted(path for path in (ROOT / file).rglob("*") if path.suffix in LANGUAGES) if (ROOT / file).is_dir() else []
+    found = (
+        sorted(path for path in (ROOT / file).rglob("*") if path.suffix in LANGUAGES) if (ROOT / file).is_dir() else []
+    )
     return [path.relative_to(ROOT) for path in found]
 
 

@@ -22,6 +22,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "source_pages",
+    "docstrings",
     "public_names",
     "gallery",
 ]

@@ -27,6 +27,7 @@ NOT_RUN = {
     ("docs/command.md", "rosenblatt lab"): SERVES,
     ("docs/command.md", "rosenblatt reproduce freund-schapire-1999 --data mnist --degrees 2 3"): HOURS,
     ("docs/lab.md", "pip install '.[lab]'"): SETS_UP,
+    ("docs/start.md", "pip install '.[all]'"): SETS_UP,
     ("docs/lab.md", "rosenblatt lab"): SERVES,
     ("docs/reproduction.md", "rosenblatt reproduce freund-schapire-1999 --degrees 1 2 3 4 --epochs 10 --data mnist"): (
         HOURS
@@ -41,8 +42,8 @@ SKIPPED = {("docs/kernels.md", '>>> figure.savefig("kernels.png")'): "would writ
 """Lines of Python that carry doctest's ``+SKIP``, each with the reason."""
 ANSWERS_NO = {("docs/command.md", "rosenblatt check mushrooms.cert a9a.bz2")}
 """The commands that end with exit code 1, as the answer is no; all others must succeed."""
-OUTPUT_ONLY = {"text"}
-"""Languages of blocks that nobody would run: what a program printed."""
+OUTPUT_ONLY = {"text", "bibtex"}
+"""Languages of blocks that nothing would run: what a program printed, what to cite."""
 DIRECTIVE = re.compile(r"\{(?!code|sourcecode|literalinclude|doctest|testcode|ipython)")
 """A block of the documentation's own, such as a list of pages; not those that show code."""
 FILE = re.compile(r"(?<![\w/.-])[\w.-]+\.[a-z]\w*(?![\w/])")

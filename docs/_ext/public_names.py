@@ -1,0 +1,65 @@
+"""Names of the package, wherever they are written, lead to the API reference.
+
+In docstrings a name in single backticks may be short (`Perceptron`) or where it is defined; on pages, inline code that
+is a public name (``Perceptron``, ``vc.growth``, ``plots.plot_proof``) leads to it as well.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+import rosenblatt
+
+MODULES = ("data", "figures", "plots", "reproductions", "textbook", "vc")
+# plain words, and names of commands, that mean something else as often: not linked where they stand alone
+PLAIN_WORDS = frozenset("boundary contributions distance explain load margin proof save separation trace".split())
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register how names are found."""
+    app.connect("missing-reference", find_name)
+    app.connect("doctree-read", link_inline_code)
+    return {"version": "1", "parallel_read_safe": True}
+
+
+def find_name(
+    app: Sphinx, env: Any, node: addnodes.pending_xref, contents: nodes.TextElement
+) -> nodes.reference | None:
+    """Return a link to the public name that a reference means, None where there is none."""
+    if node.get("refdomain") != "py":
+        return None
+    ending = "." + node["reftarget"].rpartition(".")[2]
+    for name, entry in env.domains.python_domain.objects.items():
+        if name.endswith(ending) and entry.objtype in ("class", "exception", "function", "module"):
+            uri = app.builder.get_relative_uri(node["refdoc"], entry.docname) + f"#{entry.node_id}"
+            return nodes.reference("", "", contents, refuri=uri, internal=True)
+    return None
+
+
+def link_inline_code(app: Sphinx, doctree: nodes.document) -> None:
+    """Turn inline code on a page into a reference, where it is a public name."""
+    if "/" in app.env.current_document.docname:
+        return  # generated pages: docstrings say themselves what they refer to
+    public = public_names()
+    for node in list(doctree.findall(nodes.literal)):
+        name = re.sub(r"^rosenblatt\.|\(\)$", "", node.astext())
+        inside = isinstance(node.parent, nodes.reference | nodes.title | addnodes.pending_xref)
+        if name in public and name not in PLAIN_WORDS and not inside:
+            reference = addnodes.pending_xref(
+                "", node.deepcopy(), refdomain="py", reftype="obj", reftarget=f"rosenblatt.{name}",
+                refdoc=app.env.current_document.docname, refwarn=True, refexplicit=True,
+            )  # fmt: skip
+            node.replace_self(reference)
+
+
+def public_names() -> set[str]:
+    """Return every public name, as it is written after ``rosenblatt.``."""
+    modules = {module: importlib.import_module(f"rosenblatt.{module}") for module in MODULES}
+    inside = {f"{module}.{name}" for module, found in modules.items() for name in found.__all__}
+    return (set(rosenblatt.__all__) - set(modules)) | inside

@@ -1,0 +1,63 @@
+"""The documentation site: it builds without a warning, its links lead somewhere, and it has every public name."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rosenblatt
+
+ROOT = Path(__file__).parents[1]
+MODULES = ("data", "figures", "plots", "reproductions", "textbook", "vc")
+
+
+@pytest.fixture(scope="module")
+def check_links():
+    spec = importlib.util.spec_from_file_location("check_links", ROOT / "docs" / "check_links.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def public_names():
+    yield from (name for name in rosenblatt.__all__ if name not in MODULES)
+    for module in MODULES:
+        yield from (f"{module}.{name}" for name in getattr(rosenblatt, module).__all__)
+
+
+def test_the_reference_has_every_public_name_once():
+    listed = re.findall(r"^   ~rosenblatt\.(\S+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    missing = set(public_names()) - set(listed)
+    assert not missing, f"add to docs/api.md: {', '.join(sorted(missing))}"
+
+
+def test_links_that_lead_nowhere_are_found(check_links, tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top">A</h1><a href="b.html#here">fine</a><a href="#top">fine</a><a href="https://example.org">fine</a>'
+        '<a href="b.html#gone">no anchor</a><a href="c.html">no file</a><img src="https://example.org/x.png">'
+    )
+    (tmp_path / "b.html").write_text('<p id="here"><a href="a.html#top">back</a><img src="missing.png"></p>')
+    assert check_links.faults(tmp_path) == [
+        "a.html: b.html#gone leads to no anchor",
+        "a.html: c.html leads to no file",
+        "a.html: https://example.org/x.png is loaded from another host",
+        "b.html: missing.png leads to no file",
+    ]
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(check_links, tmp_path):
+    options = ["-q", "-W", "--keep-going", "-D", "gallery_pictures=0", "-d", tmp_path / "doctrees"]
+    run = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, ROOT / "docs", tmp_path / "site"], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert check_links.faults(tmp_path / "site") == []
+    page = (tmp_path / "site" / "api" / "rosenblatt.Perceptron.html").read_text()
+    assert "early_stopping" in page
+    assert "[source]" in page
+    assert "test_integers_equal_the_textbook" in (tmp_path / "site" / "seeds.html").read_text()

@@ -214,3 +214,9 @@ def test_a_line_of_weights_of_any_size():
         assert line.offset == pytest.approx(1)
         assert line.distance(line.nearest_to([7.0, -2.0])[None])[0] == pytest.approx(0, abs=1e-12)
     assert Line.of(np.zeros(2), 1.0) is None
+
+
+def test_the_features_of_a_frame_are_named_and_nothing_is_warned_of():
+    frame = pd.DataFrame([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]], columns=["width", "height"])
+    ax = plot_plane(Perceptron(shuffle=False).fit(frame, [0, 0, 1]), frame, [0, 0, 1])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")

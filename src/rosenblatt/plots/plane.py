@@ -94,7 +94,7 @@ class PlaneDisplay:
             sides, margin = None, None
             ringed = np.asarray(model.predict(X)) != labels
         else:
-            sides = np.where(labels == classes[1], 1.0, -1.0) * distance(learner, points)
+            sides = np.where(labels == classes[1], 1.0, -1.0) * distance(learner, X)
             margin = float(sides.min()) if sides.min() > 0 else None
             # a row on the boundary is on no side
             ringed = sides <= (0.0 if margin is None else margin * (1 + _NEAREST))

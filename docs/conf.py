@@ -57,6 +57,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {page: [] for page in ("index", "start", "textbook", "search", "genindex")}
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "rosenblatt"},
     "header_links_before_dropdown": 8,

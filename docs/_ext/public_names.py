@@ -19,6 +19,8 @@ import rosenblatt
 MODULES = ("data", "figures", "plots", "reproductions", "textbook", "vc")
 # plain words, and names of commands, that mean something else as often: not linked where they stand alone
 PLAIN_WORDS = {"boundary", "contributions", "distance", "explain", "load", "margin", "proof", "save", "separation"}
+# pages that speak of other libraries' Perceptron as well
+OTHERS_TOO = {"coming_from", "from_vw", "when_not"}
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -44,8 +46,9 @@ def find_name(
 
 def link_inline_code(app: Sphinx, doctree: nodes.document) -> None:
     """Turn inline code on a page into a reference, where it is a public name."""
-    if "/" in app.env.current_document.docname:
-        return  # generated pages: docstrings say themselves what they refer to
+    docname = app.env.current_document.docname
+    if "/" in docname or docname in OTHERS_TOO:
+        return  # as for generated pages, docstrings say themselves what they refer to
     public = public_names()
     for node in list(doctree.findall(nodes.literal)):
         name = re.sub(r"^rosenblatt\.|\(\)$", "", node.astext())
@@ -53,7 +56,7 @@ def link_inline_code(app: Sphinx, doctree: nodes.document) -> None:
         if name in public and name not in PLAIN_WORDS and not inside:
             reference = addnodes.pending_xref(
                 "", node.deepcopy(), refdomain="py", reftype="obj", reftarget=f"rosenblatt.{name}",
-                refdoc=app.env.current_document.docname, refwarn=True, refexplicit=True,
+                refdoc=docname, refwarn=True, refexplicit=True,
             )  # fmt: skip
             node.replace_self(reference)
 

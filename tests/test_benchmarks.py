@@ -185,3 +185,15 @@ def test_the_margins_that_are_drawn_are_those_of_their_titles():
             assert np.linalg.norm(end - foot) == pytest.approx(distance)
             assert (end - foot) @ along == pytest.approx(0, abs=1e-12)
             assert np.cross([*along, 0], [*(foot - first), 0])[2] == pytest.approx(0, abs=1e-12)
+
+
+def test_pictures_are_small_files(tmp_path):
+    pictures.save(pictures.draw_margins(), tmp_path / "margins.png")
+    drawn = [tmp_path / "margins.png", *(ROOT / "docs" / "images" / f"{name}.png" for name in pictures.PICTURES)]
+    assert all(5_000 < path.stat().st_size < 150_000 for path in drawn)
+
+
+def test_the_citation_names_the_version():
+    cited = (ROOT / "docs" / "cite.md").read_text()
+    assert f"version = {{{rosenblatt.__version__}}}" in cited
+    assert f"version: {rosenblatt.__version__}\n" in (ROOT / "CITATION.cff").read_text()

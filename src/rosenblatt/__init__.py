@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rosenblatt.theory.certificates import Certificate
     from rosenblatt.theory.convergence.bounds import mistake_bound
     from rosenblatt.theory.convergence.proof import Proof, proof
+    from rosenblatt.theory.convergence.trace import Trace, trace
     from rosenblatt.theory.margins import dataset_margin, margin
     from rosenblatt.theory.mistakes.answers import FewestMistakes
     from rosenblatt.theory.mistakes.fewest import fewest_mistakes
@@ -59,6 +60,7 @@ _HOMES = {
     "theory.certificates": ("Certificate",),
     "theory.convergence.bounds": ("mistake_bound",),
     "theory.convergence.proof": ("Proof", "proof"),
+    "theory.convergence.trace": ("Trace", "trace"),
     "theory.margins": ("dataset_margin", "margin"),
     "theory.mistakes.answers": ("FewestMistakes",),
     "theory.mistakes.fewest": ("fewest_mistakes",),

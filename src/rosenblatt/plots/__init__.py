@@ -4,19 +4,22 @@ Each function draws on the matplotlib Axes ``ax``, or on those of a new figure w
 A model may be a scikit-learn pipeline that ends in one: its other steps are applied to the rows.
 """
 
-from rosenblatt.plots.boundary import plot_boundary
 from rosenblatt.plots.history import plot_history
+from rosenblatt.plots.plane import PlaneDisplay, plot_plane
 from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.plots.support import plot_support
+from rosenblatt.plots.verdict import plot_verdict
 from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
-    "plot_boundary",
+    "PlaneDisplay",
     "plot_cosine",
     "plot_history",
+    "plot_plane",
     "plot_projection",
     "plot_proof",
     "plot_support",
+    "plot_verdict",
     "plot_weights",
 ]

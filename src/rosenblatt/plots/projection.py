@@ -110,7 +110,7 @@ def zero_weights_words(learner: Any, b: float) -> str:
     """Return what a model of two classes answers whose weights are all zero, in words."""
     answer = f"gets the answer {label_words(learner.classes_.tolist()[int(b > 0)])}" if b else "lies on the boundary"
     proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
-    came_back = "\nweights that came back to zero: nothing separates the data" * proved
+    came_back = "\nthey came back to zero: nothing separates the data" * proved
     return f"All weights are zero: every row {answer}{came_back}"
 
 

@@ -4,7 +4,11 @@ Each function draws on the matplotlib Axes ``ax``, or on those of a new figure w
 A model may be a scikit-learn pipeline that ends in one: its other steps are applied to the rows.
 """
 
+from rosenblatt.plots.circle import plot_circle
+from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
 from rosenblatt.plots.history import plot_history
+from rosenblatt.plots.lift import plot_lift
+from rosenblatt.plots.orders import plot_orders
 from rosenblatt.plots.plane import PlaneDisplay, plot_plane
 from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
@@ -13,9 +17,14 @@ from rosenblatt.plots.verdict import plot_verdict
 from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
+    "ErrorsDisplay",
     "PlaneDisplay",
+    "plot_circle",
     "plot_cosine",
+    "plot_errors",
     "plot_history",
+    "plot_lift",
+    "plot_orders",
     "plot_plane",
     "plot_projection",
     "plot_proof",

@@ -37,11 +37,17 @@ def evenly_chosen(n: int) -> np.ndarray:
     return np.unique(np.linspace(0, n - 1, min(n, _MARKS_UP_TO)).astype(int)) if n else np.empty(0, int)
 
 
-def whole_ticks(ax: Axes) -> None:
-    """Put ticks at integers only."""
+def whole_ticks(ax: Axes, y: bool = True) -> None:
+    """Put ticks at integers only, on the vertical axis unless ``y`` is False."""
     ticker = import_matplotlib("ticker")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(ticker.MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    for axis in (ax.xaxis, ax.yaxis) if y else (ax.xaxis,):
+        axis.set_major_locator(ticker.MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
+
+
+def from_zero(ax: Axes, values: np.ndarray) -> None:
+    """Let the vertical axis start a little below zero, so that a mark at zero is seen whole."""
+    largest = max(1.0, float(np.nanmax(values, initial=0)))
+    ax.set_ylim(-0.05 * largest, 1.07 * largest)
 
 
 def tidy(ax: Axes) -> None:

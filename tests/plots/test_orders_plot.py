@@ -1,0 +1,85 @@
+"""Mistakes by pass for each visiting order."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.exceptions import ConvergenceWarning
+
+from rosenblatt import AveragedPerceptron, Perceptron
+from rosenblatt.data import make_separable, make_sorted
+from rosenblatt.plots import plot_orders
+
+X, Y = make_separable(120, 6, 0.02, random_state=0)
+
+
+def axes():
+    return Figure(layout="constrained").subplots()
+
+
+def fitted(**parameters):
+    return Perceptron(max_iter=2000, **parameters).fit(X, Y)
+
+
+def curve(ax, start):
+    (line,) = [line for line in ax.get_lines() if line.get_label().startswith(start)]
+    return line
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_a_curve_is_the_mean_of_the_runs_and_the_band_their_range():
+    runs = [fitted(random_state=seed) for seed in range(4)]
+    fixed = fitted(shuffle=False)
+    ax = plot_orders({"fixed": fixed, "anew": runs}, axes())
+    longest = max(run.n_iter_ for run in runs)
+    made = np.array([np.append(run.history_["mistakes"], np.zeros(longest - run.n_iter_)) for run in runs])
+    np.testing.assert_allclose(curve(ax, "anew").get_ydata(), made.mean(axis=0))
+    np.testing.assert_array_equal(curve(ax, "fixed").get_ydata(), fixed.history_["mistakes"])
+    (band,) = ax.collections
+    corners = band.get_paths()[0].vertices
+    assert corners[:, 1].max() == made.max()
+    passes = sorted(run.n_iter_ for run in runs)
+    (clean,) = [line for line in ax.get_lines() if sorted(line.get_xdata()) == passes and not any(line.get_ydata())]
+    assert clean.get_marker() == curve(ax, "anew").get_marker()
+    spread = f"{np.mean(passes):.3g} ({passes[0]} to {passes[-1]} in 4 runs)"
+    assert legend(ax) == [f"fixed: {fixed.n_iter_}", f"anew: {spread}"]
+    ax.figure.canvas.draw()
+
+
+def test_orders_differ_in_line_and_mark():
+    ax = plot_orders({str(seed): fitted(random_state=seed) for seed in range(5)}, axes())
+    looks = {(line.get_linestyle(), line.get_marker()) for line in ax.get_lines() if ": " in line.get_label()}
+    assert len(looks) == 5
+
+
+def test_runs_that_left_mistakes_end_where_they_stopped():
+    noisy = np.where(np.random.default_rng(0).normal(size=120) > 0, 1, -1)
+    runs = [AveragedPerceptron(max_iter=m, random_state=0).fit(X, noisy) for m in (3, 5)]
+    with pytest.warns(ConvergenceWarning):
+        cut = Perceptron(max_updates=int(runs[1].history_["mistakes"][:2].sum()) + 1, random_state=0).fit(X, noisy)
+    ax = plot_orders({"two": runs, "one": runs[0], "cut": cut}, axes())
+    assert legend(ax) == ["two: 2 of 2 runs left mistakes", "one: over 3", "cut: over 3"]
+    np.testing.assert_array_equal(curve(ax, "two").get_ydata(), runs[1].history_["mistakes"])  # same order, same run
+    assert len(curve(ax, "cut").get_ydata()) == 2  # without the pass that was cut short
+
+
+def test_passes_are_logarithmic_where_one_order_needs_far_more():
+    rows, labels = make_sorted(400, 4, 0.05, random_state=0)
+    with pytest.warns(UserWarning, match="all carry one label"):
+        fixed = Perceptron(shuffle=False, max_iter=3000).fit(rows, labels)
+    ax = plot_orders({"fixed": fixed, "anew": Perceptron(random_state=0, max_iter=3000).fit(rows, labels)}, axes())
+    uneven = fixed.n_iter_ >= 8 * len(curve(ax, "anew").get_xdata())
+    assert uneven == (ax.get_xscale() == "log")
+
+
+def test_what_is_no_dictionary_of_fitted_models_is_refused():
+    with pytest.raises(ValueError, match=r"draws a dictionary of 1 to 5 visiting orders, such as .* got Perceptron"):
+        plot_orders(fitted())
+    with pytest.raises(ValueError, match="got 6 of them"):
+        plot_orders(dict.fromkeys(range(6), fitted()))
+    with pytest.raises(ValueError, match="which that of 'fixed', Perceptron, is not"):
+        plot_orders({"fixed": Perceptron()})
+    with pytest.raises(ValueError, match="at least one model of each order, got none of 'fixed'"):
+        plot_orders({"fixed": []})

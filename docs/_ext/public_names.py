@@ -18,7 +18,7 @@ import rosenblatt
 
 MODULES = ("data", "figures", "plots", "reproductions", "textbook", "vc")
 # plain words, and names of commands, that mean something else as often: not linked where they stand alone
-PLAIN_WORDS = frozenset("boundary contributions distance explain load margin proof save separation trace".split())
+PLAIN_WORDS = {"boundary", "contributions", "distance", "explain", "load", "margin", "proof", "save", "separation"}
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

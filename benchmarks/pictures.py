@@ -142,9 +142,12 @@ PICTURES = {"boundaries": draw_boundaries, "margins": draw_margins}
 def main() -> None:
     """Draw the pictures that are asked for, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pictures", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[[], *PICTURES], help="boundaries, margins; all if none is named")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(PICTURES)}; all if none is named")
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images", help="the folder to draw into")
     arguments = parser.parse_args()
+    for name in arguments.names:
+        if name not in PICTURES:
+            parser.error(f"no picture is called {name!r}; there are {', '.join(PICTURES)}")
     for name in arguments.names or PICTURES:
         path = arguments.out / f"{name}.png"
         save(PICTURES[name](), path)

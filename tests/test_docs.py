@@ -19,7 +19,8 @@ PARTS = [
 
 def read_map():
     """Return the cells of each row of the map by the part's id."""
-    rows = [re.split(r" \| ", line.strip("| ")) for line in MAP.read_text().splitlines() if re.match(r"\| [A-Z]\d", line)]
+    lines = [line for line in MAP.read_text().splitlines() if re.match(r"\| [A-Z]\d", line)]
+    rows = [re.split(r" \| ", line.strip("| ")) for line in lines]
     return {cells[0]: cells[1:] for cells in rows}
 
 

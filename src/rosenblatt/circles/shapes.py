@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from rosenblatt.circles.lifting import ball_of_plane, root, settled_signs, sign, squared_distances, to_float
+from rosenblatt.small_pictures import circle, described
 from rosenblatt.theory.given_numbers import exact_numbers, exact_objects, unrounded
 from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.integers import are_finite
@@ -63,6 +64,12 @@ class _Ball(Shape):
         away = max(abs(Fraction(value)) for value in self.center.tolist()) / Fraction(self.radius)
         digits = 6 + min(11, int(away).bit_length() // 3)  # the farther away, the more
         return f"{name} with center {vector_text(self.center, digits)} and radius {number_text(self.radius)}"
+
+    def _repr_html_(self) -> str:
+        if len(self.center) != 2:
+            return described([str(self)])
+        center, radius = vector_text(self.center), number_text(self.radius)
+        return described([str(self)], circle(center, radius, str(self), isinstance(self, Circle)))
 
     def _inner_sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return the sign of ``radius^2 - |x - center|^2`` for each row."""

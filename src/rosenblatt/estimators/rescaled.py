@@ -131,6 +131,9 @@ class RescaledPerceptron(ExactClassifier):
             self._warn([classifier for classifier in classifiers if not classifier.separates], X.shape[0])
         return self
 
+    def _found_html(self) -> str:
+        return self.verdict_._repr_html_() if hasattr(self, "verdict_") else ""
+
     def _warn(self, failed: list[_Classifier], n: int) -> None:
         through = "" if self.fit_intercept else " through the origin"
         names = ", ".join(repr(classifier.label) for classifier in failed)

@@ -12,6 +12,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.label_text import label_text
+from rosenblatt.plurals import count_of
+from rosenblatt.small_pictures import bars, described, number_line, short_name
+from rosenblatt.tables import Table
 from rosenblatt.theory.certificate_fields import (
     BasisOfProof,
     Integers,
@@ -39,6 +43,7 @@ from rosenblatt.theory.inputs import (
 from rosenblatt.theory.words import rows_text
 
 KINDS = ("geometric", "augmented", "homogeneous")
+_MOST_CLASSES = 12  # a notebook shows so many of them
 _DEFINITIONS = {
     "geometric": "distance of the nearest point, bias free",
     "augmented": "of (x, 1), the bias a weight like the others",
@@ -127,6 +132,9 @@ class Separable(_Bracket):
             )
         return "\n".join(lines)
 
+    def _picture(self) -> str:
+        return _draw_margin(self.margin_low, self.margin_high)
+
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         known = math.isclose(self.radius, longest_row(X), rel_tol=1e-9)
         return known and self._proves(X, signs, "geometric", self.margin_low, self.margin_high, separates=True)
@@ -158,6 +166,9 @@ class Inseparable(_AboutRows):
             "is the mean of the other."
         )
 
+    def _picture(self) -> str:
+        return _draw_weights(self.alpha, self.support)
+
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         same = np.array_equal(self.support, np.flatnonzero(self.alpha))
         return same and proves_inseparable(X, signs, self.alpha, self.weights, self.basis, bias=True)
@@ -185,6 +196,9 @@ class Undecided(_Bracket):
             f"The best one found has the margin {self.low:.4g}"
             + (" (it is not a separator)." if self.low <= 0 else ".")
         )
+
+    def _picture(self) -> str:
+        return _draw_margin(self.low, self.high)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         return self._proves(X, signs, "geometric", self.low, self.high, separates=False)
@@ -223,6 +237,11 @@ class MarginBracket(_Bracket):
                 f"and {len(self.support):,} of them prove it."
             )
         return f"The margin ({_DEFINITIONS[self.kind]}) {_bracket(self.low, self.high)}."
+
+    def _picture(self) -> str:
+        if self.high == -math.inf:
+            return _draw_weights(self.alpha, self.support)
+        return _draw_margin(self.low, self.high)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         if self.high == -math.inf:
@@ -272,9 +291,50 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
     __str__ = __repr__
 
+    def _repr_html_(self) -> str:
+        yes = sum(isinstance(verdict, _Bracket) and _margin(verdict)[0] > 0 for verdict in self.values())
+        sentence = f"{yes:,} of {count_of(len(self), 'class')} can be separated from the rest by a hyperplane."
+        parts = dict(list(self.items())[:_MOST_CLASSES])
+        margins = [_margin(verdict) for verdict in parts.values()]
+        names = [short_name(label_text(label)) for label in parts]
+        table = Table(
+            {
+                "class": names,
+                "verdict": [type(verdict).__name__ for verdict in parts.values()],
+                "margin at least": [low if math.isfinite(low) else None for low, _ in margins],
+                "margin at most": [high if math.isfinite(high) else None for _, high in margins],
+                "rows that prove it": [len(verdict.support) for verdict in parts.values()],
+            },
+            notes=[f"{len(parts)} of {len(self):,} classes"] if len(self) > len(parts) else [],
+        )
+        found = {name: low for name, (low, _) in zip(names, margins, strict=True) if 0 < low < math.inf}
+        words = "Margins by class: " + ", ".join(f"{name} {low:.4g}" for name, low in found.items())
+        return described([sentence], table._repr_html_(), bars(found, words) if found else "")
+
 
 def _points(n: int) -> str:
     return f"the {n:,} points" if n != 1 else "the one point"
+
+
+def _margin(verdict: _AboutRows) -> tuple[float, float]:
+    """Return the bracket of a verdict's margin: none, from minus infinity, where nothing separates."""
+    if isinstance(verdict, Separable):
+        return verdict.margin_low, verdict.margin_high
+    if isinstance(verdict, Undecided | MarginBracket):
+        return verdict.low, verdict.high
+    return -math.inf, -math.inf
+
+
+def _draw_margin(low: float, high: float) -> str:
+    """Draw where the margin lies, on a line from 0."""
+    return number_line(low, high, f"The margin on a number line: it {_bracket(low, high)}.")
+
+
+def _draw_weights(alpha: Floats, support: NDArray[np.intp]) -> str:
+    """Draw the weights of the rows that prove that nothing separates."""
+    rows = support.tolist()
+    words = f"The weights alpha of {rows_text(rows, most=12)}, by which the two means are the same point."
+    return bars({f"row {row}": float(alpha[row]) for row in rows}, words)
 
 
 def _bracket(low: float, high: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
@@ -12,6 +11,7 @@ import numpy as np
 
 from rosenblatt.label_text import label_text
 from rosenblatt.plurals import count_of, list_some, name_some, percent
+from rosenblatt.small_pictures import Curve, chart, described, short_name
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.tables import Table
 from rosenblatt.training.dual.state import DualState
@@ -19,6 +19,8 @@ from rosenblatt.training.early_stopping import EarlyStoppingFacts
 from rosenblatt.training.pass_state import CutPass
 from rosenblatt.training.proved_margins import LARGEST, dual_margins, linear_margins
 from rosenblatt.training.run_state import RunState
+
+_MOST_CLASSES = 12  # a notebook shows so many of them
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,8 +122,16 @@ class Report:
         return f"<{type(self).__name__}: {made}; {result}>"
 
     def _repr_html_(self) -> str:
-        text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._sentences())
-        return text + (self._table()._repr_html_() if self.by_class else "")
+        table = self._table(most=_MOST_CLASSES)._repr_html_() if self.by_class else ""
+        return described(self._sentences(), self._picture(), table)
+
+    def _picture(self) -> str:
+        """Draw the mistakes of each pass, for notebooks."""
+        mistakes = self.mistakes_by_pass
+        if not mistakes:
+            return ""
+        words = f"Mistakes by pass: {name_some(mistakes)}, {mistakes[-1]} in the last."
+        return chart([Curve(range(1, len(mistakes) + 1), mistakes, "mistakes")], words, "pass", least=0.0)
 
     @property
     def _last_mistakes(self) -> int:
@@ -176,19 +186,21 @@ class Report:
             "positive factors, add up to zero."
         )
 
-    def _table(self) -> Table:
-        """Return a line for each class."""
-        parts = self.by_class.values()
+    def _table(self, most: int) -> Table:
+        """Return a line for each class, or for the first ``most`` of them."""
+        n = len(self.by_class)
+        parts = list(self.by_class.values())[:most]
         return Table(
             {
-                "class": list(map(label_text, self.by_class)),
+                "class": [short_name(label_text(label)) for label in self.by_class][:most],
                 "separated": ["yes" if part.converged else "no" for part in parts],
                 "passes": [part.passes for part in parts],
                 "updates": [part.updates for part in parts],
                 "mistakes in its last pass": [part._last_mistakes for part in parts],
                 "margin at least": [part.margin_low if part.converged else None for part in parts],
                 "margin at most": [part.margin_high if math.isfinite(part.margin_high) else None for part in parts],
-            }
+            },
+            notes=[f"{len(parts)} of {n:,} classes"] if n > most else [],
         )
 
 

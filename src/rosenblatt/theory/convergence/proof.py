@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.plurals import count_of
+from rosenblatt.small_pictures import described
 from rosenblatt.tables import Table
 from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
+from rosenblatt.theory.convergence.squeeze_picture import draw_squeeze
 from rosenblatt.theory.convergence.trace import evenly, follow, run_options
 from rosenblatt.theory.exact import squared_length
 from rosenblatt.theory.floats import round_root
@@ -156,6 +158,9 @@ class Proof:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return described(str(self).splitlines(), draw_squeeze(self))
 
 
 def proof(

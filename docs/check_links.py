@@ -23,6 +23,8 @@ class Page(HTMLParser):
         self.anchors: set[str] = set()
         self.links: list[str] = []
         self.loaded: list[str] = []
+        self.nested: list[str] = []
+        self._in_link = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -31,8 +33,15 @@ class Page(HTMLParser):
         self.anchors.update(found[name] for name in ("id", "name") if name in found)
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
+            if self._in_link:
+                self.nested.append(found["href"])
+            self._in_link = True
         elif found.get(LOADED.get(tag, "")):
             self.loaded.append(found[LOADED[tag]])
+
+    def handle_endtag(self, tag: str) -> None:
+        """Take note of the end of a link."""
+        self._in_link = self._in_link and tag != "a"
 
 
 def pages_of(folder: Path) -> list[Path]:
@@ -47,6 +56,7 @@ def faults(folder: Path) -> list[str]:
     for path in pages_of(folder):
         page = read(path)
         name = path.relative_to(folder)
+        lines += [f"{name}: {url} is a link inside a link" for url in page.nested]
         for url in dict.fromkeys([*page.links, *page.loaded]):
             parts = urlsplit(url)
             if parts.scheme in NOT_FOLLOWED:

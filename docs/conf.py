@@ -39,7 +39,7 @@ suppress_warnings = ["myst.strikethrough"]
 # Docstrings
 autosummary_generate = True
 autodoc_typehints = "none"
-autodoc_member_order = "bysource"
+autodoc_member_order = "groupwise"
 default_role = "py:obj"
 add_module_names = False
 maximum_signature_line_length = 90

@@ -40,11 +40,15 @@ def test_links_that_lead_nowhere_are_found(check_links, tmp_path):
         '<h1 id="top">A</h1><a href="b.html#here">fine</a><a href="#top">fine</a><a href="https://example.org">fine</a>'
         '<a href="b.html#gone">no anchor</a><a href="c.html">no file</a><img src="https://example.org/x.png">'
     )
-    (tmp_path / "b.html").write_text('<p id="here"><a href="a.html#top">back</a><img src="missing.png"></p>')
+    (tmp_path / "b.html").write_text(
+        '<p id="here"><a href="a.html#top">back</a><img src="missing.png"></p>'
+        '<a href="a.html">one <a href="#here">in another</a></a>'
+    )
     assert check_links.faults(tmp_path) == [
         "a.html: b.html#gone leads to no anchor",
         "a.html: c.html leads to no file",
         "a.html: https://example.org/x.png is loaded from another host",
+        "b.html: #here is a link inside a link",
         "b.html: missing.png leads to no file",
     ]
 

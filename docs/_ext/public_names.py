@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from docutils import nodes
+from source_pages import is_linked
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
@@ -52,8 +53,7 @@ def link_inline_code(app: Sphinx, doctree: nodes.document) -> None:
     public = public_names()
     for node in list(doctree.findall(nodes.literal)):
         name = re.sub(r"^rosenblatt\.|\(\)$", "", node.astext())
-        inside = isinstance(node.parent, nodes.reference | nodes.title | addnodes.pending_xref)
-        if name in public and name not in PLAIN_WORDS and not inside:
+        if name in public and name not in PLAIN_WORDS and not is_linked(node):
             reference = addnodes.pending_xref(
                 "", node.deepcopy(), refdomain="py", reftype="obj", reftarget=f"rosenblatt.{name}",
                 refdoc=docname, refwarn=True, refexplicit=True,

@@ -64,14 +64,22 @@ def link_to_sources(app: Sphinx, doctree: nodes.document) -> None:
         elif node["reftype"] == "myst" and node.astext().endswith(".md") and not node.get("reftargetid"):
             node["refexplicit"] = False  # a page that is called by the name of its file is called by its title here
     for node in list(doctree.findall(nodes.literal)):
-        if not isinstance(node.parent, nodes.reference | addnodes.pending_xref | addnodes.download_reference):
-            place = named_in_code(node.astext())
-            if place:
-                node.replace_self(link(*place, node.deepcopy()))
+        place = None if is_linked(node) else named_in_code(node.astext())
+        if place:
+            node.replace_self(link(*place, node.deepcopy()))
     for node in doctree.findall(addnodes.desc_signature):
         place = place_of(node.get("module"), node.get("fullname", ""))
         if place:
             node.append(link(*place, nodes.inline("", "[source]"), classes=["source-link"]))
+
+
+def is_linked(node: nodes.Node) -> bool:
+    """Return whether a node is part of a link, or of a title, which is one in the tables of contents."""
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, nodes.reference | nodes.title | addnodes.pending_xref | addnodes.download_reference):
+            return True
+    return False
 
 
 def linked_file(app: Sphinx, folder: Path, node: nodes.Element) -> Path | None:

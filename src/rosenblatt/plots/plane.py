@@ -120,7 +120,8 @@ class PlaneDisplay:
         mark = draw_rows(ax, self.points, self.labels, self.classes)
         if self.line is not None and self.margin is not None:
             draw_band(ax, self.line, frame, self.margin, "margin")
-        draw_rings(ax, self.points[self.ringed], mark, "wrong" if self.margin is None else "nearest")
+        what = "wrong" if self.margin is None else "nearest"
+        draw_rings(ax, self.points[self.ringed], mark, f"{what} ({self.ringed.sum():,})")
         if self.line is not None:
             if self.projections:
                 start = _start(self.line, self.points)

@@ -89,21 +89,31 @@ def draw_w(ax: Axes, line: Line, frame: Frame) -> None:
         draw_arrow(ax, start, start + _ARROW * (frame.high - frame.low).max() * line.unit, "w")
 
 
-def draw_arrow(ax: Axes, start: np.ndarray, end: np.ndarray, name: str, **look: Any) -> None:
-    """Draw an arrow with its name at the tip."""
+def draw_arrow(
+    ax: Axes,
+    start: np.ndarray,
+    end: np.ndarray,
+    name: str,
+    at: float = 1.0,
+    away_from: np.ndarray | None = None,
+    **look: Any,
+) -> None:
+    """Draw an arrow, and its name beside the share ``at`` of its length, on the side that a point does not lie on."""
     look = {"arrowstyle": "-|>", "color": DARK, "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
     ax.annotate("", end, start, arrowprops=look, zorder=4)
-    forward = np.asarray(end) - np.asarray(start)
-    beside = 9 * np.array([-forward[1], forward[0]]) / max(np.linalg.norm(forward), np.finfo(float).tiny)
+    forward = end - start
+    beside = np.array([-forward[1], forward[0]]) / max(float(np.linalg.norm(forward)), np.finfo(float).tiny)
+    if (beside[1] if away_from is None else beside @ (start - away_from)) < 0:
+        beside = -beside
     place = {"textcoords": "offset points", "ha": "center", "va": "center", "weight": "bold", "zorder": 5}
-    ax.annotate(name, end, beside * np.sign(beside[1] or 1.0), color=look["color"], bbox=HALO, **place)
+    ax.annotate(name, start + at * forward, (8 + 2 * len(name)) * beside, color=look["color"], bbox=HALO, **place)
 
 
-def draw_rings(ax: Axes, points: np.ndarray, mark: float, what: str, **look: Any) -> None:
-    """Draw a ring around each of the points, whose marks have the area ``mark``."""
+def draw_rings(ax: Axes, points: np.ndarray, mark: float, name: str, **look: Any) -> None:
+    """Draw a ring around each of the points, whose marks have the area ``mark``, with a name in the legend."""
     if len(points):
         look = {"facecolor": "none", "edgecolor": DARK, "linewidth": 1.3, "zorder": 2} | look
-        ax.scatter(*points.T, s=_RING * mark, label=f"{what} ({len(points):,})", **look)
+        ax.scatter(*points.T, s=_RING * mark, label=name, **look)
 
 
 def feet(points: np.ndarray, line: Line, start: np.ndarray) -> np.ndarray:

@@ -45,19 +45,20 @@ def figure_30_2() -> Shown:
         "point, its label y, its activation before (never of the sign of y), and w after y times the point was added. "
         "The algorithm returns w = ({w[0]:g}, {w[1]:g}) and k = {k} after {passes} passes. With R = {R:.3f}, the length "
         "of the longest point, and a margin of γ = {gamma:.3f}, no order of these points could take more than "
-        "(R/γ)² = {bound:.1f} updates."
+        "(R/γ)² = {bound:.0f} updates."
     )
     return Shown(picture, caption, numbers)
 
 
 def draw_table(ax: Axes, run: Trace, X: np.ndarray) -> None:
     """Write the updates of a run as a table."""
-    rows = [
-        [step.k, step.pass_number, point_text(X[step.row]), f"{step.label:+d}", f"{step.activation:g}", point_text(step.w)]
-        for step in run
-    ]
     head = ["k", "pass", "point x", "label y", "w.x before", "w after"]
-    table = ax.table([["0", "", "", "", "", "(0, 0)"], *rows], colLabels=head, loc="center", cellLoc="center")
+    lines = [["0", "", "", "", "", "(0, 0)"]]
+    for step in run:
+        numbers = f"{step.k}", f"{step.pass_number}", f"{step.label:+d}", f"{step.activation:g}"
+        k, pass_number, label, activation = (number.replace("-", "−") for number in numbers)
+        lines.append([k, pass_number, point_text(X[step.row]), label, activation, point_text(step.w)])
+    table = ax.table(lines, colLabels=head, loc="center", cellLoc="center")
     table.auto_set_font_size(False)
     table.set_fontsize(9)
     table.scale(1, 1.15)

@@ -14,18 +14,20 @@ from rosenblatt.plots.lift import plot_lift
 def figure_30_2_circle() -> Shown:
     """Plant a circle, learn one from the labels alone, and draw it in the plane and as a plane in space."""
     X, y = make_circle(80, radius=2.0, center=[1.0, 0.5], gap=0.2, random_state=1)
-    labels = np.where(y > 0, "inside", "outside").astype(object)
-    found = fit_circle(X, labels == "inside")
-    picture = blank(5, 8.2)
-    flat, space = picture.add_subplot(2, 1, 1), picture.add_subplot(2, 1, 2, projection="3d")
+    labels = np.where(y > 0, "inside", "around").astype(object)
+    found = fit_circle(X, labels == "inside", largest_margin=True)
+    picture = blank(5, 7.8)
+    above, below = picture.subfigures(2, height_ratios=[1.15, 1])
+    flat, space = above.add_subplot(), below.add_subplot(projection="3d")
     plot_circle(found, X, labels, flat)
     plot_lift(found, X, labels, space)
+    space.get_legend().remove()  # marks mean the same as above
     distances = np.linalg.norm(X - found.center, axis=1)
     numbers = {
         "center": found.center.tolist(),
         "radius": float(found.radius),
         "farthest_inside": float(distances[labels == "inside"].max()),
-        "nearest_outside": float(distances[labels == "outside"].min()),
+        "nearest_outside": float(distances[labels == "around"].min()),
         "points": len(X),
     }
     caption = (

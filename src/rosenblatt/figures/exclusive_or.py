@@ -62,4 +62,4 @@ def draw_in_space(ax: Axes, Z: np.ndarray, y: np.ndarray, w: np.ndarray, b: floa
     ax.set(xlabel="x1", ylabel="x2", zlabel="x1∧x2", xticks=[0, 1], yticks=[0, 1], zticks=[0, 1], zlim=(-0.5, 1.5))
     ax.set_title("Three features: a plane between the classes", fontsize="medium")
     ax.view_init(elev=18, azim=-60)
-    ax.set_box_aspect(None, zoom=0.9)
+    ax.set_box_aspect(None, zoom=1.15)

@@ -17,7 +17,7 @@ def figure_3_2() -> Shown:
     X, y = flowers("setosa", "versicolor", "sepal length", "petal length", "petal width")
     model = Perceptron(random_state=0).fit(X, y)
     unit, offset = unit_weights(model)
-    picture = blank(5, 4.6)
+    picture = blank(5, 3.9)
     ax = picture.add_subplot(projection="3d")
     for kind, (colour, marker) in zip(model.classes_, LOOKS, strict=False):
         own = X[y == kind]
@@ -32,11 +32,11 @@ def figure_3_2() -> Shown:
     start = middle - (unit @ middle + offset) * unit
     ax.quiver(*start, *(1.2 * unit), color=DARK, linewidth=2, arrow_length_ratio=0.2)
     ax.text(*(start + 1.35 * unit), "w", weight="bold")
-    ax.set(xlabel="sepal length (cm)", ylabel="petal length (cm)", zlabel="petal width (cm)")
-    ax.set_title("In space the boundary is a plane", fontsize="medium")
+    ax.set(xlabel="sepal length (cm)", ylabel="petal length (cm)", zlabel="petal width (cm)", zticks=[0.5, 1, 1.5])
+    ax.set_title("In space the boundary is a plane", fontsize="medium", y=0.97)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2, frameon=False, fontsize="small")
     ax.view_init(elev=14, azim=-55)
-    ax.set_box_aspect(None, zoom=0.85)
+    ax.set_box_aspect(high - low, zoom=1.05)  # one scale, so that right angles look right
     numbers = {
         "w": model.coef_[0].tolist(),
         "b": float(model.intercept_[0]),

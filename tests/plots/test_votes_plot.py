@@ -67,6 +67,15 @@ def test_one_voter_is_its_average():
     assert not hatched(ax)
 
 
+def test_a_line_that_is_not_seen_is_not_named():
+    rows = X * 1e-6  # the bias outweighs all rows
+    model = VotedPerceptron(random_state=0, max_iter=2).fit(rows, Y)
+    scores = average(model, Frame.around(rows).places())
+    assert (scores > 0).all() or (scores < 0).all()
+    ax = plot_votes(model, rows, Y, axes())
+    assert "line of the average" not in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
 def test_pipelines_and_other_hypotheses():
     tall = X * [1, 100]
     model = make_pipeline(StandardScaler(), Perceptron("vote", random_state=0, max_iter=3)).fit(tall, Y)

@@ -1,4 +1,4 @@
-"""The commands that show something rather than work on files: experiments, demo, lab, benchmarks."""
+"""The commands that show something rather than work on files: experiments, figures, demo, lab, benchmarks."""
 
 from __future__ import annotations
 
@@ -57,6 +57,29 @@ def demo(
     from rosenblatt.cli.demo import main as run_it
 
     run_it(["--out", str(out)])
+
+
+@commands.command(short_help="Draw the figures of the textbooks, each from a real run.")
+@exit_cleanly
+def figures(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = Path("figures"),
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="ID", help="Draw this figure, such as 4.7; repeatable.")
+    ] = None,
+    format: Annotated[str, typer.Option("--format", metavar="svg|png|pdf", help="Format of the pictures.")] = "svg",
+) -> None:
+    """Draw the figures that the textbooks name, each from data and a run with a fixed seed.
+
+    Writes a picture of each, a page index.html that shows them with captions and numbers, and figures.json with these.
+
+    \b
+    Example:
+      rosenblatt figures
+      rosenblatt figures --only 4.7 --only 4.9 --format png --out pictures
+    """
+    from rosenblatt.cli.figures import figures as run_it
+
+    run_it(out, only, format)
 
 
 @commands.command(short_help="Open a page where a perceptron learns, step by step.")

@@ -6,7 +6,6 @@ import numpy as np
 
 from rosenblatt.figures.drawing import Shown, blank
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, tidy
-from rosenblatt.plots.plane_lines import draw_arrow
 
 
 def figure_4_5() -> Shown:
@@ -20,10 +19,16 @@ def figure_4_5() -> Shown:
     origin = np.zeros(2)
     ax.set(xlim=(-0.05, 0.95), ylim=(-0.05, 0.85), xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
     ax.plot(*np.array([origin, 1.1 * u]).T, color=DARK, linewidth=0.8, linestyle=":", zorder=1)
-    draw_arrow(ax, origin, u, "u", color=DARK)
-    draw_arrow(ax, origin, a, "a", color=BLUE, linewidth=3.5)
-    draw_arrow(ax, a, v, "b", color=ORANGE, linestyle="--")
-    draw_arrow(ax, origin, v, "v", color=GREEN)
+    for start, end, name, beside, look in (
+        (origin, u, "u", (10, -12), {"color": DARK}),
+        (origin, a, "a", (8, -14), {"color": BLUE, "linewidth": 4}),
+        (a, v, "b", (10, 8), {"color": ORANGE, "linestyle": "--"}),
+        (origin, v, "v", (-12, 8), {"color": GREEN}),
+    ):
+        arrow = {"arrowstyle": "-|>", "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
+        ax.annotate("", end, start, arrowprops=arrow, zorder=3)
+        middle = end if name == "u" else (start + end) / 2
+        ax.annotate(name, middle, beside, textcoords="offset points", ha="center", va="center", weight="bold")
     along, across = 0.05 * a / np.linalg.norm(a), 0.05 * b / np.linalg.norm(b)
     ax.plot(*np.array([a - along, a - along + across, a + across]).T, color=DARK, linewidth=0.9)  # a right angle
     ax.set_title(f"v = a + b, and |a| = u.v = {dot:.3f}", fontsize="medium")

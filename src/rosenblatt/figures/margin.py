@@ -25,18 +25,21 @@ def figure_3_4() -> Shown:
         foot = line.nearest_to(X[row])
         ax.annotate("", X[row], foot, arrowprops={"arrowstyle": "<->", "color": DARK, "shrinkA": 0, "shrinkB": 0})
         ax.annotate("η", (X[row] + foot) / 2, (0, 9), textcoords="offset points", ha="center", bbox=HALO, weight="bold")
-    gamma = float(np.abs(X @ verdict.w + verdict.b).min())
+    w, b = verdict.w / verdict.margin_low, verdict.b / verdict.margin_low  # the same line, at a scale where gamma is 1
     numbers = {
         "margin": verdict.margin_low,
-        "gamma": gamma,
-        "length_of_w": float(np.linalg.norm(verdict.w)),
-        "nearest": [int(row) for row in verdict.nearest],
+        "w": w.tolist(),
+        "b": float(b),
+        "gamma": float(np.abs(X @ w + b).min()),
+        "length_of_w": float(np.linalg.norm(w)),
+        "nearest": verdict.nearest.tolist(),
         "attaining": len(verdict.nearest),
     }
     caption = (
-        "Setosa and versicolor by their petals, with the line that leaves the most room. Of all flowers the "
-        "{attaining} ringed ones have the smallest |w.x + b|, γ = {gamma:.4f}; divided by |w| = {length_of_w:.4f} it "
-        "is their distance from the line, the geometric margin η = {margin:.4f} cm. The hatched band of twice that "
-        "width is empty, and no line has a wider one."
+        "Setosa and versicolor by their petals, with the line that leaves the most room, w = ({w[0]:.3f}, {w[1]:.3f}) "
+        "and b = {b:.3f}. The {attaining} ringed flowers have the smallest |w.x + b| of all, γ = {gamma:.3f}. Divided by "
+        "|w| = {length_of_w:.3f} it is their distance from the line: the geometric margin η = {margin:.3f} cm, which "
+        "does not change with the scale of w. The hatched band of twice that width is empty, and no line has a wider "
+        "one."
     )
     return Shown(picture, caption, numbers)

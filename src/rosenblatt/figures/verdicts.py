@@ -37,7 +37,7 @@ def figure_4_11() -> Shown:
     verdict = separability(X, y)
     picture = blank(5, 4.1)
     ax = plot_verdict(verdict, X, y, picture.subplots())
-    ax.set(xlabel="alcohol (% by volume)", ylabel="colour intensity")
+    ax.set(xlabel="alcohol (% by volume)", ylabel="colour intensity", aspect="auto")
     rows = verdict.support
     weights = np.asarray(verdict.alpha)[rows]
     own = y[rows] == "cultivar 1"

@@ -9,17 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.pipelines import feature_labels
 from rosenblatt.label_text import label_text
 from rosenblatt.parameters import check_integer
 from rosenblatt.plots.axes import Axes, axes_for, import_matplotlib
-from rosenblatt.plots.plane_lines import Line, draw_line, draw_w
-from rosenblatt.plots.plane_parts import Frame, draw_legend
+from rosenblatt.plots.plane_lines import BROKEN, Line, draw_line, draw_w
+from rosenblatt.plots.plane_parts import Frame, column_names, draw_legend
 from rosenblatt.plots.update import draw_state, traced_rows
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.theory.convergence.trace import Step, Trace, evenly
 
-_BROKEN = (0, (5, 4))
 _MEGABYTES = 1000.0  # of pictures in a page: there are no more of them than max_frames
 
 
@@ -69,7 +67,7 @@ def animate(
     check_integer("max_frames", max_frames, 1)
     points, labels, classes = traced_rows("animate", trace, X, y)
     frame = Frame.around(points)
-    names = feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
+    names = column_names(X)
     shown = _steps(trace, max_frames)
     ours = ax is None
     ax = axes_for(ax)
@@ -80,7 +78,7 @@ def animate(
         ax.clear()
         draw_state(ax, points, labels, classes, line, frame, step.row)
         if before is not None:
-            draw_line(ax, before, frame, linestyle=_BROKEN, linewidth=1.2, zorder=1)
+            draw_line(ax, before, frame, linestyle=BROKEN, linewidth=1.2, zorder=1)
         if line is not None:
             draw_w(ax, line, frame)
         ax.set_title(_title(trace, step), fontsize="medium")

@@ -15,7 +15,8 @@ from rosenblatt.plots.plane_parts import LOOKS, Frame
 _ARROW = 0.16  # the length of w in the picture, as a share of its height
 _RING = 4.0  # the area of a ring around a row, in marks
 _FOOT = 0.4  # the area of a foot, in marks
-_BROKEN = (0, (5, 4))
+BROKEN = (0, (5, 4))
+"""How lines are drawn that are not the boundary."""
 HALO = {"boxstyle": "round,pad=0.1", "facecolor": (1, 1, 1, 0.7), "edgecolor": "none"}
 """What lies behind words that stand among marks."""
 
@@ -79,7 +80,7 @@ def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) ->
     ax.add_patch(polygon)
     frame.set_limits(ax)
     for side in (distance, -distance):
-        draw_line(ax, line.shifted(side), frame, linestyle=_BROKEN, linewidth=1.0, zorder=1)
+        draw_line(ax, line.shifted(side), frame, linestyle=BROKEN, linewidth=1.0, zorder=1)
 
 
 def draw_w(ax: Axes, line: Line, frame: Frame) -> None:

@@ -7,16 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.pipelines import feature_labels
 from rosenblatt.label_text import label_text
 from rosenblatt.plots.axes import BLUE, DARK, Axes, check_labels, import_matplotlib
-from rosenblatt.plots.plane_lines import Line, draw_arrow, draw_line, draw_rings, draw_w
-from rosenblatt.plots.plane_parts import Frame, Regions, draw_legend, draw_regions, draw_rows, plane_points
+from rosenblatt.plots.plane_lines import BROKEN, Line, draw_arrow, draw_line, draw_rings, draw_w
+from rosenblatt.plots.plane_parts import (
+    Frame,
+    Regions,
+    column_names,
+    draw_legend,
+    draw_regions,
+    draw_rows,
+    plane_points,
+)
 from rosenblatt.theory.convergence.trace import Step, Trace
 
 _SIZE = (9.0, 4.6)  # inches
 _LONGEST = 1.5  # arrows of more than so many times the range of the rows are drawn shorter
-_BROKEN = (0, (5, 4))
 _GREY, _BROWN = "#666666", "#8F5F00"  # orange, but dark enough for letters
 
 
@@ -67,7 +73,7 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
     draw_state(right, points, labels, classes, Line.of(step.w, step.b), frame, step.row)
     old = Line.of(w, b)
     if old is not None:
-        draw_line(right, old, frame, linestyle=_BROKEN, linewidth=1.2, zorder=1, label="boundary before")
+        draw_line(right, old, frame, linestyle=BROKEN, linewidth=1.2, zorder=1, label="boundary before")
     if trace.fit_intercept:
         for ax, line in ((left, old), (right, Line.of(step.w, step.b))):
             if line is not None:
@@ -77,7 +83,7 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
         if scale < 1:
             note = {"transform": right.transAxes, "ha": "right", "va": "bottom", "fontsize": "small", "color": DARK}
             right.text(0.99, 0.01, f"arrows at 1/{1 / scale:g} of their length", **note)
-    names = feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
+    names = column_names(X)
     for ax, title in zip(axes, _titles(trace, step, x, sign, k), strict=True):
         ax.set_title(title, fontsize="medium")
         ax.set(xlabel=names[0], ylabel=names[1])

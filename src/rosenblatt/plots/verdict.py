@@ -7,12 +7,19 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from rosenblatt.inspection.pipelines import feature_labels
 from rosenblatt.label_text import label_text
 from rosenblatt.plots.axes import Axes, axes_for
 from rosenblatt.plots.hulls import draw_hulls, shares
 from rosenblatt.plots.plane_lines import Line, draw_band, draw_rings, draw_w
-from rosenblatt.plots.plane_parts import Frame, Regions, draw_legend, draw_regions, draw_rows, plane_points
+from rosenblatt.plots.plane_parts import (
+    Frame,
+    Regions,
+    column_names,
+    draw_legend,
+    draw_regions,
+    draw_rows,
+    plane_points,
+)
 from rosenblatt.theory.inputs import certified_signs, check_labels
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
@@ -76,7 +83,7 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     elif _separates(verdict):
         _draw_separator(ax, verdict, points, signs, frame, mark)
     ax.set_title(_title(verdict), fontsize="medium")
-    first, second = feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
+    first, second = column_names(X)
     ax.set(xlabel=first, ylabel=second)
     draw_legend(ax)
     return ax

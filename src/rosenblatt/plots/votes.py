@@ -68,9 +68,10 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     if differ.any():
         filled = {"levels": [0.5, 1.5], "colors": "none", "hatches": [_HATCH], "zorder": 0.5}
         ax.contourf(*sides, differ.astype(float), **filled).set(edgecolor=_INK, linewidth=0)
-    if average.min() < 0 < average.max():
+    seen = bool(average.min() < 0 < average.max())
+    if seen:
         ax.contour(*sides, average, levels=[0], zorder=1.5, **_AVERAGE)
-    _name_lines(ax, bool(differ.any()))
+    _name_lines(ax, seen, bool(differ.any()))
     share = float(differ.mean())
     words = f"differ\non {percent(share)} of what is drawn" if share else "answer alike\non all that is drawn"
     ax.set_title(f"The vote and the average {words}", fontsize="medium")
@@ -93,10 +94,11 @@ def _rule_of_a_vote(learner: Any) -> LinearRule:
     return rule
 
 
-def _name_lines(ax: Axes, differ: bool) -> None:
-    """Name in the legend what has no name of its own."""
+def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
+    """Name in the legend what is drawn and has no name of its own."""
     ax.plot([], [], color=DARK, linewidth=1.4, label="boundary of the vote")
-    ax.plot([], [], color=DARK, linewidth=1.6, linestyle=(0, (4, 3)), label="line of the average")
+    if average:
+        ax.plot([], [], color=DARK, linewidth=1.6, linestyle=(0, (4, 3)), label="line of the average")
     if differ:
         look = {"facecolor": "none", "edgecolor": _INK, "hatch": _HATCH, "linewidth": 0}
         ax.add_patch(import_matplotlib("patches").Rectangle((np.nan, np.nan), 0, 0, label="they differ", **look))

@@ -4,6 +4,7 @@ Each function draws on the matplotlib Axes ``ax``, or on those of a new figure w
 A model may be a scikit-learn pipeline that ends in one: its other steps are applied to the rows.
 """
 
+from rosenblatt.plots.animation import animate
 from rosenblatt.plots.circle import plot_circle
 from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
 from rosenblatt.plots.history import plot_history
@@ -13,12 +14,15 @@ from rosenblatt.plots.plane import PlaneDisplay, plot_plane
 from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.plots.support import plot_support
+from rosenblatt.plots.update import plot_update
 from rosenblatt.plots.verdict import plot_verdict
+from rosenblatt.plots.votes import plot_votes
 from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
     "ErrorsDisplay",
     "PlaneDisplay",
+    "animate",
     "plot_circle",
     "plot_cosine",
     "plot_errors",
@@ -29,6 +33,8 @@ __all__ = [
     "plot_projection",
     "plot_proof",
     "plot_support",
+    "plot_update",
     "plot_verdict",
+    "plot_votes",
     "plot_weights",
 ]

@@ -82,10 +82,10 @@ def draw_hulls(
     for i, part in zip(support.tolist(), parts, strict=True):
         k = int(signs[i] > 0)
         ax.plot(*np.stack([points[i], shared]).T, ":", color=LOOKS[k][0], linewidth=1.5, zorder=1)
-        offset, side = _TEXT_AT[k]
-        words = {"textcoords": "offset points", "ha": "center", "va": side, "fontsize": "small", "zorder": 5}
+        offset, edge = _TEXT_AT[k]
+        words = {"textcoords": "offset points", "ha": "center", "va": edge, "fontsize": "small", "zorder": 5}
         ax.annotate(_share_text(part), points[i], offset, color=DARK, bbox=HALO, **words)
-    draw_rings(ax, points[support], mark, "their weights prove it")
+    draw_rings(ax, points[support], mark, f"their weights prove it ({len(support):,})")
     place = ", ".join(f"{number:.4g}" for number in shared + 0.0)
     cross = {"color": DARK, "markersize": 9, "markeredgewidth": 2, "linestyle": "none", "zorder": 4}
     ax.plot(*shared, "x", label=f"in both hulls: ({place})", **cross)

@@ -15,7 +15,8 @@ from rosenblatt.plots.plane_parts import LOOKS, Frame
 _ARROW = 0.16  # the length of w in the picture, as a share of its height
 _RING = 4.0  # the area of a ring around a row, in marks
 _FOOT = 0.4  # the area of a foot, in marks
-_BROKEN = (0, (5, 4))
+BROKEN = (0, (5, 4))
+"""How lines are drawn that are not the boundary."""
 HALO = {"boxstyle": "round,pad=0.1", "facecolor": (1, 1, 1, 0.7), "edgecolor": "none"}
 """What lies behind words that stand among marks."""
 
@@ -53,13 +54,10 @@ class Line(NamedTuple):
         """Return the line that lies ``distance`` further along w."""
         return Line(self.unit, self.offset - distance)
 
-    def arrow_start(self, frame: Frame) -> np.ndarray | None:
+    def arrow_start(self, frame: Frame) -> np.ndarray:
         """Return where w is drawn from: the line's point nearest to the origin or, if it is not seen, to the middle."""
-        for point in (np.zeros(2), (frame.low + frame.high) / 2):
-            start = self.nearest_to(point)
-            if frame.holds(start):
-                return start
-        return None
+        start = self.nearest_to(np.zeros(2))
+        return start if frame.holds(start) else self.nearest_to((frame.low + frame.high) / 2)
 
 
 def draw_line(ax: Axes, line: Line, frame: Frame, **look: Any) -> None:
@@ -79,31 +77,41 @@ def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) ->
     ax.add_patch(polygon)
     frame.set_limits(ax)
     for side in (distance, -distance):
-        draw_line(ax, line.shifted(side), frame, linestyle=_BROKEN, linewidth=1.0, zorder=1)
+        draw_line(ax, line.shifted(side), frame, linestyle=BROKEN, linewidth=1.0, zorder=1)
 
 
-def draw_w(ax: Axes, line: Line, frame: Frame) -> None:
-    """Draw an arrow along w from the line, where the axes have one scale, so that it shows the right angle."""
-    start = line.arrow_start(frame)
-    if frame.one_scale and start is not None:
+def draw_w(ax: Axes, line: Line, frame: Frame, start: np.ndarray | None = None) -> None:
+    """Draw an arrow along w from a point of the line, where the axes have one scale, so that the right angle shows."""
+    start = line.arrow_start(frame) if start is None else start
+    if frame.one_scale and frame.holds(start):
         draw_arrow(ax, start, start + _ARROW * (frame.high - frame.low).max() * line.unit, "w")
 
 
-def draw_arrow(ax: Axes, start: np.ndarray, end: np.ndarray, name: str, **look: Any) -> None:
-    """Draw an arrow with its name at the tip."""
+def draw_arrow(
+    ax: Axes,
+    start: np.ndarray,
+    end: np.ndarray,
+    name: str,
+    at: float = 1.0,
+    away_from: np.ndarray | None = None,
+    **look: Any,
+) -> None:
+    """Draw an arrow, and its name beside the share ``at`` of its length, on the side that a point does not lie on."""
     look = {"arrowstyle": "-|>", "color": DARK, "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
     ax.annotate("", end, start, arrowprops=look, zorder=4)
-    forward = np.asarray(end) - np.asarray(start)
-    beside = 9 * np.array([-forward[1], forward[0]]) / max(np.linalg.norm(forward), np.finfo(float).tiny)
+    forward = end - start
+    beside = np.array([-forward[1], forward[0]]) / max(float(np.linalg.norm(forward)), np.finfo(float).tiny)
+    if (beside[1] if away_from is None else beside @ (start - away_from)) < 0:
+        beside = -beside
     place = {"textcoords": "offset points", "ha": "center", "va": "center", "weight": "bold", "zorder": 5}
-    ax.annotate(name, end, beside * np.sign(beside[1] or 1.0), color=look["color"], bbox=HALO, **place)
+    ax.annotate(name, start + at * forward, (8 + 2 * len(name)) * beside, color=look["color"], bbox=HALO, **place)
 
 
-def draw_rings(ax: Axes, points: np.ndarray, mark: float, what: str, **look: Any) -> None:
-    """Draw a ring around each of the points, whose marks have the area ``mark``."""
+def draw_rings(ax: Axes, points: np.ndarray, mark: float, name: str, **look: Any) -> None:
+    """Draw a ring around each of the points, whose marks have the area ``mark``, with a name in the legend."""
     if len(points):
         look = {"facecolor": "none", "edgecolor": DARK, "linewidth": 1.3, "zorder": 2} | look
-        ax.scatter(*points.T, s=_RING * mark, label=f"{what} ({len(points):,})", **look)
+        ax.scatter(*points.T, s=_RING * mark, label=name, **look)
 
 
 def feet(points: np.ndarray, line: Line, start: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.inspection.pipelines import feature_labels
 from rosenblatt.label_text import label_text
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, check_labels, evenly_chosen, import_matplotlib, tidy
 
@@ -156,6 +157,11 @@ def _lay_out(ax: Axes) -> None:
     layout = ax.figure.get_layout_engine()
     if isinstance(layout, import_matplotlib("layout_engine").ConstrainedLayoutEngine):
         layout.execute(ax.figure.figure)
+
+
+def column_names(X: Any) -> list[str]:
+    """Return the names of the two columns of a frame, x0 and x1 for other rows."""
+    return feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
 
 
 def like(X: Any, places: np.ndarray) -> Any:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from rosenblatt.inspection.pipelines import feature_labels
 from rosenblatt.label_text import label_text
 from rosenblatt.plots.axes import Axes, axes_for
 from rosenblatt.plots.hulls import draw_hulls, shares
 from rosenblatt.plots.plane_lines import Line, draw_band, draw_rings, draw_w
-from rosenblatt.plots.plane_parts import Frame, Regions, draw_legend, draw_regions, draw_rows, plane_points
+from rosenblatt.plots.plane_parts import (
+    Frame,
+    Regions,
+    column_names,
+    draw_legend,
+    draw_regions,
+    draw_rows,
+    plane_points,
+)
 from rosenblatt.theory.inputs import certified_signs, check_labels
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
@@ -70,13 +77,13 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     frame.set_limits(ax)
     names = _class_names(labels, verdict.positive)
     mark = draw_rows(ax, points, np.where(signs > 0, names[1], names[0]), names)
-    if isinstance(verdict, Inseparable) or _proves_crossing(verdict):
+    if _proves_crossing(verdict):
         support = np.asarray(verdict.support)
         draw_hulls(ax, points, signs, support, shares(verdict.alpha, verdict.weights, support, signs), mark)
     elif _separates(verdict):
         _draw_separator(ax, verdict, points, signs, frame, mark)
     ax.set_title(_title(verdict), fontsize="medium")
-    first, second = feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
+    first, second = column_names(X)
     ax.set(xlabel=first, ylabel=second)
     draw_legend(ax)
     return ax
@@ -96,9 +103,11 @@ def _separates(verdict: Any) -> bool:
     return not isinstance(verdict, Undecided) and 0 < low < math.inf
 
 
-def _proves_crossing(verdict: Any) -> bool:
-    """Return whether a bracket has the proof that the hulls cross; one of lines through the origin has another."""
-    return isinstance(verdict, MarginBracket) and verdict.high == -math.inf and verdict.kind != "homogeneous"
+def _proves_crossing(verdict: Any) -> TypeGuard[Inseparable | MarginBracket]:
+    """Return whether a verdict has the proof that the hulls meet; one of lines through the origin has another."""
+    if isinstance(verdict, MarginBracket):
+        return verdict.high == -math.inf and verdict.kind != "homogeneous"
+    return isinstance(verdict, Inseparable)
 
 
 def _draw_separator(ax: Axes, verdict: Any, points: np.ndarray, signs: np.ndarray, frame: Frame, mark: float) -> None:
@@ -111,14 +120,14 @@ def _draw_separator(ax: Axes, verdict: Any, points: np.ndarray, signs: np.ndarra
     draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
     draw_band(ax, line, frame, max(0.0, float(far.min())), "no row lies here")
     draw_w(ax, line, frame)
-    draw_rings(ax, points[nearest], mark, "nearest")
+    draw_rings(ax, points[nearest], mark, f"nearest ({len(nearest):,})")
 
 
 def _title(verdict: Any) -> str:
     """Return the verdict in words."""
     if isinstance(verdict, Undecided):
         return f"Undecided: no line has a margin\nabove {verdict.high:.4g} (geometric)"
-    if isinstance(verdict, Inseparable) or _proves_crossing(verdict):
+    if _proves_crossing(verdict):
         return "Not separable: a mean of rows of one class\nis a mean of rows of the other"
     if isinstance(verdict, Separable):
         low, high, kind = verdict.margin_low, verdict.margin_high, "geometric"

@@ -6,7 +6,9 @@ A model may be a scikit-learn pipeline that ends in one: its other steps are app
 
 from rosenblatt.plots.animation import animate
 from rosenblatt.plots.circle import plot_circle
+from rosenblatt.plots.dichotomies import plot_dichotomies
 from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
+from rosenblatt.plots.growth import plot_growth
 from rosenblatt.plots.history import plot_history
 from rosenblatt.plots.lift import plot_lift
 from rosenblatt.plots.orders import plot_orders
@@ -25,7 +27,9 @@ __all__ = [
     "animate",
     "plot_circle",
     "plot_cosine",
+    "plot_dichotomies",
     "plot_errors",
+    "plot_growth",
     "plot_history",
     "plot_lift",
     "plot_orders",

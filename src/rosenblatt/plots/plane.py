@@ -93,10 +93,6 @@ class PlaneDisplay:
         margin = None
         if rule is None or steps is not None:
             ringed = np.asarray(model.predict(X)) != labels
-        else:
-            sides = np.where(labels == classes[1], 1.0, -1.0) * distance(learner, X)
-            margin = float(sides.min()) if sides.min() > 0 else None
-            # a row on the boundary is on no side
         else:  # a row on the boundary is on no side
             far = distance(learner, X) if line is not None else np.ravel(model.decision_function(X))
             sides = np.where(labels == classes[1], 1.0, -1.0) * far

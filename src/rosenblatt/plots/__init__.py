@@ -4,6 +4,7 @@ Each function draws on the matplotlib Axes ``ax``, or on those of a new figure w
 A model may be a scikit-learn pipeline that ends in one: its other steps are applied to the rows.
 """
 
+from rosenblatt.plots.bracket import plot_bracket
 from rosenblatt.plots.circle import plot_circle
 from rosenblatt.plots.dichotomies import plot_dichotomies
 from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
@@ -19,6 +20,7 @@ from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
     "ErrorsDisplay",
+    "plot_bracket",
     "plot_circle",
     "plot_cosine",
     "plot_dichotomies",

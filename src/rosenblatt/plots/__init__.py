@@ -4,6 +4,7 @@ Each function draws on the matplotlib Axes ``ax``, or on those of a new figure w
 A model may be a scikit-learn pipeline that ends in one: its other steps are applied to the rows.
 """
 
+from rosenblatt.plots.activation import plot_activation
 from rosenblatt.plots.bracket import plot_bracket
 from rosenblatt.plots.circle import plot_circle
 from rosenblatt.plots.dichotomies import plot_dichotomies
@@ -11,6 +12,7 @@ from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
 from rosenblatt.plots.growth import plot_growth
 from rosenblatt.plots.history import plot_history
 from rosenblatt.plots.lift import plot_lift
+from rosenblatt.plots.neuron import plot_neuron
 from rosenblatt.plots.orders import plot_orders
 from rosenblatt.plots.plane import plot_plane
 from rosenblatt.plots.projection import plot_projection
@@ -20,6 +22,7 @@ from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
     "ErrorsDisplay",
+    "plot_activation",
     "plot_bracket",
     "plot_circle",
     "plot_cosine",
@@ -28,6 +31,7 @@ __all__ = [
     "plot_growth",
     "plot_history",
     "plot_lift",
+    "plot_neuron",
     "plot_orders",
     "plot_plane",
     "plot_projection",

@@ -13,7 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, SphereLift, VotedPerceptron
 from rosenblatt.data import make_rings, make_xor
 from rosenblatt.inspection.geometry import distance
-from rosenblatt.plots import plot_plane
+from rosenblatt.plots import PlaneDisplay, plot_plane
+from rosenblatt.plots.plane_lines import Line
 
 AND = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
 LABELS = np.array([0, 0, 0, 1])
@@ -39,17 +40,20 @@ def test_the_margin_goes_through_the_nearest_rows_and_w_is_at_a_right_angle():
     model = Perceptron(shuffle=False).fit(AND, LABELS)
     ax = plot_plane(model, AND, LABELS, axes())
     nearest = np.abs(distance(model, AND)).min()
-    assert ax.get_title() == f"Separated: the nearest row is {nearest:.3g} from the boundary (geometric)"
+    assert ax.get_title() == f"Separated: the nearest row is\n{nearest:.3g} from the boundary (geometric)"
     for line in ax.get_lines():
         places = np.array([line.get_xy1(), line.get_xy2()])
         np.testing.assert_allclose(np.abs(distance(model, places)), nearest)
     assert len(ax.get_lines()) == 2
+    (band,) = ax.patches
+    assert band.get_hatch()
+    np.testing.assert_allclose(np.abs(distance(model, band.get_xy())), nearest)
     np.testing.assert_allclose(np.abs(distance(model, rings(ax, "nearest"))), nearest)
     (arrow,) = [text for text in ax.texts if text.arrow_patch is not None]
     along = np.subtract(arrow.xy, arrow.xyann)
     assert along / np.linalg.norm(along) == pytest.approx((model.coef_[0] / np.linalg.norm(model.coef_)).tolist())
     assert distance(model, [arrow.xyann])[0] == pytest.approx(0, abs=1e-12)
-    assert legend(ax) == ["0 (3)", "1 (1)", "distance of the nearest row", "nearest (2)"]
+    assert legend(ax) == ["0 (3)", "1 (1)", "margin", "nearest (2)"]
     ax.figure.canvas.draw()
 
 
@@ -77,6 +81,7 @@ def test_weights_that_are_zero_have_no_line():
         model = Perceptron(shuffle=False).fit(rows, labels)
     ax = plot_plane(model, rows, labels, axes())
     assert ax.get_title().startswith("All weights are zero: every row lies on the boundary")
+    assert legend(ax)[-1] == "wrong (4)"  # none is on its side
 
 
 def test_boundaries_may_be_curved():
@@ -104,9 +109,118 @@ def test_several_classes_and_frames_through_a_pipeline():
     assert legend(ax)[:3] == ["0 (30)", "1 (30)", "2 (30)"]
 
 
+def test_a_frame_names_the_axes_and_shows_the_margin():
+    frame = pd.DataFrame(AND, columns=["left", "right"])
+    ax = plot_plane(Perceptron(shuffle=False).fit(frame, LABELS), frame, LABELS, axes())
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("left", "right")
+    assert "margin" in legend(ax)
+
+
 def test_what_cannot_be_drawn_is_a_sentence():
     model = Perceptron(shuffle=False).fit(AND, LABELS)
     with pytest.raises(ValueError, match=r"plot_plane draws rows of two features, got shape \(4, 3\)"):
         plot_plane(model, np.ones((4, 3)), LABELS, axes())
     with pytest.raises(ValueError, match="one label for each of the 4 rows"):
         plot_plane(model, AND, LABELS[:2], axes())
+
+
+# the feet of the rows on the line through w
+
+
+def straight_parts(ax):
+    """Return the thin lines from rows to their feet."""
+    return np.concatenate([part.get_segments() for part in ax.collections if hasattr(part, "get_segments")])
+
+
+@pytest.mark.parametrize(("shift", "bias"), [(0.0, False), (0.0, True), (50.0, True)])
+def test_feet_lie_on_the_line_through_w_and_keep_the_distance(shift, bias):
+    X = CLOUDS[::4] + shift
+    y = np.where(3 * shift + 1.5 * bias < X @ [1, 2], 1, -1)
+    model = AveragedPerceptron(random_state=0, fit_intercept=bias).fit(X, y)
+    ax = plot_plane(model, X, y, axes(), projections=True)
+    (line,) = [line for line in ax.get_lines() if line.get_label() == "line through w"]
+    start, unit = np.array(line.get_xy1()), model.coef_[0] / np.linalg.norm(model.coef_)
+    np.testing.assert_allclose(np.subtract(line.get_xy2(), start), unit)
+    assert distance(model, [start])[0] == pytest.approx(0, abs=1e-9)
+    if not bias:
+        np.testing.assert_allclose(start, 0, atol=1e-12)
+    (arrow,) = [text for text in ax.texts if text.arrow_patch is not None]
+    np.testing.assert_allclose(arrow.xyann, start)
+    for row, foot in straight_parts(ax)[: len(X)]:
+        assert (row - foot) @ unit == pytest.approx(0, abs=1e-9)
+        assert distance(model, [row])[0] == pytest.approx(distance(model, [foot])[0])
+        assert np.linalg.det([foot - start, unit]) == pytest.approx(0, abs=1e-9)
+        assert ax.get_xlim()[0] < foot[0] < ax.get_xlim()[1]
+        assert ax.get_ylim()[0] < foot[1] < ax.get_ylim()[1]
+    ax.figure.canvas.draw()
+
+
+def test_feet_need_a_line_and_one_scale():
+    rows, labels = make_rings(40, random_state=0)
+    kernel = KernelPerceptron(kernel="rbf", random_state=0).fit(rows, labels)
+    with pytest.raises(ValueError, match="projections need one straight boundary"):
+        plot_plane(kernel, rows, labels, axes(), projections=True)
+    tall = AND * [1, 100]
+    with pytest.raises(ValueError, match="features whose ranges are alike: scale the features"):
+        plot_plane(AveragedPerceptron(shuffle=False).fit(tall, LABELS), tall, LABELS, axes(), projections=True)
+
+
+# the display
+
+
+def test_a_display_is_computed_once_and_drawn_where_asked():
+    model = Perceptron(shuffle=False).fit(AND, LABELS)
+    display = PlaneDisplay.from_estimator(model, AND, LABELS, ax=axes())
+    first = display.ax_
+    assert display.figure_ is first.figure
+    other = axes()
+    assert display.plot(other) is display
+    assert display.ax_ is other
+    assert other.get_title() == first.get_title() == plot_plane(model, AND, LABELS, axes()).get_title()
+    assert legend(other) == legend(first)
+    np.testing.assert_allclose(display.line.distance(AND), distance(model, AND))
+
+
+# odd cases
+
+
+def test_rows_at_one_place_ten_classes_and_sizes_far_apart_are_drawn():
+    ten = RNG.normal(size=(100, 2)) + np.repeat(3 * np.arange(10), 10)[:, None]
+    ax = plot_plane(
+        AveragedPerceptron(random_state=0).fit(ten, np.arange(100) // 10), ten, np.arange(100) // 10, axes()
+    )
+    assert len(legend(ax)) >= 10
+    for rows, labels in (
+        (np.array([[2.0, 2.0], [2.0, 2.0]]), [0, 1]),
+        (np.array([[1e20, 1.0], [-1e20, 2.0]]), [0, 1]),
+        (np.array([[1e-20, 0.0], [-1e-20, 0.0]]), [0, 1]),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = Perceptron(shuffle=False, max_iter=5).fit(rows, labels)
+        plot_plane(model, rows, labels, axes()).figure.canvas.draw()
+
+
+def test_the_legend_stays_within_a_narrow_figure():
+    X = CLOUDS[::4]
+    y = np.where(X @ [1, 2] > 1, "a long name", "another")
+    figure = Figure((4, 3.6), layout="constrained")
+    ax = plot_plane(AveragedPerceptron(random_state=0, max_iter=1000).fit(X, y), X, y, figure.subplots())
+    figure.draw_without_rendering()
+    box = ax.get_legend().get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
+
+
+def test_a_line_of_weights_of_any_size():
+    for w, b in (
+        ([3, 4], 5),
+        ([3e300, 4e300], 5e300),
+        ([3 * 10**400, 4 * 10**400], 5 * 10**400),
+        ([3e-310, 4e-310], 5e-310),
+    ):
+        line = Line.of(np.array(w, dtype=object if isinstance(w[0], int) else float), b)
+        np.testing.assert_allclose(line.unit, [0.6, 0.8], rtol=1e-9)
+        assert line.offset == pytest.approx(1)
+        assert line.distance(line.nearest_to([7.0, -2.0])[None])[0] == pytest.approx(0, abs=1e-12)
+    assert Line.of(np.zeros(2), 1.0) is None

@@ -153,9 +153,34 @@ def test_projection_places_each_row_at_its_distance():
     markers = {line.get_marker() for name, line in lines(ax).items() if "(" in name}
     assert len(markers) == 2
     nearest = np.abs(expected).min()
-    assert f"nearest example is {nearest:.3g} from the boundary" in ax.get_title()
+    assert f"nearest row is {nearest:.3g} away" in ax.get_title()
     report = model.report_
     assert f"{report.margin_low:.3g} to {report.margin_high:.3g}" in ax.get_title()
+
+
+def test_the_bias_shifts_the_boundary_from_where_the_weights_alone_are_zero():
+    shifted = np.where(X @ [1.0, -2.0, 0.5, 0.0] > 1.0, "yes", "no")
+    model = Perceptron(random_state=0, max_iter=1000).fit(X, shifted)
+    ax = plot_projection(model, X, shifted, axes())
+    shift = model.intercept_[0] / np.linalg.norm(model.coef_)
+    assert lines(ax)["w.x = 0"].get_xdata() == pytest.approx([shift, shift])
+    (top,) = ax.child_axes
+    assert top.get_xlabel() == f"w.x / |w|: the boundary is at -b / |w| = {-shift:.3g}"
+    ax.figure.canvas.draw()
+    assert top.get_xlim() == pytest.approx([place - shift for place in ax.get_xlim()])
+    model = Perceptron(random_state=0, max_iter=1000, fit_intercept=False).fit(X, SEPARABLE)
+    ax = plot_projection(model, X, SEPARABLE, axes())
+    assert not ax.child_axes
+    assert "w.x = 0" not in lines(ax)
+
+
+def test_a_bias_that_puts_zero_far_away_leaves_the_rows_to_be_seen():
+    model = LogisticRegression().fit(X, SEPARABLE)
+    model.coef_, model.intercept_ = np.ones((1, 4)), np.array([-4e3])
+    ax = plot_projection(model, X + 1e3, SEPARABLE, axes())
+    assert "w.x = 0" not in lines(ax)
+    assert np.ptp(ax.get_xlim()) < 20
+    assert ax.child_axes[0].get_xlabel().endswith("= 2e+03")
 
 
 def test_no_bar_straddles_the_boundary():
@@ -168,7 +193,7 @@ def test_no_bar_straddles_the_boundary():
 def test_projection_counts_the_rows_on_the_wrong_side():
     model = AveragedPerceptron(random_state=0).fit(X, NOISY)
     wrong = int((model.predict(X) != NOISY).sum())
-    assert plot_projection(model, X, NOISY, axes()).get_title() == f"{wrong} of 120 examples on the wrong side"
+    assert plot_projection(model, X, NOISY, axes()).get_title() == f"{wrong} of 120 rows on the wrong side"
 
 
 def test_projection_of_one_class_only_is_drawn():
@@ -195,8 +220,8 @@ def test_each_length_in_the_title_says_what_space_it_is_of():
     """The bracket of the space with the bias as a feature need not hold the geometric margin."""
     model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
     first, second = plot_projection(model, X, SEPARABLE, axes()).get_title().splitlines()
-    assert first.endswith("from the boundary (geometric)")
-    assert "with the bias as one more feature" in second
+    assert first.endswith("away (geometric)")
+    assert "with the bias as a feature" in second
     model = Perceptron(random_state=0, max_iter=1000, fit_intercept=False).fit(X, SEPARABLE)
     assert "geometric margin through the origin" in plot_projection(model, X, SEPARABLE, axes()).get_title()
 

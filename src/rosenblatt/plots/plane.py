@@ -5,29 +5,143 @@ Blue circles stand for the positive class (the second of ``classes_``), orange t
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.geometry import LinearRule, boundary, check_two_classes, distance, linear_rule, unit_weights
+from rosenblatt.inspection.geometry import LinearRule, check_two_classes, distance, linear_rule, unit_weights
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
-from rosenblatt.plots.axes import DARK, Axes, axes_for
-from rosenblatt.plots.plane_parts import draw_legend, draw_regions, draw_rows, plane_labels, plane_points
+from rosenblatt.plots.axes import Axes, axes_for
+from rosenblatt.plots.plane_lines import Line, draw_band, draw_feet, draw_rings, draw_w, feet
+from rosenblatt.plots.plane_parts import (
+    Frame,
+    Regions,
+    draw_legend,
+    draw_regions,
+    draw_rows,
+    plane_labels,
+    plane_points,
+    plane_regions,
+)
 from rosenblatt.plots.projection import zero_weights_words
 from rosenblatt.plurals import count_of
 
 _NEAREST = 1e-9  # rows whose distances differ by less, as a share, are all called nearest
-_ARROW = 0.16  # the length of w in the picture, as a share of its height
-_RING = 4.0  # the area of a ring around a row, in marks
 
 
-def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+@dataclass(eq=False)
+class PlaneDisplay:
+    """The picture that `plot_plane` draws, in scikit-learn's display style: what it shows, to be drawn again elsewhere.
+
+    ``PlaneDisplay.from_estimator(model, X, y)`` computes and draws it, ``plot(ax)`` draws it on other axes.
+
+    Attributes
+    ----------
+    points, labels, classes : arrays
+        The rows, their labels, and the classes of the model.
+    feature_names : list of str
+    regions : Regions
+        What the model answers where.
+    line : Line or None
+        The boundary with the unit vector along w, where it is straight.
+    margin : float or None
+        The distance of the nearest row, where the line has every row strictly on its side.
+    ringed : array of bool
+        The nearest rows, its support points, if there is a margin; otherwise those on the wrong side.
+    projections : bool
+        Whether the feet of the rows on the line through w are drawn.
+    title : str
+    ax_, figure_
+        The axes and the figure where it was drawn last.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]  # AND
+    >>> display = PlaneDisplay.from_estimator(Perceptron(shuffle=False).fit(X, y), X, y)
+    >>> round(display.margin, 4), display.ringed.tolist()
+    (0.2774, [False, False, True, True])
+    """
+
+    points: np.ndarray
+    labels: np.ndarray
+    classes: np.ndarray
+    feature_names: list[str]
+    regions: Regions
+    line: Line | None
+    margin: float | None
+    ringed: np.ndarray
+    projections: bool
+    title: str
+    ax_: Axes = field(init=False, default=None, repr=False)
+    figure_: Any = field(init=False, default=None, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, projections: bool = False
+    ) -> PlaneDisplay:
+        """Compute the picture of a fitted model and draw it; the parameters are those of `plot_plane`."""
+        steps, learner = split_pipeline(model)
+        points = plane_points("plot_plane", X, learner)
+        labels, classes = plane_labels("plot_plane", y, len(points), learner)
+        rule = _rule_of_two_classes(learner)
+        line = Line(*unit_weights(learner)) if steps is None and rule is not None and rule.w.any() else None
+        shown = points
+        if projections:
+            shown = np.concatenate([points, _feet(line, points)])
+        margin = None
+        if rule is None or steps is not None:
+            ringed = np.asarray(model.predict(X)) != labels
+        else:  # a row on the boundary is on no side
+            far = distance(learner, X) if line is not None else np.ravel(model.decision_function(X))
+            sides = np.where(labels == classes[1], 1.0, -1.0) * far
+            margin = float(sides.min()) if line is not None and sides.min() > 0 else None
+            ringed = sides <= (0.0 if margin is None else margin * (1 + _NEAREST))
+        display = cls(
+            points=points,
+            labels=labels,
+            classes=classes,
+            feature_names=feature_labels(learner if steps is None else model, 2),
+            regions=plane_regions(model, X, shown, classes),
+            line=line,
+            margin=margin,
+            ringed=ringed,
+            projections=projections,
+            title=_title(learner, rule, margin, int(ringed.sum()), len(points)),
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> PlaneDisplay:
+        """Draw the picture on ``ax``, or on the axes of a new figure, and return the display."""
+        ax = axes_for(ax)
+        frame = self.regions.frame
+        draw_regions(ax, self.regions)
+        mark = draw_rows(ax, self.points, self.labels, self.classes)
+        if self.line is not None and self.margin is not None:
+            draw_band(ax, self.line, frame, self.margin, "margin")
+        what = "wrong" if self.margin is None else "nearest"
+        draw_rings(ax, self.points[self.ringed], mark, f"{what} ({self.ringed.sum():,})")
+        if self.line is not None:
+            start = self.line.arrow_start(Frame.around(self.points))
+            if self.projections:
+                draw_feet(ax, self.points, (self.labels == self.classes[1]).astype(int), self.line, start, mark)
+            draw_w(ax, self.line, frame, start)
+        ax.set_title(self.title, fontsize="medium")
+        ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
+        draw_legend(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projections: bool = False) -> Axes:
     """Draw rows of two features, what the model answers where, and the boundary in between.
 
-    Where a line has every row strictly on its side, broken lines show how far the nearest one is on both sides (its
-    geometric margin) and rings which rows these are, and an arrow is w, at a right angle to the line. Otherwise rings
-    show the rows that are wrong. The boundary of a kernel perceptron, of a vote or of a pipeline (with a `SphereLift`,
-    say) may be curved: it is drawn without margin and w.
+    Where a line has every row strictly on its side, a hatched band shows how far the nearest one is on both sides (its
+    geometric margin) and rings which rows these are, its support points; an arrow is w, at a right angle to the line.
+    Otherwise rings show the rows that are wrong. The boundary of a kernel perceptron, of a vote or of a pipeline
+    (with a `SphereLift`, say) may be curved: it is drawn without margin and w. `plot_support` shows the support rows of
+    a kernel perceptron, `plot_votes` what a vote is made of.
 
     Parameters
     ----------
@@ -36,41 +150,20 @@ def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     ax : matplotlib Axes, optional
         Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
         your own with ``layout="constrained"`` has room for it.
+    projections : bool
+        Whether to draw the foot of each row on the line through w, as in CIML figure 4.7; `plot_projection` has the
+        same feet along one axis. For a straight boundary, and features whose ranges are alike.
 
     Examples
     --------
     >>> from rosenblatt import Perceptron
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]  # AND
     >>> ax = plot_plane(Perceptron(shuffle=False).fit(X, y), X, y)
-    >>> ax.get_title()
-    'Separated: the nearest row is 0.277 from the boundary (geometric)'
+    >>> print(ax.get_title())
+    Separated: the nearest row is
+    0.277 from the boundary (geometric)
     """
-    steps, learner = split_pipeline(model)
-    points = plane_points("plot_plane", X, learner)
-    labels, classes = plane_labels("plot_plane", y, len(points), learner)
-    wrong = np.asarray(model.predict(X)) != labels
-    rule = _rule_of_two_classes(learner)
-    straight = steps is None and rule is not None and bool(rule.w.any())
-    sides = np.where(labels == classes[1], 1.0, -1.0) * distance(learner, points) if straight else None
-    ax = axes_for(ax)
-    draw_regions(ax, model, X, points, classes)
-    mark = draw_rows(ax, points, labels, classes)
-    if sides is not None and sides.min() > 0:
-        nearest = float(sides.min())
-        _draw_margin(ax, learner, nearest)
-        _draw_rings(ax, points[sides <= nearest * (1 + _NEAREST)], _RING * mark, "nearest")
-        title = f"Separated: the nearest row is {nearest:.3g} from the boundary (geometric)"
-    else:
-        wrong = wrong if sides is None else sides <= 0  # a row on the boundary is on no side
-        title = _title(learner, int(wrong.sum()), len(points))
-        _draw_rings(ax, points[wrong], _RING * mark, "wrong")
-    if straight:
-        _draw_w(ax, learner)
-    names = feature_labels(learner if steps is None else model, 2)
-    ax.set_title(title, fontsize="medium")
-    ax.set(xlabel=names[0], ylabel=names[1])
-    draw_legend(ax)
-    return ax
+    return PlaneDisplay.from_estimator(model, X, y, ax=ax, projections=projections).ax_
 
 
 def _rule_of_two_classes(learner: Any) -> LinearRule | None:
@@ -83,9 +176,10 @@ def _rule_of_two_classes(learner: Any) -> LinearRule | None:
     return rule
 
 
-def _title(learner: Any, wrong: int, n: int) -> str:
-    """Return how many rows are wrong, in words, or that there is no boundary."""
-    rule = _rule_of_two_classes(learner)
+def _title(learner: Any, rule: LinearRule | None, margin: float | None, wrong: int, n: int) -> str:
+    """Return the margin or how many rows are wrong, in words, or that there is no boundary."""
+    if margin is not None:
+        return f"Separated: the nearest row is\n{margin:.3g} from the boundary (geometric)"
     if rule is not None and not rule.w.any():
         return zero_weights_words(learner, float(rule.b[0]))
     if wrong:
@@ -93,31 +187,17 @@ def _title(learner: Any, wrong: int, n: int) -> str:
     return "Separated: every row is on its side"
 
 
-def _draw_margin(ax: Axes, learner: Any, nearest: float) -> None:
-    """Draw the lines through the nearest row, and as far on the other side."""
-    unit, _ = unit_weights(learner)
-    first, second = boundary(learner)
-    look = {"color": DARK, "linestyle": (0, (5, 4)), "linewidth": 1.0, "zorder": 1}
-    ax.axline(first + nearest * unit, second + nearest * unit, label="distance of the nearest row", **look)
-    ax.axline(first - nearest * unit, second - nearest * unit, **look)
-
-
-def _draw_w(ax: Axes, learner: Any) -> None:
-    """Draw an arrow along w from the boundary, where the axes have one scale, so that it shows the right angle."""
-    if ax.get_aspect() != 1.0:
-        return
-    low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
-    unit, offset = unit_weights(learner)
-    middle = (low + high) / 2
-    start = middle - (unit @ middle + offset) * unit  # the point of the boundary nearest to the middle
-    end = start + _ARROW * (high - low).max() * unit
-    if ((start < low) | (start > high)).any():
-        return
-    ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": DARK, "linewidth": 2}, zorder=4)
-    ax.annotate("w", end, (4, 4), textcoords="offset points", color=DARK, weight="bold", zorder=4)
-
-
-def _draw_rings(ax: Axes, points: np.ndarray, area: float, what: str) -> None:
-    if len(points):
-        look = {"facecolor": "none", "edgecolor": DARK, "linewidth": 1.3, "zorder": 2}
-        ax.scatter(*points.T, s=area, label=f"{what} ({len(points):,})", **look)
+def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
+    """Return the foot of each row on the line through w; a ValueError where there is none or it is not to scale."""
+    if line is None:
+        raise ValueError(
+            "projections need one straight boundary, that of a linear model of two classes whose weights are not all "
+            "zero, without steps before it: leave projections out, or draw such a model."
+        )
+    frame = Frame.around(points)
+    if not frame.one_scale:
+        raise ValueError(
+            "projections are drawn at right angles, which need features whose ranges are alike: scale the features, or "
+            "draw plot_projection, which needs one axis only."
+        )
+    return feet(points, line, line.arrow_start(frame))

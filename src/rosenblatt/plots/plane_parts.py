@@ -1,21 +1,24 @@
-"""What pictures of the plane share: rows of two features, and what a model answers where."""
+"""What pictures of the plane share: rows of two features, what a model answers where, and the legend."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.inspection.pipelines import feature_labels
 from rosenblatt.label_text import label_text
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, check_labels, evenly_chosen, import_matplotlib, tidy
 
-_GRID = 240  # the plane is asked at so many places each way
+GRID = 240
+"""The plane is asked at so many places each way."""
 _BORDER = 0.08  # beyond the outermost rows, as a share of their range
 _TINT = 0.22
 _ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
 _MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points: of many rows marks are smaller
 _BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
+_LETTER, _HANDLE = 0.07, 0.5  # inches: about a letter of the legend, and the sign before each of its names
 # Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
 LOOKS = (
     *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
@@ -24,7 +27,56 @@ LOOKS = (
 """A colour and a mark for each class."""
 
 
-def plane_points(name: str, X: Any, learner: Any) -> np.ndarray:
+class Frame(NamedTuple):
+    """The part of the plane that is drawn."""
+
+    low: np.ndarray
+    high: np.ndarray
+    one_scale: bool
+    """Whether both features have the same scale, so that angles are seen as they are."""
+
+    @classmethod
+    def around(cls, points: np.ndarray, border: float = _BORDER) -> Frame:
+        """Return the part of the plane that shows all points, with a border that is this share of their range."""
+        low, high = points.min(axis=0), points.max(axis=0)
+        span = np.where(high > low, high - low, np.maximum(1.0, np.abs(high)))
+        alike = bool(1 / _ALIKE < span[0] / span[1] < _ALIKE)
+        return cls(low - border * span, high + border * span, alike)
+
+    def sides(self) -> list[np.ndarray]:
+        """Return the places along each axis at which a model is asked."""
+        return [np.linspace(self.low[i], self.high[i], GRID) for i in range(2)]
+
+    def places(self) -> np.ndarray:
+        """Return the places of the plane at which a model is asked, row by row."""
+        return np.column_stack([side.ravel() for side in np.meshgrid(*self.sides())])
+
+    def holds(self, point: np.ndarray) -> bool:
+        """Return whether a point lies in it."""
+        return bool(((self.low <= point) & (point <= self.high)).all())
+
+    def set_limits(self, ax: Axes) -> None:
+        """Let the axes show this part of the plane."""
+        ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
+        if self.one_scale:
+            ax.set_aspect("equal")
+
+
+class Regions(NamedTuple):
+    """What a model answers where: numbers on a grid, above 0 in the region of a class, and 0 along each line."""
+
+    frame: Frame
+    classes: list[np.ndarray]
+    lines: list[np.ndarray]
+
+    @classmethod
+    def beside(cls, frame: Frame, decision: np.ndarray) -> Regions:
+        """Return the regions of two classes, that of the second where the decision at a place is above 0."""
+        decision = np.ravel(decision).reshape(GRID, GRID)
+        return cls(frame, [-decision, decision], [decision])
+
+
+def plane_points(name: str, X: Any, learner: Any = None) -> np.ndarray:
     """Return the rows as an array of two columns; a ValueError of the function ``name`` where they are not."""
     if isinstance(getattr(learner, "kernel", None), str) and learner.kernel == "precomputed":
         raise ValueError(f"{name} draws rows of two features, which a precomputed kernel does not have.")
@@ -53,34 +105,34 @@ def draw_rows(ax: Axes, points: np.ndarray, labels: np.ndarray, classes: np.ndar
     return mark
 
 
-def draw_regions(ax: Axes, model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> None:
-    """Tint what the model answers where, with a dark line in between, and set the limits of the axes."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    low, high = low - _BORDER * span, high + _BORDER * span
-    sides = [np.linspace(low[i], high[i], _GRID) for i in range(2)]
-    places = np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
-    grid = like(X, places)
+def plane_regions(model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> Regions:
+    """Ask the model all over the plane around the points; ``X`` shows what kind of rows it takes."""
+    frame = Frame.around(points)
+    grid = like(X, frame.places())
     if len(classes) == 2:
-        decision = np.ravel(model.decision_function(grid)).reshape(_GRID, _GRID)
-        lines, regions = [decision], [-decision, decision]
-    else:
-        answers = np.asarray(model.predict(grid)).reshape(_GRID, _GRID)
-        lines = regions = [np.where(answers == label, 1.0, -1.0) for label in classes]
-    for region, (colour, _) in zip(regions, LOOKS, strict=False):
+        return Regions.beside(frame, model.decision_function(grid))
+    answers = np.asarray(model.predict(grid)).reshape(GRID, GRID)
+    found = [np.where(answers == label, 1.0, -1.0) for label in classes]
+    return Regions(frame, found, found)
+
+
+def draw_regions(ax: Axes, regions: Regions) -> None:
+    """Tint the region of each class, with a dark line in between, and set the limits of the axes."""
+    sides = regions.frame.sides()
+    for region, (colour, _) in zip(regions.classes, LOOKS, strict=False):
         if region.max() > 0:
             ax.contourf(*sides, region, levels=[0, region.max()], colors=[colour], alpha=_TINT, zorder=0)
-    for line in lines:
+    for line in regions.lines:
         if line.min() < 0 < line.max():
             ax.contour(*sides, line, levels=[0], colors=DARK, linewidths=1.4, zorder=1)
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    if 1 / _ALIKE < span[0] / span[1] < _ALIKE:
-        ax.set_aspect("equal")
+    regions.frame.set_limits(ax)
 
 
 def draw_legend(ax: Axes, meaning: str = "") -> None:
-    """Draw the legend below the axes, and lay out the figure with it."""
-    columns = min(5, len(ax.get_legend_handles_labels()[0]))
+    """Draw the legend below the axes, in as many columns as there is room for, and lay out the figure with it."""
+    names = ax.get_legend_handles_labels()[1]
+    room = ax.figure.get_figure(root=True).get_figwidth() / _axes_beside(ax)
+    columns = next((n for n in range(min(5, len(names)), 1, -1) if _width(names, n) < room), 1)
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": _BELOW, "ncols": columns}
     letters = {"fontsize": "small", "title_fontsize": "small", "columnspacing": 1.2}
     ax.legend(frameon=False, title=meaning, **below, **letters)
@@ -88,11 +140,28 @@ def draw_legend(ax: Axes, meaning: str = "") -> None:
     _lay_out(ax)
 
 
+def _axes_beside(ax: Axes) -> int:
+    """Return how many axes stand side by side with these, themselves included."""
+    place = ax.get_subplotspec()
+    return 1 if place is None else int(place.get_gridspec().ncols)
+
+
+def _width(names: list[str], columns: int) -> float:
+    """Return about how many inches a legend of so many columns takes."""
+    parts = np.array_split(np.array([len(name) for name in names]), columns)  # as matplotlib splits them
+    return float(sum(_HANDLE + _LETTER * part.max() for part in parts))
+
+
 def _lay_out(ax: Axes) -> None:
     """Lay out a constrained figure once more than drawing it does: at first axes to scale are taken for too tall."""
     layout = ax.figure.get_layout_engine()
     if isinstance(layout, import_matplotlib("layout_engine").ConstrainedLayoutEngine):
         layout.execute(ax.figure.figure)
+
+
+def column_names(X: Any) -> list[str]:
+    """Return the names of the two columns of a frame, x0 and x1 for other rows."""
+    return feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
 
 
 def like(X: Any, places: np.ndarray) -> Any:

@@ -12,7 +12,15 @@ import numpy as np
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.support import SupportRule, kernel_words, support_rule
 from rosenblatt.plots.axes import DARK, Axes, axes_for, import_matplotlib
-from rosenblatt.plots.plane_parts import dense, draw_legend, draw_regions, draw_rows, plane_labels, plane_points
+from rosenblatt.plots.plane_parts import (
+    dense,
+    draw_legend,
+    draw_regions,
+    draw_rows,
+    plane_labels,
+    plane_points,
+    plane_regions,
+)
 from rosenblatt.plurals import count_of
 
 # areas in square points: of many support rows the largest circles are smaller
@@ -55,7 +63,7 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     support = _support_points(learner, steps, rule, X, points)
     wrong = int((np.asarray(model.predict(X)) != labels).sum())
     ax = axes_for(ax)
-    draw_regions(ax, model, X, np.concatenate([points, support]), classes)
+    draw_regions(ax, plane_regions(model, X, np.concatenate([points, support]), classes))
     mark = draw_rows(ax, points, labels, classes)
     meaning = _draw_support(ax, rule, support, _AROUND * mark)
     counts = count_of(len(rule.rows), "support row")

@@ -1,0 +1,96 @@
+"""Two convex hulls in the plane with the point that they share: why nothing separates two classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from rosenblatt.plots.axes import DARK, Axes, import_matplotlib
+from rosenblatt.plots.plane_lines import HALO, draw_rings
+from rosenblatt.plots.plane_parts import LOOKS
+
+_HATCHES = ("\\\\\\\\", None)  # of the first class and the second
+_SHORT = 99  # a share is written as a fraction up to this denominator
+_TEXT_AT = (
+    ((0, -9), "top"),
+    ((0, 9), "bottom"),
+)  # the shares of the first class stand below, those of the second above
+
+
+def convex_hull(points: np.ndarray) -> np.ndarray:
+    """Return the corners of the convex hull, in order around it: one for a single place, two on a line.
+
+    >>> convex_hull(np.array([[0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 0]])).tolist()
+    [[0, 0], [2, 0], [2, 2], [0, 2]]
+    >>> convex_hull(np.array([[1, 1], [0, 0], [2, 2]])).tolist()
+    [[0, 0], [2, 2]]
+    """
+    places = np.unique(points, axis=0)  # sorted from left to right
+    if len(places) < 3:
+        return places
+    lower, upper = _chain(places), _chain(places[::-1])
+    return np.array(lower[:-1] + upper[:-1])
+
+
+def _chain(places: np.ndarray) -> list[np.ndarray]:
+    """Return the corners of the hull on the right of the way along sorted places (Andrew 1979)."""
+    corners: list[np.ndarray] = []
+    for place in places:
+        while len(corners) > 1:
+            (x1, y1), (x2, y2) = corners[-1] - corners[-2], place - corners[-2]
+            if x1 * y2 - y1 * x2 > 0:
+                break
+            corners.pop()
+        corners.append(place)
+    return corners
+
+
+def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray, signs: np.ndarray) -> list[Fraction]:
+    """Return the weight of each support row as a share of its class's: exact where there are integer ``weights``."""
+    numbers = [Fraction(number) for number in (alpha[support].tolist() if weights is None else weights)]
+    totals = {
+        side: sum((number for number, sign in zip(numbers, signs[support], strict=True) if sign == side), Fraction())
+        for side in (-1.0, 1.0)
+    }
+    return [number / totals[float(sign)] for number, sign in zip(numbers, signs[support], strict=True)]
+
+
+def common_point(points: np.ndarray, support: np.ndarray, parts: list[Fraction], signs: np.ndarray) -> np.ndarray:
+    """Return the mean of the support rows of the second class, which is that of the first class too."""
+    own = [(part, points[i]) for part, i in zip(parts, support.tolist(), strict=True) if signs[i] > 0]
+    return np.array([float(sum((part * Fraction(float(x[j])) for part, x in own), Fraction())) for j in range(2)])
+
+
+def draw_hulls(
+    ax: Axes, points: np.ndarray, signs: np.ndarray, support: np.ndarray, parts: list[Fraction], mark: float
+) -> np.ndarray:
+    """Draw the hulls of both classes, the support rows with their shares, and the common point, which is returned."""
+    patches = import_matplotlib("patches")
+    for side, (colour, _), hatch in zip((-1.0, 1.0), LOOKS, _HATCHES, strict=False):
+        corners = convex_hull(points[signs == side])
+        look = {
+            "facecolor": (colour, 0.18),
+            "edgecolor": (colour, 0.7),
+            "hatch": hatch,
+            "linewidth": 1.5,
+            "zorder": 0.5,
+        }
+        ax.add_patch(patches.Polygon(corners, **look))
+    shared = common_point(points, support, parts, signs)
+    for i, part in zip(support.tolist(), parts, strict=True):
+        k = int(signs[i] > 0)
+        ax.plot(*np.stack([points[i], shared]).T, ":", color=LOOKS[k][0], linewidth=1.5, zorder=1)
+        offset, edge = _TEXT_AT[k]
+        words = {"textcoords": "offset points", "ha": "center", "va": edge, "fontsize": "small", "zorder": 5}
+        ax.annotate(_share_text(part), points[i], offset, color=DARK, bbox=HALO, **words)
+    draw_rings(ax, points[support], mark, f"their weights prove it ({len(support):,})")
+    place = ", ".join(f"{number:.4g}" for number in shared + 0.0)
+    cross = {"color": DARK, "markersize": 9, "markeredgewidth": 2, "linestyle": "none", "zorder": 4}
+    ax.plot(*shared, "x", label=f"in both hulls: ({place})", **cross)
+    return shared
+
+
+def _share_text(part: Fraction) -> str:
+    return str(part) if part.denominator <= _SHORT else f"{float(part):.2g}"

@@ -1,0 +1,158 @@
+"""A picture of one update of the perceptron: the plane before it and after it (CIML figure 4.9)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.label_text import label_text
+from rosenblatt.plots.axes import BLUE, DARK, Axes, check_labels, import_matplotlib
+from rosenblatt.plots.plane_lines import BROKEN, Line, draw_arrow, draw_line, draw_rings, draw_w
+from rosenblatt.plots.plane_parts import (
+    Frame,
+    Regions,
+    column_names,
+    draw_legend,
+    draw_regions,
+    draw_rows,
+    plane_points,
+)
+from rosenblatt.theory.convergence.trace import Step, Trace
+
+_SIZE = (9.0, 4.6)  # inches
+_LONGEST = 1.5  # arrows of more than so many times the range of the rows are drawn shorter
+_GREY, _BROWN = "#666666", "#8F5F00"  # orange, but dark enough for letters
+
+
+def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.ndarray:
+    """Draw update ``k`` of a run in the plane: before it on the left, after it on the right.
+
+    The row that was wrong has a ring. Before: the line of the weights then, and w. After: the new line, the old one
+    broken, and the new w. Without a bias all vectors start at the origin, and w, the row times its label, and the new
+    w are drawn tip to tail, with a note where they are to a smaller scale than the rows. The titles have the activation
+    of the row before and after; times the label it rises by exactly ``|x|^2 + 1``, without a bias ``|x|^2``.
+
+    Parameters
+    ----------
+    trace : Trace
+        What `rosenblatt.trace` returned.
+    k : int
+        The number of the update, from 1.
+    X, y : the rows of two features that the trace is of, and their labels
+    axes : two matplotlib Axes, optional
+        Where to draw; otherwise a new figure is made.
+
+    Returns
+    -------
+    array of the two Axes
+
+    Examples
+    --------
+    >>> from rosenblatt import trace
+    >>> X, y = [[3, 1], [-1, 2]], [1, -1]
+    >>> before, after = plot_update(trace(X, y, fit_intercept=False), 1, X, y)
+    >>> print(after.get_title())
+    After: w·x = 10, on its side
+    y·(w·x) rose by |x|² = 10
+    """
+    points, labels, classes = traced_rows("plot_update", trace, X, y)
+    step = trace.step(k)
+    w, b = trace.weights(k - 1)
+    x = points[step.row]
+    sign = 1.0 if step.label == classes[-1] else -1.0
+    scale, frame = 1.0, Frame.around(points)
+    if not trace.fit_intercept:
+        scale = _scale(points, [w, step.w, x])
+        frame = Frame.around(np.vstack([points, np.zeros(2), w * scale, step.w * scale]))
+    if axes is None:
+        axes = import_matplotlib("pyplot").subplots(1, 2, layout="constrained", figsize=_SIZE)[1]
+    left, right = axes = np.ravel(axes)
+    draw_state(left, points, labels, classes, Line.of(w, b), frame, step.row)
+    draw_state(right, points, labels, classes, Line.of(step.w, step.b), frame, step.row)
+    old = Line.of(w, b)
+    if old is not None:
+        draw_line(right, old, frame, linestyle=BROKEN, linewidth=1.2, zorder=1, label="boundary before")
+    if trace.fit_intercept:
+        for ax, line in ((left, old), (right, Line.of(step.w, step.b))):
+            if line is not None:
+                draw_w(ax, line, frame)
+    else:
+        _draw_sum(left, right, w * scale, step.w * scale, sign)
+        if scale < 1:
+            note = {"transform": right.transAxes, "ha": "right", "va": "bottom", "fontsize": "small", "color": DARK}
+            right.text(0.99, 0.01, f"arrows at 1/{1 / scale:g} of their length", **note)
+    names = column_names(X)
+    for ax, title in zip(axes, _titles(trace, step, x, sign, k), strict=True):
+        ax.set_title(title, fontsize="medium")
+        ax.set(xlabel=names[0], ylabel=names[1])
+        draw_legend(ax)
+    return axes
+
+
+def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rows, labels and classes of a trace; an error of the function ``name`` where they are not of it."""
+    if not isinstance(trace, Trace):
+        raise TypeError(f"{name} draws what rosenblatt.trace returned, got {type(trace).__name__}.")
+    points = plane_points(name, X)
+    classes = np.array(trace.classes)
+    labels = check_labels(y, len(points), classes)
+    rows = trace.row
+    if len(rows) and (rows.max() >= len(points) or (labels[rows] != trace.label).any()):
+        raise ValueError(f"{name} needs the rows and labels that the trace is of, got others: give those to it.")
+    return points, labels, classes
+
+
+def draw_state(
+    ax: Axes,
+    points: np.ndarray,
+    labels: np.ndarray,
+    classes: np.ndarray,
+    line: Line | None,
+    frame: Frame,
+    wrong: int | None,
+) -> None:
+    """Draw the rows, what weights answer where, unless all of them are zero, and a ring around the row ``wrong``."""
+    frame.set_limits(ax)
+    if line is not None:
+        draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
+    mark = draw_rows(ax, points, labels, classes)
+    if wrong is not None:
+        draw_rings(ax, points[wrong : wrong + 1], mark, "row of the update", linewidth=2.0)
+
+
+def _scale(points: np.ndarray, vectors: list[np.ndarray]) -> float:
+    """Return how long arrows are drawn: 1, or one over a round number where some are much longer than the rows."""
+    longest = max(float(np.linalg.norm(vector)) for vector in vectors)
+    room = float(np.abs(points).max()) * _LONGEST
+    if not longest > room > 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(longest / room))
+    return 1 / next(power * step for step in (1, 2, 5, 10) if power * step >= longest / room)
+
+
+def _draw_sum(left: Axes, right: Axes, w: np.ndarray, after: np.ndarray, sign: float) -> None:
+    """Draw w on the left and, on the right, the row times its label added to it, all from the origin."""
+    origin, added = np.zeros(2), "x" if sign > 0 else "\N{MINUS SIGN}x"
+    if not w.any():
+        draw_arrow(right, origin, after, f"w = {added}", at=0.5)
+        return
+    draw_arrow(left, origin, w, "w")
+    draw_arrow(right, origin, w, "w", at=0.5, away_from=after, color=_GREY)
+    draw_arrow(right, w, after, added, at=0.5, away_from=origin, color=BLUE if sign > 0 else _BROWN)
+    if after.any():
+        draw_arrow(right, origin, after, "w after", at=0.5, away_from=w)
+
+
+def _titles(trace: Trace, step: Step, x: np.ndarray, sign: float, k: int) -> tuple[str, str]:
+    """Return what happened to the activation of the row, in words."""
+    name = "w·x + b" if trace.fit_intercept else "w·x"
+    square, rise = ("|x|² + 1", float(x @ x) + 1) if trace.fit_intercept else ("|x|²", float(x @ x))
+    before, after = step.activation, float(step.w @ x) + step.b
+    where = "on the wrong side" if before else "on no side"
+    now = "on its side" if sign * after > 0 else "on no side" if after == 0 else "still wrong"
+    return (
+        f"Before update {k:,}, row {step.row} of label {label_text(step.label)}:\n{name} = {before:.4g}, {where}",
+        f"After: {name} = {after:.4g}, {now}\ny·({name}) rose by {square} = {rise:.4g}",
+    )

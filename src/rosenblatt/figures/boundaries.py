@@ -105,7 +105,7 @@ def figure_4_8() -> Shown:
     caption = (
         "Setosa and versicolor by their petals, in cm from zero. The learned w = ({w[0]:.1f}, {w[1]:.1f}) alone gives "
         "the broken line through the origin, with all flowers on one side. The bias b = {b:g} moves it by −b/|w| = "
-        "{shift:.2f} cm in the direction of w, to the solid line. The text says that it moves by −b, which is so for a w "
-        "of length 1; this one is {length_of_w:.2f} long."
+        "{shift:.2f} cm in the direction of w, to the solid line. The text says that it moves by −b, which is so for a "
+        "w of length 1; this one is {length_of_w:.2f} long."
     )
     return Shown(picture, caption, numbers)

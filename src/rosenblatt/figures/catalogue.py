@@ -15,6 +15,7 @@ from rosenblatt.figures.hyperplane import figure_3_2
 from rosenblatt.figures.margin import figure_3_4
 from rosenblatt.figures.orders import figure_4_4
 from rosenblatt.figures.red_and_blue import figure_30_1
+from rosenblatt.figures.subsets import figure_30_3_1
 from rosenblatt.figures.update import figure_4_9
 from rosenblatt.figures.verdicts import figure_4_10, figure_4_11
 from rosenblatt.parameters import ParameterError, did_you_mean, shorten
@@ -35,6 +36,7 @@ catalogue: dict[str, Entry] = {
         Entry("30.1", "Two separable point sets", HAR_PELED, figure_30_1),
         Entry("30.2", "The perceptron algorithm, run", HAR_PELED, figure_30_2),
         Entry("30.2-circle", "A circle learned by lifting", HAR_PELED, figure_30_2_circle),
+        Entry("30.3.1", "Subsets of four points cut by discs", HAR_PELED, figure_30_3_1),
         Entry("3.1", "With a bias and without", NOTES, figure_3_1),
         Entry("3.2", "A hyperplane in space", NOTES, figure_3_2),
         Entry("3.3", "Linear and non-linear boundaries", NOTES, figure_3_3),

@@ -61,6 +61,6 @@ class Entry:
         return Drawing(self.id, self.title, picture, caption.format(**numbers), numbers)
 
 
-def blank(width: float = 5.0, height: float = 4.0) -> Picture:
-    """Return an empty picture of so many inches, in which all that is drawn finds room, without a window."""
-    return import_matplotlib("figure").Figure(figsize=(width, height), layout="constrained")
+def blank(width: float, height: float, layout: str | None = "constrained") -> Picture:
+    """Return an empty picture of so many inches, without a window; by its layout all that is drawn finds room."""
+    return import_matplotlib("figure").Figure(figsize=(width, height), layout=layout)

@@ -51,8 +51,6 @@ def figure_3_2() -> Shown:
 
 
 def surface(unit: np.ndarray, offset: float, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return a grid of points of the plane where ``unit @ x + offset`` is 0, as three arrays; NaN beyond the limits."""
+    """Return a grid of points of the plane where ``unit @ x + offset`` is 0, as three arrays."""
     first, third = np.meshgrid(np.linspace(low[0], high[0], 20), np.linspace(low[2], high[2], 20))
-    second = -(unit[0] * first + unit[2] * third + offset) / unit[1]
-    second[(second < low[1]) | (second > high[1])] = np.nan
-    return first, second, third
+    return first, -(unit[0] * first + unit[2] * third + offset) / unit[1], third

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from itertools import combinations
+from typing import Any
 
 from rosenblatt.figures.drawing import Shown, blank
 from rosenblatt.plots.dichotomies import LETTERS, plot_dichotomies

@@ -29,11 +29,9 @@ def figure_4_6() -> Shown:
     ax = plot_plane(model, X, y, picture.subplots())
     ax.set(xlabel="sepal length − mean (cm)", ylabel="sepal width − mean (cm)")
     ax.set_title("The boundary is perpendicular to w", fontsize="medium")
-    w, along = model.coef_[0], np.array([-model.coef_[0, 1], model.coef_[0, 0]])
     numbers = {
-        "w": w.tolist(),
+        "w": model.coef_[0].tolist(),
         "unit_w": unit_weights(model)[0].tolist(),
-        "dot_with_boundary": float(w @ along),
         "nearest": float(np.abs(distance(model, X)).min()),
         "updates": model.n_updates_,
         "passes": model.n_iter_,

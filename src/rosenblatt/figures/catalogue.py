@@ -13,6 +13,7 @@ from rosenblatt.figures.errors import figure_4_3
 from rosenblatt.figures.exclusive_or import figure_4_12
 from rosenblatt.figures.hyperplane import figure_3_2
 from rosenblatt.figures.margin import figure_3_4
+from rosenblatt.figures.neuron import figure_4_1, figure_4_2
 from rosenblatt.figures.orders import figure_4_4
 from rosenblatt.figures.red_and_blue import figure_30_1
 from rosenblatt.figures.subsets import figure_30_3_1
@@ -23,6 +24,8 @@ from rosenblatt.parameters import ParameterError, did_you_mean, shorten
 catalogue: dict[str, Entry] = {
     entry.id: entry
     for entry in (
+        Entry("4.1", "A neuron", CIML, figure_4_1),
+        Entry("4.2", "Feature vector, weights, products and sum", CIML, figure_4_2),
         Entry("4.3", "Training and test error by pass", CIML, figure_4_3),
         Entry("4.4", "Order: fixed, shuffled once, shuffled anew", CIML, figure_4_4),
         Entry("4.5", "A dot product is a projection", CIML, figure_4_5),

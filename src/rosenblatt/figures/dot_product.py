@@ -41,7 +41,6 @@ def figure_4_5() -> Shown:
         "dot": dot,
         "length_of_a": float(np.linalg.norm(a)),
         "length_of_b": float(np.linalg.norm(b)),
-        "a_dot_b": float(a @ b),
     }
     caption = (
         "The vector v = ({v[0]}, {v[1]}) as a sum of a, along the unit vector u = ({u[0]}, {u[1]}), and b, at a right "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -58,7 +59,8 @@ class Entry:
     def draw(self) -> Drawing:
         """Draw the figure, from its data and a run with a fixed seed."""
         picture, caption, numbers = self.function()
-        return Drawing(self.id, self.title, picture, caption.format(**numbers), numbers)
+        words = re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", caption.format(**numbers))
+        return Drawing(self.id, self.title, picture, words, numbers)
 
 
 def blank(width: float, height: float, layout: str | None = "constrained") -> Picture:

@@ -15,7 +15,7 @@ from rosenblatt.features.combinations import Combinations
 from rosenblatt.figures.drawing import Shown, blank
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, tidy, whole_ticks
 
-SPLITS, PASSES = 24, 20
+SPLITS, PASSES = 24, 40
 
 
 def figure_4_3() -> Shown:

@@ -171,3 +171,14 @@ def test_real_data_are_two_kinds_each():
     assert X.mean(axis=0) == pytest.approx(0, abs=1e-12)
     model = Perceptron(fit_intercept=False, random_state=2).fit(X, y)
     assert (np.abs(distance(model, X)) > 0).all()
+
+
+def test_4_1_and_4_2_products_and_bias_add_up_to_the_activation():
+    first, second = drawn("4.1").numbers, drawn("4.2").numbers
+    assert np.dot(first["w"], first["x"]) + first["b"] == pytest.approx(first["activation"])
+    assert np.multiply(second["w"], second["x"]) == pytest.approx(second["products"])
+    assert sum(second["products"]) + second["b"] == pytest.approx(second["activation"])
+    assert (first["activation"] > 0) == (first["answer"] == "versicolor")
+    assert (second["activation"] > 0) == (second["answer"] == "virginica")
+    bars = drawn("4.2").picture.axes[0].patches
+    assert [bar.get_width() for bar in bars[:4]] == pytest.approx(second["products"])

@@ -55,7 +55,7 @@ def figure_4_4() -> Shown:
         "runs, its mark is the median, the line ends at the longest run. Where one shuffle takes 50 passes or more, a "
         "new one for each pass saves {slow_saving:.0f}% of the median (from {slow_least:.0f}% to {slow_most:.0f}%), "
         "near the 20% that the text names. Where it takes fewer, the median run saves {quick_saving:.0f}% (from "
-        "{quick_least:.0f}% to {quick_most:.0f}%), which is nothing. What shuffling anew always prevents is the "
+        "{quick_least:.0f}% to {quick_most:.0f}%), no more than chance. What shuffling anew always prevents is the "
         "unlucky order that is met again in every pass: of 300 planted points the longest run took {sets[planted, 5 "
         "features][longest_once]:,} passes with one shuffle and {sets[planted, 5 features][longest_anew]:,} with new "
         "ones."

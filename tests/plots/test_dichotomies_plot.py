@@ -60,6 +60,15 @@ def test_shapes_cut_what_they_should_from_points_with_ties(family, k):
                 assert len(shape.corners) <= k
 
 
+def test_a_thin_triangle_fits_between_points_on_both_sides():
+    rows = read_points(
+        [[0.126, -0.132], [0.64, 0.105], [-0.536, 0.362], [1.304, 0.947], [-0.704, -1.265], [-0.623, 0.041]]
+    )
+    shape = cutting_shape(rows, frozenset({3, 4}), "convex-k-gons", 3)
+    assert held_rows(shape, rows) == {3, 4}
+    assert len(shape.corners) == 3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 4])
 def test_six_points_on_a_circle_are_shattered_by_polygons(k):

@@ -170,7 +170,7 @@ def _best_sides(angles: np.ndarray, held: np.ndarray, others: np.ndarray, m: int
     if not len(chosen):
         return None
     least = room[chosen].max(axis=1).min(axis=1, initial=_ROOM)
-    best = int(np.argmax(least - _CORNER * turns))
+    best = int(np.argmax(np.where(least > 1e-9, least - _CORNER * turns, -np.inf)))
     if least[best] <= 1e-9:
         return None
     which = chosen[best]

@@ -9,7 +9,7 @@ from rosenblatt import Circle, HalfSpace, Outside, fit_circle
 from rosenblatt.data import make_circle
 from rosenblatt.plots import plot_circle
 from rosenblatt.plots.axes import BLUE, ORANGE
-from rosenblatt.plots.plane_shapes import Edge, hull
+from rosenblatt.plots.plane_shapes import Edge
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 X, Y = make_circle(80, radius=2.0, center=[5, 1], gap=0.3, random_state=0)
@@ -127,10 +127,3 @@ def test_what_cannot_be_drawn_is_refused():
         plot_circle(Circle([0, 0], 1), SQUARE, [1])
     with pytest.raises(ValueError, match="up to 10 classes, got 11"):
         plot_circle(Circle([0, 0], 1), np.zeros((11, 2)), range(11))
-
-
-def test_hulls_of_few_points():
-    corners = hull(np.array([[0.0, 0], [2, 0], [2, 2], [0, 2], [1, 1], [1, 0]]))
-    assert {tuple(corner) for corner in corners} == {(0, 0), (2, 0), (2, 2), (0, 2)}
-    assert hull(np.array([[1.0, 1], [0, 0], [2, 2]])).tolist() == [[0, 0], [2, 2]]
-    assert hull(np.array([[1.0, 1], [1, 1]])).tolist() == [[1, 1]]

@@ -8,6 +8,7 @@ import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside
 from rosenblatt.plots.axes import DARK, Axes, axes_for, check_labels
+from rosenblatt.plots.plane_lines import HALO
 from rosenblatt.plots.plane_parts import LOOKS, draw_legend, draw_rows, plane_points
 from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
@@ -153,4 +154,5 @@ def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.
     rows = proof.inside + proof.outside
     if len(rows) <= _NUMBERS_UP_TO:
         for row in rows:
-            ax.annotate(str(row), X[row], (5, 5), textcoords="offset points", color=DARK, fontsize="small", zorder=5)
+            words = {"textcoords": "offset points", "color": DARK, "fontsize": "small", "bbox": HALO, "zorder": 5}
+            ax.annotate(str(row), X[row], (6, 6), **words)

@@ -11,7 +11,8 @@ import numpy as np
 from rosenblatt.circles.shapes import Circle, HalfSpace
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, import_matplotlib
 from rosenblatt.plots.cutting_shapes import Polygon, cutting_shape
-from rosenblatt.plots.plane_shapes import TINT, Edge, draw_proof, draw_sides, hull
+from rosenblatt.plots.hulls import convex_hull
+from rosenblatt.plots.plane_shapes import TINT, Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.vc import BallObstruction, RadonPartition, dichotomies, why_not
 from rosenblatt.theory.vc.families import check_family
@@ -121,7 +122,9 @@ def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[in
         return
     own = places[sorted(subset)]
     low, high = own.min(axis=0), own.max(axis=0)
-    corners = np.array([low, [high[0], low[1]], high, [low[0], high[1]]]) if family == "rectangles" else hull(own)
+    corners = (
+        np.array([low, [high[0], low[1]], high, [low[0], high[1]]]) if family == "rectangles" else convex_hull(own)
+    )
     ax.fill(*corners.T, color=BLUE, alpha=TINT, linewidth=0, zorder=0)
     ax.plot(*np.append(corners, corners[:1], axis=0).T, color=BLUE, linewidth=2.4, zorder=1)
     ax.set_xlabel(_letters(str(reason)), fontsize="x-small")

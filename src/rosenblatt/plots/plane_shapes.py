@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, Outside
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes
+from rosenblatt.plots.hulls import convex_hull
 from rosenblatt.theory.vc import RadonPartition
 from rosenblatt.theory.words import as_float
 
@@ -97,7 +97,7 @@ def draw_proof(
     """
     labels = names or ("_", "_", "_")
     for rows, colour, dash, label in zip((proof.inside, proof.outside), colours, ("-", "--"), labels, strict=False):
-        corners = hull(points[list(rows)])
+        corners = convex_hull(points[list(rows)])
         closed = np.concatenate([corners, corners[:1]])
         if len(corners) > 2:
             ax.fill(*corners.T, color=colour, alpha=TINT, linewidth=0, zorder=1)
@@ -105,19 +105,3 @@ def draw_proof(
     common = [as_float(value) for value in proof.point]
     look = {"markersize": 9, "markeredgewidth": 1.2, "markeredgecolor": "white", "color": DARK, "linestyle": "none"}
     ax.plot(*common, "X", zorder=4, label=labels[2], **look)
-
-
-def hull(points: np.ndarray) -> np.ndarray:
-    """Return the corners of the convex hull of points in the plane, in order: two of a segment, one of a point.
-
-    >>> hull(np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.0]]))
-    array([[0., 0.],
-           [2., 0.]])
-    """
-    different = np.unique(points, axis=0)
-    if len(different) < 3:
-        return different
-    try:
-        return different[ConvexHull(different).vertices]
-    except QhullError:  # all on a line, in the order of which they are sorted
-        return different[[0, -1]]

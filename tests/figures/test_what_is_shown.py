@@ -150,6 +150,14 @@ def test_3_1_without_a_bias_flowers_stay_wrong_and_that_is_proved():
     assert f"{numbers['wrong']} of 100" in drawn("3.1").picture.axes[1].get_title()
 
 
+@pytest.mark.parametrize(("id", "panels"), [("3.1", 2), ("3.3", 1), ("4.6", 1), ("4.8", 1), ("4.10", 1), ("3.4", 1)])
+def test_w_is_seen_with_its_tip(id, panels):
+    for ax in drawn(id).picture.axes[:panels]:
+        (name,) = [text for text in ax.texts if text.get_text() == "w"]
+        for value, (low, high) in zip(name.xy, (ax.get_xlim(), ax.get_ylim()), strict=True):
+            assert low < value < high
+
+
 def test_3_2_the_surface_is_where_the_activation_is_zero():
     numbers = drawn("3.2").numbers
     X, y = flowers("setosa", "versicolor", "sepal length", "petal length", "petal width")

@@ -119,7 +119,8 @@ def draw_passes(ax: Axes, sets: dict[str, dict[str, np.ndarray]]) -> None:
             ax.plot([low, high], [height, height], color=colour, linewidth=5, alpha=0.45, solid_capstyle="butt")
             ax.plot(middle, height, marker, color=colour, markersize=5)
         saving = compare(*runs.values())["saving"]
-        ax.annotate(f"{saving:.0f}%", (1.02, i), xycoords=("axes fraction", "data"), va="center", fontsize="small")
+        words = f"{saving:.0f}%".replace("-", "\N{MINUS SIGN}")
+        ax.annotate(words, (1.02, i), xycoords=("axes fraction", "data"), va="center", fontsize="small")
     ax.set_yticks(range(len(sets)), list(sets), fontsize="small")
     ax.annotate("saved", (1.02, 1.02), xycoords="axes fraction", fontsize="small")
     ax.invert_yaxis()

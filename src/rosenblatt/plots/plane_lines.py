@@ -55,9 +55,10 @@ class Line(NamedTuple):
         return Line(self.unit, self.offset - distance)
 
     def arrow_start(self, frame: Frame) -> np.ndarray:
-        """Return where w is drawn from: the line's point nearest to the origin or, if it is not seen, to the middle."""
+        """Return where w is drawn from: its point nearest to the origin or, if w is not seen there, to the middle."""
         start = self.nearest_to(np.zeros(2))
-        return start if frame.holds(start) else self.nearest_to((frame.low + frame.high) / 2)
+        tip = start + _ARROW * (frame.high - frame.low).max() * self.unit
+        return start if frame.holds(start) and frame.holds(tip) else self.nearest_to((frame.low + frame.high) / 2)
 
 
 def draw_line(ax: Axes, line: Line, frame: Frame, **look: Any) -> None:

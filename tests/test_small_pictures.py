@@ -120,9 +120,29 @@ def test_arrows_go_where_the_estimates_go():
     ways = {"a": "+inf", "b": "-inf", "c": "either", "d": "finite", "e": "aliased"}
     root = ElementTree.fromstring(arrows(ways, "five"))
     tips = [float(re.search(r"H([\d.]+)", path.get("d"))[1]) for path in root.iter(f"{SVG}path")]
-    assert tips == [300.0, 150.0, 300.0, 150.0]
+    (left,), (right,) = set(tips[1::2]), set(tips[::2])
+    assert left < right
+    zero = next(float(text.get("x")) for text in root.iter(f"{SVG}text") if text.text == "0")
+    assert zero == (left + right) / 2
     assert len(root.findall(f"{SVG}circle")) == 1
     assert "× aliased" in texts(root)
+
+
+def test_passes_without_a_mistake_lie_on_the_axis():
+    root = parsed(chart([Curve([1, 2], [0, 0])], "none", "pass", least=0.0))
+    axis = max(float(line.get("y1")) for line in root.findall(f"{SVG}line"))
+    assert {y for _, y in polylines(root)[0]} == {axis}
+    assert texts(root).count("0") == 1
+
+
+def test_a_single_pass_is_named_once():
+    assert texts(parsed(chart([Curve([1], [3])], "one", "pass", least=0.0))) == ["pass 1", "0", "3"]
+
+
+def test_long_names_have_room():
+    for picture in (bars({"W" * 99: 1.0, "a": 2.0}, "two"), arrows({"W" * 99: "+inf"}, "one")):
+        label = next(text for text in parsed(picture).iter(f"{SVG}text") if text.text.startswith("W"))
+        assert float(label.get("x")) > 6.5 * len(label.text)
 
 
 def test_names_are_escaped_and_shortened():

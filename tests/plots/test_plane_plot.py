@@ -81,6 +81,7 @@ def test_weights_that_are_zero_have_no_line():
         model = Perceptron(shuffle=False).fit(rows, labels)
     ax = plot_plane(model, rows, labels, axes())
     assert ax.get_title().startswith("All weights are zero: every row lies on the boundary")
+    assert legend(ax)[-1] == "wrong (4)"  # none is on its side
 
 
 def test_boundaries_may_be_curved():
@@ -106,6 +107,13 @@ def test_several_classes_and_frames_through_a_pipeline():
     ax = plot_plane(model, frame, labels, axes())
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "fare")
     assert legend(ax)[:3] == ["0 (30)", "1 (30)", "2 (30)"]
+
+
+def test_a_frame_names_the_axes_and_shows_the_margin():
+    frame = pd.DataFrame(AND, columns=["left", "right"])
+    ax = plot_plane(Perceptron(shuffle=False).fit(frame, LABELS), frame, LABELS, axes())
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("left", "right")
+    assert "margin" in legend(ax)
 
 
 def test_what_cannot_be_drawn_is_a_sentence():
@@ -136,6 +144,8 @@ def test_feet_lie_on_the_line_through_w_and_keep_the_distance(shift, bias):
     assert distance(model, [start])[0] == pytest.approx(0, abs=1e-9)
     if not bias:
         np.testing.assert_allclose(start, 0, atol=1e-12)
+    (arrow,) = [text for text in ax.texts if text.arrow_patch is not None]
+    np.testing.assert_allclose(arrow.xyann, start)
     for row, foot in straight_parts(ax)[: len(X)]:
         assert (row - foot) @ unit == pytest.approx(0, abs=1e-9)
         assert distance(model, [row])[0] == pytest.approx(distance(model, [foot])[0])

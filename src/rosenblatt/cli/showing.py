@@ -43,20 +43,31 @@ def reproduce(
     run_it(name, degrees, epochs, data, device, small, out, seed)
 
 
-@commands.command()
+@commands.command(short_help="Two small data sets, or one idea, in plain words and a picture.")
 @exit_cleanly
 def demo(
+    idea: Annotated[
+        str | None, typer.Argument(metavar="IDEA", help="One idea alone: xor, circle, proof, margin or order.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the picture.")] = Path("out"),
 ) -> None:
-    """Run the demo: two small data sets in plain words, and a picture.
+    """Run the demo: two small data sets, or one idea, in plain words and a picture.
+
+    \b
+    xor     what one line cannot do, and how it can
+    circle  a circle learned as a plane
+    proof   why the mistakes must end
+    margin  the room between two classes
+    order   why rows are shuffled
 
     \b
     Example:
       rosenblatt demo
+      rosenblatt demo xor
     """
-    from rosenblatt.cli.demo import main as run_it
+    from rosenblatt.cli.demo import show
 
-    run_it(["--out", str(out)])
+    show(idea, out)
 
 
 @commands.command(short_help="Draw the figures of the textbooks, each from a real run.")

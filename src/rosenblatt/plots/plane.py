@@ -90,13 +90,13 @@ class PlaneDisplay:
         shown = points
         if projections:
             shown = np.concatenate([points, _feet(line, points)])
-        if line is None:
-            sides, margin = None, None
+        margin = None
+        if rule is None or steps is not None:
             ringed = np.asarray(model.predict(X)) != labels
-        else:
-            sides = np.where(labels == classes[1], 1.0, -1.0) * distance(learner, X)
-            margin = float(sides.min()) if sides.min() > 0 else None
-            # a row on the boundary is on no side
+        else:  # a row on the boundary is on no side
+            far = distance(learner, X) if line is not None else np.ravel(model.decision_function(X))
+            sides = np.where(labels == classes[1], 1.0, -1.0) * far
+            margin = float(sides.min()) if line is not None and sides.min() > 0 else None
             ringed = sides <= (0.0 if margin is None else margin * (1 + _NEAREST))
         display = cls(
             points=points,
@@ -123,10 +123,10 @@ class PlaneDisplay:
         what = "wrong" if self.margin is None else "nearest"
         draw_rings(ax, self.points[self.ringed], mark, f"{what} ({self.ringed.sum():,})")
         if self.line is not None:
+            start = self.line.arrow_start(Frame.around(self.points))
             if self.projections:
-                start = _start(self.line, self.points)
                 draw_feet(ax, self.points, (self.labels == self.classes[1]).astype(int), self.line, start, mark)
-            draw_w(ax, self.line, frame)
+            draw_w(ax, self.line, frame, start)
         ax.set_title(self.title, fontsize="medium")
         ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         draw_legend(ax)
@@ -187,13 +187,6 @@ def _title(learner: Any, rule: LinearRule | None, margin: float | None, wrong: i
     return "Separated: every row is on its side"
 
 
-def _start(line: Line, points: np.ndarray) -> np.ndarray:
-    """Return where the line of w crosses the boundary."""
-    frame = Frame.around(points)
-    start = line.arrow_start(frame)
-    return line.nearest_to((frame.low + frame.high) / 2) if start is None else start
-
-
 def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
     """Return the foot of each row on the line through w; a ValueError where there is none or it is not to scale."""
     if line is None:
@@ -201,9 +194,10 @@ def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
             "projections need one straight boundary, that of a linear model of two classes whose weights are not all "
             "zero, without steps before it: leave projections out, or draw such a model."
         )
-    if not Frame.around(points).one_scale:
+    frame = Frame.around(points)
+    if not frame.one_scale:
         raise ValueError(
             "projections are drawn at right angles, which need features whose ranges are alike: scale the features, or "
             "draw plot_projection, which needs one axis only."
         )
-    return feet(points, line, _start(line, points))
+    return feet(points, line, line.arrow_start(frame))

@@ -54,13 +54,10 @@ class Line(NamedTuple):
         """Return the line that lies ``distance`` further along w."""
         return Line(self.unit, self.offset - distance)
 
-    def arrow_start(self, frame: Frame) -> np.ndarray | None:
+    def arrow_start(self, frame: Frame) -> np.ndarray:
         """Return where w is drawn from: the line's point nearest to the origin or, if it is not seen, to the middle."""
-        for point in (np.zeros(2), (frame.low + frame.high) / 2):
-            start = self.nearest_to(point)
-            if frame.holds(start):
-                return start
-        return None
+        start = self.nearest_to(np.zeros(2))
+        return start if frame.holds(start) else self.nearest_to((frame.low + frame.high) / 2)
 
 
 def draw_line(ax: Axes, line: Line, frame: Frame, **look: Any) -> None:
@@ -83,10 +80,10 @@ def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) ->
         draw_line(ax, line.shifted(side), frame, linestyle=BROKEN, linewidth=1.0, zorder=1)
 
 
-def draw_w(ax: Axes, line: Line, frame: Frame) -> None:
-    """Draw an arrow along w from the line, where the axes have one scale, so that it shows the right angle."""
-    start = line.arrow_start(frame)
-    if frame.one_scale and start is not None:
+def draw_w(ax: Axes, line: Line, frame: Frame, start: np.ndarray | None = None) -> None:
+    """Draw an arrow along w from a point of the line, where the axes have one scale, so that the right angle shows."""
+    start = line.arrow_start(frame) if start is None else start
+    if frame.one_scale and frame.holds(start):
         draw_arrow(ax, start, start + _ARROW * (frame.high - frame.low).max() * line.unit, "w")
 
 

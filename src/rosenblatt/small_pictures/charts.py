@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rosenblatt.small_pictures.markup import BLUE, line, number, pixel, scale, svg, text
+from rosenblatt.small_pictures.markup import BLUE, line, number, pixel, room_for, scale, svg, text
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW, _ROW = 360, 110, 56, 8, 34, 16
 _MOST_POINTS, _DOTS_UP_TO, _MOST_BARS = 120, 40, 12
@@ -48,7 +48,7 @@ def chart(
     x_name: str,
     log: bool = False,
     end: tuple[float, float, str] | None = None,
-    least: float = math.inf,
+    least: float | None = None,
 ) -> str:
     """Draw curves over one horizontal axis, with the smallest and the largest number beside each axis.
 
@@ -64,8 +64,8 @@ def chart(
         Whether both scales are logarithmic.
     end : x, y and words, optional
         A point to mark by a star.
-    least : float
-        The vertical axis begins at this number or below it.
+    least : float, optional
+        The vertical axis begins at this number or below it, where scales are even.
 
     Examples
     --------
@@ -78,21 +78,19 @@ def chart(
     xs, ys = ([point[i] for part in (*drawn, marked) for point in part] for i in (0, 1))
     if not xs:
         return ""
-    low, high = min(ys) if log else min(*ys, least), max(ys)
+    low, high = min(ys) if log or least is None else min(*ys, least), max(ys)
     bottom = _TOP + _HEIGHT
     to_x = _scale(min(xs), max(xs), _LEFT, _WIDTH - 10, log)
-    to_y = _scale(low, high, bottom, _TOP, log)
+    to_y = _scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # what is all at the bottom stays there
     parts = [
         line(_LEFT, bottom, _WIDTH - 10, bottom),
         line(_LEFT, _TOP, _LEFT, bottom),
-        text(_LEFT - 5, to_y(high) + 4, number(high), "end"),
-        text(to_x(max(xs)), bottom + 13, number(max(xs)), "end"),
-        text((_LEFT + _WIDTH) / 2, bottom + 13, x_name, "middle"),
+        text((_LEFT + _WIDTH) / 2, bottom + 13, x_name if min(xs) < max(xs) else f"{x_name} {number(xs[0])}", "middle"),
+        *(text(_LEFT - 5, to_y(y) + 4, number(y), "end") for y in dict.fromkeys([low, high])),
     ]
-    if low < high:
-        parts.append(text(_LEFT - 5, to_y(low) + 4, number(low), "end"))
     if min(xs) < max(xs):
         parts.append(text(to_x(min(xs)), bottom + 13, number(min(xs))))
+        parts.append(text(to_x(max(xs)), bottom + 13, number(max(xs)), "end"))
     for curve, points in zip(curves, drawn, strict=True):
         parts.append(_curve(curve, [(to_x(x), to_y(y)) for x, y in points]))
     for x, y in marked:
@@ -145,13 +143,13 @@ def bars(values: Mapping[str, float], words: str) -> str:
     shown = [(label, float(value)) for label, value in list(values.items())[:_MOST_BARS]]
     sizes = [value for _, value in shown if math.isfinite(value)]
     to_x = scale(0.0, max(sizes, default=0.0), 0.0, 160.0) if max(sizes, default=0.0) > 0.0 else lambda value: 0.0
-    parts = []
+    left, parts = room_for(values), []
     for i, (label, value) in enumerate(shown):
         y = 14 + _ROW * i
         width = to_x(value) if math.isfinite(value) and value > 0.0 else 0.0
-        parts.append(text(92, y, label, "end"))
-        parts.append(f'<rect x="98" y="{y - 9}" width="{pixel(max(width, 1.0))}" height="10" fill="{BLUE}"/>')
-        parts.append(text(102 + max(width, 1.0), y, number(value)))
+        parts.append(text(left - 6, y, label, "end"))
+        parts.append(f'<rect x="{left}" y="{y - 9}" width="{pixel(max(width, 1.0))}" height="10" fill="{BLUE}"/>')
+        parts.append(text(left + 4 + max(width, 1.0), y, number(value)))
     if len(values) > len(shown):
-        parts.append(text(98, 14 + _ROW * len(shown), f"and {len(values) - len(shown):,} more"))
-    return svg(_WIDTH, 8 + _ROW * (len(shown) + (len(values) > len(shown))), words, *parts)
+        parts.append(text(left, 14 + _ROW * len(shown), f"and {len(values) - len(shown):,} more"))
+    return svg(left + 230, 8 + _ROW * (len(shown) + (len(values) > len(shown))), words, *parts)

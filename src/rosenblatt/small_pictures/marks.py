@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from rosenblatt.small_pictures.markup import BLUE, RED, line, number, pixel, scale, svg, text
+from rosenblatt.small_pictures.markup import BLUE, RED, line, number, pixel, room_for, scale, svg, text
 
 _WIDTH, _MIDDLE, _ROW, _MOST_ROWS = 360, 26, 16, 12
 _APART = 90
@@ -58,11 +58,12 @@ def arrows(directions: Mapping[str, str], words: str) -> str:
     (True, 1, 1)
     """
     shown = list(directions.items())[:_MOST_ROWS]
-    left, middle, right = 150.0, 225.0, 300.0
+    names = room_for(directions)
+    left, middle, right = (names + x for x in (25, 100, 175))
     parts = [text(left, 12, "−∞", "middle"), text(middle, 12, "0", "middle"), text(right, 12, "+∞", "middle")]
     for i, (label, status) in enumerate(shown):
         y = 26 + _ROW * i
-        parts.append(text(125, y + 4, label, "end"))
+        parts.append(text(names, y + 4, label, "end"))
         tips = [right] * (status in ("+inf", "either")) + [left] * (status in ("-inf", "either"))
         for tip in tips:
             back = tip - 7 if tip == right else tip + 7
@@ -73,8 +74,8 @@ def arrows(directions: Mapping[str, str], words: str) -> str:
         elif not tips:
             parts.append(text(middle, y + 4, f"× {status}", "middle"))
     if len(directions) > len(shown):
-        parts.append(text(125, 30 + _ROW * len(shown), f"and {len(directions) - len(shown):,} more", "end"))
-    return svg(_WIDTH, 24 + _ROW * (len(shown) + (len(directions) > len(shown))), words, *parts)
+        parts.append(text(names, 30 + _ROW * len(shown), f"and {len(directions) - len(shown):,} more", "end"))
+    return svg(names + 200, 24 + _ROW * (len(shown) + (len(directions) > len(shown))), words, *parts)
 
 
 def circle(center: str, radius: str, words: str, inside: bool = True) -> str:

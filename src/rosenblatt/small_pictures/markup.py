@@ -59,6 +59,15 @@ def text(x: float, y: float, words: object, anchor: str = "start") -> str:
     return f'<text x="{pixel(x)}" y="{pixel(y)}"{where}>{html.escape(short_name(words))}</text>'
 
 
+def room_for(names: Iterable[object]) -> int:
+    """Return how many pixels the longest of some names takes, with a little space on both sides.
+
+    >>> room_for(["a", "abc"]), room_for(["W" * 99])
+    (50, 220)
+    """
+    return max(50, 12 + 13 * max((len(short_name(one)) for one in names), default=0) // 2)
+
+
 def line(x1: float, y1: float, x2: float, y2: float, colour: str = "currentColor", width: float = 1.0) -> str:
     """Return a straight line."""
     places = f'x1="{pixel(x1)}" y1="{pixel(y1)}" x2="{pixel(x2)}" y2="{pixel(y2)}"'

@@ -5,6 +5,7 @@ A model may be a scikit-learn pipeline that ends in one: its other steps are app
 """
 
 from rosenblatt.plots.animation import animate
+from rosenblatt.plots.bracket import plot_bracket
 from rosenblatt.plots.circle import plot_circle
 from rosenblatt.plots.dichotomies import plot_dichotomies
 from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
@@ -25,6 +26,7 @@ __all__ = [
     "ErrorsDisplay",
     "PlaneDisplay",
     "animate",
+    "plot_bracket",
     "plot_circle",
     "plot_cosine",
     "plot_dichotomies",

@@ -91,7 +91,8 @@ def dataset_margin(
     -------
     MarginBracket
         ``low``, ``high``, the hyperplane (w, b) that attains ``low``, the weights ``alpha`` that prove ``high``, the
-        rows ``support`` that carry weight, and all rows ``nearest`` that may attain the margin.
+        rows ``support`` that carry weight, and all rows ``nearest`` that may attain the margin. Its ``history`` is how
+        the search closed it, which `rosenblatt.plots.plot_bracket` draws.
 
     Examples
     --------
@@ -121,4 +122,5 @@ def dataset_margin(
     if least <= 0:
         return MarginBracket(-math.inf, high, w, b, alpha, kind, positive)
     nearest = nearest_rows(X, signs, w, b, kind, high)
-    return MarginBracket(margin_from(least, w, b, kind), high, w, b, alpha, kind, positive, nearest=nearest)
+    found_bracket = MarginBracket(margin_from(least, w, b, kind), high, w, b, alpha, kind, positive, nearest=nearest)
+    return found_bracket.with_history(limits.history)

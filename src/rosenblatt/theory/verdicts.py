@@ -5,9 +5,11 @@ All refer to the two classes as signs: +1 for rows that carry the ``positive`` l
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
-from typing import Annotated, Any
+from collections.abc import Iterable
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,11 +72,22 @@ class _AboutRows(Certificate):
 
 
 class _Bracket(_AboutRows):
-    """What certificates about a margin have in common."""
+    """What certificates about a margin have in common.
+
+    ``history`` is how the search closed the bracket: the steps made, and the lower and upper end then, in floating
+    point. It is no part of what is proved, and is not saved.
+    """
 
     w: Numbers
     b: float
     nearest: NDArray[np.intp] | None = None
+    history: tuple[tuple[int, float, float], ...] = ()
+
+    def with_history(self, history: Iterable[tuple[int, float, float]]) -> Self:
+        """Return the same certificate, which also knows how the search closed its bracket."""
+        other = copy.copy(self)
+        object.__setattr__(other, "history", tuple(history))
+        return other
 
     @property
     def support(self) -> NDArray[np.intp]:

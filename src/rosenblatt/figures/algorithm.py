@@ -43,8 +43,8 @@ def figure_30_2() -> Shown:
     caption = (
         "Six points, visited in order without a bias, until a pass makes no mistake. Each line above is an update: the "
         "point, its label y, its activation before (never of the sign of y), and w after y times the point was added. "
-        "The algorithm returns w = ({w[0]:g}, {w[1]:g}) and k = {k} after {passes} passes. With R = {R:.3f}, the length "
-        "of the longest point, and a margin of γ = {gamma:.3f}, no order of these points could take more than "
+        "The algorithm returns w = ({w[0]:g}, {w[1]:g}) and k = {k} after {passes} passes. With R = {R:.3f}, the "
+        "length of the longest point, and a margin of γ = {gamma:.3f}, no order of these points could take more than "
         "(R/γ)² = {bound:.0f} updates."
     )
     return Shown(picture, caption, numbers)

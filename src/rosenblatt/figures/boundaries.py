@@ -29,11 +29,9 @@ def figure_4_6() -> Shown:
     ax = plot_plane(model, X, y, picture.subplots())
     ax.set(xlabel="sepal length − mean (cm)", ylabel="sepal width − mean (cm)")
     ax.set_title("The boundary is perpendicular to w", fontsize="medium")
-    w, along = model.coef_[0], np.array([-model.coef_[0, 1], model.coef_[0, 0]])
     numbers = {
-        "w": w.tolist(),
+        "w": model.coef_[0].tolist(),
         "unit_w": unit_weights(model)[0].tolist(),
-        "dot_with_boundary": float(w @ along),
         "nearest": float(np.abs(distance(model, X)).min()),
         "updates": model.n_updates_,
         "passes": model.n_iter_,
@@ -105,7 +103,7 @@ def figure_4_8() -> Shown:
     caption = (
         "Setosa and versicolor by their petals, in cm from zero. The learned w = ({w[0]:.1f}, {w[1]:.1f}) alone gives "
         "the broken line through the origin, with all flowers on one side. The bias b = {b:g} moves it by −b/|w| = "
-        "{shift:.2f} cm in the direction of w, to the solid line. The text says that it moves by −b, which is so for a w "
-        "of length 1; this one is {length_of_w:.2f} long."
+        "{shift:.2f} cm in the direction of w, to the solid line. The text says that it moves by −b, which is so for a "
+        "w of length 1; this one is {length_of_w:.2f} long."
     )
     return Shown(picture, caption, numbers)

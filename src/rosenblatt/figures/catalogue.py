@@ -13,8 +13,10 @@ from rosenblatt.figures.errors import figure_4_3
 from rosenblatt.figures.exclusive_or import figure_4_12
 from rosenblatt.figures.hyperplane import figure_3_2
 from rosenblatt.figures.margin import figure_3_4
+from rosenblatt.figures.neuron import figure_4_1, figure_4_2
 from rosenblatt.figures.orders import figure_4_4
 from rosenblatt.figures.red_and_blue import figure_30_1
+from rosenblatt.figures.subsets import figure_30_3_1
 from rosenblatt.figures.update import figure_4_9
 from rosenblatt.figures.verdicts import figure_4_10, figure_4_11
 from rosenblatt.parameters import ParameterError, did_you_mean, shorten
@@ -22,6 +24,8 @@ from rosenblatt.parameters import ParameterError, did_you_mean, shorten
 catalogue: dict[str, Entry] = {
     entry.id: entry
     for entry in (
+        Entry("4.1", "A neuron", CIML, figure_4_1),
+        Entry("4.2", "Feature vector, weights, products and sum", CIML, figure_4_2),
         Entry("4.3", "Training and test error by pass", CIML, figure_4_3),
         Entry("4.4", "Order: fixed, shuffled once, shuffled anew", CIML, figure_4_4),
         Entry("4.5", "A dot product is a projection", CIML, figure_4_5),
@@ -35,6 +39,7 @@ catalogue: dict[str, Entry] = {
         Entry("30.1", "Two separable point sets", HAR_PELED, figure_30_1),
         Entry("30.2", "The perceptron algorithm, run", HAR_PELED, figure_30_2),
         Entry("30.2-circle", "A circle learned by lifting", HAR_PELED, figure_30_2_circle),
+        Entry("30.3.1", "Subsets of four points cut by discs", HAR_PELED, figure_30_3_1),
         Entry("3.1", "With a bias and without", NOTES, figure_3_1),
         Entry("3.2", "A hyperplane in space", NOTES, figure_3_2),
         Entry("3.3", "Linear and non-linear boundaries", NOTES, figure_3_3),

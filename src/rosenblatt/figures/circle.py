@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rosenblatt.circles.fitting import fit_circle
@@ -15,13 +17,14 @@ def figure_30_2_circle() -> Shown:
     """Plant a circle, learn one from the labels alone, and draw it in the plane and as a plane in space."""
     X, y = make_circle(80, radius=2.0, center=[1.0, 0.5], gap=0.2, random_state=1)
     labels = np.where(y > 0, "inside", "around").astype(object)
-    found = fit_circle(X, labels == "inside", largest_margin=True)
-    picture = blank(5, 7.8)
-    above, below = picture.subfigures(2, height_ratios=[1.15, 1])
-    flat, space = above.add_subplot(), below.add_subplot(projection="3d")
+    found: Any = fit_circle(X, labels == "inside", largest_margin=True)
+    picture = blank(5, 7.4, layout=None)
+    flat = picture.add_axes((0.12, 0.51, 0.84, 0.43))
+    space = picture.add_axes((0.02, 0.0, 0.9, 0.42), projection="3d")
     plot_circle(found, X, labels, flat)
     plot_lift(found, X, labels, space)
     space.get_legend().remove()  # marks mean the same as above
+    space.set_title("")
     distances = np.linalg.norm(X - found.center, axis=1)
     numbers = {
         "center": found.center.tolist(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rosenblatt.data.curves import make_spiral
 from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import Perceptron
@@ -16,7 +18,7 @@ def figure_3_3() -> Shown:
     X, y = flowers("setosa", "virginica", "petal length", "petal width")
     straight = Perceptron(random_state=0).fit(X, y)
     Z, arm = make_spiral(160, turns=1.0, noise=0.02, random_state=0)
-    impossible = separability(Z, arm)
+    impossible: Any = separability(Z, arm)
     curved = KernelPerceptron(kernel="rbf", gamma=4.0, hypothesis="last", random_state=0).fit(Z, arm)
     picture = blank(4.6, 7.0)
     above, below = picture.subplots(2, height_ratios=[1, 1.6])
@@ -36,9 +38,9 @@ def figure_3_3() -> Shown:
         "no_line": impossible.check(Z, arm),
     }
     caption = (
-        "Above: petals of setosa and virginica, which a line separates; the perceptron found one after {updates} updates. "
-        "Below: two spirals of {points} points, which no line separates ({proving} points prove it). With a Gaussian "
-        "kernel the same algorithm has a curved boundary: {kernel_updates} updates on {support} of the points, and "
-        "{wrong} are wrong."
+        "Above: petals of setosa and virginica, which a line separates; the perceptron found one after {updates} "
+        "updates. Below: two spirals of {points} points, which no line separates ({proving} points prove it). With a "
+        "Gaussian kernel the same algorithm has a curved boundary: {kernel_updates} updates on {support} of the "
+        "points, and {wrong} are wrong."
     )
     return Shown(picture, caption, numbers)

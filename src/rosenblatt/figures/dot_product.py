@@ -17,7 +17,9 @@ def figure_4_5() -> Shown:
     picture = blank(4.4, 3.9)
     ax = picture.subplots()
     origin = np.zeros(2)
-    ax.set(xlim=(-0.05, 0.95), ylim=(-0.05, 0.85), xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
+    ax.set(
+        xlim=(-0.05, 0.95), ylim=(-0.05, 0.85), xlabel="first coordinate", ylabel="second coordinate", aspect="equal"
+    )
     ax.plot(*np.array([origin, 1.1 * u]).T, color=DARK, linewidth=0.8, linestyle=":", zorder=1)
     for start, end, name, beside, look in (
         (origin, u, "u", (10, -12), {"color": DARK}),
@@ -39,11 +41,10 @@ def figure_4_5() -> Shown:
         "dot": dot,
         "length_of_a": float(np.linalg.norm(a)),
         "length_of_b": float(np.linalg.norm(b)),
-        "a_dot_b": float(a @ b),
     }
     caption = (
         "The vector v = ({v[0]}, {v[1]}) as a sum of a, along the unit vector u = ({u[0]}, {u[1]}), and b, at a right "
-        "angle to it. The dot product u.v = {dot:.3f} is the length of a, the projection of v onto u; b, which the text "
-        "names by mistake, has the length {length_of_b:.3f}."
+        "angle to it. The dot product u.v = {dot:.3f} is the length of a, the projection of v onto u; b, which the "
+        "text names by mistake, has the length {length_of_b:.3f}."
     )
     return Shown(picture, caption, numbers)

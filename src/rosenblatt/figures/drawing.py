@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -58,9 +59,10 @@ class Entry:
     def draw(self) -> Drawing:
         """Draw the figure, from its data and a run with a fixed seed."""
         picture, caption, numbers = self.function()
-        return Drawing(self.id, self.title, picture, caption.format(**numbers), numbers)
+        words = re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", caption.format(**numbers))
+        return Drawing(self.id, self.title, picture, words, numbers)
 
 
-def blank(width: float = 5.0, height: float = 4.0) -> Picture:
-    """Return an empty picture of so many inches, in which all that is drawn finds room, without a window."""
-    return import_matplotlib("figure").Figure(figsize=(width, height), layout="constrained")
+def blank(width: float, height: float, layout: str | None = "constrained") -> Picture:
+    """Return an empty picture of so many inches, without a window; by its layout all that is drawn finds room."""
+    return import_matplotlib("figure").Figure(figsize=(width, height), layout=layout)

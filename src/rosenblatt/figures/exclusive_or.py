@@ -40,9 +40,9 @@ def figure_4_12() -> Shown:
     }
     caption = (
         "Above: XOR. The mean of the two points of one class is that of the other, ({common_point[0]}, "
-        "{common_point[1]}), so no line separates them. Below: with x1∧x2, which is 1 where both are, a plane does. "
-        "A perceptron found it after {updates} updates: w = ({w[0]:g}, {w[1]:g}, {w[2]:g}) and b = {b:g}; "
-        "the activations of (0, 0), (0, 1), (1, 0) and (1, 1) are {activations[0]:g}, {activations[1]:g}, "
+        "{common_point[1]}), so no line separates them. Below: with x1∧x2, which is 1 where both are, a plane does. A "
+        "perceptron found it after {updates} updates: w = ({w[0]:g}, {w[1]:g}, {w[2]:g}) and b = {b:g}; the "
+        "activations of (0, 0), (0, 1), (1, 0) and (1, 1) are {activations[0]:g}, {activations[1]:g}, "
         "{activations[2]:g} and {activations[3]:g}."
     )
     return Shown(picture, caption, numbers)

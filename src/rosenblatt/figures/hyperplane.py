@@ -24,10 +24,7 @@ def figure_3_2() -> Shown:
         look = {"color": colour, "marker": marker, "edgecolor": DARK, "linewidth": 0.4, "depthshade": False}
         ax.scatter(*own.T, s=22, **look, label=f"{kind} ({len(own)})")
     low, high = X.min(axis=0), X.max(axis=0)
-    first, third = np.meshgrid(np.linspace(low[0], high[0], 20), np.linspace(low[2], high[2], 20))
-    second = -(unit[0] * first + unit[2] * third + offset) / unit[1]
-    second[(second < low[1]) | (second > high[1])] = np.nan
-    ax.plot_surface(first, second, third, color=DARK, alpha=0.25, linewidth=0)
+    ax.plot_surface(*surface(unit, offset, low, high), color=DARK, alpha=0.25, linewidth=0)
     middle = X.mean(axis=0)
     start = middle - (unit @ middle + offset) * unit
     ax.quiver(*start, *(1.2 * unit), color=DARK, linewidth=2, arrow_length_ratio=0.2)
@@ -47,6 +44,13 @@ def figure_3_2() -> Shown:
     caption = (
         "Setosa and versicolor by three measures, and the hyperplane of a perceptron after {updates} updates: with "
         "three features it is a flat surface of dimension {dimension}, where {w[0]:.1f} x1 + {w[1]:.1f} x2 + "
-        "{w[2]:.1f} x3 + ({b:g}) = 0. The arrow w is at a right angle to it. The nearest flower is {nearest:.2f} cm away."
+        "{w[2]:.1f} x3 + ({b:g}) = 0. The arrow w is at a right angle to it. The nearest flower is {nearest:.2f} cm "
+        "away."
     )
     return Shown(picture, caption, numbers)
+
+
+def surface(unit: np.ndarray, offset: float, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return a grid of points of the plane where ``unit @ x + offset`` is 0, as three arrays."""
+    first, third = np.meshgrid(np.linspace(low[0], high[0], 20), np.linspace(low[2], high[2], 20))
+    return first, -(unit[0] * first + unit[2] * third + offset) / unit[1], third

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rosenblatt.figures.drawing import Shown, blank
@@ -15,8 +17,8 @@ from rosenblatt.theory.separability import separability
 def figure_3_4() -> Shown:
     """Draw the line of the largest margin, and how far it is from the flowers that are nearest to it."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
-    verdict = separability(X, y)
-    line = Line.of(verdict.w, verdict.b)
+    verdict: Any = separability(X, y)
+    line: Any = Line.of(verdict.w, verdict.b)
     picture = blank(5, 4.0)
     ax = plot_verdict(verdict, X, y, picture.subplots())
     ax.set(xlabel="petal length (cm)", ylabel="petal width (cm)")
@@ -37,9 +39,9 @@ def figure_3_4() -> Shown:
     }
     caption = (
         "Setosa and versicolor by their petals, with the line that leaves the most room, w = ({w[0]:.3f}, {w[1]:.3f}) "
-        "and b = {b:.3f}. The {attaining} ringed flowers have the smallest |w.x + b| of all, γ = {gamma:.3f}. Divided by "
-        "|w| = {length_of_w:.3f} it is their distance from the line: the geometric margin η = {margin:.3f} cm, which "
-        "does not change with the scale of w. The hatched band of twice that width is empty, and no line has a wider "
-        "one."
+        "and b = {b:.3f}. The {attaining} ringed flowers have the smallest |w.x + b| of all, γ = {gamma:.3f}. Divided "
+        "by |w| = {length_of_w:.3f} it is their distance from the line: the geometric margin η = {margin:.3f} cm, "
+        "which does not change with the scale of w. The hatched band of twice that width is empty, and no line has a "
+        "wider one."
     )
     return Shown(picture, caption, numbers)

@@ -18,7 +18,7 @@ from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, tidy, whole_ticks
 SPLITS, PASSES = 6, 30  # of the curves above
 SEEDS, MOST_PASSES = 32, 3000  # of the runs below
 LOOKS = {"fixed": (ORANGE, ":", "^"), "shuffled once": (DARK, "--", "s"), "anew each pass": (BLUE, "-", "o")}
-SHUFFLE = {"fixed": False, "shuffled once": "once", "anew each pass": True}
+SHUFFLE: dict[str, Any] = {"fixed": False, "shuffled once": "once", "anew each pass": True}
 
 
 def figure_4_4() -> Shown:
@@ -36,7 +36,10 @@ def figure_4_4() -> Shown:
         panels[kind].set(xlabel="passes over the data", ylabel=f"{kind} error (%)", ylim=0)
         whole_ticks(panels[kind], y=False)
         tidy(panels[kind])
-    sets = {name: {order: passes_taken(order, *rows) for order in list(SHUFFLE)[1:]} for name, *rows in separable_sets()}
+    sets = {
+        name: {order: passes_taken(order, X, y, bias) for order in ("shuffled once", "anew each pass")}
+        for name, X, y, bias in separable_sets()
+    }
     draw_passes(panels["passes"], sets)
     numbers["sets"] = {name: compare(*runs.values()) for name, runs in sets.items()}
     slow = [row["saving"] for row in numbers["sets"].values() if row["once"] >= 50]
@@ -53,9 +56,9 @@ def figure_4_4() -> Shown:
         "new one for each pass saves {slow_saving:.0f}% of the median (from {slow_least:.0f}% to {slow_most:.0f}%), "
         "near the 20% that the text names. Where it takes fewer, the median run saves {quick_saving:.0f}% (from "
         "{quick_least:.0f}% to {quick_most:.0f}%), which is nothing. What shuffling anew always prevents is the "
-        "unlucky order that is met again in every pass: of 300 planted points the longest run took "
-        "{sets[planted, 5 features][longest_once]:,} passes with one shuffle and "
-        "{sets[planted, 5 features][longest_anew]:,} with new ones."
+        "unlucky order that is met again in every pass: of 300 planted points the longest run took {sets[planted, 5 "
+        "features][longest_once]:,} passes with one shuffle and {sets[planted, 5 features][longest_anew]:,} with new "
+        "ones."
     )
     return Shown(picture, caption, numbers)
 
@@ -89,7 +92,7 @@ def separable_sets() -> Iterator[tuple[str, np.ndarray, np.ndarray, bool]]:
 
 def passes_taken(order: str, X: np.ndarray, y: np.ndarray, bias: bool) -> np.ndarray:
     """Return how many passes the runs of many seeds take until one makes no mistake."""
-    options = {"shuffle": SHUFFLE[order], "max_iter": MOST_PASSES, "fit_intercept": bias}
+    options: dict[str, Any] = {"shuffle": SHUFFLE[order], "max_iter": MOST_PASSES, "fit_intercept": bias}
     return np.array([Perceptron(random_state=seed, **options).fit(X, y).n_iter_ for seed in range(SEEDS)])
 
 

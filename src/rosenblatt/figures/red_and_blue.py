@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rosenblatt.estimators.perceptron import Perceptron
@@ -20,7 +22,7 @@ def figure_30_1() -> Shown:
     """Learn from the same wines in several orders, and draw the line of each run beside that of the largest margin."""
     X, y = wines(1, 3, "alcohol", "flavanoids")
     runs = [Perceptron(random_state=seed, max_iter=1000).fit(X, y) for seed in range(ORDERS)]
-    best = separability(X, y)
+    best: Any = separability(X, y)
     picture = blank(5, 4.3)
     ax = picture.subplots()
     frame = Frame.around(X, 0.08)
@@ -29,7 +31,7 @@ def figure_30_1() -> Shown:
     for i, run in enumerate(runs):
         line = Line(*unit_weights(run))
         draw_line(ax, line, frame, linewidth=0.7, alpha=0.6, label=f"{ORDERS} runs" if i == 0 else None, zorder=1)
-    draw_line(ax, Line.of(best.w, best.b), frame, color=DARK, linewidth=2.2, label="largest margin", zorder=1)
+    draw_line(ax, Line(best.w, best.b), frame, color=DARK, linewidth=2.2, label="largest margin", zorder=1)
     ax.set(xlabel="alcohol (% by volume)", ylabel="flavanoids")
     ax.set_title("Many lines separate what one does", fontsize="medium")
     draw_legend(ax)

@@ -37,10 +37,10 @@ def figure_4_9() -> Shown:
         "degrees": float(np.degrees(np.arccos(turned))),
     }
     caption = (
-        "Update {update} of the {updates} that led to figure 4.6. A {kind}, the positive class, lies on the wrong side: "
-        "with w = ({w_before[0]:.2f}, {w_before[1]:.2f}) its activation is {activation_before:.2f}. Adding the flower "
-        "x = ({x[0]:.2f}, {x[1]:.2f}) gives w = ({w_after[0]:.2f}, {w_after[1]:.2f}), turned by {degrees:.0f} degrees. "
-        "The activation rises by |x|² = {squared_length:.2f} to {activation_after:.2f}: this flower is right now, as it "
-        "need not be after one update."
+        "Update {update} of the {updates} that led to figure 4.6. A {kind}, the positive class, lies on the wrong "
+        "side: with w = ({w_before[0]:.2f}, {w_before[1]:.2f}) its activation is {activation_before:.2f}. Adding the "
+        "flower x = ({x[0]:.2f}, {x[1]:.2f}) gives w = ({w_after[0]:.2f}, {w_after[1]:.2f}), turned by {degrees:.0f} "
+        "degrees. The activation rises by |x|² = {squared_length:.2f} to {activation_after:.2f}: this flower is right "
+        "now, as it need not be after one update."
     )
     return Shown(picture, caption, numbers)

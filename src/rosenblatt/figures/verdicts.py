@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rosenblatt.figures.drawing import Shown, blank
@@ -13,7 +15,7 @@ from rosenblatt.theory.separability import separability
 def figure_4_10() -> Shown:
     """Decide that two kinds of iris are separable, and draw the widest band between them."""
     X, y = flowers("setosa", "versicolor", "sepal length", "sepal width")
-    verdict = separability(X, y)
+    verdict: Any = separability(X, y)
     picture = blank(5, 4.1)
     ax = plot_verdict(verdict, X, y, picture.subplots())
     ax.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)")
@@ -34,7 +36,7 @@ def figure_4_10() -> Shown:
 def figure_4_11() -> Shown:
     """Decide that two kinds of wine are not separable, and draw the point that their hulls have in common."""
     X, y = wines(1, 2, "alcohol", "color_intensity")
-    verdict = separability(X, y)
+    verdict: Any = separability(X, y)
     picture = blank(5, 4.1)
     ax = plot_verdict(verdict, X, y, picture.subplots())
     ax.set(xlabel="alcohol (% by volume)", ylabel="colour intensity", aspect="auto")
@@ -51,7 +53,7 @@ def figure_4_11() -> Shown:
     caption = (
         "Wines of cultivars 1 and 2 by alcohol and colour are not separable: their hulls overlap. {proving} wines "
         "(ringed, with their shares) prove it: a mean of those of one cultivar is a mean of those of the other, at "
-        "{common_point[0]:.2f}% alcohol and colour {common_point[1]:.2f}. A line with both cultivars on their own sides "
-        "would have that point on both sides of itself. So no run of the perceptron on these wines ends."
+        "{common_point[0]:.2f}% alcohol and colour {common_point[1]:.2f}. A line with both cultivars on their own "
+        "sides would have that point on both sides of itself. So no run of the perceptron on these wines ends."
     )
     return Shown(picture, caption, numbers)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -62,34 +64,19 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     >>> contributions(model, {"good": 2}, ["bad", "good", "film"]).title
     "Predicted 'praise': the activation is 2"
     """
-    if not isinstance(x, Mapping):
-        return _contributions(model, x, feature_names, top)
-    with warnings.catch_warnings():  # names are known here, though the row that is made of them has none
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return _contributions(model, x, feature_names, top)
-
-
-def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top: int | None) -> Table:
     steps, learner = split_pipeline(model)
     if is_kernel_model(learner):
-        row, notes = _row(x, steps, learner, None)
-        table = contributions_by_support(learner, row, feature_names, top)
+        with _names_are_known(x):
+            row, notes = _row(x, steps, learner, None)
+            table = contributions_by_support(learner, row, feature_names, top)
         return Table(table.to_dict(), table.title, (*table.notes, *notes)) if notes else table
-    rule = linear_rule(learner)
-    names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     if top is not None:
         check_integer("top", top, 1)
-    row, unknown = _row(x, steps, learner, names)
-    answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
-    matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
-    value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
-    k = rule.classes.index(answer) if len(rule.w) > 1 else 0
-    w, b = rule.w[k], float(rule.b[k])
-    with np.errstate(over="ignore", under="ignore"):
-        parts = w * value
-    if not np.isfinite(parts).all():
-        raise ValueError("weight times value goes beyond the range of floats: scale the features.")
-    notes = [VOTE_NOTE] * rule.averaged + unknown
+    linear = linear_parts(model, x, feature_names)
+    names, value, w, b, parts, notes = (
+        *(linear.names, linear.values, linear.weights, linear.bias, linear.products),
+        list(linear.notes),
+    )
     order = by_size(parts)
     zero = len(parts) - len(order)
     if zero:
@@ -106,9 +93,63 @@ def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top:
         last.insert(0, {"feature": f"({len(others):,} more)", "contribution": math.fsum(parts[others])})
     for name, column in columns.items():
         column += [line.get(name) for line in last]
-    averaged = "weights" if rule.averaged else ""
-    total = math.fsum([*parts, b])
-    return Table(columns, verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged), notes)
+    return Table(columns, linear.title, notes)
+
+
+@dataclass(frozen=True)
+class LinearParts:
+    """The parts of one prediction by weights: of the class predicted, where there are more than two."""
+
+    names: list[str]
+    values: np.ndarray
+    weights: np.ndarray
+    products: np.ndarray
+    bias: float
+    activation: float
+    answer: Any
+    title: str
+    notes: tuple[str, ...]
+
+
+def linear_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> LinearParts:
+    """Return the value, the weight and their product for every feature of one row; parameters as for `contributions`.
+
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
+    >>> parts = linear_parts(model, [3, 1, 1])
+    >>> parts.products, parts.activation
+    (array([-3.,  1.,  0.]), -2.0)
+    """
+    steps, learner = split_pipeline(model)
+    rule = linear_rule(learner)
+    names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
+    with _names_are_known(x):
+        row, unknown = _row(x, steps, learner, names)
+        answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
+        matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
+        value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
+        k = rule.classes.index(answer) if len(rule.w) > 1 else 0
+        w, b = rule.w[k], float(rule.b[k])
+        with np.errstate(over="ignore", under="ignore"):
+            parts = w * value
+        if not np.isfinite(parts).all():
+            raise ValueError("weight times value goes beyond the range of floats: scale the features.")
+        total = math.fsum([*parts, b])
+        if not rule.averaged and hasattr(learner, "decision_function"):
+            total = float(np.ravel(learner.decision_function(row))[k])  # its sign is exact
+        averaged = "weights" if rule.averaged else ""
+        title = verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged)
+    notes = [VOTE_NOTE] * rule.averaged + unknown
+    return LinearParts(names, value, w, parts, b, total, answer, title, tuple(notes))
+
+
+@contextmanager
+def _names_are_known(x: Any) -> Iterator[None]:
+    """Ignore the warning that a row has no names where it was made of a record of names."""
+    with warnings.catch_warnings():
+        if isinstance(x, Mapping):
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
 
 
 def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> tuple[Any, list[str]]:

@@ -4,6 +4,7 @@ Each function draws on the matplotlib Axes ``ax``, or on those of a new figure w
 A model may be a scikit-learn pipeline that ends in one: its other steps are applied to the rows.
 """
 
+from rosenblatt.plots.activation import plot_activation
 from rosenblatt.plots.animation import animate
 from rosenblatt.plots.bracket import plot_bracket
 from rosenblatt.plots.circle import plot_circle
@@ -12,6 +13,7 @@ from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
 from rosenblatt.plots.growth import plot_growth
 from rosenblatt.plots.history import plot_history
 from rosenblatt.plots.lift import plot_lift
+from rosenblatt.plots.neuron import plot_neuron
 from rosenblatt.plots.orders import plot_orders
 from rosenblatt.plots.plane import PlaneDisplay, plot_plane
 from rosenblatt.plots.projection import plot_projection
@@ -26,6 +28,7 @@ __all__ = [
     "ErrorsDisplay",
     "PlaneDisplay",
     "animate",
+    "plot_activation",
     "plot_bracket",
     "plot_circle",
     "plot_cosine",
@@ -34,6 +37,7 @@ __all__ = [
     "plot_growth",
     "plot_history",
     "plot_lift",
+    "plot_neuron",
     "plot_orders",
     "plot_plane",
     "plot_projection",

@@ -129,6 +129,9 @@ def test_every_fence_of_a_page_is_part_of_a_block():
         ([], "", True),
         ([], "a\n", False),
         (["a  b"], "a b\n", False),
+        (["-10.64345893432975"], "-10.643458934329752\n", True),
+        (["-10.64345893432975"], "-10.64345893439\n", False),
+        (["0.0001234567"], "0.0001234568\n", False),
     ],
 )
 def test_only_seconds_and_what_is_left_out_may_differ(shown, printed, same):

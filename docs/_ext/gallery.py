@@ -162,7 +162,8 @@ def page_text(figure: dict[str, Any]) -> str:
     lines += [escaped(figure["caption"]), "", f"From: {escaped(figure['text'])}. To draw it:", ""]
     lines += [".. code-block:: console", "", f"   $ rosenblatt figures --only {figure['id']}", ""]
     if figure["numbers"]:
-        lines += ["The numbers", "-----------", "", ".. list-table::", "   :class: numbers", ""]
+        lines += ["The numbers", "-----------", "", ".. list-table::", "   :class: numbers"]
+        lines += ["   :widths: auto", ""]
         for name, value in figure["numbers"].items():
             lines += [f"   * - ``{name}``", f"     - {escaped(value)}"]
     lines += ["", "The code", "--------", "", f"``{figure['source']}``:", ""]

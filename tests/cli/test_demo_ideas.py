@@ -3,12 +3,13 @@
 import contextlib
 import io
 import re
+import sys
 
 import pytest
 
 from helpers.commands import command
 from rosenblatt import mistake_bound
-from rosenblatt.cli.demo import IDEAS, main
+from rosenblatt.cli.demo import IDEAS, main, show
 from rosenblatt.data import make_sorted
 from rosenblatt.lab.presets import PRESETS
 
@@ -120,6 +121,18 @@ def test_the_module_takes_an_idea_too(tmp_path, capsys):
     assert main(["order", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.startswith("Why rows are shuffled")
     assert (tmp_path / "demo-order.png").exists()
+
+
+def test_without_matplotlib_an_idea_is_told_all_the_same(monkeypatch, capsys, tmp_path):
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    show("xor", tmp_path)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "pip install 'rosenblatt[plots]'" in text
+    assert "In Python:" in text
+    assert "Picture:" not in text
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_help_names_every_idea():

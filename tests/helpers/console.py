@@ -12,6 +12,7 @@ from rosenblatt.cli.main import app
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})(.*)\n((?:.*\n)*?)\1\2 *$", re.MULTILINE)
 SECONDS = re.compile(r"\b\d+(?:\.\d+)? s\b")
+LONG = re.compile(r"\b\d+\.\d{12,}\b")
 COMMENT = re.compile(r"\s+# .*")
 SHELL = set("|<>&;$`*?\\")
 
@@ -90,7 +91,8 @@ def _run_here(arguments):
 def agrees(shown, printed):
     """Return whether the lines that a page shows are those printed.
 
-    A line ``...`` stands for any lines, also none. Seconds (``0.74 s``) may differ, and nothing else: not spaces
+    A line ``...`` stands for any lines, also none. Seconds (``0.74 s``) may differ, and so may what is beyond the
+    twelfth digit of a number with twelve or more after the point, which is rounding; nothing else may: not spaces
     within a line, not a digit. Empty lines at the end and spaces at the end of a line are not compared.
 
     >>> agrees(["1 row; 0.5 s.", "...", "Done."], "1 row; 12 s.\\na\\nb\\nDone.\\n")
@@ -100,9 +102,9 @@ def agrees(shown, printed):
     """
     lines = "\n".join(line.rstrip() for line in shown).rstrip("\n").split("\n")
     text = "\n".join(line.rstrip() for line in printed.splitlines()).rstrip("\n")
-    pattern = "".join(r"(?:.*\n)*?" if line == "..." else _timeless(line) for line in lines)
-    return re.fullmatch(pattern, SECONDS.sub("# s", text) + "\n") is not None
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(_comparable(line)) + "\n" for line in lines)
+    return re.fullmatch(pattern, _comparable(text) + "\n") is not None
 
 
-def _timeless(line):
-    return re.escape(SECONDS.sub("# s", line)) + "\n"
+def _comparable(text):
+    return LONG.sub(lambda found: f"{float(found[0]):.12g}", SECONDS.sub("# s", text))

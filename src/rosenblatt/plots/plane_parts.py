@@ -131,7 +131,7 @@ def draw_regions(ax: Axes, regions: Regions) -> None:
 def draw_legend(ax: Axes, meaning: str = "") -> None:
     """Draw the legend below the axes, in as many columns as there is room for, and lay out the figure with it."""
     names = ax.get_legend_handles_labels()[1]
-    room = ax.figure.get_figure(root=True).get_figwidth() / _axes_beside(ax)
+    room = ax.figure.figure.get_figwidth() / _axes_beside(ax)
     columns = next((n for n in range(min(5, len(names)), 1, -1) if _width(names, n) < room), 1)
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": _BELOW, "ncols": columns}
     letters = {"fontsize": "small", "title_fontsize": "small", "columnspacing": 1.2}

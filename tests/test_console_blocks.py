@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.console import agrees, blocks, commands, run
-from helpers.page_files import FOLDER, REAL, made_files, real_file
+from helpers.page_files import REAL, has_real_file, made_files, real_file
 
 ROOT = Path(__file__).parents[1]
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))}
@@ -72,15 +72,15 @@ def test_every_command_prints_what_the_page_shows(page, tmp_path, monkeypatch):
 def _add_real_files(folder, page):
     """Put the real files that a page speaks of into the folder; return the names of those that are not to be had."""
     spoken_of = REAL.keys() & {name for one in CONSOLE[page] for name in FILE.findall(one.words)}
-    there = {name for name in spoken_of if (FOLDER / REAL[name]).exists()}
+    there = set(filter(has_real_file, spoken_of))
     for name in there:
         (folder / name).write_bytes(real_file(name))
     return spoken_of - there
 
 
 def test_commands_on_real_data_are_run_too():
-    if not all((FOLDER / path).exists() for path in REAL.values()):
-        pytest.skip("ROSENBLATT_DATA names no folder with the real files of the pages: " + ", ".join(REAL))
+    if not all(map(has_real_file, REAL)):
+        pytest.skip(f"ROSENBLATT_DATA names no folder with {', '.join(REAL)}, or SciPy is not that of constraints.txt")
 
 
 @pytest.mark.parametrize("listed", [*NOT_RUN, *ANSWERS_NO], ids=lambda pair: pair[1])

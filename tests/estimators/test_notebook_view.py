@@ -149,6 +149,12 @@ def test_the_weights_of_a_proof_are_drawn():
     np.testing.assert_allclose(widths, 160.0 * verdict.alpha / verdict.alpha.max(), atol=0.1)
 
 
+def test_classes_that_look_alike_have_a_line_each():
+    long = "x" * 40
+    verdicts = separability([[0.0], [1.0], [2.0]], [f"{long}1", f"{long}2", f"{long}3"])
+    assert len(parsed(verdicts._repr_html_()).findall(".//tbody/tr")) == 3
+
+
 def test_one_label_and_no_mistakes_have_no_picture():
     for answer in (separability([[1.0]], ["a"]), fewest_mistakes(LINE, SIDES), Circle([1, 2, 3], 4)):
         assert pictures(answer._repr_html_()) == []

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import random
+from importlib.metadata import version
 from pathlib import Path
 
 from sklearn.datasets import load_iris
@@ -14,6 +15,7 @@ from sklearn.datasets import load_iris
 from helpers.titanic import titanic_like
 
 FOLDER = Path(os.environ.get("ROSENBLATT_DATA", "no such folder"))
+CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"
 REAL = {
     "a9a.bz2": "libsvm/a9a.bz2",
     "a9a.t.bz2": "libsvm/a9a.t.bz2",
@@ -23,6 +25,15 @@ REAL = {
     "endometrial.csv": "tables/separation/endometrial.csv",
 }
 """Data of other people, not ours to hand on, by the names that pages give them: where they lie in ROSENBLATT_DATA."""
+
+
+def has_real_file(name):
+    """Return whether the real file is there, and SciPy is the version that the pages were made with.
+
+    On these larger data a search may stop at another end of a bracket, as far as it was asked to close it, where
+    SciPy's solvers take another way.
+    """
+    return f"scipy=={version('scipy')}" in CONSTRAINTS.read_text().split() and (FOLDER / REAL[name]).exists()
 
 
 def real_file(name):

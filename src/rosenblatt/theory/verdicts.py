@@ -14,10 +14,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.label_text import label_text
-from rosenblatt.plurals import count_of
-from rosenblatt.small_pictures import bars, described, number_line, short_name
-from rosenblatt.tables import Table
+from rosenblatt.small_pictures import number_line
 from rosenblatt.theory.certificate_fields import (
     BasisOfProof,
     Integers,
@@ -42,10 +39,10 @@ from rosenblatt.theory.inputs import (
     check_rows,
     longest_row,
 )
+from rosenblatt.theory.verdict_pictures import draw_weights, show_verdicts
 from rosenblatt.theory.words import rows_text
 
 KINDS = ("geometric", "augmented", "homogeneous")
-_MOST_CLASSES = 12  # a notebook shows so many of them
 _DEFINITIONS = {
     "geometric": "distance of the nearest point, bias free",
     "augmented": "of (x, 1), the bias a weight like the others",
@@ -180,7 +177,7 @@ class Inseparable(_AboutRows):
         )
 
     def _picture(self) -> str:
-        return _draw_weights(self.alpha, self.support)
+        return draw_weights(self.alpha, self.support)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         same = np.array_equal(self.support, np.flatnonzero(self.alpha))
@@ -253,7 +250,7 @@ class MarginBracket(_Bracket):
 
     def _picture(self) -> str:
         if self.high == -math.inf:
-            return _draw_weights(self.alpha, self.support)
+            return draw_weights(self.alpha, self.support)
         return _draw_margin(self.low, self.high)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
@@ -305,24 +302,12 @@ class Verdicts(JsonFile, dict[Any, Any]):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        yes = sum(isinstance(verdict, _Bracket) and _margin(verdict)[0] > 0 for verdict in self.values())
-        sentence = f"{yes:,} of {count_of(len(self), 'class')} can be separated from the rest by a hyperplane."
-        parts = dict(list(self.items())[:_MOST_CLASSES])
-        margins = [_margin(verdict) for verdict in parts.values()]
-        names = [short_name(label_text(label)) for label in parts]
-        table = Table(
+        return show_verdicts(
             {
-                "class": names,
-                "verdict": [type(verdict).__name__ for verdict in parts.values()],
-                "margin at least": [low if math.isfinite(low) else None for low, _ in margins],
-                "margin at most": [high if math.isfinite(high) else None for _, high in margins],
-                "rows that prove it": [len(verdict.support) for verdict in parts.values()],
-            },
-            notes=[f"{len(parts)} of {len(self):,} classes"] if len(self) > len(parts) else [],
+                label: (type(verdict).__name__, *_margin(verdict), len(verdict.support))
+                for label, verdict in self.items()
+            }
         )
-        found = {name: low for name, (low, _) in zip(names, margins, strict=True) if 0 < low < math.inf}
-        words = "Margins by class: " + ", ".join(f"{name} {low:.4g}" for name, low in found.items())
-        return described([sentence], table._repr_html_(), bars(found, words) if found else "")
 
 
 def _points(n: int) -> str:
@@ -339,15 +324,7 @@ def _margin(verdict: _AboutRows) -> tuple[float, float]:
 
 
 def _draw_margin(low: float, high: float) -> str:
-    """Draw where the margin lies, on a line from 0."""
     return number_line(low, high, f"The margin on a number line: it {_bracket(low, high)}.")
-
-
-def _draw_weights(alpha: Floats, support: NDArray[np.intp]) -> str:
-    """Draw the weights of the rows that prove that nothing separates."""
-    rows = support.tolist()
-    words = f"The weights alpha of {rows_text(rows, most=12)}, by which the two means are the same point."
-    return bars({f"row {row}": float(alpha[row]) for row in rows}, words)
 
 
 def _bracket(low: float, high: float) -> str:

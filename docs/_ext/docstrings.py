@@ -32,10 +32,10 @@ def skip_member(app: Sphinx, what: str, name: str, found: Any, skip: bool, optio
 def own_signature(
     app: Sphinx, what: str, name: str, found: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str, str | None] | None:
-    """Return the parameters of ``__init__``, where ``__new__`` takes any, to refuse those of other libraries."""
-    if signature != "(*args, **kwargs)" or not inspect.isclass(found):
+    """Return the public parameters of ``__init__``, also where ``__new__`` takes any to refuse others."""
+    if not signature or not inspect.isclass(found) or not (signature == "(*args, **kwargs)" or " _" in signature):
         return None
-    parameters = inspect.signature(found).parameters.values()
+    parameters = [value for key, value in inspect.signature(found).parameters.items() if not key.startswith("_")]
     plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
     return str(inspect.Signature(plain)), returns
 

@@ -39,6 +39,9 @@ def find_name(
         return None
     ending = "." + node["reftarget"].rpartition(".")[2]
     for name, entry in env.domains.python_domain.objects.items():
+        elsewhere = "textbook" not in f"{node['reftarget']} {node.get('py:module')}"
+        if elsewhere and name.startswith("rosenblatt.textbook."):
+            continue  # its plain words, such as Step, are not meant elsewhere
         if name.endswith(ending) and entry.objtype in ("class", "exception", "function", "module"):
             uri = app.builder.get_relative_uri(node["refdoc"], entry.docname) + f"#{entry.node_id}"
             return nodes.reference("", "", contents, refuri=uri, internal=True)

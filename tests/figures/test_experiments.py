@@ -22,6 +22,9 @@ def test_a_turn_is_found_on_some_splits_and_measured_on_the_others():
 
 def test_what_shuffling_anew_saves():
     found = orders.compare(np.array([10, 20, 90]), np.array([5, 15, 16]))
+    low, high = found.pop("range")
+    assert low < 25 < high
+    assert orders.compare(np.full(9, 20), np.full(9, 15))["range"] == pytest.approx([25, 25])
     assert found == {
         "once": 20.0,
         "anew": 15.0,
@@ -46,12 +49,16 @@ def test_4_3_draws_the_means_of_the_splits(short):
 
 
 @pytest.mark.slow
-def test_4_4_draws_three_orders_and_seven_sets(short):
+def test_4_4_draws_three_orders_and_eight_sets(short):
     drawing = catalogue["4.4"].draw()
     training, test, passes = drawing.picture.axes
     assert [line.get_label() for line in test.get_lines()] == list(orders.SHUFFLE)
     assert test.get_lines()[0].get_ydata()[-1] == pytest.approx(drawing.numbers["fixed"]["test"])
     assert training.get_lines()[0].get_ydata()[-1] > training.get_lines()[2].get_ydata()[-1]  # sorted rows are a trap
-    assert [tick.get_text() for tick in passes.get_yticklabels()] == list(drawing.numbers["sets"])
+    assert [tick.get_text().replace("\n", " ") for tick in passes.get_yticklabels()] == list(drawing.numbers["sets"])
     for found in drawing.numbers["sets"].values():
         assert found["saving"] == pytest.approx(100 * (1 - found["anew"] / found["once"]))
+    sets = drawing.numbers["sets"].values()
+    assert drawing.numbers["clear"] == sum(found["range"][0] > 0 for found in sets)
+    assert drawing.numbers["costly"] == sum(found["range"][1] < 0 for found in sets)
+    assert drawing.numbers["shorter"] == sum(found["longest_anew"] < found["longest_once"] for found in sets)

@@ -79,7 +79,7 @@ def test_circles_lie_on_support_rows_and_grow_with_their_coefficients(hypothesis
 
 
 def test_the_legend_shows_areas_to_their_scale():
-    model = perceptron("rbf", gamma=1e3, hypothesis="last")  # so narrow that each row is one mistake
+    model = perceptron("rbf", gamma=30.0, hypothesis="last")  # so narrow that each row is one mistake
     model.fit(X[:2], [1, -1], sample_weight=[10, 5])
     assert model.dual_coef_.tolist() == [[10, -5]]
     ax = plot_support(model, X, Y, axes())

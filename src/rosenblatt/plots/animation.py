@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.label_text import label_text
 from rosenblatt.parameters import check_integer
-from rosenblatt.plots.axes import Axes, axes_for, import_matplotlib
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, import_matplotlib, shown_name
 from rosenblatt.plots.plane_lines import BROKEN, Line, draw_line, draw_w
 from rosenblatt.plots.plane_parts import Frame, column_names, draw_legend
 from rosenblatt.plots.update import draw_state, traced_rows
@@ -21,6 +20,7 @@ from rosenblatt.theory.convergence.trace import Step, Trace, evenly
 _MEGABYTES = 1000.0  # of pictures in a page: there are no more of them than max_frames
 
 
+@closes_on_error
 def animate(
     trace: Trace,
     X: Any,
@@ -124,7 +124,7 @@ def _title(trace: Trace, step: Step) -> str:
     end = "; then a pass without a mistake" if last and trace.converged else ""
     return (
         f"Update {step.k:,} of {len(trace):,}, pass {step.pass_number:,}\n"
-        f"row {step.row:,} of label {label_text(step.label)} was wrong{end}"
+        f"row {step.row:,} of label {shown_name(step.label)} was wrong{end}"
     )
 
 

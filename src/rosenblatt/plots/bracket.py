@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, tidy, whole_ticks
+from rosenblatt.plots.axes import BLUE, DOTS_UP_TO, ORANGE, Axes, axes_for, closes_on_error, ink, tidy, whole_ticks
 from rosenblatt.theory.verdicts import MarginBracket, Separable
 
 _WORDS = {
@@ -17,6 +17,7 @@ _WORDS = {
 }
 
 
+@closes_on_error
 def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> Axes:
     """Draw how the bracket around the largest margin closed: its lower and upper end after each step of the search.
 
@@ -59,7 +60,7 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     lower = {"color": BLUE, "linestyle": "-", "marker": "^" if dots else "", "drawstyle": "steps-post"}
     ax.plot(steps, highs, **upper, label="no margin is above this")
     ax.plot(steps, lows, **lower, label="a hyperplane has this margin")
-    ax.plot(steps[-1], low, "*", color=DARK, markersize=14, linestyle="none", zorder=4, label="proved")
+    ax.plot(steps[-1], low, "*", color=ink(), markersize=14, linestyle="none", zorder=4, label="proved")
     ax.set_yscale("log")
     seen = [*highs.tolist(), *lows[known].tolist()]
     ax.set_ylim(min(seen) / 1.3, max(seen) * 1.3)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside
-from rosenblatt.plots.axes import DARK, Axes, axes_for, check_labels
-from rosenblatt.plots.plane_lines import HALO
+from rosenblatt.plots.axes import Axes, axes_for, check_labels, closes_on_error, ink
+from rosenblatt.plots.plane_lines import BROKEN, halo
 from rosenblatt.plots.plane_parts import LOOKS, draw_legend, draw_rows, plane_points
 from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
@@ -21,6 +21,7 @@ _ROUNDING = 1e-12  # a coordinate below this share of the radius is written as 0
 _NUMBERS_UP_TO = 6  # rows of a proof that get their numbers beside them
 
 
+@closes_on_error
 def plot_circle(
     shape: Circle | HalfSpace | Outside | NoCircle, points: Any, labels: Any, ax: Axes | None = None
 ) -> Axes:
@@ -126,10 +127,10 @@ def _draw_center(ax: Axes, edge: Edge) -> None:
     """Draw the centre of a circle and a radius."""
     assert edge.center is not None
     end = edge.center + edge.radius * np.array([np.cos(0.6), np.sin(0.6)])
-    ax.plot(*edge.center, "+", color=DARK, markersize=11, markeredgewidth=1.8, zorder=4, linestyle="none")
-    ax.annotate("", end, edge.center, arrowprops={"arrowstyle": "-|>", "color": DARK, "linewidth": 1}, zorder=2)
+    ax.plot(*edge.center, "+", color=ink(), markersize=11, markeredgewidth=1.8, zorder=4, linestyle="none")
+    ax.annotate("", end, edge.center, arrowprops={"arrowstyle": "-|>", "color": ink(), "linewidth": 1}, zorder=2)
     half = (edge.center + end) / 2
-    ax.annotate("r", half, (-3, 4), textcoords="offset points", color=DARK, style="italic", ha="right", zorder=2)
+    ax.annotate("r", half, (-3, 4), textcoords="offset points", color=ink(), style="italic", ha="right", zorder=2)
 
 
 def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, low: np.ndarray, high: np.ndarray) -> str:
@@ -138,7 +139,7 @@ def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, low: np.ndarray, high: np.nd
     inner, outer = depth[depth > 0].min(initial=np.inf), depth[depth < 0].max(initial=-np.inf)
     if not np.isfinite([inner, outer]).all():  # a distance below rounding
         return ""
-    look = {"color": DARK, "linestyle": (0, (5, 4)), "linewidth": 1.0, "zorder": 1}
+    look = {"color": ink(), "linestyle": BROKEN, "linewidth": 1.0, "zorder": 1}
     middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
     for level, label in ((inner, "nearest point on both sides"), (outer, None)):
         if edge.center is None or edge.radius > level:
@@ -154,5 +155,5 @@ def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.
     rows = proof.inside + proof.outside
     if len(rows) <= _NUMBERS_UP_TO:
         for row in rows:
-            words = {"textcoords": "offset points", "color": DARK, "fontsize": "small", "bbox": HALO, "zorder": 5}
+            words = {"textcoords": "offset points", "color": ink(), "fontsize": "small", "bbox": halo(), "zorder": 5}
             ax.annotate(str(row), X[row], (6, 6), **words)

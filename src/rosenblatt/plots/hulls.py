@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from rosenblatt.plots.axes import DARK, Axes, import_matplotlib
-from rosenblatt.plots.plane_lines import HALO, draw_rings
+from rosenblatt.plots.axes import Axes, import_matplotlib, ink
+from rosenblatt.plots.plane_lines import draw_rings, halo
 from rosenblatt.plots.plane_parts import LOOKS
 
 _HATCHES = ("\\\\\\\\", None)  # of the first class and the second
@@ -84,10 +84,10 @@ def draw_hulls(
         ax.plot(*np.stack([points[i], shared]).T, ":", color=LOOKS[k][0], linewidth=1.5, zorder=1)
         offset, edge = _TEXT_AT[k]
         words = {"textcoords": "offset points", "ha": "center", "va": edge, "fontsize": "small", "zorder": 5}
-        ax.annotate(_share_text(part), points[i], offset, color=DARK, bbox=HALO, **words)
+        ax.annotate(_share_text(part), points[i], offset, color=ink(), bbox=halo(), **words)
     draw_rings(ax, points[support], mark, f"their weights prove it ({len(support):,})")
     place = ", ".join(f"{number:.4g}" for number in shared + 0.0)
-    cross = {"color": DARK, "markersize": 9, "markeredgewidth": 2, "linestyle": "none", "zorder": 4}
+    cross = {"color": ink(), "markersize": 9, "markeredgewidth": 2, "linestyle": "none", "zorder": 4}
     ax.plot(*shared, "x", label=f"in both hulls: ({place})", **cross)
     return shared
 

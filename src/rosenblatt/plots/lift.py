@@ -10,8 +10,16 @@ from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circ
 from rosenblatt.features import SphereLift
 from rosenblatt.inspection.geometry import check_two_classes, linear_rule
 from rosenblatt.inspection.pipelines import split_pipeline, through_steps
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import DARK, GREEN, Axes, evenly_chosen, import_matplotlib
+from rosenblatt.plots.axes import (
+    GREEN,
+    Axes,
+    axes_for,
+    closes_on_error,
+    evenly_chosen,
+    import_matplotlib,
+    ink,
+    shown_name,
+)
 from rosenblatt.plots.circle import circle_labels, frame
 from rosenblatt.plots.plane_parts import LOOKS, dense, plane_points
 from rosenblatt.plots.plane_shapes import Edge
@@ -26,6 +34,7 @@ _FLOOR = 0.45  # how far below all else the plane of the points lies, as a share
 _PAPER = "#888888"
 
 
+@closes_on_error
 def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = None) -> Axes:
     """Draw points of the plane lifted to (x, |x|^2) in space, the plane that separates them, and the circle below.
 
@@ -100,14 +109,7 @@ def _shape(given: Any, X: np.ndarray) -> Shape | NoCircle:
 
 
 def _axes_in_space(ax: Axes | None) -> Axes:
-    if ax is None:
-        figure = import_matplotlib("pyplot").figure(layout="constrained")
-        ax = figure.add_subplot(projection="3d")
-    if not hasattr(ax, "get_zlim"):
-        raise ValueError(
-            "plot_lift draws on axes of three dimensions, got plain ones: make them by "
-            'figure.add_subplot(projection="3d").'
-        )
+    ax = axes_for(ax, in_space=True)
     ax.computed_zorder = False
     ax.view_init(elev=14, azim=-62)
     return ax
@@ -143,7 +145,7 @@ def _draw_cut(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, floor: fl
     """Draw the curve where the plane cuts the paraboloid, and the circle or line below."""
     curve = _within(edge.curve((low + high) / 2, float(np.hypot(*(high - low)))), low, high, 120)
     above, below = ("ellipse", "circle") if edge.center is not None else ("parabola", "line")
-    look = {"color": DARK, "zorder": 3}
+    look = {"color": ink(), "zorder": 3}
     ax.plot(*curve.T, (curve**2).sum(axis=1), linewidth=2.2, label=f"the {above} that it cuts", **look)
     ax.plot(*curve.T, np.full(len(curve), floor), linestyle="--", linewidth=1.4, label=f"the {below} below", **look)
 
@@ -165,8 +167,8 @@ def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, fl
         own = X[y == label]
         drawn = own[evenly_chosen(len(own))]
         look = {"color": colour, "marker": marker, "depthshade": False}
-        name = f"{label_text(label)} ({len(own):,}), lifted"
-        ax.scatter(*drawn.T, (drawn**2).sum(axis=1), s=22, edgecolor=DARK, linewidth=0.4, zorder=4, label=name, **look)
+        name = f"{shown_name(label)} ({len(own):,}), lifted"
+        ax.scatter(*drawn.T, (drawn**2).sum(axis=1), s=22, edgecolor=ink(), linewidth=0.4, zorder=4, label=name, **look)
         ax.scatter(*drawn.T, np.full(len(drawn), floor), s=7, alpha=0.8, zorder=1, **look)
 
 
@@ -182,7 +184,7 @@ def _draw_mixes(ax: Axes, proof: BallObstruction, X: np.ndarray, y: np.ndarray, 
             ends = np.array([[*X[row], X[row] @ X[row]], [*common, as_float(height)]])
             label = None if i else f"to a mix of {rows_text(rows, 4)}"
             ax.plot(*ends.T, dash, color=colour, linewidth=2, zorder=3, label=label)
-    ax.plot(*common, as_float(proof.inside_height), "X", color=DARK, markersize=9, zorder=5, label="one point of both")
+    ax.plot(*common, as_float(proof.inside_height), "X", color=ink(), markersize=9, zorder=5, label="one point of both")
 
 
 def _title(shape: Shape | NoCircle) -> str:

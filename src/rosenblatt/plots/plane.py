@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.inspection.geometry import LinearRule, check_two_classes, distance, linear_rule, unit_weights
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
-from rosenblatt.plots.axes import Axes, axes_for
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, shown_name
 from rosenblatt.plots.plane_lines import Line, draw_band, draw_feet, draw_rings, draw_w, feet
 from rosenblatt.plots.plane_parts import (
     Frame,
@@ -112,6 +112,7 @@ class PlaneDisplay:
         )
         return display.plot(ax)
 
+    @closes_on_error
     def plot(self, ax: Axes | None = None) -> PlaneDisplay:
         """Draw the picture on ``ax``, or on the axes of a new figure, and return the display."""
         ax = axes_for(ax)
@@ -128,7 +129,7 @@ class PlaneDisplay:
                 draw_feet(ax, self.points, (self.labels == self.classes[1]).astype(int), self.line, start, mark)
             draw_w(ax, self.line, frame, start)
         ax.set_title(self.title, fontsize="medium")
-        ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
+        ax.set(xlabel=shown_name(self.feature_names[0]), ylabel=shown_name(self.feature_names[1]))
         draw_legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.plots.axes import DARK, Axes, evenly_chosen, import_matplotlib
+from rosenblatt.plots.axes import Axes, evenly_chosen, import_matplotlib, ink, paper
 from rosenblatt.plots.plane_parts import LOOKS, Frame
 
 _ARROW = 0.16  # the length of w in the picture, as a share of its height
@@ -17,8 +17,6 @@ _RING = 4.0  # the area of a ring around a row, in marks
 _FOOT = 0.4  # the area of a foot, in marks
 BROKEN = (0, (5, 4))
 """How lines are drawn that are not the boundary."""
-HALO = {"boxstyle": "round,pad=0.1", "facecolor": (1, 1, 1, 0.7), "edgecolor": "none"}
-"""What lies behind words that stand among marks."""
 
 
 class Line(NamedTuple):
@@ -61,10 +59,15 @@ class Line(NamedTuple):
         return start if frame.holds(start) and frame.holds(tip) else self.nearest_to((frame.low + frame.high) / 2)
 
 
+def halo() -> dict[str, Any]:
+    """Return what lies behind words that stand among marks."""
+    return {"boxstyle": "round,pad=0.1", "facecolor": paper(0.7), "edgecolor": "none"}
+
+
 def draw_line(ax: Axes, line: Line, frame: Frame, **look: Any) -> None:
     """Draw a line across the picture."""
     middle = line.nearest_to((frame.low + frame.high) / 2)
-    ax.axline(middle, middle + line.along() * np.linalg.norm(frame.high - frame.low), **{"color": DARK} | look)
+    ax.axline(middle, middle + line.along() * np.linalg.norm(frame.high - frame.low), **{"color": ink()} | look)
 
 
 def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) -> None:
@@ -73,7 +76,7 @@ def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) ->
     along = 2 * np.linalg.norm(frame.high - frame.low) * line.along()
     across = distance * line.unit
     corners = [middle - along - across, middle + along - across, middle + along + across, middle - along + across]
-    look = {"facecolor": (1, 1, 1, 0.6), "edgecolor": (0, 0, 0, 0.18), "hatch": "////", "linewidth": 0}
+    look = {"facecolor": paper(0.6), "edgecolor": (ink("black"), 0.18), "hatch": "////", "linewidth": 0}
     polygon = import_matplotlib("patches").Polygon(corners, label=name, zorder=0.5, **look)
     ax.add_patch(polygon)
     frame.set_limits(ax)
@@ -98,20 +101,20 @@ def draw_arrow(
     **look: Any,
 ) -> None:
     """Draw an arrow, and its name beside the share ``at`` of its length, on the side that a point does not lie on."""
-    look = {"arrowstyle": "-|>", "color": DARK, "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
+    look = {"arrowstyle": "-|>", "color": ink(), "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
     ax.annotate("", end, start, arrowprops=look, zorder=4)
     forward = end - start
     beside = np.array([-forward[1], forward[0]]) / max(float(np.linalg.norm(forward)), np.finfo(float).tiny)
     if (beside[1] if away_from is None else beside @ (start - away_from)) < 0:
         beside = -beside
     place = {"textcoords": "offset points", "ha": "center", "va": "center", "weight": "bold", "zorder": 5}
-    ax.annotate(name, start + at * forward, (8 + 2 * len(name)) * beside, color=look["color"], bbox=HALO, **place)
+    ax.annotate(name, start + at * forward, (8 + 2 * len(name)) * beside, color=look["color"], bbox=halo(), **place)
 
 
 def draw_rings(ax: Axes, points: np.ndarray, mark: float, name: str, **look: Any) -> None:
     """Draw a ring around each of the points, whose marks have the area ``mark``, with a name in the legend."""
     if len(points):
-        look = {"facecolor": "none", "edgecolor": DARK, "linewidth": 1.3, "zorder": 2} | look
+        look = {"facecolor": "none", "edgecolor": ink(), "linewidth": 1.3, "zorder": 2} | look
         ax.scatter(*points.T, s=_RING * mark, label=name, **look)
 
 
@@ -125,7 +128,7 @@ def draw_feet(ax: Axes, points: np.ndarray, sides: np.ndarray, line: Line, start
 
     ``sides`` are the numbers of the points' classes.
     """
-    ax.axline(start, start + line.unit, color=DARK, linewidth=0.9, zorder=1, label="line through w")
+    ax.axline(start, start + line.unit, color=ink(), linewidth=0.9, zorder=1, label="line through w")
     look = {"colors": "#777777", "linewidths": 0.6, "zorder": 1.5}
     for k, (colour, marker) in enumerate(LOOKS[:2]):
         own = points[sides == k]
@@ -135,4 +138,6 @@ def draw_feet(ax: Axes, points: np.ndarray, sides: np.ndarray, line: Line, start
             ax.add_collection(
                 import_matplotlib("collections").LineCollection(list(np.stack([own, bottoms], 1)), **look)
             )
-            ax.scatter(*bottoms.T, s=_FOOT * mark, marker=marker, color=colour, edgecolor=DARK, linewidth=0.3, zorder=3)
+            ax.scatter(
+                *bottoms.T, s=_FOOT * mark, marker=marker, color=colour, edgecolor=ink(), linewidth=0.3, zorder=3
+            )

@@ -8,8 +8,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.inspection.pipelines import feature_labels
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, check_labels, evenly_chosen, import_matplotlib, tidy
+from rosenblatt.plots.axes import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    Axes,
+    check_labels,
+    evenly_chosen,
+    import_matplotlib,
+    ink,
+    shown_name,
+    tidy,
+)
 
 GRID = 240
 """The plane is asked at so many places each way."""
@@ -95,13 +105,14 @@ def plane_labels(name: str, y: Any, n: int, learner: Any) -> tuple[np.ndarray, n
 
 
 def draw_rows(ax: Axes, points: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> float:
-    """Draw a mark for each row, or for as many as can be seen; return the area of a mark."""
+    """Draw a mark for each row, or for as many as can be seen; return the area of a mark. None names no class."""
     mark = float(np.clip(_MARKS / len(points), *_MARK_SIZES))
     for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
         own = points[labels == label]
         drawn = own[evenly_chosen(len(own))]
-        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
-        ax.scatter(*drawn.T, marker=marker, label=f"{label_text(label)} ({len(own):,})", **look)
+        look = {"color": colour, "edgecolor": ink(), "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
+        name = "_" if label is None else f"{shown_name(label)} ({len(own):,})"
+        ax.scatter(*drawn.T, marker=marker, label=name, **look)
     return mark
 
 
@@ -124,7 +135,7 @@ def draw_regions(ax: Axes, regions: Regions) -> None:
             ax.contourf(*sides, region, levels=[0, region.max()], colors=[colour], alpha=_TINT, zorder=0)
     for line in regions.lines:
         if line.min() < 0 < line.max():
-            ax.contour(*sides, line, levels=[0], colors=DARK, linewidths=1.4, zorder=1)
+            ax.contour(*sides, line, levels=[0], colors=ink(), linewidths=1.4, zorder=1)
     regions.frame.set_limits(ax)
 
 
@@ -160,8 +171,9 @@ def _lay_out(ax: Axes) -> None:
 
 
 def column_names(X: Any) -> list[str]:
-    """Return the names of the two columns of a frame, x0 and x1 for other rows."""
-    return feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
+    """Return the names of the two columns of a frame, x0 and x1 for other rows, as they are shown."""
+    names = feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
+    return [shown_name(name) for name in names]
 
 
 def like(X: Any, places: np.ndarray) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, Outside
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes
+from rosenblatt.plots.axes import BLUE, ORANGE, Axes, ink, paper
 from rosenblatt.plots.hulls import convex_hull
 from rosenblatt.theory.vc import RadonPartition
 from rosenblatt.theory.words import as_float
@@ -74,14 +74,14 @@ def draw_sides(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, inside: 
     """Tint the two sides of a shape in colours, None for none, and draw the boundary as a dark line."""
     middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
     corners = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
-    paper, look = ax.get_facecolor(), {"linewidth": 0, "zorder": 0}
+    behind, look = ax.get_facecolor(), {"linewidth": 0, "zorder": 0}
     polygon = edge.inside(middle, reach)
     if outside is not None:
         ax.fill(*corners.T, color=outside, alpha=TINT, **look)
-        ax.fill(*polygon.T, color=paper, **look)
+        ax.fill(*polygon.T, color=behind, **look)
     if inside is not None:
         ax.fill(*polygon.T, color=inside, alpha=TINT, **look)
-    ax.plot(*edge.curve(middle, reach).T, color=DARK, linewidth=1.6, zorder=1)
+    ax.plot(*edge.curve(middle, reach).T, color=ink(), linewidth=1.6, zorder=1)
 
 
 def draw_proof(
@@ -103,5 +103,5 @@ def draw_proof(
             ax.fill(*corners.T, color=colour, alpha=TINT, linewidth=0, zorder=1)
         ax.plot(*closed.T, dash, color=colour, linewidth=2.4, zorder=2, label=label, solid_capstyle="round")
     common = [as_float(value) for value in proof.point]
-    look = {"markersize": 9, "markeredgewidth": 1.2, "markeredgecolor": "white", "color": DARK, "linestyle": "none"}
+    look = {"markersize": 9, "markeredgewidth": 1.2, "markeredgecolor": paper(), "color": ink(), "linestyle": "none"}
     ax.plot(*common, "X", zorder=4, label=labels[2], **look)

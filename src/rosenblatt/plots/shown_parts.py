@@ -10,6 +10,7 @@ import numpy as np
 
 from rosenblatt.inspection.contributions import linear_parts
 from rosenblatt.inspection.predictions import label_words
+from rosenblatt.plots.axes import shown_name
 from rosenblatt.theory.words import number_text
 
 MOST = 8
@@ -55,11 +56,12 @@ def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) 
     ]
     if n > MOST:
         parts.append(Part(f"{n - len(chosen):,} others", None, None, math.fsum(found.products[order[MOST - 1 :]])))
+    answer = shown_name(label_words(found.answer), 20)
     tied = found.title.startswith("On the boundary")
     activation = 0.0 if tied else found.activation
     side = "0" if tied else f"{short(activation)}, {'above' if activation > 0 else 'below'} 0"
-    title = f"{'On the boundary' if tied else f'Predicted {label_words(found.answer)}'}: the activation is {side}"
-    return Shown(parts, found.bias, activation, "undefined" if tied else label_words(found.answer), title)
+    title = f"{'On the boundary' if tied else f'Predicted {answer}'}: the activation is {side}"
+    return Shown(parts, found.bias, activation, "undefined" if tied else answer, title)
 
 
 def short(value: float) -> str:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, Axes, check_labels, import_matplotlib
+from rosenblatt.plots.axes import BLUE, Axes, check_labels, closes_on_error, ink, pair_of_axes, shown_name
 from rosenblatt.plots.plane_lines import BROKEN, Line, draw_arrow, draw_line, draw_rings, draw_w
 from rosenblatt.plots.plane_parts import (
     Frame,
@@ -26,6 +25,7 @@ _LONGEST = 1.5  # arrows of more than so many times the range of the rows are dr
 _GREY, _BROWN = "#666666", "#8F5F00"  # orange, but dark enough for letters
 
 
+@closes_on_error
 def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.ndarray:
     """Draw update ``k`` of a run in the plane: before it on the left, after it on the right.
 
@@ -66,9 +66,7 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
     if not trace.fit_intercept:
         scale = _scale(points, [w, step.w, x])
         frame = Frame.around(np.vstack([points, np.zeros(2), w * scale, step.w * scale]))
-    if axes is None:
-        axes = import_matplotlib("pyplot").subplots(1, 2, layout="constrained", figsize=_SIZE)[1]
-    left, right = axes = np.ravel(axes)
+    left, right = axes = pair_of_axes("plot_update", axes, _SIZE)
     draw_state(left, points, labels, classes, Line.of(w, b), frame, step.row)
     draw_state(right, points, labels, classes, Line.of(step.w, step.b), frame, step.row)
     old = Line.of(w, b)
@@ -81,7 +79,7 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
     else:
         _draw_sum(left, right, w * scale, step.w * scale, sign)
         if scale < 1:
-            note = {"transform": right.transAxes, "ha": "right", "va": "bottom", "fontsize": "small", "color": DARK}
+            note = {"transform": right.transAxes, "ha": "right", "va": "bottom", "fontsize": "small", "color": ink()}
             right.text(0.99, 0.01, f"arrows at 1/{1 / scale:g} of their length", **note)
     names = column_names(X)
     for ax, title in zip(axes, _titles(trace, step, x, sign, k), strict=True):
@@ -153,6 +151,6 @@ def _titles(trace: Trace, step: Step, x: np.ndarray, sign: float, k: int) -> tup
     where = "on the wrong side" if before else "on no side"
     now = "on its side" if sign * after > 0 else "on no side" if after == 0 else "still wrong"
     return (
-        f"Before update {k:,}, row {step.row} of label {label_text(step.label)}:\n{name} = {before:.4g}, {where}",
+        f"Before update {k:,}, row {step.row} of label {shown_name(step.label)}:\n{name} = {before:.4g}, {where}",
         f"After: {name} = {after:.4g}, {now}\ny·({name}) rose by {square} = {rise:.4g}",
     )

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import Axes, axes_for
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error
 from rosenblatt.plots.hulls import draw_hulls, shares
 from rosenblatt.plots.plane_lines import Line, draw_band, draw_rings, draw_w
 from rosenblatt.plots.plane_parts import (
@@ -27,6 +27,7 @@ _BORDER = 0.15  # around the rows, as a share of their range: room for the share
 _NEAREST = 1e-6  # where a verdict does not say which rows are nearest: those whose distances differ by less, as a share
 
 
+@closes_on_error
 def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw what `separability` or `dataset_margin` found about rows of two features.
 
@@ -93,8 +94,8 @@ def _class_names(labels: np.ndarray, positive: Any) -> np.ndarray:
     """Return the names of the negative and the positive class; a class that is not there is not shown."""
     present = np.unique(labels).tolist()
     others = [label for label in present if label != positive]
-    other = label_text(others[0]) if len(others) == 1 else f"not {label_text(positive)}" if others else "_nothing"
-    return np.array([other, "_nothing" if positive is None else label_text(positive)])
+    other = label_text(others[0]) if len(others) == 1 else f"not {label_text(positive)}" if others else None
+    return np.array([other, None if positive is None else label_text(positive)], dtype=object)
 
 
 def _separates(verdict: Any) -> bool:

@@ -9,7 +9,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline, through_steps
-from rosenblatt.plots.axes import DARK, Axes, axes_for, import_matplotlib
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, import_matplotlib, ink, shown_name
 from rosenblatt.plots.plane_parts import (
     GRID,
     draw_legend,
@@ -22,10 +22,11 @@ from rosenblatt.plots.plane_parts import (
 )
 from rosenblatt.plurals import percent
 
-_HATCH, _INK = "////", (0.2, 0.2, 0.2, 0.8)
-_AVERAGE = {"colors": DARK, "linestyles": [(0, (4, 3))], "linewidths": 1.6}
+_HATCH = "////"
+_AVERAGE = (0, (4, 3))  # how its line is drawn
 
 
+@closes_on_error
 def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw what a vote answers where, the line of the average of its voters, and where the two differ.
 
@@ -67,15 +68,15 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     sides = regions.frame.sides()
     if differ.any():
         filled = {"levels": [0.5, 1.5], "colors": "none", "hatches": [_HATCH], "zorder": 0.5}
-        ax.contourf(*sides, differ.astype(float), **filled).set(edgecolor=_INK, linewidth=0)
+        ax.contourf(*sides, differ.astype(float), **filled).set(edgecolor=(ink(), 0.8), linewidth=0)
     seen = bool(average.min() < 0 < average.max())
     if seen:
-        ax.contour(*sides, average, levels=[0], zorder=1.5, **_AVERAGE)
+        ax.contour(*sides, average, levels=[0], zorder=1.5, colors=ink(), linestyles=[_AVERAGE], linewidths=1.6)
     _name_lines(ax, seen, bool(differ.any()))
     share = float(differ.mean())
     words = f"differ\non {percent(share)} of what is drawn" if share else "answer alike\non all that is drawn"
     ax.set_title(f"The vote and the average {words}", fontsize="medium")
-    names = feature_labels(learner if steps is None else model, 2)
+    names = [shown_name(name) for name in feature_labels(learner if steps is None else model, 2)]
     ax.set(xlabel=names[0], ylabel=names[1])
     draw_legend(ax)
     return ax
@@ -96,9 +97,9 @@ def _rule_of_a_vote(learner: Any) -> LinearRule:
 
 def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
     """Name in the legend what is drawn and has no name of its own."""
-    ax.plot([], [], color=DARK, linewidth=1.4, label="boundary of the vote")
+    ax.plot([], [], color=ink(), linewidth=1.4, label="boundary of the vote")
     if average:
-        ax.plot([], [], color=DARK, linewidth=1.6, linestyle=(0, (4, 3)), label="line of the average")
+        ax.plot([], [], color=ink(), linewidth=1.6, linestyle=_AVERAGE, label="line of the average")
     if differ:
-        look = {"facecolor": "none", "edgecolor": _INK, "hatch": _HATCH, "linewidth": 0}
+        look = {"facecolor": "none", "edgecolor": (ink(), 0.8), "hatch": _HATCH, "linewidth": 0}
         ax.add_patch(import_matplotlib("patches").Rectangle((np.nan, np.nan), 0, 0, label="they differ", **look))

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.inspection.pipelines import feature_labels
 from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, check_labels, evenly_chosen, import_matplotlib, tidy
+from rosenblatt.plots.axes import BLUE, DARK, GREEN, MARKS_UP_TO, ORANGE, Axes, check_labels, import_matplotlib, tidy
 
 GRID = 240
 """The plane is asked at so many places each way."""
@@ -99,7 +100,7 @@ def draw_rows(ax: Axes, points: np.ndarray, labels: np.ndarray, classes: np.ndar
     mark = float(np.clip(_MARKS / len(points), *_MARK_SIZES))
     for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
         own = points[labels == label]
-        drawn = own[evenly_chosen(len(own))]
+        drawn = own[evenly_chosen(len(own), MARKS_UP_TO)]
         look = {"color": colour, "edgecolor": DARK, "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
         ax.scatter(*drawn.T, marker=marker, label=f"{label_text(label)} ({len(own):,})", **look)
     return mark

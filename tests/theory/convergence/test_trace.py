@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from helpers.examples import small_set
 from rosenblatt import Perceptron, proof, trace
 from rosenblatt.data import make_xor
-from rosenblatt.theory.convergence.trace import evenly
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -105,16 +104,18 @@ def test_a_run_may_have_no_features_or_one_class():
 
 def test_numbers_of_updates_that_are_not_there_get_a_sentence():
     run = trace([[1.0], [0.0]], [1, -1])
-    with pytest.raises(ValueError, match="a number of updates from 0 to 5, all of the run, got 6"):
-        run.weights(6)
-    with pytest.raises(ValueError, match="the number of an update, from 1 to 5, got 0"):
-        run.step(0)
+    for k in (6, -1, 1.5, "1", True, None):
+        with pytest.raises(ValueError, match=f"k must be an integer from 0 to 5, got {k!r}"):
+            run.weights(k)
+    for k in (0, 6, 1.5, "1"):
+        with pytest.raises(ValueError, match=f"k must be an integer from 1 to 5, got {k!r}"):
+            run.step(k)
+    assert run.step(np.int64(2)).k == 2
+    for made in (run, proof([[1.0], [0.0]], [1, -1])):
+        for most in (0, -1, 1.5, "3"):
+            with pytest.raises(ValueError, match=f"most must be an integer of at least 1 or None, got {most!r}"):
+                made.table(most)
     with pytest.raises(ValueError, match="expected two classes, got 3"):
         trace([[1.0], [0.0], [2.0]], [1, 2, 3])
     with pytest.raises(ValueError, match="max_iter must be an integer of at least 1, got 0"):
         trace([[1.0], [0.0]], [1, -1], max_iter=0)
-
-
-@pytest.mark.parametrize(("n", "most", "expected"), [(0, 3, []), (5, 5, [0, 1, 2, 3, 4]), (10, 2, [0, 9])])
-def test_some_are_evenly_chosen(n, most, expected):
-    assert evenly(n, most).tolist() == expected

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.evenly import evenly_chosen
+from rosenblatt.parameters import check_integer
 from rosenblatt.plurals import count_of
 from rosenblatt.tables import Table
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_labels, dense_rows, two_classes
@@ -106,8 +108,7 @@ class Trace:
 
     def weights(self, k: int) -> tuple[Floats, float]:
         """Return w and b after ``k`` updates, both zero for k = 0."""
-        if not 0 <= k <= self.updates:
-            raise ValueError(f"expected a number of updates from 0 to {self.updates:,}, all of the run, got {k!r}.")
+        k = check_integer("k", k, 0, most=self.updates)
         long = np.zeros(len(self.w) + int(self.fit_intercept))
         for _, W in self._walk(k):
             long = W[-1]
@@ -115,15 +116,15 @@ class Trace:
 
     def step(self, k: int) -> Step:
         """Return update ``k``, from 1."""
-        if not 1 <= k <= self.updates:
-            raise ValueError(f"expected the number of an update, from 1 to {self.updates:,}, got {k!r}.")
+        k = check_integer("k", k, 1, most=self.updates)
         return self._step(k - 1, *self.weights(k))
 
     def table(self, most: int | None = None) -> Table:
         """Return the updates, or ``most`` of them evenly chosen, as a table."""
-        shown = evenly(self.updates, most)
-        wanted = set(shown.tolist())
-        steps = [step for step in self if step.k - 1 in wanted]
+        if most is not None:
+            check_integer("most", most, 1, or_none=True)
+        shown = set(evenly_chosen(self.updates, most))
+        steps = [step for step in self if step.k - 1 in shown]
         columns: dict[str, list[Any]] = {
             "k": [step.k for step in steps],
             "pass": [step.pass_number for step in steps],
@@ -259,14 +260,3 @@ def follow(X: Matrix, signs: Signs, labels: NDArray[Any], options: RunOptions) -
         _rows=X[wrong],
         _places=places,
     )
-
-
-def evenly(n: int, most: int | None) -> NDArray[np.intp]:
-    """Return the places of ``n`` things, or of ``most`` of them evenly chosen, the first and the last among them.
-
-    >>> evenly(3, None), evenly(101, 3), evenly(101, 1)
-    (array([0, 1, 2]), array([  0,  50, 100]), array([100]))
-    """
-    if most is None or most >= n:
-        return np.arange(n)
-    return np.unique(np.linspace(n - 1, 0, max(1, most)).astype(int))

@@ -1,5 +1,7 @@
 """Every update of a run, beside the learner's own run and a slow twin."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -49,6 +51,23 @@ def test_each_step_adds_the_row_that_was_wrong():
                 visited.append(i)
     assert next(steps, None) is None
     assert run.row.tolist() == visited
+
+
+def exact_activation(w, b, x):
+    return sum((Fraction(u) * Fraction(v) for u, v in zip(w.tolist(), x.tolist(), strict=True)), Fraction(b))
+
+
+@pytest.mark.parametrize("kind", ["decimals", "halves", "gauss", "huge", "tiny", "mixed"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_activations_have_exact_signs(kind, bias):
+    X, y = small_set(kind, n=40, d=5, seed=5)  # some signs of floats are wrong here
+    run = trace(X, y, fit_intercept=bias, max_iter=20)
+    w, b = np.zeros(5), 0.0
+    for step in run:
+        exact, sign = exact_activation(w, b, X[step.row]), 1 if step.label == run.classes[1] else -1
+        assert (step.activation > 0, step.activation < 0) == (exact > 0, exact < 0)
+        assert sign * step.activation <= 0
+        w, b = step.w, step.b
 
 
 def test_rows_that_nothing_separates_have_a_trace():

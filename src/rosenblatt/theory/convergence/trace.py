@@ -13,7 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from rosenblatt.evenly import evenly_chosen
 from rosenblatt.parameters import check_integer
 from rosenblatt.plurals import count_of
+from rosenblatt.rounding import TINY
 from rosenblatt.tables import Table
+from rosenblatt.theory.convergence.inequalities import rounding
+from rosenblatt.theory.floats import rounded_product
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_labels, dense_rows, two_classes
 from rosenblatt.theory.words import number_text, vector_text
 from rosenblatt.training.batches import InMemory, make_batch
@@ -49,7 +52,7 @@ class Trace:
     row, pass_number, label : arrays
         Of each update, the number of the row that was wrong, the pass it was in (from 1), and the label of the row.
     activation : array
-        w.x + b of that row before the update, in floats: its sign is not that of the label, or it is zero.
+        w.x + b of that row before the update, up to rounding: the sign is exact, never that of the label.
     w, b : array and float
         The weights at the end of the run; ``weights(k)`` has those after k updates.
     mistakes_by_pass : array of int
@@ -84,11 +87,15 @@ class Trace:
 
     @cached_property
     def activation(self) -> Floats:
-        """w.x + b of the row of each update, before it."""
+        """w.x + b of the row of each update, before it: where rounding might change the sign, it is rounded but once."""
         parts = [np.empty(0)]
         for moves, W in self._walk():
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                parts.append(np.einsum("ij,ij->i", W[:-1], moves))  # y a
+                near = np.einsum("ij,ij->i", W[:-1], moves)  # y a
+                error = rounding(moves.shape[1]) * np.einsum("ij,ij->i", np.abs(W[:-1]), np.abs(moves))
+            for i in np.flatnonzero(~(np.abs(near) > error + TINY)).tolist():
+                near[i] = rounded_product(W[i], moves[i])
+            parts.append(near)
         return np.concatenate(parts) * self._signs + 0.0  # no -0
 
     @property

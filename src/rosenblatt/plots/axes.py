@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rosenblatt.theory.inputs import check_labels as labels_of_rows
+
 Axes: TypeAlias = Any  # matplotlib's, which may not be installed
 
 # Okabe and Ito's colours, told apart with every kind of colour vision
@@ -23,9 +25,7 @@ def axes_for(ax: Axes | None) -> Axes:
 
 def check_labels(y: Any, n: int, classes: np.ndarray) -> np.ndarray:
     """Return the labels of ``n`` rows as an array; a ValueError where some are missing or unknown to the model."""
-    labels = np.asarray(y)
-    if labels.shape != (n,):
-        raise ValueError(f"expected one label for each of the {n} rows, got shape {labels.shape}.")
+    labels = labels_of_rows(y, n)
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise ValueError(f"expected labels that the model was trained with, got {unknown.tolist()[0]!r}.")

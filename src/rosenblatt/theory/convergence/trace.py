@@ -17,7 +17,16 @@ from rosenblatt.rounding import TINY
 from rosenblatt.tables import Table
 from rosenblatt.theory.convergence.inequalities import rounding
 from rosenblatt.theory.floats import rounded_product
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_labels, dense_rows, two_classes
+from rosenblatt.theory.inputs import (
+    Floats,
+    Matrix,
+    MatrixLike,
+    Signs,
+    check_labels,
+    check_rows,
+    dense_rows,
+    two_classes,
+)
 from rosenblatt.theory.words import number_text, vector_text
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
@@ -87,7 +96,7 @@ class Trace:
 
     @cached_property
     def activation(self) -> Floats:
-        """w.x + b of the row of each update, before it: where rounding might change the sign, it is rounded but once."""
+        """w.x + b of the row of each update, before it; where rounding might change the sign it is rounded once."""
         parts = [np.empty(0)]
         for moves, W in self._walk():
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -125,6 +134,15 @@ class Trace:
         """Return update ``k``, from 1."""
         k = check_integer("k", k, 1, most=self.updates)
         return self._step(k - 1, *self.weights(k))
+
+    def is_of(self, X: MatrixLike, y: ArrayLike) -> bool:
+        """Return whether each update was made on the row of ``X`` with its number, and its label in ``y``."""
+        matrix, labels = check_rows(X, y)
+        if matrix.shape[1] != len(self.w) or self.row.max(initial=-1) >= len(labels):
+            return False
+        numbers = self.row[np.unique(self._places, return_index=True)[1]]
+        same = dense_rows(matrix, numbers) == dense_rows(self._rows, np.arange(len(numbers)))
+        return bool(same.all() and (labels[self.row] == self.label).all())
 
     def table(self, most: int | None = None) -> Table:
         """Return the updates, or ``most`` of them evenly chosen, as a table."""

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.parameters import check_integer
 from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, import_matplotlib, shown_name
 from rosenblatt.plots.plane_lines import BROKEN, Line, draw_line, draw_w
 from rosenblatt.plots.plane_parts import Frame, column_names, draw_legend
 from rosenblatt.plots.update import draw_state, traced_rows
 from rosenblatt.storage.atomic import write_atomically
-from rosenblatt.theory.convergence.trace import Step, Trace, evenly
+from rosenblatt.theory.convergence.trace import Step, Trace
 
 _MEGABYTES = 1000.0  # of pictures in a page: there are no more of them than max_frames
 
@@ -109,7 +110,7 @@ def _ending(path: str | os.PathLike[str] | None) -> str:
 
 def _steps(trace: Trace, most: int) -> list[tuple[Step, Line | None]]:
     """Return the updates to draw, each with the line of the weights before it."""
-    wanted = set((evenly(len(trace), most) + 1).tolist())
+    wanted = {i + 1 for i in evenly_chosen(len(trace), most)}
     found, before = [], (np.zeros(2), 0.0)
     for step in trace:
         if step.k in wanted:

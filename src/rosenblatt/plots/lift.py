@@ -7,15 +7,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.features import SphereLift
 from rosenblatt.inspection.geometry import check_two_classes, linear_rule
 from rosenblatt.inspection.pipelines import split_pipeline, through_steps
 from rosenblatt.plots.axes import (
     GREEN,
+    MARKS_UP_TO,
     Axes,
     axes_for,
     closes_on_error,
-    evenly_chosen,
     import_matplotlib,
     ink,
     shown_name,
@@ -165,7 +166,7 @@ def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, fl
     """Draw the lifted points, and smaller ones below."""
     for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
         own = X[y == label]
-        drawn = own[evenly_chosen(len(own))]
+        drawn = own[evenly_chosen(len(own), MARKS_UP_TO)]
         look = {"color": colour, "marker": marker, "depthshade": False}
         name = f"{shown_name(label)} ({len(own):,}), lifted"
         ax.scatter(*drawn.T, (drawn**2).sum(axis=1), s=22, edgecolor=ink(), linewidth=0.4, zorder=4, label=name, **look)

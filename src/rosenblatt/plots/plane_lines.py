@@ -49,6 +49,12 @@ class Line(NamedTuple):
         """Return the direction of the line."""
         return np.array([-self.unit[1], self.unit[0]])
 
+    def crosses(self, frame: Frame) -> bool:
+        """Return whether some of the line lies in a frame."""
+        (left, bottom), (right, top) = frame.low, frame.high
+        sides = self.distance(np.array([[left, bottom], [left, top], [right, bottom], [right, top]]))
+        return bool(sides.min() < 0 < sides.max())
+
     def shifted(self, distance: float) -> Line:
         """Return the line that lies ``distance`` further along w."""
         return Line(self.unit, self.offset - distance)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.plots.axes import BLUE, Axes, check_labels, closes_on_error, ink, pair_of_axes, shown_name
-from rosenblatt.plots.plane_lines import BROKEN, Line, draw_arrow, draw_line, draw_rings, draw_w
+from rosenblatt.plots.plane_lines import BROKEN, Line, draw_arrow, draw_line, draw_rings, draw_w, halo
 from rosenblatt.plots.plane_parts import (
     Frame,
     Regions,
@@ -71,7 +71,7 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
     draw_state(left, points, labels, classes, Line.of(w, b), frame, step.row)
     draw_state(right, points, labels, classes, Line.of(step.w, step.b), frame, step.row)
     old = Line.of(w, b)
-    if old is not None:
+    if old is not None and old.crosses(frame):
         draw_line(right, old, frame, linestyle=BROKEN, linewidth=1.2, zorder=1, label="boundary before")
     if trace.fit_intercept:
         for ax, line in ((left, old), (right, Line.of(step.w, step.b))):
@@ -113,11 +113,20 @@ def draw_state(
 ) -> None:
     """Draw the rows, what weights answer where, unless all of them are zero, and a ring around the row ``wrong``."""
     frame.set_limits(ax)
-    if line is not None:
-        draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
+    draw_weights(ax, line, frame)
     mark = draw_rows(ax, points, labels, classes)
     if wrong is not None:
         draw_rings(ax, points[wrong : wrong + 1], mark, "row of the update", linewidth=2.0)
+
+
+def draw_weights(ax: Axes, line: Line | None, frame: Frame) -> None:
+    """Draw what weights answer where, and say so where no boundary is seen."""
+    if line is not None:
+        draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
+    if line is None or not line.crosses(frame):
+        words = "all weights are zero: no boundary" if line is None else "the boundary is out of view"
+        look = {"ha": "center", "va": "top", "fontsize": "small", "color": ink(), "bbox": halo(), "zorder": 5}
+        ax.text(0.5, 0.99, words, transform=ax.transAxes, **look)
 
 
 def _scale(points: np.ndarray, vectors: list[np.ndarray]) -> float:

@@ -8,13 +8,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, tidy, whole_ticks
+from rosenblatt.theory.row_certificates import DEFINITIONS
 from rosenblatt.theory.verdicts import MarginBracket, Separable
-
-_WORDS = {
-    "geometric": "geometric margin: distance to the hyperplane, bias free",
-    "augmented": "augmented margin: of (x, 1), the bias a weight like the others",
-    "homogeneous": "homogeneous margin: of hyperplanes through the origin",
-}
 
 
 def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> Axes:
@@ -64,7 +59,10 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     seen = [*highs.tolist(), *lows[known].tolist()]
     ax.set_ylim(min(seen) / 1.3, max(seen) * 1.3)
     ends = " to ".join(dict.fromkeys(f"{end:.6g}" for end in (low, high)))
-    ax.set_title(f"{ends}, proved to a share of {(high - low) / high:.1g}\n({_WORDS[kind]})", fontsize="medium")
+    ax.set_title(
+        f"{ends}, proved to a share of {(high - low) / high:.1g}\n({kind} margin: {DEFINITIONS[kind]})",
+        fontsize="medium",
+    )
     ax.set(xlabel="steps of the search", ylabel=f"{kind} margin")
     whole_ticks(ax, y=False)
     ax.legend(frameon=False)

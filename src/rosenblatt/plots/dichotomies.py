@@ -12,7 +12,8 @@ from rosenblatt.circles.shapes import Circle, HalfSpace
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, import_matplotlib
 from rosenblatt.plots.cutting_shapes import Polygon, cutting_shape
 from rosenblatt.plots.hulls import convex_hull
-from rosenblatt.plots.plane_shapes import TINT, Edge, draw_proof, draw_sides
+from rosenblatt.plots.plane_parts import TINT
+from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.vc import BallObstruction, RadonPartition, dichotomies, why_not
 from rosenblatt.theory.vc.families import check_family

@@ -9,7 +9,7 @@ import numpy as np
 
 from rosenblatt.plots.axes import DARK, Axes, import_matplotlib
 from rosenblatt.plots.plane_lines import HALO, draw_rings
-from rosenblatt.plots.plane_parts import LOOKS
+from rosenblatt.plots.plane_parts import LOOKS, Rows
 
 _HATCHES = ("\\\\\\\\", None)  # of the first class and the second
 _SHORT = 99  # a share is written as a fraction up to this denominator
@@ -63,10 +63,9 @@ def common_point(points: np.ndarray, support: np.ndarray, parts: list[Fraction],
     return np.array([float(sum((part * Fraction(float(x[j])) for part, x in own), Fraction())) for j in range(2)])
 
 
-def draw_hulls(
-    ax: Axes, points: np.ndarray, signs: np.ndarray, support: np.ndarray, parts: list[Fraction], mark: float
-) -> np.ndarray:
+def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, parts: list[Fraction]) -> np.ndarray:
     """Draw the hulls of both classes, the support rows with their shares, and the common point, which is returned."""
+    points, signs = rows.points, np.where(rows.labels == rows.classes[1], 1.0, -1.0)
     patches = import_matplotlib("patches")
     for side, (colour, _), hatch in zip((-1.0, 1.0), LOOKS, _HATCHES, strict=False):
         corners = convex_hull(points[signs == side])
@@ -85,7 +84,7 @@ def draw_hulls(
         offset, edge = _TEXT_AT[k]
         words = {"textcoords": "offset points", "ha": "center", "va": edge, "fontsize": "small", "zorder": 5}
         ax.annotate(_share_text(part), points[i], offset, color=DARK, bbox=HALO, **words)
-    draw_rings(ax, points[support], mark, f"their weights prove it ({len(support):,})")
+    draw_rings(ax, points[support], rows.mark, f"their weights prove it ({len(support):,})")
     place = ", ".join(f"{number:.4g}" for number in shared + 0.0)
     cross = {"color": DARK, "markersize": 9, "markeredgewidth": 2, "linestyle": "none", "zorder": 4}
     ax.plot(*shared, "x", label=f"in both hulls: ({place})", **cross)

@@ -9,11 +9,10 @@ import numpy as np
 from rosenblatt.circles.shapes import Circle, HalfSpace, Outside
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes
 from rosenblatt.plots.hulls import convex_hull
+from rosenblatt.plots.plane_parts import TINT
 from rosenblatt.theory.vc import RadonPartition
 from rosenblatt.theory.words import as_float
 
-TINT = 0.22
-"""How much of its colour a region has."""
 _CURVE = 400  # points of a curve
 
 

@@ -34,6 +34,15 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
     return np.array(lower[:-1] + upper[:-1])
 
 
+def box_corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the corners of a rectangle from its lowest corner to its highest, counter-clockwise.
+
+    >>> box_corners(np.array([0, 0]), np.array([2, 1])).tolist()
+    [[0, 0], [2, 0], [2, 1], [0, 1]]
+    """
+    return np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
+
+
 def _chain(places: np.ndarray) -> list[np.ndarray]:
     """Return the corners of the hull on the right of the way along sorted places (Andrew 1979)."""
     corners: list[np.ndarray] = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, Outside
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes
-from rosenblatt.plots.hulls import convex_hull
+from rosenblatt.plots.hulls import box_corners, convex_hull
 from rosenblatt.theory.vc import RadonPartition
 from rosenblatt.theory.words import as_float
 
@@ -73,11 +73,10 @@ class Edge:
 def draw_sides(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, inside: Any, outside: Any) -> None:
     """Tint the two sides of a shape in colours, None for none, and draw the boundary as a dark line."""
     middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
-    corners = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
     paper, look = ax.get_facecolor(), {"linewidth": 0, "zorder": 0}
     polygon = edge.inside(middle, reach)
     if outside is not None:
-        ax.fill(*corners.T, color=outside, alpha=TINT, **look)
+        ax.fill(*box_corners(low, high).T, color=outside, alpha=TINT, **look)
         ax.fill(*polygon.T, color=paper, **look)
     if inside is not None:
         ax.fill(*polygon.T, color=inside, alpha=TINT, **look)

@@ -22,7 +22,8 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     Parameters
     ----------
     bracket : MarginBracket or Separable
-        What `dataset_margin` or `separability` returned in this session: one loaded from a file has no history.
+        What `dataset_margin` returned in this session, or `separability` by its method "hull": one that was loaded
+        from a file, or found by a linear program, has no history.
     ax : matplotlib Axes, optional
         Where to draw, and what is returned; otherwise a new figure is made.
 
@@ -40,8 +41,8 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
         raise ValueError("plot_bracket draws a bracket around a margin above 0, which there is not: nothing to close.")
     if not bracket.history:
         raise ValueError(
-            "this bracket does not know how it was closed, for instance because it was loaded from a file: "
-            "call dataset_margin or separability on the data again."
+            "this bracket has no history: it was loaded from a file, or found at once by a linear program "
+            '(method="lp"). Call dataset_margin(X, y), or separability(X, y, method="hull"), on the data.'
         )
     steps, lows, highs = (np.array(column) for column in zip(*bracket.history, strict=True))
     steps, lows, highs = np.append(steps, steps[-1] + 1), np.append(lows, low), np.append(highs, high)

@@ -56,6 +56,13 @@ class Frame(NamedTuple):
         around = np.maximum(border * largest, (_NARROWEST * largest - (high - low)) / 2)
         return cls(low - around, high + around, True)
 
+    @classmethod
+    def square(cls, points: np.ndarray, border: float) -> Frame:
+        """Return a square around all points, with a border that is this share of the larger of their ranges."""
+        low, high = points.min(axis=0), points.max(axis=0)
+        middle, size = (low + high) / 2, float((high - low).max()) or 1.0
+        return cls(middle - (0.5 + border) * size, middle + (0.5 + border) * size, True)
+
     def sides(self) -> list[np.ndarray]:
         """Return the places along each axis at which a model is asked."""
         return [np.linspace(self.low[i], self.high[i], GRID) for i in range(2)]

@@ -73,15 +73,15 @@ def animate(
     check_integer("interval", interval, 1, most=_LONGEST)
     check_integer("max_frames", max_frames, 1)
     check_boolean("verbose", verbose)
-    points, labels, classes = traced_rows("animate", trace, X, y)
+    rows = traced_rows("animate", trace, X, y)
     shown = _steps(trace, max_frames)
     if not shown:
         raise ValueError("animate draws the updates of a run, and this one made none: nothing moves.")
     names = column_names(X)
-    frame, ours = Frame.around(points), ax is None
+    frame, ours = Frame.around(rows.points), ax is None
     ax = axes_for(ax)
     frame.set_limits(ax)
-    mark = draw_rows(ax, points, labels, classes)
+    draw_rows(ax, rows)
     ax.plot([], [], color=ink(), linestyle=BROKEN, linewidth=1.2, label="boundary before")
     ax.set(xlabel=names[0], ylabel=names[1])
     still = set(ax.get_children())
@@ -92,11 +92,11 @@ def animate(
             artist.remove()
         line = Line.of(step.w, step.b)
         draw_weights(ax, line, frame)
-        draw_rings(ax, points[[step.row]], mark, "row of the update", linewidth=2.0)
+        draw_rings(ax, rows.points[[step.row]], rows.mark, "row of the update", linewidth=2.0)
         if before is not None:
             draw_line(ax, before, frame, linestyle=BROKEN, linewidth=1.2, zorder=1)
         if line is not None:
-            draw_w(ax, line, frame)
+            draw_w(ax, line, frame, rows.points)
         ax.set_title(_title(trace, step), fontsize="medium")
         return []
 

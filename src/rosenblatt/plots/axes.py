@@ -92,6 +92,11 @@ def paper(alpha: float = 1.0) -> tuple[float, ...]:
     return (*(colour if seen else colours.to_rgb(settings["figure.facecolor"])), alpha)
 
 
+def backing() -> dict[str, Any]:
+    """Return what lies behind words that stand on a line."""
+    return {"facecolor": paper(), "edgecolor": "none", "pad": 1.5}
+
+
 def shown_name(name: Any, most: int = 40) -> str:
     """Return a label or a name as matplotlib shows it as it is: no mathematics, no hidden name, not too long.
 

@@ -20,7 +20,7 @@ body {{ margin: 0 auto; padding: 1rem; max-width: {width}px; font: 16px/1.4 syst
 img {{ display: block; width: 100%; height: auto; border: 1px solid #8886; border-radius: 6px; }}
 input {{ display: block; width: 100%; margin: .9rem 0; accent-color: #0072B2; }}
 nav {{ display: flex; flex-wrap: wrap; gap: .4rem; align-items: center; }}
-button {{ font: inherit; padding: .45rem clamp(.4rem, 2vw, .8rem); border: 1px solid #8888; border-radius: 6px; cursor: pointer; }}
+button {{ font: inherit; padding: .45rem clamp(.4rem, 2vw, .8rem); border: 1px solid #8888; border-radius: 6px; }}
 #play {{ min-width: 4.5rem; background: #0072B2; border-color: #0072B2; color: #fff; }}
 output {{ margin-left: auto; font-variant-numeric: tabular-nums; }}
 </style>

@@ -10,8 +10,10 @@ from sklearn.utils.extmath import safe_sparse_dot
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline, through_steps
 from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, import_matplotlib, ink, shown_name
+from rosenblatt.plots.plane_lines import BROKEN
 from rosenblatt.plots.plane_parts import (
     GRID,
+    Rows,
     draw_legend,
     draw_regions,
     draw_rows,
@@ -22,8 +24,9 @@ from rosenblatt.plots.plane_parts import (
 )
 from rosenblatt.plurals import percent
 
-_HATCH = "////"
-_AVERAGE = (0, (4, 3))  # how its line is drawn
+_HATCH, _INK = "////", (0.2, 0.2, 0.2, 0.8)
+_AVERAGE = {"linestyle": BROKEN, "linewidth": 1.6}
+"""The line of the average, as lines of a legend are drawn."""
 
 
 @closes_on_error
@@ -64,14 +67,15 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     differ = (average > 0) != (regions.lines[0] > 0)
     ax = axes_for(ax)
     draw_regions(ax, regions)
-    draw_rows(ax, points, labels, classes)
+    draw_rows(ax, Rows(points, labels, classes))
     sides = regions.frame.sides()
     if differ.any():
         filled = {"levels": [0.5, 1.5], "colors": "none", "hatches": [_HATCH], "zorder": 0.5}
         ax.contourf(*sides, differ.astype(float), **filled).set(edgecolor=(ink(), 0.8), linewidth=0)
     seen = bool(average.min() < 0 < average.max())
     if seen:
-        ax.contour(*sides, average, levels=[0], zorder=1.5, colors=ink(), linestyles=[_AVERAGE], linewidths=1.6)
+        look = {f"{name}s": [value] for name, value in _AVERAGE.items()}
+        ax.contour(*sides, average, levels=[0], zorder=1.5, colors=ink(), **look)
     _name_lines(ax, seen, bool(differ.any()))
     share = float(differ.mean())
     words = f"differ\non {percent(share)} of what is drawn" if share else "answer alike\non all that is drawn"
@@ -99,7 +103,7 @@ def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
     """Name in the legend what is drawn and has no name of its own."""
     ax.plot([], [], color=ink(), linewidth=1.4, label="boundary of the vote")
     if average:
-        ax.plot([], [], color=ink(), linewidth=1.6, linestyle=_AVERAGE, label="line of the average")
+        ax.plot([], [], label="line of the average", color=ink(), **_AVERAGE)
     if differ:
         look = {"facecolor": "none", "edgecolor": (ink(), 0.8), "hatch": _HATCH, "linewidth": 0}
         ax.add_patch(import_matplotlib("patches").Rectangle((np.nan, np.nan), 0, 0, label="they differ", **look))

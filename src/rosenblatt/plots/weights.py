@@ -23,17 +23,17 @@ from rosenblatt.plots.axes import (
     ORANGE,
     Axes,
     axes_for,
+    backing,
     closes_on_error,
     import_matplotlib,
     ink,
-    paper,
     shown_name,
     tidy,
     whole_ticks,
 )
 from rosenblatt.plurals import count_of
+from rosenblatt.theory.words import MINUS
 
-_MINUS = "\N{MINUS SIGN}"
 _SIGNS_UP_TO = 150  # an image of up to so many weights carries their signs as letters too
 
 
@@ -86,13 +86,14 @@ def plot_weights(
         names = feature_labels(learner, len(w), feature_names, steps)
         ax = axes_for(ax)
         _bars(ax, w, names, top)
-        ax.set_xlabel(f"weight{' of the scaled feature' * scaled}:  {_MINUS} speaks for {negative},  + for {positive}")
+        words = f"weight{' of the scaled feature' * scaled}:\n{MINUS} speaks for {negative},  + for {positive}"
+        ax.set_xlabel(words, loc="right", multialignment="right")  # it may begin below the names of the features
     else:
         if math.prod(shape) != len(w) or len(shape) != 2:
             raise ValueError(f"a {' by '.join(map(str, shape))} image does not hold the {len(w)} weights.")
         ax = axes_for(ax)
         _image(ax, w.reshape(shape))
-        ax.set_xlabel(f"{_MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")
+        ax.set_xlabel(f"{MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")
     ax.set_title(kind)
     return ax
 
@@ -116,8 +117,7 @@ def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
     if len(shown) < len(w):
         heights[top:] += 1  # a gap where the features between are left out
         left_out = f"{count_of(len(w) - len(shown), 'feature')} between"
-        behind = {"facecolor": paper(), "edgecolor": "none", "pad": 1}
-        ax.text(0, top, left_out, ha="center", va="center", style="italic", bbox=behind, zorder=3)
+        ax.text(0, top, left_out, ha="center", va="center", style="italic", bbox=backing(), zorder=3)
     bars = ax.barh(heights, values, color=np.where(values < 0, ORANGE, BLUE))
     for bar, value in zip(bars, values, strict=True):
         bar.set_hatch("////" if value < 0 else "")
@@ -136,6 +136,6 @@ def _image(ax: Axes, w: np.ndarray) -> None:
         for (row, column), value in np.ndenumerate(w):
             if abs(value) >= largest / 20:
                 letter = "white" if value > 0.6 * largest else DARK
-                ax.text(column, row, "+" if value > 0 else _MINUS, ha="center", va="center", color=letter)
+                ax.text(column, row, "+" if value > 0 else MINUS, ha="center", va="center", color=letter)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="weight")
     whole_ticks(ax)

@@ -63,7 +63,7 @@ def test_4_8_the_bias_moves_the_boundary_by_b_over_the_length_of_w():
     w, b = np.array(drawing.numbers["w"]), drawing.numbers["b"]
     assert drawing.numbers["shift"] == pytest.approx(-b / np.linalg.norm(w))
     ax = drawing.picture.axes[0]
-    for label, bias in (("w.x + b = 0", b), ("w.x = 0", 0)):
+    for label, bias in (("w·x + b = 0", b), ("w·x = 0", 0)):
         (line,) = (line for line in ax.get_lines() if line.get_label() == label)
         for point in (line.get_xy1(), line.get_xy2()):
             assert np.array(point) @ w + bias == pytest.approx(0, abs=1e-9)

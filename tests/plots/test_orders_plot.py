@@ -104,3 +104,15 @@ def test_the_legend_lies_below_the_words_of_the_axis():
     ax.figure.canvas.draw()
     assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
     assert ax.get_legend().get_window_extent().y0 >= 0
+
+
+def test_the_ends_of_orders_are_side_by_side_below_no_tick():
+    X, y = make_separable(60, 3, 0.05, random_state=0)
+    runs = [Perceptron(random_state=seed).fit(X, y) for seed in range(3)]
+    ax = plot_orders({"a": runs, "b": runs, "c": runs}, Figure(layout="constrained").subplots())
+    ends = [line for line in ax.lines if line.get_linestyle() == "None"]
+    heights = [line.get_transform().transform((1, 0))[1] for line in ends]
+    assert heights == sorted(heights, reverse=True)
+    assert len(set(heights)) == 3
+    assert heights[-1] > ax.transAxes.transform((0, 0))[1]
+    assert min(ax.get_yticks()) == 0

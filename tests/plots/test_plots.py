@@ -163,22 +163,22 @@ def test_the_bias_shifts_the_boundary_from_where_the_weights_alone_are_zero():
     model = Perceptron(random_state=0, max_iter=1000).fit(X, shifted)
     ax = plot_projection(model, X, shifted, axes())
     shift = model.intercept_[0] / np.linalg.norm(model.coef_)
-    assert lines(ax)["w.x = 0"].get_xdata() == pytest.approx([shift, shift])
+    assert lines(ax)["w·x = 0"].get_xdata() == pytest.approx([shift, shift])
     (top,) = ax.child_axes
-    assert top.get_xlabel() == f"w.x / |w|: the boundary is at -b / |w| = {-shift:.3g}"
+    assert top.get_xlabel() == f"w·x / |w|: the boundary is at −b / |w| = {-shift:.3g}".replace("= -", "= −")
     ax.figure.canvas.draw()
     assert top.get_xlim() == pytest.approx([place - shift for place in ax.get_xlim()])
     model = Perceptron(random_state=0, max_iter=1000, fit_intercept=False).fit(X, SEPARABLE)
     ax = plot_projection(model, X, SEPARABLE, axes())
     assert not ax.child_axes
-    assert "w.x = 0" not in lines(ax)
+    assert "w·x = 0" not in lines(ax)
 
 
 def test_a_bias_that_puts_zero_far_away_leaves_the_rows_to_be_seen():
     model = LogisticRegression().fit(X, SEPARABLE)
     model.coef_, model.intercept_ = np.ones((1, 4)), np.array([-4e3])
     ax = plot_projection(model, X + 1e3, SEPARABLE, axes())
-    assert "w.x = 0" not in lines(ax)
+    assert "w·x = 0" not in lines(ax)
     assert np.ptp(ax.get_xlim()) < 20
     assert ax.child_axes[0].get_xlabel().endswith("= 2e+03")
 

@@ -52,7 +52,7 @@ def figure_30_2() -> Shown:
 
 def draw_table(ax: Axes, run: Trace, X: np.ndarray) -> None:
     """Write the updates of a run as a table."""
-    head = ["k", "pass", "point x", "label y", "w.x before", "w after"]
+    head = ["k", "pass", "point x", "label y", "w·x before", "w after"]
     lines = [["0", "", "", "", "", "(0, 0)"]]
     for step in run:
         numbers = f"{step.k}", f"{step.pass_number}", f"{step.label:+d}", f"{step.activation:g}"

@@ -41,7 +41,7 @@ def figure_3_4() -> Shown:
     }
     caption = (
         "Setosa and versicolor by their petals, with the line that leaves the most room, w = ({w[0]:.3f}, {w[1]:.3f}) "
-        "and b = {b:.3f}. The {attaining} ringed flowers have the smallest |w.x + b| of all, γ = {gamma:.3f}. Divided "
+        "and b = {b:.3f}. The {attaining} ringed flowers have the smallest |w·x + b| of all, γ = {gamma:.3f}. Divided "
         "by |w| = {length_of_w:.3f} it is their distance from the line: the geometric margin η = {margin:.3f} cm, "
         "which does not change with the scale of w. The hatched band of twice that width is empty, and no line has a "
         "wider one."

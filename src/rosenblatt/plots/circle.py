@@ -13,7 +13,7 @@ from rosenblatt.plots.plane_parts import LOOKS, Frame, Rows, draw_legend, draw_r
 from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.inputs import check_labels as labels_of_rows
-from rosenblatt.theory.words import number_text, rows_text, vector_text
+from rosenblatt.theory.words import number_text, rows_text, true_minus, vector_text
 
 _WHOLE = 3.0  # a circle of up to so many times the size of the points is drawn whole
 _SEVERAL = "#999999"  # the tint of a side of several classes
@@ -46,7 +46,7 @@ def plot_circle(
     >>> points, labels = [[0, 0], [1, 0], [3, 0], [0, -3]], [1, 1, 0, 0]
     >>> ax = plot_circle(fit_circle(points, labels, largest_margin=True), points, labels)
     >>> print(ax.get_title())
-    Circle: centre (0.375, -0.375), radius 1.94
+    Circle: centre (0.375, −0.375), radius 1.94
     room of 1.92 between the classes
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> ax = plot_circle(fit_circle(square, [0, 1, 1, 0]), square, [0, 1, 1, 0])
@@ -112,7 +112,7 @@ def _draw_shape(ax: Axes, shape: Any, frame: Frame, rows: Rows) -> str:
         return f"A line is the limit of the circles{'; ' * bool(ending)}{ending}"
     name = "Circle" if isinstance(shape, Circle) else "Outside of the circle"
     center = [value if abs(value) > _ROUNDING * shape.radius else 0.0 for value in shape.center.tolist()]
-    at = f"{name}: centre {vector_text(center, 3)}, radius {number_text(shape.radius, 3)}"
+    at = f"{name}: centre {true_minus(vector_text(center, 3))}, radius {number_text(shape.radius, 3)}"
     return f"{at}\n{ending}" if ending else at
 
 
@@ -128,7 +128,8 @@ def _draw_center(ax: Axes, edge: Edge) -> None:
     ax.plot(*edge.center, "+", color=ink(), markersize=11, markeredgewidth=1.8, zorder=4, linestyle="none")
     ax.annotate("", end, edge.center, arrowprops={"arrowstyle": "-|>", "color": ink(), "linewidth": 1}, zorder=2)
     half = (edge.center + end) / 2
-    ax.annotate("r", half, (-3, 4), textcoords="offset points", color=ink(), style="italic", ha="right", zorder=2)
+    words = {"textcoords": "offset points", "style": "italic", "ha": "right", "bbox": halo(), "zorder": 5}
+    ax.annotate("r", half, (-3, 4), color=ink(), **words)
 
 
 def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from rosenblatt.plots.axes import Axes, ink, paper
 from rosenblatt.plots.plane_lines import draw_rings, halo
 from rosenblatt.plots.plane_parts import LOOKS, TINT, Rows
+from rosenblatt.theory.words import true_minus
 
 NO_NAMES = ("_", "_", "_")
 """What a legend leaves out."""
@@ -98,7 +99,7 @@ def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, parts: list[Fraction])
     """Draw the hulls of both classes, the support rows with their shares, and the common point, which is returned."""
     points, signs = rows.points, np.where(rows.labels == rows.classes[1], 1.0, -1.0)
     shared = common_point(points, support, parts, signs)
-    place = ", ".join(f"{number:.4g}" for number in shared + 0.0)
+    place = true_minus(", ".join(f"{number:.4g}" for number in shared + 0.0))
     names = ("_", "_", f"in both hulls: ({place})")
     draw_two_hulls(ax, (rows.of_class(1), rows.of_class(0)), shared, (LOOKS[1][0], LOOKS[0][0]), names)
     for i, part in zip(support.tolist(), parts, strict=True):

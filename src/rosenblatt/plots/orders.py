@@ -18,6 +18,7 @@ from rosenblatt.plots.axes import (
     axes_for,
     closes_on_error,
     from_zero,
+    import_matplotlib,
     ink,
     shown_name,
     whole_ticks,
@@ -26,6 +27,7 @@ from rosenblatt.plots.plane_parts import draw_legend
 
 LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (None, (0, (1, 1)), "v"))
 """The colour, line and mark of each order, as they come; None is that of the ink."""
+_APART, _ROOM = 8.0, 0.045  # how much lower the ends of the next order are: in points, and as a share of the axes
 _UNEVEN = 8  # passes are on a logarithmic axis where one order needs so many times those of another
 
 
@@ -65,7 +67,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     longest = max(_passes(learner) for _, learners in runs for learner in learners)
     ax = axes_for(ax)
     ends, tops = [], []
-    for (name, learners), (colour, dash, marker) in zip(runs, LOOKS, strict=False):
+    for place, ((name, learners), (colour, dash, marker)) in enumerate(zip(runs, LOOKS, strict=False)):
         colour = colour or ink()
         mistakes = np.array([_mistakes(learner, longest) for learner in learners])
         drawn = mistakes[:, ~np.isnan(mistakes).all(axis=0)]
@@ -79,8 +81,8 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
             band = {"color": colour, "alpha": 0.2, "linewidth": 0}
             ax.fill_between(passes, low[: len(passes)], high[: len(passes)], **band)
         clean = [_passes(learner) for learner in learners if learner.converged_]
-        mark = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": colour, "markeredgewidth": 1.6}
-        ax.plot(clean, np.zeros(len(clean)), marker, linestyle="none", zorder=4, **mark)
+        mark = {"markersize": 6, "markerfacecolor": "none", "markeredgecolor": colour, "markeredgewidth": 1.2}
+        ax.plot(clean, np.zeros(len(clean)), marker, linestyle="none", zorder=4, transform=_below(ax, place), **mark)
         tops.append(high.max(initial=0.0))
         ends.append(np.mean(list(map(_passes, learners))))
     ax.set(xlabel="pass over the data", ylabel="mistakes during the pass")
@@ -90,8 +92,17 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         ax.set_xscale("log")
         ax.set_xlabel("pass over the data (logarithmic)")
     from_zero(ax, np.array(tops))
+    low, high = ax.get_ylim()
+    ticks = [tick for tick in ax.get_yticks() if 0 <= tick <= high]
+    ax.set(ylim=(low - _ROOM * (len(runs) - 1) * (high - low), high), yticks=ticks)
     draw_legend(ax, "passes, up to the first without a mistake")
     return ax
+
+
+def _below(ax: Axes, place: int) -> Any:
+    """Return where the ends of runs are drawn: for each order a little lower than for the one before, side by side."""
+    shift = import_matplotlib("transforms").ScaledTranslation(0, -place * _APART / 72, ax.figure.figure.dpi_scale_trans)
+    return ax.transData + shift
 
 
 def _learners(name: Any, given: Any) -> list[Any]:

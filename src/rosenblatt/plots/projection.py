@@ -28,6 +28,7 @@ from rosenblatt.plots.axes import (
 from rosenblatt.plots.plane_lines import halo
 from rosenblatt.plots.plane_parts import draw_legend
 from rosenblatt.plurals import count_of
+from rosenblatt.theory.words import true_minus
 
 _TITLE = 9  # points: two lines that a column of a page has room for
 _STYLES = ((ORANGE, "////", "^"), (BLUE, None, "o"))
@@ -37,8 +38,8 @@ _STYLES = ((ORANGE, "////", "^"), (BLUE, None, "o"))
 def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw the rows of ``X`` along w as one dimension, with the boundary at zero: CIML figure 4.7.
 
-    Each row is placed at its signed distance to the boundary, (w.x + b) / |w|. Above, how each class is
-    spread; below, a mark for each row. With a bias, an axis on top has w.x / |w|, and a dotted line is where it is 0:
+    Each row is placed at its signed distance to the boundary, (w·x + b) / |w|. Above, how each class is
+    spread; below, a mark for each row. With a bias, an axis on top has w·x / |w|, and a dotted line is where it is 0:
     the bias shifts the boundary from there to -b / |w| (CIML figure 4.8). The title says how far the nearest row is and
     what the run proved about the margin in the space that it trained in, or how many predictions are wrong. Where
     all weights are zero there is no direction to look along: all rows are drawn at one place, and the title says so.
@@ -57,7 +58,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     >>> X, y = [[3, 4], [1, 2], [-3, -4]], ["yes", "yes", "no"]
     >>> ax = plot_projection(Perceptron(shuffle=False).fit(X, y), X, y)
     >>> ax.get_xlabel()
-    'signed distance to the boundary, (w.x + b) / |w|'
+    'signed distance to the boundary, (w·x + b) / |w|'
     """
     steps, learner = split_pipeline(model)
     X = through_steps(steps, X)
@@ -89,7 +90,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     where = "" if steps is None else ", x after the pipeline's steps"
     ax.set_title(_margin_words(learner, places, labels), fontsize=_TITLE)
     ax.set(
-        xlabel=f"signed distance to the boundary, (w.x + b) / |w|{where}",
+        xlabel=f"signed distance to the boundary, (w·x + b) / |w|{where}",
         ylabel="share of the class (%)",
         ylim=(-0.2 * tallest, 1.2 * tallest),
     )
@@ -99,14 +100,14 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
 
 
 def _show_bias(ax: Axes, shift: float) -> None:
-    """Draw where w.x is 0, and an axis of w.x / |w|, on which the boundary lies at minus ``shift`` = b / |w|."""
+    """Draw where w·x is 0, and an axis of w·x / |w|, on which the boundary lies at minus ``shift`` = b / |w|."""
     if not shift:
         return
     low, high = ax.get_xlim()
     if low - (high - low) < shift < high + (high - low):  # where it is near, it is shown
-        ax.axvline(shift, color=ink(), linewidth=1.2, linestyle=":", label="w.x = 0")
+        ax.axvline(shift, color=ink(), linewidth=1.2, linestyle=":", label="w·x = 0")
     top = ax.secondary_xaxis("top", functions=(lambda place: place - shift, lambda place: place + shift))
-    top.set_xlabel(f"w.x / |w|: the boundary is at -b / |w| = {-shift:.3g}", fontsize="small")
+    top.set_xlabel(f"w·x / |w|: the boundary is at −b / |w| = {true_minus(f'{-shift:.3g}')}", fontsize="small")
     top.tick_params(labelsize="small")
 
 
@@ -125,7 +126,7 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
     reach = 2 * abs(b) or 1.0
     ax.set_title(zero_weights_words(learner, b), fontsize=_TITLE)
     ax.set(
-        xlabel="activation, w.x + b, the same for every row",
+        xlabel="activation, w·x + b, the same for every row",
         xlim=(-reach, reach),
         ylim=(-0.7, 1.7),
     )

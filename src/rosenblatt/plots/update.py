@@ -21,6 +21,7 @@ from rosenblatt.plots.plane_parts import (
 )
 from rosenblatt.theory.convergence.trace import Step, Trace
 from rosenblatt.theory.floats import rounded_product
+from rosenblatt.theory.words import true_minus
 
 _SIZE = (9.0, 4.6)  # inches
 _LONGEST = 1.5  # arrows of more than so many times the range of the rows are drawn shorter
@@ -160,7 +161,8 @@ def _titles(trace: Trace, step: Step, x: np.ndarray, sign: float, k: int) -> tup
     before, after = step.activation, rounded_product(np.append(step.w, step.b), np.append(x, 1.0))
     where = "on the wrong side" if before else "on no side"
     now = "on its side" if sign * after > 0 else "on no side" if after == 0 else "still wrong"
+    first, second = (true_minus(f"{activation:.4g}") for activation in (before, after))
     return (
-        f"Before update {k:,}, row {step.row} of label {shown_name(step.label)}:\n{name} = {before:.4g}, {where}",
-        f"After: {name} = {after:.4g}, {now}\ny·({name}) rose by {square} = {rise:.4g}",
+        f"Before update {k:,}, row {step.row} of label {shown_name(step.label)}:\n{name} = {first}, {where}",
+        f"After: {name} = {second}, {now}\ny·({name}) rose by {square} = {rise:.4g}",
     )

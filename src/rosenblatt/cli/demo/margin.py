@@ -62,7 +62,8 @@ def show(out: Path) -> None:
 def _draw(figure: Any, model: Any, verdict: Any, X: np.ndarray, y: np.ndarray) -> None:
     from rosenblatt.plots import plot_plane, plot_verdict
 
-    figure.set_layout_engine("constrained")
     left, right = figure.subplots(1, 2)
     plot_plane(model, X, y, left)
     plot_verdict(verdict, X, y, right)
+    for ax in (left, right):
+        ax.set(xlim=left.get_xlim(), ylim=left.get_ylim(), xlabel="x₁", ylabel="x₂")

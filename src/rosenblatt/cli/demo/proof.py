@@ -72,7 +72,6 @@ def _table(run: Proof) -> Table:
 def _draw(figure: Any, run: Proof) -> None:
     from rosenblatt.plots import plot_cosine, plot_proof
 
-    figure.set_layout_engine("constrained")
     left, right = figure.subplots(1, 2)
     plot_proof(run, left)
     plot_cosine(run, right)

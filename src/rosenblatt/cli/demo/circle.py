@@ -20,7 +20,8 @@ _CENTRE, _RADIUS, _GAP = (2.0, 1.0), 1.5, 0.15
 _POINTS, _SEED = 120, 0
 _CODE = f"""\
 from rosenblatt import Perceptron, SphereLift, circle_from_plane, data
-X, y = data.make_circle({_POINTS}, {_RADIUS}, {_CENTRE}, gap={_GAP}, random_state={_SEED})
+X, y = data.make_circle({_POINTS}, radius={_RADIUS}, center={_CENTRE},
+                        gap={_GAP}, random_state={_SEED})
 lifted = SphereLift().fit_transform(X)
 model = Perceptron(random_state=0, max_iter=100_000).fit(lifted, y)
 print(circle_from_plane(model.coef_[0], model.intercept_[0]))"""

@@ -45,7 +45,7 @@ def test_a_curve_is_the_mean_of_the_runs_and_the_band_their_range():
     assert clean.get_marker() == curve(ax, "anew").get_marker()
     spread = f"{np.mean(passes):.3g} ({passes[0]} to {passes[-1]} in 4 runs)"
     assert legend(ax) == [f"fixed: {fixed.n_iter_}", f"anew: {spread}"]
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 def test_orders_differ_in_line_and_mark():
@@ -95,13 +95,13 @@ def test_a_run_that_was_cut_in_its_first_pass_has_no_curve():
     for models in ({"cut": cut}, {"cut": [cut, cut], "whole": fitted(random_state=0)}):
         ax = plot_orders(models, axes())
         assert len(curve(ax, "cut").get_ydata()) == 0
-        ax.figure.canvas.draw()
+        ax.figure.draw_without_rendering()
 
 
 def test_the_legend_lies_below_the_words_of_the_axis():
     ax = Figure(figsize=(4, 2.2), layout="constrained").subplots()
     plot_orders({str(seed): fitted(random_state=seed) for seed in range(5)}, ax)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
     assert ax.get_legend().get_window_extent().y0 >= 0
 

@@ -316,7 +316,7 @@ def test_a_class_is_named_as_people_write_it():
     assert "speaks for not 1,  + for 1" in plot_weights(model, ax=axes(), label="1").get_xlabel()
     small = plot_weights(model, ax=Figure(figsize=(4, 3), layout="constrained").subplots(), label="1")
     small.set_yticklabels(["a feature with a long name"] * len(small.get_yticks()))
-    small.figure.canvas.draw()
+    small.figure.draw_without_rendering()
     words = small.xaxis.label.get_window_extent()
     assert 0 <= words.x0 < words.x1 <= small.figure.bbox.x1
     with pytest.raises(ValueError, match="label must be one of the classes 0, 1, 2, got 7"):

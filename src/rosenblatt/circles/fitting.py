@@ -85,7 +85,7 @@ def fit_circle(
     The corners of a square and its middle. A circle holds the middle, but none holds the corners:
 
     >>> fit_circle([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]], [1, 1, 1, 1, 0], largest_margin=True)
-    Outside of the circle with center (1, 1) and radius 1: the positives are outside, since the plane has c < 0. No
+    Outside of the circle with centre (1, 1) and radius 1: the positives are outside, since the plane has c < 0. No
     circle holds them alone: rows 0, 3, 4 prove it.
     """
     X, positive = _checked(points, labels, inside)

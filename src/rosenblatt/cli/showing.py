@@ -74,9 +74,10 @@ def demo(
 @commands.command(short_help="Draw the figures of the textbooks, each from a real run.")
 @exit_cleanly
 def figures(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = Path("figures"),
+    out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = "figures",
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="ID", help="Draw this figure, such as 4.7; repeatable.")
+        list[str] | None,
+        typer.Option("--only", metavar="ID", help="Draw this figure, or several as in 4.7,4.9."),
     ] = None,
     format: Annotated[str, typer.Option("--format", metavar="svg|png|pdf", help="Format of the pictures.")] = "svg",
 ) -> None:
@@ -87,7 +88,7 @@ def figures(
     \b
     Example:
       rosenblatt figures
-      rosenblatt figures --only 4.7 --only 4.9 --format png --out pictures
+      rosenblatt figures --only 4.7,4.9 --format png --out pictures
     """
     from rosenblatt.cli.figures import figures as run_it
 

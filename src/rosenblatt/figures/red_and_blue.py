@@ -33,7 +33,7 @@ def figure_30_1() -> Shown:
         draw_line(ax, line, frame, linewidth=0.7, alpha=0.6, label=f"{ORDERS} runs" if i == 0 else None, zorder=1)
     draw_line(ax, Line(best.w, best.b), frame, color=DARK, linewidth=2.2, label="largest margin", zorder=1)
     ax.set(xlabel="alcohol (% by volume)", ylabel="flavanoids")
-    ax.set_title("Many lines separate what one does", fontsize="medium")
+    ax.set_title("Two sets of wines, and some of the lines between them", fontsize="medium")
     draw_legend(ax)
     margins = [float(np.abs(distance(run, X)).min()) for run in runs]
     numbers = {

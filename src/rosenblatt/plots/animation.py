@@ -37,7 +37,8 @@ def animate(
 ) -> Any:
     """Draw a run in the plane as a moving picture, with one frame for each update, and write it to a file.
 
-    Each frame has the row that was wrong in a ring, the line before the update broken, and the line and w after it.
+    Each frame has the row that was wrong in a ring, the line before the update broken, and the line and w after it (w
+    where both axes have one scale).
 
     Parameters
     ----------

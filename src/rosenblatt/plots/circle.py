@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside
-from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, ink
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, ink, shown_name
 from rosenblatt.plots.plane_lines import BROKEN, halo
 from rosenblatt.plots.plane_parts import LOOKS, Frame, Rows, draw_legend, draw_rows, plane_points
 from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.inputs import check_labels as labels_of_rows
-from rosenblatt.theory.words import number_text, rows_text, true_minus, vector_text
+from rosenblatt.theory.words import number_text, rows_text, shown_number, true_minus, vector_text
 
 _WHOLE = 3.0  # a circle of up to so many times the size of the points is drawn whole
 _SEVERAL = "#999999"  # the tint of a side of several classes
 _ROUNDING = 1e-12  # a coordinate below this share of the radius is written as 0
+_NAMES_UP_TO = 3  # classes that the title names
 _NUMBERS_UP_TO = 6  # rows of a proof that get their numbers beside them
 
 
@@ -46,7 +47,7 @@ def plot_circle(
     >>> points, labels = [[0, 0], [1, 0], [3, 0], [0, -3]], [1, 1, 0, 0]
     >>> ax = plot_circle(fit_circle(points, labels, largest_margin=True), points, labels)
     >>> print(ax.get_title())
-    Circle: centre (0.375, −0.375), radius 1.94
+    Circle around 1: centre (0.375, −0.375), radius 1.94
     room of 1.92 between the classes
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> ax = plot_circle(fit_circle(square, [0, 1, 1, 0]), square, [0, 1, 1, 0])
@@ -110,10 +111,12 @@ def _draw_shape(ax: Axes, shape: Any, frame: Frame, rows: Rows) -> str:
     ending = f"{wrong:,} of {count_of(len(X), 'point')} on the wrong side" if wrong else room
     if isinstance(shape, HalfSpace):
         return f"A line is the limit of the circles{'; ' * bool(ending)}{ending}"
-    name = "Circle" if isinstance(shape, Circle) else "Outside of the circle"
+    held_names = [shown_name(label, 20) for label in classes[held].tolist()]
+    names = ", ".join(held_names) if len(held_names) <= _NAMES_UP_TO else count_of(len(held_names), "class")
+    around = "Circle around" if isinstance(shape, Circle) else "Circle around all but"
     center = [value if abs(value) > _ROUNDING * shape.radius else 0.0 for value in shape.center.tolist()]
-    at = f"{name}: centre {true_minus(vector_text(center, 3))}, radius {number_text(shape.radius, 3)}"
-    return f"{at}\n{ending}" if ending else at
+    where = true_minus(f"centre {vector_text(center, 3)}, radius {number_text(shape.radius, 3)}")
+    return f"{around} {names}: {where}\n{ending}".rstrip()
 
 
 def _tint(colours: list[str]) -> str | None:
@@ -143,7 +146,7 @@ def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
     for level, label in ((inner, "nearest point on both sides"), (outer, None)):
         if edge.center is None or edge.radius > level:
             ax.plot(*edge.curve(middle, reach, level).T, label=label, **look)
-    return f"room of {inner - outer:.3g} between the classes"
+    return f"room of {shown_number(inner - outer)} between the classes"
 
 
 def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> None:

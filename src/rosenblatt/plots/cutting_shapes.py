@@ -20,7 +20,7 @@ from rosenblatt.plots.hulls import box_corners
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.vc.points import Fractions
 
-PAD = 0.13  # how far a shape reaches beyond what it holds, at most, where the points have the size 1
+PAD = 0.1  # how far a shape reaches beyond what it holds, at most, where the points have the size 1
 _GRID = 61  # places each way at which the centre of a disc is looked for
 _ROOM = 0.25  # more room than this between a shape and the points outside it does not make it better
 _WIDEST = math.radians(155)  # between the directions of two sides, so that no corner is far away

@@ -115,15 +115,15 @@ def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[in
         draw_proof(ax, reason, places)
         if isinstance(reason, BallObstruction):
             heights = [number_text(value, 3) for value in (reason.inside_height, reason.outside_height)]
-            ax.set_xlabel(f"mean |x|²: {heights[0]} ≥ {heights[1]}", fontsize="x-small")
+            ax.set_xlabel(f"mean |x|²: {heights[0]} ≥ {heights[1]}", fontsize="small")
         else:
-            ax.set_xlabel("the hulls meet", fontsize="x-small")
+            ax.set_xlabel("the hulls meet", fontsize="small")
         return
     own = places[sorted(subset)]
     corners = box_corners(own.min(axis=0), own.max(axis=0)) if family == "rectangles" else convex_hull(own)
     ax.fill(*corners.T, color=BLUE, alpha=TINT, linewidth=0, zorder=0)
     ax.plot(*np.append(corners, corners[:1], axis=0).T, color=BLUE, linewidth=2.4, zorder=1)
-    ax.set_xlabel(_words(reason), fontsize="x-small")
+    ax.set_xlabel(_words(reason), fontsize="small")
 
 
 def _words(reason: Reason) -> str:
@@ -143,6 +143,6 @@ def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:
     halo = [import_matplotlib("patheffects").withStroke(linewidth=2, foreground=paper())]
     for place, letters in groups.items():
         away = np.array(place) - middle
-        shift = 10 * (away / np.hypot(*away) if away.any() else np.array([0.0, 1.0]))
+        shift = 12 * (away / np.hypot(*away) if away.any() else np.array([0.0, 1.0]))
         where = {"textcoords": "offset points", "ha": "center", "va": "center", "path_effects": halo}
         ax.annotate(letters, place, shift, color=ink(), fontsize="small", zorder=5, **where)

@@ -148,7 +148,8 @@ def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projection
     geometric margin) and rings which rows these are, its support points; an arrow is w, at a right angle to the line.
     Otherwise rings show the rows whose prediction is wrong, and squares those on the boundary. That of a kernel
     perceptron, of a vote or of a pipeline (with a `SphereLift`, say) may be curved: it is drawn without margin and w.
-    `plot_support` shows the support rows of a kernel perceptron, `plot_votes` what a vote is made of.
+    `plot_support` shows the support rows of a kernel perceptron, `plot_votes` what a vote is made of. The ranges of
+    features that differ by five times or more have scales of their own: w, no more at a right angle, is left out then.
 
     Parameters
     ----------

@@ -1,8 +1,10 @@
 """Figures as files."""
 
+import importlib
 import json
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -71,6 +73,16 @@ def test_numbers_read_alike_on_the_page_and_in_words():
     assert number_words(numbers["w"]) == "−1.23457, 2"
     assert number_words(np.array([1e-7, 2e9])) == "1e−07, 2e+09"
     assert number_words((np.int64(-3), "a", [0.1])) == "−3, a, (0.1)"
+
+
+def test_the_gallery_of_the_documentation_writes_numbers_as_the_page_does(tmp_path, monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "docs" / "_ext"))
+    gallery = importlib.import_module("gallery")
+    (tmp_path / "gallery").mkdir()
+    found = gallery.draw(tmp_path / "gallery", figures.catalogue["4.8"], True)["numbers"]
+    assert found == {name: number_words(value) for name, value in figures.draw("4.8").numbers.items()}
+    assert found["b"] == "−5"
 
 
 def test_the_same_bytes_every_time_and_no_date(tmp_path):

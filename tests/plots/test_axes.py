@@ -180,6 +180,11 @@ def test_a_lift_needs_three_dimensions():
         PLAIN["lift"]("x")
 
 
+def test_dichotomies_need_a_figure():
+    with pytest.raises(TypeError, match=r"expected a matplotlib Figure to draw on, got Axes: make it by plt\.figure"):
+        plot_dichotomies([[0, 0], [1, 0]], "discs", figure=plt.figure().add_subplot())
+
+
 def test_an_update_needs_two_axes():
     figure = plt.figure()
     for axes, n in ((figure.add_subplot(), 1), (figure.subplots(1, 3), 3), ([], 0)):

@@ -92,6 +92,13 @@ def test_discs_between_points_that_are_close_are_drawn_or_refused_in_words(point
             assert "lie so close together" in str(refused)  # noqa: PT017
 
 
+def test_points_too_close_are_refused_before_a_figure_is_made():
+    before = pyplot.get_fignums()
+    with pytest.raises(ValueError, match="lie so close together"):
+        plot_dichotomies(CLOSE["equal as floats"], "discs")
+    assert pyplot.get_fignums() == before
+
+
 def test_points_beyond_what_can_be_drawn_are_refused():
     for far in (1e308, Fraction(10) ** 400):
         with pytest.raises(ValueError, match="with coordinates up to 1e\\+150: scale them"):

@@ -59,7 +59,7 @@ def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names
     ax.axhline(heights[-1] + 0.7, color=ink(), linewidth=0.8)
     _write_numbers(ax, lines, lengths, heights)
     ax.set_title(shown.title, fontsize="medium", pad=22, loc="right")
-    ax.set_xlabel("activation, added up")
+    ax.set_xlabel("weights times values, added up")
     ax.set_yticks(heights, [shown_name(name, 20) for name, _, _ in lines])
     ax.tick_params(axis="y", length=0, pad=150)
     ax.use_sticky_edges = False

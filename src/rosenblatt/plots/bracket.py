@@ -10,6 +10,7 @@ import numpy as np
 from rosenblatt.plots.axes import BLUE, DOTS_UP_TO, ORANGE, Axes, axes_for, closes_on_error, ink, tidy, whole_ticks
 from rosenblatt.theory.row_certificates import DEFINITIONS
 from rosenblatt.theory.verdicts import MarginBracket, Separable
+from rosenblatt.theory.words import number_text, true_minus
 
 
 @closes_on_error
@@ -60,11 +61,9 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     ax.set_yscale("log")
     seen = [*highs.tolist(), *lows[known].tolist()]
     ax.set_ylim(min(seen) / 1.3, max(seen) * 1.3)
-    ends = " to ".join(dict.fromkeys(f"{end:.6g}" for end in (low, high)))
-    ax.set_title(
-        f"{ends}, proved to a share of {(high - low) / high:.1g}\n({kind} margin: {DEFINITIONS[kind]})",
-        fontsize="medium",
-    )
+    ends = " to ".join(dict.fromkeys(map(number_text, (low, high))))
+    title = f"{ends}, proved to a share of {number_text((high - low) / high, 1)}\n({kind} margin: {DEFINITIONS[kind]})"
+    ax.set_title(true_minus(title), fontsize="medium")
     ax.set(xlabel="steps of the search", ylabel=f"{kind} margin")
     whole_ticks(ax, y=False)
     ax.legend(frameon=False)

@@ -68,11 +68,15 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
             f"plot_dichotomies draws a panel for each subset of up to {len(LETTERS)} points, "
             f"{2 ** len(LETTERS)} panels, got {len(rows):,} points: choose some of them, or count with vc.dichotomies."
         )
+    if figure is not None and not isinstance(figure, import_matplotlib("figure").FigureBase):
+        raise TypeError(
+            f"expected a matplotlib Figure to draw on, got {type(figure).__name__}: make it by plt.figure()."
+        )
     name, sides = check_family(family, k, 2)
     places = np.array([[as_float(value) for value in row] for row in rows])
     if np.abs(places).max() > _LARGEST:
         raise ValueError(f"plot_dichotomies draws points with coordinates up to {_LARGEST:g}: scale them.")
-    cut = dichotomies(points, family, k)
+    cut = {subset: cutting_shape(rows, subset, name, sides) for subset in dichotomies(points, family, k)}
     subsets = [frozenset(part) for size in range(len(rows) + 1) for part in combinations(range(len(rows)), size)]
     ordered = sorted(subsets, key=lambda subset: subset not in cut)  # in the order of size otherwise
     columns = min(_COLUMNS_UP_TO, 2 ** math.ceil(len(rows) / 2))
@@ -83,7 +87,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
     frame = Frame.square(places, _BORDER)
     for ax, subset in zip(figure.subplots(lines, columns, squeeze=False).ravel(), ordered, strict=True):
         if subset in cut:
-            _draw_cut(ax, cutting_shape(rows, subset, name, sides), frame)
+            _draw_cut(ax, cut[subset], frame)
         else:
             _draw_reason(ax, why_not(points, subset, family, k), places, subset, name)
         _draw_points(ax, places, subset)

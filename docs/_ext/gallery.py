@@ -121,20 +121,10 @@ def draw(folder: Path, entry: Any, pictures: bool) -> dict[str, Any]:
     getLogger(__name__).info("drawing figure %s", entry.id)
     drawing = entry.draw()
     drawing.picture.savefig(folder.parent / f"{page_of(figure)}.png", dpi=DPI)
-    numbers = {name: shown(value) for name, value in drawing.numbers.items()}
+    number_words = importlib.import_module("rosenblatt.figures.numbers").number_words
+    numbers = {name: number_words(value) for name, value in drawing.numbers.items()}
     width = round(100 * drawing.picture.get_figwidth())
     return figure | {"caption": drawing.caption, "numbers": numbers, "width": width}
-
-
-def shown(value: Any) -> str:
-    """Return a number of a figure, or a list of them, as text."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return "; ".join(f"{name}: {shown(item)}" for name, item in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(shown(item) for item in value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def known_figures(app: Sphinx) -> Path:

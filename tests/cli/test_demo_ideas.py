@@ -1,6 +1,7 @@
 """The demos of one idea: numbers that are true, few lines of 80 columns, a picture, and code that runs."""
 
 import contextlib
+import importlib
 import io
 import re
 import sys
@@ -138,3 +139,32 @@ def test_without_matplotlib_an_idea_is_told_all_the_same(monkeypatch, capsys, tm
 def test_help_names_every_idea():
     help = command("demo", "--help").stdout
     assert all(f"{idea:<7} {words}" in help for idea, words in IDEAS.items())
+
+
+@pytest.mark.slow
+def test_the_lines_in_python_give_the_circle_that_was_shown(texts):
+    code = texts[0]["circle"].split("In Python:\n")[1].split("Step by step")[0]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec("\n".join(line[2:] for line in code.splitlines()), {})
+    (shown,) = re.findall(r"learned \((\S+), (\S+)\) (\S+)", joined(texts, "circle"))
+    found = re.findall(r"-?\d+\.\d+", printed.getvalue())[:3]
+    assert [float(number) for number in found] == pytest.approx([float(number) for number in shown], rel=0.01)
+
+
+@pytest.mark.parametrize(("idea", "alike"), [("xor", True), ("margin", True), ("circle", False)])
+def test_panels_of_the_same_points_have_the_same_limits_and_names(idea, alike, monkeypatch, tmp_path):
+    figures = []
+    module = importlib.import_module(f"rosenblatt.cli.demo.{idea}")
+    monkeypatch.setattr(module, "draw", lambda path, size, drawing: figures.append((size, drawing)))
+    monkeypatch.setattr("builtins.print", lambda *args, **kwargs: None)
+    module.show(tmp_path)
+    ((size, drawing),) = figures
+    figure = pytest.importorskip("matplotlib.figure").Figure(size, layout="constrained")
+    drawing(figure)
+    left, right = figure.axes
+    for ax in (left, right):
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("x₁", "x₂")
+    if alike:
+        assert (left.get_xlim(), left.get_ylim()) == (right.get_xlim(), right.get_ylim())
+        marks = [one for ax in figure.axes for one in ax.collections if one.get_zorder() == 3]
+        assert len({float(one.get_sizes()[0]) for one in marks}) == 1

@@ -5,7 +5,7 @@ from helpers.commands import command
 
 def test_two_figures_end_to_end(tmp_path):
     out = tmp_path / "out"
-    result = command("figures", "--only", "4.5", "--only", "30.2", "--format", "png", "--out", out)
+    result = command("figures", "--only", "4.5, 30.2", "--only", "4.5", "--format", "png", "--out", out)
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
     lines = result.stdout.splitlines()
@@ -36,4 +36,11 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(tmp_path):
     taken.write_text("")
     result = command("figures", "--only", "4.5", "--out", taken)
     assert result.exit_code == 2
-    assert str(taken) in result.stderr
+    assert result.stderr.startswith("Error: expected a folder for the figures, got ")
+    assert "is a file" in " ".join(result.stderr.split())
+    result = command("figures", "--only", "4.5", "--out", "")
+    assert result.exit_code == 2
+    assert "got no name" in result.stderr
+    result = command("figures", "--only", "xor", "--out", tmp_path / "out")
+    assert "there is no figure 'xor'" in result.stderr
+    assert "4.12 XOR, impossible and possible;" in " ".join(result.stderr.split())

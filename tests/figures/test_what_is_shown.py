@@ -5,8 +5,9 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris, load_wine
 
-from rosenblatt import Perceptron, distance, figures, vc
+from rosenblatt import Perceptron, figures, separability, vc
 from rosenblatt.figures.boundaries import sepals
 from rosenblatt.figures.hyperplane import surface
 from rosenblatt.figures.real_data import flowers, wines
@@ -63,7 +64,7 @@ def test_4_8_the_bias_moves_the_boundary_by_b_over_the_length_of_w():
     w, b = np.array(drawing.numbers["w"]), drawing.numbers["b"]
     assert drawing.numbers["shift"] == pytest.approx(-b / np.linalg.norm(w))
     ax = drawing.picture.axes[0]
-    for label, bias in (("w.x + b = 0", b), ("w.x = 0", 0)):
+    for label, bias in (("w·x + b = 0", b), ("w·x = 0", 0)):
         (line,) = (line for line in ax.get_lines() if line.get_label() == label)
         for point in (line.get_xy1(), line.get_xy2()):
             assert np.array(point) @ w + bias == pytest.approx(0, abs=1e-9)
@@ -90,7 +91,20 @@ def test_4_11_the_common_point_lies_in_both_hulls():
         assert hull.find_simplex(near) >= 0
 
 
-def test_4_10_and_3_4_the_band_is_empty_and_both_classes_touch_it():
+def test_4_10_no_flower_lies_in_the_band_and_both_classes_touch_it():
+    X, y = flowers("setosa", "versicolor", "sepal length", "sepal width")
+    drawing = drawn("4.10")
+    best = separability(X, y)
+    away = (X @ best.w + best.b) / np.hypot(*best.w) * np.where(y == "versicolor", 1, -1)
+    assert away.min() == pytest.approx(drawing.numbers["margin"])
+    ringed = next(part for part in drawing.picture.axes[0].collections if "nearest" in part.get_label())
+    rows = [int(np.flatnonzero((place == X).all(axis=1))[0]) for place in ringed.get_offsets()]
+    assert away[rows] == pytest.approx(drawing.numbers["margin"])
+    assert set(y[rows]) == {"setosa", "versicolor"}
+    assert drawing.numbers["margin"] <= drawing.numbers["margin_high"]
+
+
+def test_3_4_the_band_is_empty_and_both_classes_touch_it():
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     numbers = drawn("3.4").numbers
     sides = (X @ numbers["w"] + numbers["b"]) * np.where(y == "versicolor", 1, -1)
@@ -98,7 +112,6 @@ def test_4_10_and_3_4_the_band_is_empty_and_both_classes_touch_it():
     assert numbers["gamma"] / numbers["length_of_w"] == pytest.approx(numbers["margin"])
     assert set(y[numbers["nearest"]]) == {"setosa", "versicolor"}
     assert sides[numbers["nearest"]] == pytest.approx(numbers["gamma"])
-    assert drawn("4.10").numbers["margin"] <= drawn("4.10").numbers["margin_high"]
 
 
 def test_4_12_the_plane_has_the_four_corners_on_their_sides():
@@ -128,6 +141,14 @@ def test_30_2_the_trace_is_what_the_algorithm_does():
 def test_30_2_the_circle_passes_between_the_classes():
     numbers = drawn("30.2-circle").numbers
     assert numbers["farthest_inside"] < numbers["radius"] < numbers["nearest_outside"]
+
+
+def test_30_3_1_the_reason_is_as_large_as_other_words():
+    panel = drawn("30.3.1").picture.axes[-1]
+    drawn("30.3.1").picture.draw_without_rendering()
+    assert panel.xaxis.label.get_fontsize() >= 8
+    words, frame = panel.xaxis.label.get_window_extent(), panel.get_window_extent()
+    assert frame.x0 - 5 < words.x0 < words.x1 < frame.x1 + 5
 
 
 def test_30_3_1_sixteen_panels_and_one_subset_missing():
@@ -174,11 +195,18 @@ def test_3_3_the_curved_boundary_is_right_where_no_line_is():
     assert numbers["wrong"] == 0
 
 
-def test_real_data_are_two_kinds_each():
+def test_real_data_are_two_kinds_each_with_the_measures_asked_for():
+    iris, wine = load_iris(), load_wine()
+    X, y = flowers("versicolor", "virginica", "petal width", "sepal length")
+    assert {kind: int((y == kind).sum()) for kind in set(y)} == {"versicolor": 50, "virginica": 50}
+    np.testing.assert_array_equal(X, iris.data[50:][:, [3, 0]])
+    X, y = wines(2, 3, "flavanoids", "alcohol")
+    assert {kind: int((y == kind).sum()) for kind in set(y)} == {"cultivar 2": 71, "cultivar 3": 48}
+    np.testing.assert_array_equal(X, wine.data[wine.target > 0][:, [6, 0]])
+    np.testing.assert_array_equal(y == "cultivar 3", wine.target[wine.target > 0] == 2)
     X, y = sepals()
     assert X.mean(axis=0) == pytest.approx(0, abs=1e-12)
-    model = Perceptron(fit_intercept=False, random_state=2).fit(X, y)
-    assert (np.abs(distance(model, X)) > 0).all()
+    assert set(y) == {"setosa", "virginica"}
 
 
 def test_4_1_and_4_2_products_and_bias_add_up_to_the_activation():
@@ -188,5 +216,8 @@ def test_4_1_and_4_2_products_and_bias_add_up_to_the_activation():
     assert sum(second["products"]) + second["b"] == pytest.approx(second["activation"])
     assert (first["activation"] > 0) == (first["answer"] == "versicolor")
     assert (second["activation"] > 0) == (second["answer"] == "virginica")
+    assert ("above 0" in drawn("4.1").caption) == (first["activation"] > 0)
+    assert ("below 0" in drawn("4.2").caption) == (second["activation"] < 0)
+    assert second["answer"] == "versicolor"  # "which is right": the first rows are
     bars = drawn("4.2").picture.axes[0].patches
     assert [bar.get_width() for bar in bars[:4]] == pytest.approx(second["products"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -40,12 +41,12 @@ def test_the_circle_passes_between_the_classes_and_broken_lines_touch_them():
     np.testing.assert_allclose(boundary[0], boundary[-1])  # the whole circle
     room = away[Y != 1].min() - away[Y == 1].max()
     assert ax.get_title().splitlines() == [
-        f"Circle: centre ({circle.center[0]:.3g}, {circle.center[1]:.3g}), radius {circle.radius:.3g}",
+        f"Circle around 1: centre ({circle.center[0]:.3g}, {circle.center[1]:.3g}), radius {circle.radius:.3g}",
         f"room of {room:.3g} between the classes",
     ]
     assert tints(ax)[0] == ORANGE
     assert tints(ax)[-1] == BLUE
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 def test_a_circle_far_larger_than_the_picture_is_drawn_where_it_passes():
@@ -59,7 +60,7 @@ def test_a_circle_far_larger_than_the_picture_is_drawn_where_it_passes():
     np.testing.assert_allclose(seen[:, 0], 0.5, atol=1e-6)
     inside = Edge(circle).inside(np.array([0.5, 1.0]), 3.0)
     assert inside[:, 0].min() < -10 < inside[:, 0].max() < 1
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 def test_a_line_has_its_class_on_its_side():
@@ -79,7 +80,7 @@ def test_a_line_has_its_class_on_its_side():
 def test_the_outside_of_a_circle_comes_with_its_proof():
     points, labels = [[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]], [1, 1, 1, 1, 0]
     ax = plot_circle(fit_circle(points, labels, largest_margin=True), points, labels, axes())
-    assert ax.get_title().startswith("Outside of the circle: centre (1, 1), radius 1")
+    assert ax.get_title().startswith("Circle around all but 1: centre (1, 1), radius 1")
     assert tints(ax)[0] == BLUE
     assert tints(ax)[2] == ORANGE
     assert {"hull of rows 0, 3", "hull of row 4", "a mix of both"} <= {
@@ -99,23 +100,23 @@ def test_why_there_is_no_circle_is_drawn_as_hulls_that_cross():
 
 def test_points_on_the_wrong_side_are_counted_and_there_is_no_room():
     ax = plot_circle(Circle([0, 0], 1), [[0, 0], [0.5, 0], [1, 0], [3, 0], [4, 0]], [1, 0, 1, 0, 0], axes())
-    assert ax.get_title() == "Circle: centre (0, 0), radius 1\n2 of 5 points on the wrong side"
+    assert ax.get_title() == "Circle around 1: centre (0, 0), radius 1\n2 of 5 points on the wrong side"
     assert curves(ax)[1] == []
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_one_point_several_classes_and_any_scale(scale):
     alone = np.array([[5.0, 5.0]]) * scale
-    plot_circle(fit_circle(alone, [1]), alone, [1], axes()).figure.canvas.draw()
+    plot_circle(fit_circle(alone, [1]), alone, [1], axes()).figure.draw_without_rendering()
     labels = np.where(Y == 1, "held", np.where(X[:, 0] > 5, "right", "left"))
     ax = plot_circle(fit_circle(X * scale, labels, inside="held"), X * scale, labels, axes())
     assert tints(ax) == ["#999999", "#FFFFFF", ORANGE]
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 def test_outside_without_a_reason_has_no_proof():
     ax = plot_circle(Outside([0, 0], 2), [[0, 0], [3, 0]], [0, 1], axes())
-    assert ax.get_title() == "Outside of the circle: centre (0, 0), radius 2\nroom of 3 between the classes"
+    assert ax.get_title() == "Circle around all but 1: centre (0, 0), radius 2\nroom of 3 between the classes"
 
 
 def test_what_cannot_be_drawn_is_refused():
@@ -127,3 +128,19 @@ def test_what_cannot_be_drawn_is_refused():
         plot_circle(Circle([0, 0], 1), SQUARE, [1])
     with pytest.raises(ValueError, match="up to 10 classes, got 11"):
         plot_circle(Circle([0, 0], 1), np.zeros((11, 2)), range(11))
+
+
+def test_points_that_are_no_numbers_are_refused_before_a_figure_is_made():
+    before = pyplot.get_fignums()
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ValueError, match=r"draws finite numbers, got \(2, (nan|inf)\) in row 1: leave"):
+            plot_circle(Circle([0, 0], 1), [[0.0, 0.0], [2.0, wrong]], [1, 0])
+    assert pyplot.get_fignums() == before
+
+
+def test_the_title_names_what_is_held_with_a_true_minus():
+    ax = plot_circle(Circle([-1, 0], 1), [[-1.0, 0.0], [3.0, 0.0]], ["in", "out"], axes())
+    assert ax.get_title().splitlines()[0] == "Circle around in: centre (−1, 0), radius 1"
+    many = [[0.0, i / 10] for i in range(4)]
+    ax = plot_circle(Circle([0, 0], 1), [*many, [3.0, 0.0]], list("abcde"), axes())
+    assert ax.get_title().startswith("Circle around 4 classes: ")

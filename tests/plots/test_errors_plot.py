@@ -35,7 +35,7 @@ def test_curves_are_what_score_by_pass_says_and_the_lowest_test_error_is_marked(
     best = 1 + int(np.argmin(table["test_error"]))
     np.testing.assert_allclose(curve(ax, f"lowest, after pass {best}"), [[best], [100 * min(table["test_error"])]])
     assert ax.get_title().startswith(f"Test error is lowest after pass {best}: {100 * min(table['test_error']):.3g}%")
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 def test_without_test_rows_there_is_one_curve():

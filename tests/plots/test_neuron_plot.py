@@ -42,7 +42,7 @@ def test_a_neuron_has_an_input_for_each_feature_and_a_connection_by_its_weight()
     assert lines["bad"].get_linewidth() == lines["good"].get_linewidth() > lines["film"].get_linewidth()
     assert {"3", "−1", "Σ\n−2", "< 0", "'blame'"} <= set(words(ax))
     assert title(ax) == "Predicted 'blame': the activation is −2, below 0"
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 def test_bars_start_where_the_one_before_ended_and_add_up_to_the_activation():
@@ -52,7 +52,7 @@ def test_bars_start_where_the_one_before_ended_and_add_up_to_the_activation():
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [*NAMES, "bias", "w·x + b"]
     assert ax.patches[0].get_hatch() == "////"
     assert {"value", "weight", "product", "· −1", "−3"} <= set(words(ax))
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("plot", [plot_neuron, plot_activation])
@@ -73,7 +73,7 @@ def test_of_many_features_the_largest_are_shown_and_the_others_as_one(plot):
         assert sum(widths[:-1]) == pytest.approx(widths[-1])
         assert widths[-1] == pytest.approx(model.decision_function(rows.iloc[[3]])[0])
     assert str(model.predict(rows.iloc[[3]])[0]) in title(ax)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 @pytest.mark.parametrize("plot", [plot_neuron, plot_activation])
@@ -83,13 +83,34 @@ def test_boundary_zero_weights_records_and_ten_classes(plot):
     assert title(ax) == "On the boundary: the activation is 0"
     assert ("undefined" in words(ax)) == (plot is plot_neuron)
     zero = Perceptron(shuffle=False).fit([[0.0], [0.0], [1.0]], [1, 1, -1])
-    plot(zero, [0.0], axes()).figure.canvas.draw()
+    plot(zero, [0.0], axes()).figure.draw_without_rendering()
     assert title(plot(MODEL, {"good": 2}, axes(), feature_names=NAMES)).startswith("Predicted 'praise'")
     rows, labels = load_digits(return_X_y=True)
     digits = AveragedPerceptron(max_iter=2, random_state=0).fit(rows[:300], labels[:300])
     ax = plot(digits, rows[0], axes())
-    assert title(ax).startswith("Predicted 0: the activation is ")
-    ax.figure.canvas.draw()
+    assert title(ax).startswith("Predicted 0: its score is ")
+    assert title(ax).endswith(", the largest of 10")
+    assert ("largest of 10" in words(ax)) == (plot is plot_neuron)
+    ax.figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize("plot", [plot_neuron, plot_activation])
+def test_of_three_classes_the_largest_score_wins_also_below_zero(plot):
+    model = Perceptron(shuffle=False).fit([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], ["a", "b", "c"])
+    assert model.decision_function([[0.2, 0.4]]).max() < 0
+    ax = plot(model, [0.2, 0.4], axes())
+    assert title(ax) == "Predicted 'b': its score is −0.2, the largest of 3"
+    assert not any("0" in word and ("<" in word or ">" in word) for word in words(ax))
+    tied = Perceptron(shuffle=False, multi_class="direct").fit([[1.0], [2.0], [-1.0]], ["a", "b", "c"])
+    assert tied.on_boundary([[0.0]])[0]
+    assert title(plot(tied, [0.0], axes())) == "On the boundary: another class has the same score, 2"
+
+
+def test_weights_stand_on_paper_so_that_no_line_crosses_them():
+    ax = plot_neuron(MODEL, [3, 1, 1], axes(), feature_names=NAMES)
+    for text in [text for text in ax.texts if text.get_text() in ("−1", "0")]:
+        assert to_hex(text.get_bbox_patch().get_facecolor()) == "#ffffff"
+        assert text.get_zorder() > max(line.get_zorder() for line in ax.get_lines())
 
 
 def test_the_sign_is_exact_where_rounded_products_cancel():

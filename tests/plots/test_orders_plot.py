@@ -45,7 +45,7 @@ def test_a_curve_is_the_mean_of_the_runs_and_the_band_their_range():
     assert clean.get_marker() == curve(ax, "anew").get_marker()
     spread = f"{np.mean(passes):.3g} ({passes[0]} to {passes[-1]} in 4 runs)"
     assert legend(ax) == [f"fixed: {fixed.n_iter_}", f"anew: {spread}"]
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 def test_orders_differ_in_line_and_mark():
@@ -82,3 +82,37 @@ def test_what_is_no_dictionary_of_fitted_models_is_refused():
         plot_orders({"fixed": Perceptron()})
     with pytest.raises(ValueError, match="at least one model of each order, got none of 'fixed'"):
         plot_orders({"fixed": []})
+
+
+def test_orders_of_one_name_are_both_drawn():
+    ax = plot_orders({1: fitted(random_state=0), "1": fitted(random_state=1)}, axes())
+    assert [text.split(":")[0] for text in legend(ax)] == ["1", "1"]
+
+
+def test_a_run_that_was_cut_in_its_first_pass_has_no_curve():
+    with pytest.warns(ConvergenceWarning):
+        cut = Perceptron(max_updates=1, random_state=0).fit(X, Y)
+    for models in ({"cut": cut}, {"cut": [cut, cut], "whole": fitted(random_state=0)}):
+        ax = plot_orders(models, axes())
+        assert len(curve(ax, "cut").get_ydata()) == 0
+        ax.figure.draw_without_rendering()
+
+
+def test_the_legend_lies_below_the_words_of_the_axis():
+    ax = Figure(figsize=(4, 2.2), layout="constrained").subplots()
+    plot_orders({str(seed): fitted(random_state=seed) for seed in range(5)}, ax)
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+    assert ax.get_legend().get_window_extent().y0 >= 0
+
+
+def test_the_ends_of_orders_are_side_by_side_below_no_tick():
+    X, y = make_separable(60, 3, 0.05, random_state=0)
+    runs = [Perceptron(random_state=seed).fit(X, y) for seed in range(3)]
+    ax = plot_orders({"a": runs, "b": runs, "c": runs}, Figure(layout="constrained").subplots())
+    ends = [line for line in ax.lines if line.get_linestyle() == "None"]
+    heights = [line.get_transform().transform((1, 0))[1] for line in ends]
+    assert heights == sorted(heights, reverse=True)
+    assert len(set(heights)) == 3
+    assert heights[-1] > ax.transAxes.transform((0, 0))[1]
+    assert min(ax.get_yticks()) == 0

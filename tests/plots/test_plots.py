@@ -163,22 +163,22 @@ def test_the_bias_shifts_the_boundary_from_where_the_weights_alone_are_zero():
     model = Perceptron(random_state=0, max_iter=1000).fit(X, shifted)
     ax = plot_projection(model, X, shifted, axes())
     shift = model.intercept_[0] / np.linalg.norm(model.coef_)
-    assert lines(ax)["w.x = 0"].get_xdata() == pytest.approx([shift, shift])
+    assert lines(ax)["w·x = 0"].get_xdata() == pytest.approx([shift, shift])
     (top,) = ax.child_axes
-    assert top.get_xlabel() == f"w.x / |w|: the boundary is at -b / |w| = {-shift:.3g}"
+    assert top.get_xlabel() == f"w·x / |w|: the boundary is at −b / |w| = {-shift:.3g}".replace("= -", "= −")
     ax.figure.canvas.draw()
     assert top.get_xlim() == pytest.approx([place - shift for place in ax.get_xlim()])
     model = Perceptron(random_state=0, max_iter=1000, fit_intercept=False).fit(X, SEPARABLE)
     ax = plot_projection(model, X, SEPARABLE, axes())
     assert not ax.child_axes
-    assert "w.x = 0" not in lines(ax)
+    assert "w·x = 0" not in lines(ax)
 
 
 def test_a_bias_that_puts_zero_far_away_leaves_the_rows_to_be_seen():
     model = LogisticRegression().fit(X, SEPARABLE)
     model.coef_, model.intercept_ = np.ones((1, 4)), np.array([-4e3])
     ax = plot_projection(model, X + 1e3, SEPARABLE, axes())
-    assert "w.x = 0" not in lines(ax)
+    assert "w·x = 0" not in lines(ax)
     assert np.ptp(ax.get_xlim()) < 20
     assert ax.child_axes[0].get_xlabel().endswith("= 2e+03")
 
@@ -249,7 +249,7 @@ def test_weights_that_are_zero_are_drawn_and_named():
 
 def test_projection_refuses_labels_that_do_not_fit():
     model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
-    with pytest.raises(ValueError, match=r"one label for each of the 120 rows, got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"one label for each of the 120 rows, got an array of shape \(3,\)"):
         plot_projection(model, X, SEPARABLE[:3], axes())
     with pytest.raises(ValueError, match="labels that the model was trained with, got 'maybe'"):
         plot_projection(model, X[:1], ["maybe"], axes())
@@ -314,6 +314,11 @@ def test_of_more_classes_one_is_picked():
 def test_a_class_is_named_as_people_write_it():
     model = AveragedPerceptron(random_state=0).fit(X, np.argmax(X[:, :3], axis=1).astype(float))
     assert "speaks for not 1,  + for 1" in plot_weights(model, ax=axes(), label="1").get_xlabel()
+    small = plot_weights(model, ax=Figure(figsize=(4, 3), layout="constrained").subplots(), label="1")
+    small.set_yticklabels(["a feature with a long name"] * len(small.get_yticks()))
+    small.figure.draw_without_rendering()
+    words = small.xaxis.label.get_window_extent()
+    assert 0 <= words.x0 < words.x1 <= small.figure.bbox.x1
     with pytest.raises(ValueError, match="label must be one of the classes 0, 1, 2, got 7"):
         plot_weights(model, ax=axes(), label=7)
     with pytest.raises(ValueError, match="pick whose weights to draw"):

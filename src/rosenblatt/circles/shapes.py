@@ -63,7 +63,7 @@ class _Ball(Shape):
         name = NAMES.get(len(self.center), f"ball in {len(self.center)} dimensions")
         away = max(abs(Fraction(value)) for value in self.center.tolist()) / Fraction(self.radius)
         digits = 6 + min(11, int(away).bit_length() // 3)  # the farther away, the more
-        return f"{name} with center {vector_text(self.center, digits)} and radius {number_text(self.radius)}"
+        return f"{name} with centre {vector_text(self.center, digits)} and radius {number_text(self.radius)}"
 
     def _repr_html_(self) -> str:
         if len(self.center) != 2:
@@ -94,7 +94,7 @@ class Circle(_Ball):
     >>> from rosenblatt import Circle
     >>> circle = Circle([1, 2], 3)
     >>> circle
-    Circle with center (1, 2) and radius 3: the positives are inside.
+    Circle with centre (1, 2) and radius 3: the positives are inside.
     >>> circle.contains([[1, 2], [4, 2], [5, 2]]), circle.on_boundary([[4, 2]])
     (array([ True, False, False]), array([ True]))
     """
@@ -242,9 +242,9 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     --------
     >>> from rosenblatt import circle_from_plane
     >>> circle_from_plane([2, 4, -1], 4)
-    Circle with center (1, 2) and radius 3: the positives are inside.
+    Circle with centre (1, 2) and radius 3: the positives are inside.
     >>> circle_from_plane([-2, -4, 1], -4)
-    Outside of the circle with center (1, 2) and radius 3: the positives are outside, since the plane has c < 0.
+    Outside of the circle with centre (1, 2) and radius 3: the positives are outside, since the plane has c < 0.
     >>> circle_from_plane([1, 0, 0], -2)
     Half-plane w . x + b > 0 with w = (1, 0) and b = -2: its boundary is a line.
     """

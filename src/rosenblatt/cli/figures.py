@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rosenblatt.cli.output import say
@@ -15,13 +14,14 @@ if TYPE_CHECKING:
     from rosenblatt.figures import Entry
 
 
-def figures(out: Path, only: Sequence[str] | None, format: str) -> None:
+def figures(out: str, only: Sequence[str] | None, format: str) -> None:
     """Draw figures into the folder ``out``, print a line for each, and say where to look."""
     from rosenblatt.figures import write
 
     enable_gc()
     started = time.perf_counter()
-    written = write(out, only or None, format, progress=_report)
+    ids = [id.strip() for given in only or () for id in given.split(",")]
+    written = write(out, ids or None, format, progress=_report)
     pictures = count_of(len(written) - 2, "figure")
     say("", f"{pictures} in {time.perf_counter() - started:.1f} s. Look at {written[-2]} in a browser.")
 

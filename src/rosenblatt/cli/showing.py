@@ -8,11 +8,27 @@ from typing import Annotated
 import typer
 
 from rosenblatt.cli import options as given
+from rosenblatt.cli.demo import IDEAS
 from rosenblatt.cli.output import exit_cleanly
 from rosenblatt.cli.several_values import SeveralDegrees
 
 commands = typer.Typer(rich_markup_mode=None)
 """What `rosenblatt.cli.main` adds after its own commands."""
+*_FIRST, _LAST = IDEAS
+_NAMES = f"{', '.join(_FIRST)} or {_LAST}"
+_DEMO = "\n".join(
+    [
+        "Run the demo: two small data sets, or one idea, in plain words and a picture.",
+        "",
+        "\b",
+        *(f"{idea:<7} {words}" for idea, words in IDEAS.items()),
+        "",
+        "\b",
+        "Example:",
+        "  rosenblatt demo",
+        "  rosenblatt demo xor",
+    ]
+)
 _HANDED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -43,28 +59,13 @@ def reproduce(
     run_it(name, degrees, epochs, data, device, small, out, seed)
 
 
-@commands.command(short_help="Two small data sets, or one idea, in plain words and a picture.")
+@commands.command(short_help="Two small data sets, or one idea, in plain words and a picture.", help=_DEMO)
 @exit_cleanly
 def demo(
-    idea: Annotated[
-        str | None, typer.Argument(metavar="IDEA", help="One idea alone: xor, circle, proof, margin or order.")
-    ] = None,
+    idea: Annotated[str | None, typer.Argument(metavar="IDEA", help=f"One idea alone: {_NAMES}.")] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the picture.")] = Path("out"),
 ) -> None:
-    """Run the demo: two small data sets, or one idea, in plain words and a picture.
-
-    \b
-    xor     what one line cannot do, and how it can
-    circle  a circle learned as a plane
-    proof   why the mistakes must end
-    margin  the room between two classes
-    order   why rows are shuffled
-
-    \b
-    Example:
-      rosenblatt demo
-      rosenblatt demo xor
-    """
+    """Run the demo."""
     from rosenblatt.cli.demo import show
 
     show(idea, out)
@@ -73,9 +74,10 @@ def demo(
 @commands.command(short_help="Draw the figures of the textbooks, each from a real run.")
 @exit_cleanly
 def figures(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = Path("figures"),
+    out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = "figures",
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="ID", help="Draw this figure, such as 4.7; repeatable.")
+        list[str] | None,
+        typer.Option("--only", metavar="ID", help="Draw this figure, or several as in 4.7,4.9."),
     ] = None,
     format: Annotated[str, typer.Option("--format", metavar="svg|png|pdf", help="Format of the pictures.")] = "svg",
 ) -> None:
@@ -86,7 +88,7 @@ def figures(
     \b
     Example:
       rosenblatt figures
-      rosenblatt figures --only 4.7 --only 4.9 --format png --out pictures
+      rosenblatt figures --only 4.7,4.9 --format png --out pictures
     """
     from rosenblatt.cli.figures import figures as run_it
 

@@ -8,6 +8,7 @@ from rosenblatt.figures.drawing import Shown, blank
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, tidy, whole_ticks
 from rosenblatt.theory.convergence.proof import proof
 from rosenblatt.theory.convergence.trace import Trace, trace
+from rosenblatt.theory.words import number_text, true_minus, vector_text
 
 
 def figure_30_2() -> Shown:
@@ -52,12 +53,13 @@ def figure_30_2() -> Shown:
 
 def draw_table(ax: Axes, run: Trace, X: np.ndarray) -> None:
     """Write the updates of a run as a table."""
-    head = ["k", "pass", "point x", "label y", "w.x before", "w after"]
+    head = ["k", "pass", "point x", "label y", "w·x before", "w after"]
     lines = [["0", "", "", "", "", "(0, 0)"]]
     for step in run:
-        numbers = f"{step.k}", f"{step.pass_number}", f"{step.label:+d}", f"{step.activation:g}"
-        k, pass_number, label, activation = (number.replace("-", "−") for number in numbers)
-        lines.append([k, pass_number, point_text(X[step.row]), label, activation, point_text(step.w)])
+        numbers = f"{step.label:+d}", number_text(step.activation), vector_text(step.w)
+        label, activation, w = map(true_minus, numbers)
+        point = true_minus(vector_text(X[step.row]))
+        lines.append([str(step.k), str(step.pass_number), point, label, activation, w])
     table = ax.table(lines, colLabels=head, loc="center", cellLoc="center")
     table.auto_set_font_size(False)
     table.set_fontsize(9)
@@ -67,12 +69,3 @@ def draw_table(ax: Axes, run: Trace, X: np.ndarray) -> None:
         if row == 0:
             cell.set_text_props(weight="bold")
     ax.set_axis_off()
-
-
-def point_text(point: np.ndarray) -> str:
-    """Return a point as people write it.
-
-    >>> point_text(np.array([2.0, -3.0]))
-    '(2, −3)'
-    """
-    return f"({', '.join(f'{value:g}' for value in point)})".replace("-", "−")

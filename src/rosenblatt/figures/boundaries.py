@@ -11,7 +11,7 @@ from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots.axes import DARK
 from rosenblatt.plots.plane import plot_plane
 from rosenblatt.plots.plane_lines import Line, draw_arrow, draw_line
-from rosenblatt.plots.plane_parts import Frame, Regions, draw_legend, draw_regions, draw_rows
+from rosenblatt.plots.plane_parts import Frame, Regions, Rows, draw_legend, draw_regions, draw_rows
 from rosenblatt.plots.projection import plot_projection
 
 
@@ -56,7 +56,7 @@ def figure_4_7() -> Shown:
     above.set(xlabel="sepal length − mean (cm)", ylabel="sepal width − mean (cm)")
     above.set_title("Projections onto w", fontsize="medium")
     plot_projection(model, X, y, below)
-    below.set_xlabel("distance along w (cm): w.x / |w|")
+    below.set_xlabel("distance along w (cm): w·x / |w|")
     below.set_title("The same flowers along w, with the boundary at zero", fontsize="medium")
     places = distance(model, X)
     numbers = {
@@ -67,7 +67,7 @@ def figure_4_7() -> Shown:
     caption = (
         "Each flower of figure 4.6 projected onto the line through w; below, the places on that line as one dimension. "
         "Setosa lies from {setosa[0]:.2f} to {setosa[1]:.2f} cm and virginica from {virginica[0]:.2f} to "
-        "{virginica[1]:.2f} cm, with zero between them. The activation w.x is such a place times |w|, here "
+        "{virginica[1]:.2f} cm, with zero between them. The activation w·x is such a place times |w|, here "
         "{length_of_w:.1f}: it is itself the distance only for a w of length 1."
     )
     return Shown(picture, caption, numbers)
@@ -83,10 +83,10 @@ def figure_4_8() -> Shown:
     ax = picture.subplots()
     frame.set_limits(ax)
     draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
-    draw_rows(ax, X, y, model.classes_)
+    draw_rows(ax, Rows(X, y, model.classes_))
     through_origin = Line(line.unit, 0.0)
-    draw_line(ax, line, frame, linewidth=1.4, zorder=1, label="w.x + b = 0")
-    draw_line(ax, through_origin, frame, linestyle="--", linewidth=1.2, zorder=1, label="w.x = 0")
+    draw_line(ax, line, frame, linewidth=1.4, zorder=1, label="w·x + b = 0")
+    draw_line(ax, through_origin, frame, linestyle="--", linewidth=1.2, zorder=1, label="w·x = 0")
     shift = -line.offset
     draw_arrow(ax, np.zeros(2), shift * line.unit, "−b/|w|", linewidth=1.6)
     ax.plot(0, 0, "o", color=DARK, markersize=5, zorder=4)

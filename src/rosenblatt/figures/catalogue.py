@@ -75,7 +75,9 @@ def draw(id: str) -> Drawing:
 
 def find(id: str) -> Entry:
     """Return a figure by its id; a ValueError that names the nearest, or all, where there is none."""
+    if not isinstance(id, str):
+        raise ParameterError(f'the id of a figure is a string such as "4.7", got {shorten(id)}.')
     if id in catalogue:
         return catalogue[id]
-    guess = did_you_mean(id, catalogue) or f"there are {', '.join(catalogue)}."
-    raise ParameterError(f"there is no figure {shorten(id)}: {guess}")
+    known = "; ".join(f"{entry.id} {entry.title}" for entry in catalogue.values())
+    raise ParameterError(f"there is no figure {shorten(id)}: {did_you_mean(id, catalogue) or f'there are {known}.'}")

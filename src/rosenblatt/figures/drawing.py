@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from rosenblatt.plots.axes import import_matplotlib
+from rosenblatt.theory.words import true_minus
 
 Picture: TypeAlias = Any  # a matplotlib Figure, which may not be installed
 
@@ -58,9 +58,9 @@ class Entry:
 
     def draw(self) -> Drawing:
         """Draw the figure, from its data and a run with a fixed seed."""
-        picture, caption, numbers = self.function()
-        words = re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", caption.format(**numbers))
-        return Drawing(self.id, self.title, picture, words, numbers)
+        with import_matplotlib("style").context("default"):  # not that of the session
+            picture, caption, numbers = self.function()
+        return Drawing(self.id, self.title, picture, true_minus(caption.format(**numbers)), numbers)
 
 
 def blank(width: float, height: float, layout: str | None = "constrained") -> Picture:

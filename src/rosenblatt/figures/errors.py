@@ -12,8 +12,10 @@ from sklearn.preprocessing import StandardScaler
 
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.features.combinations import Combinations
+from rosenblatt.figures.by_pass import errors_by_pass
 from rosenblatt.figures.drawing import Shown, blank
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, tidy, whole_ticks
+from rosenblatt.theory.words import true_minus
 
 SPLITS, PASSES = 24, 40
 FRESH = 1000  # the first seed: smaller ones were used to choose data and features
@@ -33,13 +35,14 @@ def figure_4_3() -> Shown:
     for row, (name, case) in zip(panels, cases.items(), strict=True):
         row[0].set_ylabel(f"{name}: error (%)")
         for ax, learner in zip(row, (Perceptron, AveragedPerceptron), strict=True):
-            training, test = errors_by_pass(learner, *case)
+            training, test = errors_by_split(learner, *case)
             draw_errors(ax, training, "-", BLUE, "training error")
             draw_errors(ax, test, "--", ORANGE, "test error")
             found = find_turn(test)
-            ax.axvline(found["turn"], color=DARK, linestyle=":", label="test error is lowest")
-            rise = f"lowest after pass {found['turn']}, then {found['rise']:+.1f} ± {found['error']:.1f}"
-            ax.set_title(f"{learner.__name__}\n{rise}".replace("-", "\N{MINUS SIGN}"), fontsize="small")
+            ax.axvline(found["turn"], color=DARK, linestyle=":", label="pass chosen on half of the splits")
+            rise = true_minus(f"{found['rise']:+.1f} ± {found['error']:.1f}")
+            title = f"{learner.__name__}\ntest error after pass {found['turn']}: {rise}"
+            ax.set_title(title, fontsize="small")
             numbers[f"{name}_{'average' if learner is AveragedPerceptron else 'last'}"] = found | {
                 "training": training[:, [0, -1]].mean(axis=0).tolist(),
                 "test": test[:, [0, -1]].mean(axis=0).tolist(),
@@ -48,37 +51,53 @@ def figure_4_3() -> Shown:
         ax.set_xlabel("passes over the training data")
     handles, labels = panels[0, 0].get_legend_handles_labels()
     picture.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
-    caption = (
-        "Means of {splits} random halves, with bands of one standard error. Above: did the diabetes of 442 patients "
-        "get worse than the median, from ten measurements and the products of up to three of them, 175 features in "
-        "all. Training error falls from {diabetes_last[training][0]:.0f}% to {diabetes_last[training][1]:.0f}%, while "
-        "test error is lowest after pass {diabetes_last[turn]} ({diabetes_average[turn]} for averaged weights) and by "
-        "pass {passes} has risen by {diabetes_last[rise]:.1f} ± {diabetes_last[error]:.1f} percentage points (by "
-        "{diabetes_average[rise]:.1f} ± {diabetes_average[error]:.1f}). The pass is chosen on half of the splits and "
-        "the rise measured on the other {measured_on}, of which {diabetes_last[rose]} and {diabetes_average[rose]} "
-        "rose. Data and features were chosen on other splits, among several of which most do not turn. Below: benign "
-        "and malignant tumours, from 30 measurements. Here no rise is as large as two standard errors "
-        "({tumours_last[rise]:+.1f} ± {tumours_last[error]:.1f} and {tumours_average[rise]:+.1f} ± "
-        "{tumours_average[error]:.1f}). At the last pass averaged weights do better in both: they are wrong on "
-        "{diabetes_average[test][1]:.1f}% of the test rows instead of {diabetes_last[test][1]:.1f}%, and on "
-        "{tumours_average[test][1]:.1f}% instead of {tumours_last[test][1]:.1f}%."
+    return Shown(picture, caption(numbers), numbers)
+
+
+def caption(numbers: dict[str, Any]) -> str:
+    """Return the caption, with words that say what the numbers do."""
+    words = {
+        name: change_words(numbers[name])
+        for name in ("diabetes_last", "diabetes_average", "tumours_last", "tumours_average")
+    }
+    return (
+        "Above: did the diabetes of 442 patients get worse than the median, from ten measurements and the products of "
+        "up to three of them? Training error goes from {diabetes_last[training][0]:.0f}% to "
+        "{diabetes_last[training][1]:.0f}%. Test error, from its lowest after pass {diabetes_last[turn]} to pass "
+        f"{{passes}}, {words['diabetes_last']}; by averaged weights, from pass {{diabetes_average[turn]}} on, it "
+        f"{words['diabetes_average']}. The lowest is found on half of {{splits}} random splits and the change measured "
+        "on the other {measured_on}. Most sets of data do not turn: these were chosen, on other splits. Below: benign "
+        f"and malignant tumours, from 30 measurements. Here test error {words['tumours_last']}, by averaged weights it "
+        f"{words['tumours_average']}. After the last pass averaged weights are wrong on {{diabetes_average[test][1]:"
+        ".1f}% of the patients held out, the last weights on {diabetes_last[test][1]:.1f}%; of the tumours on "
+        "{tumours_average[test][1]:.1f}% and {tumours_last[test][1]:.1f}%. Bands are one standard error wide each way."
     )
-    return Shown(picture, caption, numbers)
 
 
-def errors_by_pass(learner: type, X: np.ndarray, y: np.ndarray, steps: Pipeline) -> tuple[np.ndarray, np.ndarray]:
+def change_words(found: dict[str, Any]) -> str:
+    """Return what test error does after its lowest pass: where it changes by two standard errors, whether it rises.
+
+    >>> change_words({"rise": 2.0, "error": 0.5}), change_words({"rise": -2.0, "error": 0.5})
+    ('rises by 2.0 ± 0.5 percentage points', 'falls by 2.0 ± 0.5 percentage points')
+    >>> change_words({"rise": 0.4, "error": 0.5})
+    'changes by +0.4 ± 0.5, less than two standard errors'
+    """
+    rise, error = found["rise"], found["error"]
+    if abs(rise) < 2 * error:
+        return f"changes by {rise:+.1f} ± {error:.1f}, less than two standard errors"
+    return f"{'rises' if rise > 0 else 'falls'} by {abs(rise):.1f} ± {error:.1f} percentage points"
+
+
+def errors_by_split(learner: type, X: np.ndarray, y: np.ndarray, steps: Pipeline) -> tuple[np.ndarray, np.ndarray]:
     """Return training and test error in percent, a row for each split and a column for each pass."""
-    errors = np.empty((2, SPLITS, PASSES))
-    for split in range(SPLITS):
-        seed = FRESH + split
+    found = []
+    for seed in range(FRESH, FRESH + SPLITS):
         X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
         X_train = steps.fit_transform(X_train)
         model = learner(max_iter=PASSES, random_state=seed)
-        table = model.score_by_pass(X_train, y_train, steps.transform(X_test), y_test)
-        for kind, column in enumerate(("training_error", "test_error")):
-            found = table[column]
-            errors[kind, split] = found + found[-1:] * (PASSES - len(found))  # after a clean pass nothing changes
-    return 100 * errors[0], 100 * errors[1]
+        found.append(errors_by_pass(model, (X_train, y_train), (steps.transform(X_test), y_test), PASSES))
+    training, test = np.array(found).transpose(1, 0, 2)
+    return training, test
 
 
 def find_turn(test: np.ndarray) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from rosenblatt.figures.drawing import Drawing
+from rosenblatt.figures.numbers import number_words
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #222; --soft: #666; --paper: #fff; --line: #ddd; --link: #0072B2; }
@@ -20,6 +21,7 @@ nav ul { columns: 18rem; padding-left: 1.2rem; }
 figure { margin: 0; } figcaption { margin-top: .8rem; }
 .picture { background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: .8rem; text-align: center; }
 .picture img { width: 30rem; max-width: 100%; height: auto; }
+.picture object { width: 100%; height: 32rem; }
 .from { color: var(--soft); font-size: .9rem; margin: -.6rem 0 .8rem; }
 details { margin-top: .6rem; } summary { cursor: pointer; color: var(--link); }
 table { border-collapse: collapse; font-size: .9rem; margin-top: .4rem; display: block; overflow-x: auto; }
@@ -59,7 +61,8 @@ def _part(drawing: Drawing, text: str, file: str) -> str:
     """Return one figure with its caption and its numbers."""
     title = f"Figure {drawing.id}: {drawing.title}"
     if file.endswith(".pdf"):
-        shown = f'<a href="{file}">{file}</a>'
+        link = f'<a href="{file}">{file}</a>'
+        shown = f'<object data="{file}#view=Fit" type="application/pdf" aria-label="{escape(title)}">{link}</object>'
     else:
         shown = f'<a href="{file}"><img src="{file}" alt="{escape(title)}"></a>'
     rows = "\n".join(
@@ -89,16 +92,3 @@ def _numbers(numbers: dict[str, Any], before: str = "") -> Iterable[tuple[str, s
             yield from _numbers(value, f"{words}: ")
         else:
             yield words, number_words(value)
-
-
-def number_words(value: Any) -> str:
-    """Return a value of a drawing as people read it.
-
-    >>> number_words([0.123456, 2, [1.0, "a"]]), number_words(True)
-    ('0.1235, 2, (1, a)', 'yes')
-    """
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        return ", ".join(f"({number_words(item)})" if isinstance(item, list) else number_words(item) for item in value)
-    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

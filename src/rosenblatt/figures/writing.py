@@ -28,7 +28,7 @@ _SETTINGS = {"svg.fonttype": "path", "svg.hashsalt": "rosenblatt", "pdf.fonttype
 
 def write(
     folder: str | os.PathLike[str] = "figures",
-    only: Iterable[str] | None = None,
+    only: str | Iterable[str] | None = None,
     format: str = "svg",
     progress: Callable[[Entry, float], None] | None = None,
 ) -> list[Path]:
@@ -41,7 +41,7 @@ def write(
     Parameters
     ----------
     folder : path
-    only : ids, optional
+    only : id or ids, optional
         Some of ``figures.catalogue``; otherwise all figures are drawn.
     format : "svg", "png" or "pdf"
     progress : callable, optional
@@ -57,10 +57,9 @@ def write(
     """
     if format not in FORMATS:
         raise ParameterError(Setting("format"), f" must be one of {', '.join(FORMATS)}, got {format!r}.")
-    entries = list(catalogue.values()) if only is None else [find(id) for id in dict.fromkeys(only)]
+    entries = list(catalogue.values()) if only is None else _chosen(only)
     import_matplotlib("figure")  # an error where there is none, before anything is made
-    to = Path(folder)
-    to.mkdir(parents=True, exist_ok=True)
+    to = _folder(folder)
     drawings, written = [], []
     for entry in entries:
         started = time.perf_counter()
@@ -77,10 +76,29 @@ def write(
     return [*written, to / "index.html", to / "figures.json"]
 
 
+def _chosen(only: str | Iterable[str]) -> list[Entry]:
+    """Return the entries of these ids, each once."""
+    ids = [only] if isinstance(only, str) else list(dict.fromkeys(only))
+    if not ids:
+        raise ParameterError(Setting("only"), " names no figure: give some ids, or leave it out for all figures.")
+    return [find(id) for id in ids]
+
+
+def _folder(folder: str | os.PathLike[str]) -> Path:
+    """Return the folder to write to, which is made where it is missing."""
+    if not os.fspath(folder):
+        raise ParameterError('expected a folder for the figures, got no name: "." is the current one.')
+    to = Path(folder)
+    if to.exists() and not to.is_dir():
+        raise ParameterError(f"expected a folder for the figures, got {to}, which is a file: give another name.")
+    to.mkdir(parents=True, exist_ok=True)
+    return to
+
+
 def picture_bytes(drawing: Drawing, format: str) -> bytes:
     """Return the picture of a drawing as a file holds it."""
     file = io.BytesIO()
-    with import_matplotlib("style").context(_SETTINGS):
+    with import_matplotlib("style").context(["default", _SETTINGS]):
         drawing.picture.savefig(file, format=format, dpi=_DOTS_PER_INCH, metadata=_NO_DATE[format])
     return file.getvalue()
 

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, tidy, whole_ticks
+from rosenblatt.plots.axes import (
+    BLUE,
+    DOTS_UP_TO,
+    GREEN,
+    ORANGE,
+    Axes,
+    axes_for,
+    closes_on_error,
+    ink,
+    whole_ticks,
+)
+from rosenblatt.plots.plane_parts import draw_legend
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.vc import growth
-from rosenblatt.theory.vc.families import check_family, known_vc_dimension
+from rosenblatt.theory.vc.families import check_family, known_vc_dimension, shapes_text
 from rosenblatt.theory.vc.points import PointsLike, read_points
 
 _ABOVE = 8.0  # the picture ends at so many times the largest count, where the line of all subsets may leave it
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+@closes_on_error
 def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw how many subsets the family cuts from the first m points, beside Sauer's bound and all 2^m.
 
@@ -40,7 +53,7 @@ def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes 
     m, last = table["n"], len(table)
     mark = last <= DOTS_UP_TO
     ax = axes_for(ax)
-    ax.plot(m, 2.0 ** np.array(m), ":", color=DARK, linewidth=1.8, label="all subsets, $2^m$")
+    ax.plot(m, 2.0 ** np.array(m), ":", color=ink(), linewidth=1.8, label="all subsets, $2^m$")
     curves = [("sauer", ORANGE, "--", "^", 9, f"Sauer's bound (VC dimension {dimension})")]
     if "cover" in table.columns:
         curves.append(("cover", GREEN, "-.", "s", 6, "Cover's count"))
@@ -49,17 +62,16 @@ def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes 
         look = {"color": colour, "linestyle": dash, "markersize": size, "markerfacecolor": "none"}
         ax.plot(m, np.array(table[column], dtype=float), marker=marker if mark else "", label=label, **look)
     if dimension <= last:
-        ax.axvline(dimension, color=DARK, linewidth=0.8, zorder=0)
+        ax.axvline(dimension, color=ink(), linewidth=0.8, zorder=0)
     top = float(max(table["sauer"][-1], table["count"][-1]))
     ax.set_yscale("log", base=2 if top <= 2**14 else 10)
     ax.set_ylim(1, min(2.0**last * 1.5, top * _ABOVE))
-    title = table.title.replace("first n", "first m").replace("R^2", "R²")
+    space = f"R{str(d).translate(_RAISED)}"
+    title = f"Subsets that {shapes_text(name, sides)} cut from the first m points in {space}"
     ax.set_title(f"{title}\n{count_of(table['count'][-1], 'subset')} of {count_of(last, 'point')}", fontsize="medium")
     ax.set(xlabel="m, the number of points", ylabel="number of subsets")
     room = 0.3 if mark else 0.0
     ax.set_xlim(1 - room, last + room)
     whole_ticks(ax, y=False)
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "fontsize": "small", "ncols": 2}
-    ax.legend(frameon=False, **below)
-    tidy(ax)
+    draw_legend(ax)
     return ax

@@ -9,12 +9,29 @@ import numpy as np
 
 from rosenblatt.inspection.pipelines import split_pipeline
 from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, from_zero, tidy, whole_ticks
+from rosenblatt.plots.axes import (
+    BLUE,
+    DOTS_UP_TO,
+    GREEN,
+    ORANGE,
+    Axes,
+    axes_for,
+    closes_on_error,
+    from_zero,
+    import_matplotlib,
+    ink,
+    shown_name,
+    whole_ticks,
+)
+from rosenblatt.plots.plane_parts import draw_legend
 
-_LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (DARK, (0, (1, 1)), "v"))
+LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (None, (0, (1, 1)), "v"))
+"""The colour, line and mark of each order, as they come; None is that of the ink."""
+_APART, _ROOM = 8.0, 0.045  # how much lower the ends of the next order are: in points, and as a share of the axes
 _UNEVEN = 8  # passes are on a logarithmic axis where one order needs so many times those of another
 
 
+@closes_on_error
 def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     """Draw the mistakes of each pass, one curve for each visiting order, and where each run ended: CIML figure 4.4.
 
@@ -41,16 +58,17 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['fixed: 2', 'anew each pass: 3.6 (2 to 5 in 5 runs)']
     """
-    if not isinstance(models, Mapping) or not 1 <= len(models) <= len(_LOOKS):
+    if not isinstance(models, Mapping) or not 1 <= len(models) <= len(LOOKS):
         raise ValueError(
-            f"plot_orders draws a dictionary of 1 to {len(_LOOKS)} visiting orders, such as "
+            f"plot_orders draws a dictionary of 1 to {len(LOOKS)} visiting orders, such as "
             f'{{"fixed": model, "shuffled": [model, model]}}, got {_words(models)}.'
         )
-    runs = {label_text(name): _learners(name, given) for name, given in models.items()}
-    longest = max(_passes(learner) for learners in runs.values() for learner in learners)
+    runs = [(label_text(name), _learners(name, given)) for name, given in models.items()]
+    longest = max(_passes(learner) for _, learners in runs for learner in learners)
     ax = axes_for(ax)
     ends, tops = [], []
-    for (name, learners), (colour, dash, marker) in zip(runs.items(), _LOOKS, strict=False):
+    for place, ((name, learners), (colour, dash, marker)) in enumerate(zip(runs, LOOKS, strict=False)):
+        colour = colour or ink()
         mistakes = np.array([_mistakes(learner, longest) for learner in learners])
         drawn = mistakes[:, ~np.isnan(mistakes).all(axis=0)]
         mean, low, high = (f(drawn, axis=0) for f in (np.nanmean, np.nanmin, np.nanmax))
@@ -58,14 +76,14 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         passes = np.arange(1, 1 + min(last, len(mean)))
         every = max(1, last // 12) if last > DOTS_UP_TO else 1
         look = {"color": colour, "linestyle": dash, "marker": marker, "markevery": every, "markersize": 5}
-        ax.plot(passes, mean[: len(passes)], **look, label=f"{name}: {_end_words(learners)}")
+        ax.plot(passes, mean[: len(passes)], **look, label=f"{shown_name(name)}: {_end_words(learners)}")
         if len(learners) > 1:
             band = {"color": colour, "alpha": 0.2, "linewidth": 0}
             ax.fill_between(passes, low[: len(passes)], high[: len(passes)], **band)
         clean = [_passes(learner) for learner in learners if learner.converged_]
-        mark = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": colour, "markeredgewidth": 1.6}
-        ax.plot(clean, np.zeros(len(clean)), marker, linestyle="none", zorder=4, **mark)
-        tops.append(high.max())
+        mark = {"markersize": 6, "markerfacecolor": "none", "markeredgecolor": colour, "markeredgewidth": 1.2}
+        ax.plot(clean, np.zeros(len(clean)), marker, linestyle="none", zorder=4, transform=_below(ax, place), **mark)
+        tops.append(high.max(initial=0.0))
         ends.append(np.mean(list(map(_passes, learners))))
     ax.set(xlabel="pass over the data", ylabel="mistakes during the pass")
     ax.set_title("Mistakes by pass, for each visiting order", fontsize="medium")
@@ -74,10 +92,17 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         ax.set_xscale("log")
         ax.set_xlabel("pass over the data (logarithmic)")
     from_zero(ax, np.array(tops))
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "fontsize": "small", "title_fontsize": "small"}
-    ax.legend(frameon=False, title="passes, up to the first without a mistake", **below)
-    tidy(ax)
+    low, high = ax.get_ylim()
+    ticks = [tick for tick in ax.get_yticks() if 0 <= tick <= high]
+    ax.set(ylim=(low - _ROOM * (len(runs) - 1) * (high - low), high), yticks=ticks)
+    draw_legend(ax, "passes, up to the first without a mistake")
     return ax
+
+
+def _below(ax: Axes, place: int) -> Any:
+    """Return where the ends of runs are drawn: for each order a little lower than for the one before, side by side."""
+    shift = import_matplotlib("transforms").ScaledTranslation(0, -place * _APART / 72, ax.figure.figure.dpi_scale_trans)
+    return ax.transData + shift
 
 
 def _learners(name: Any, given: Any) -> list[Any]:

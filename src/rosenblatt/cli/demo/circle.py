@@ -17,13 +17,20 @@ from rosenblatt.theory.separability import separability
 from rosenblatt.theory.words import number_text, vector_text
 
 _CENTRE, _RADIUS, _GAP = (2.0, 1.0), 1.5, 0.15
-_CODE = "from rosenblatt import data, fit_circle\nfit_circle(*data.make_circle(200, random_state=0))"
+_POINTS, _SEED = 120, 0
+_CODE = f"""\
+from rosenblatt import Perceptron, SphereLift, circle_from_plane, data
+X, y = data.make_circle({_POINTS}, radius={_RADIUS}, center={_CENTRE},
+                        gap={_GAP}, random_state={_SEED})
+lifted = SphereLift().fit_transform(X)
+model = Perceptron(random_state=0, max_iter=100_000).fit(lifted, y)
+print(circle_from_plane(model.coef_[0], model.intercept_[0]))"""
 
 
 def show(out: Path) -> None:
     """Learn the disc in which the positives lie: no line does it, lifted a plane does, and below it is a circle."""
     heading("A circle, learned as a plane")
-    X, y = make_circle(120, radius=_RADIUS, center=_CENTRE, gap=_GAP, random_state=0)
+    X, y = make_circle(_POINTS, radius=_RADIUS, center=_CENTRE, gap=_GAP, random_state=_SEED)
     say(
         f"{len(X)} points of the plane. The {np.count_nonzero(y == 1)} inside a circle are positive, the others "
         f"negative; none is within {_GAP:g} of it. The learner sees points and labels, not the circle."
@@ -67,6 +74,5 @@ def _numbers(shape: Any) -> Table:
 def _draw(figure: Any, shape: Any, X: np.ndarray, y: np.ndarray) -> None:
     from rosenblatt.plots import plot_circle, plot_lift
 
-    figure.set_layout_engine("constrained")
     plot_circle(shape, X, y, figure.add_subplot(1, 2, 1))
     plot_lift(shape, X, y, figure.add_subplot(1, 2, 2, projection="3d"))

@@ -75,5 +75,4 @@ def _table(models: dict[str, list[Perceptron]]) -> Table:
 def _draw(figure: Any, models: dict[str, list[Perceptron]]) -> None:
     from rosenblatt.plots import plot_orders
 
-    figure.set_layout_engine("constrained")
     plot_orders(models, figure.subplots())

@@ -30,17 +30,18 @@ def show_lines(lines: str) -> None:
     print(textwrap.indent(lines, "  ") + "\n")
 
 
-def draw(path: Path, size: tuple[float, float], drawing: Callable[[Any], None]) -> Path | None:
+def draw(path: Path, size: tuple[float, float], drawing: Callable[[Any], None], lay_out: bool = True) -> Path | None:
     """Draw on a new figure and write it; say what to install instead where matplotlib is missing.
 
-    ``drawing`` gets the figure. Returned is the path, or None where there is no picture.
+    ``drawing`` gets the figure, which is laid out after it if ``lay_out``. Returned is the path, or None where there is
+    no picture.
     """
     try:
         from matplotlib.figure import Figure  # not pyplot: no window, whatever the screen
     except ImportError:
         say("No picture is drawn, since matplotlib is missing: pip install 'rosenblatt[plots]'.")
         return None
-    figure = Figure(figsize=size)
+    figure = Figure(figsize=size, layout="constrained" if lay_out else None)
     drawing(figure)
     path.parent.mkdir(parents=True, exist_ok=True)
     picture = io.BytesIO()

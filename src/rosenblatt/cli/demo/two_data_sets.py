@@ -58,7 +58,7 @@ def _zeros(path: Path) -> Path | None:
     pixels = [f"row {row}, col {column}" for row in range(8) for column in range(8)]
     _two_columns(explain(model, feature_names=pixels), "zero", "other")
     say("Ink in the middle (rows 3 and 4, column 4) speaks against a zero: a zero is hollow.")
-    return draw(path, (16, 5.2), lambda figure: _draw(figure, model, X, y))
+    return draw(path, (16, 5.2), lambda figure: _draw(figure, model, X, y), lay_out=False)
 
 
 def _tumours() -> None:

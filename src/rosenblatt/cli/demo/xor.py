@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
 
 from rosenblatt.cli.demo.telling import draw, end, heading, say, show_lines
 from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.features.combinations import Combinations
 from rosenblatt.tables import Table
 from rosenblatt.theory.separability import separability
 
@@ -38,8 +40,8 @@ def show(out: Path) -> None:
         "Here both means are (0.5, 0.5), where the line from no to no crosses that from yes to yes. A line with "
         "all four corners on their sides would have this one point on both.",
     )
-    both = np.column_stack([CORNERS, CORNERS[:, 0] * CORNERS[:, 1]])
-    model = Perceptron(shuffle=False).fit(both, XOR)
+    pipeline = make_pipeline(Combinations(), Perceptron(shuffle=False)).fit(CORNERS, XOR)
+    both, model = pipeline[0].transform(CORNERS), pipeline[1]
     (w1, w2, w3), (b,) = model.coef_[0], model.intercept_
     say(
         f"3. One more feature, x1 AND x2, which is 1 in the last corner alone: now it is separated, after "
@@ -47,7 +49,7 @@ def show(out: Path) -> None:
         f"AND x2) {b:+g}, and the answer is yes where that is above 0:"
     )
     show_lines(_answers(model, both).to_text())
-    picture = draw(out / "demo-xor.png", (9.5, 4.6), lambda figure: _draw(figure, verdict, model))
+    picture = draw(out / "demo-xor.png", (10.5, 5.4), lambda figure: _draw(figure, verdict, pipeline))
     end(picture, _CODE, "XOR of four clusters")
 
 
@@ -63,25 +65,12 @@ def _answers(model: Any, rows: np.ndarray) -> Table:
     return Table({"x1": x1, "x2": x2, "x1 AND x2": both, "activation": activations, "answer": answers})
 
 
-def _draw(figure: Any, verdict: Any, model: Any) -> None:
-    from rosenblatt.plots import plot_verdict
-    from rosenblatt.plots.axes import BLUE, ORANGE, tidy
+def _draw(figure: Any, verdict: Any, pipeline: Any) -> None:
+    from rosenblatt.plots import plot_plane, plot_verdict
 
-    figure.set_layout_engine("constrained")
     left, right = figure.subplots(1, 2)
-    plot_verdict(verdict, CORNERS, XOR, left).set(xlabel="x1", ylabel="x2")
-    grid = np.linspace(-0.3, 1.3, 321)
-    x1, x2 = np.meshgrid(grid, grid)
-    activation = model.decision_function(np.column_stack([x1.ravel(), x2.ravel(), (x1 * x2).ravel()]))
-    heights = activation.reshape(x1.shape)
-    right.contourf(x1, x2, heights > 0, levels=[-0.5, 0.5, 1.5], colors=[ORANGE, BLUE], alpha=0.15)
-    right.contour(x1, x2, heights, levels=[0.0], colors="#333333")
-    for label, colour, marker in (("no", ORANGE, "^"), ("yes", BLUE, "o")):
-        points = CORNERS[label == XOR]
-        right.plot(*points.T, marker, color=colour, markersize=10, markeredgecolor="white", label=label)
-    title = "With x1 AND x2 as a third feature:\na plane in space, a curve down here"
-    right.set_title(title, fontsize=left.title.get_fontsize())
-    right.set(xlabel="x1", ylabel="x2")
-    right.set_aspect("equal")
-    right.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
-    tidy(right)
+    plot_verdict(verdict, CORNERS, XOR, left)
+    plot_plane(pipeline, CORNERS, XOR, right)
+    right.set_title("With x₁ AND x₂ as a third feature:\na plane in space, a curve down here", fontsize="medium")
+    for ax in (left, right):
+        ax.set(xlim=right.get_xlim(), ylim=right.get_ylim(), xlabel="x₁", ylabel="x₂")

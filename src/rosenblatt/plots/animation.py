@@ -16,7 +16,7 @@ from rosenblatt.plots.plane_lines import BROKEN, Line, draw_line, draw_w
 from rosenblatt.plots.plane_parts import Frame, column_names, draw_legend
 from rosenblatt.plots.update import draw_state, traced_rows
 from rosenblatt.storage.atomic import write_atomically
-from rosenblatt.theory.convergence.trace import Step, Trace, evenly
+from rosenblatt.theory.convergence.trace import Trace, TracedUpdate, evenly
 
 _MEGABYTES = 1000.0  # of pictures in a page: there are no more of them than max_frames
 
@@ -107,7 +107,7 @@ def _ending(path: str | os.PathLike[str] | None) -> str:
     return ending
 
 
-def _steps(trace: Trace, most: int) -> list[tuple[Step, Line | None]]:
+def _steps(trace: Trace, most: int) -> list[tuple[TracedUpdate, Line | None]]:
     """Return the updates to draw, each with the line of the weights before it."""
     wanted = set((evenly(len(trace), most) + 1).tolist())
     found, before = [], (np.zeros(2), 0.0)
@@ -118,7 +118,7 @@ def _steps(trace: Trace, most: int) -> list[tuple[Step, Line | None]]:
     return found
 
 
-def _title(trace: Trace, step: Step) -> str:
+def _title(trace: Trace, step: TracedUpdate) -> str:
     """Return which update it is, in words."""
     last = step.k == len(trace)
     end = "; then a pass without a mistake" if last and trace.converged else ""

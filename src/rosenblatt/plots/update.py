@@ -19,7 +19,7 @@ from rosenblatt.plots.plane_parts import (
     draw_rows,
     plane_points,
 )
-from rosenblatt.theory.convergence.trace import Step, Trace
+from rosenblatt.theory.convergence.trace import Trace, TracedUpdate
 
 _SIZE = (9.0, 4.6)  # inches
 _LONGEST = 1.5  # arrows of more than so many times the range of the rows are drawn shorter
@@ -145,7 +145,7 @@ def _draw_sum(left: Axes, right: Axes, w: np.ndarray, after: np.ndarray, sign: f
         draw_arrow(right, origin, after, "w after", at=0.5, away_from=w)
 
 
-def _titles(trace: Trace, step: Step, x: np.ndarray, sign: float, k: int) -> tuple[str, str]:
+def _titles(trace: Trace, step: TracedUpdate, x: np.ndarray, sign: float, k: int) -> tuple[str, str]:
     """Return what happened to the activation of the row, in words."""
     name = "w·x + b" if trace.fit_intercept else "w·x"
     square, rise = ("|x|² + 1", float(x @ x) + 1) if trace.fit_intercept else ("|x|²", float(x @ x))

@@ -23,7 +23,7 @@ from rosenblatt.training.starts import new_state
 _CHUNK = 1 << 20  # numbers in the weight vectors that are made together
 
 
-class Step(NamedTuple):
+class TracedUpdate(NamedTuple):
     """One update: the row that was wrong, its activation before, and the weights after."""
 
     k: int
@@ -39,8 +39,9 @@ class Step(NamedTuple):
 class Trace:
     """Every update of a run of the perceptron from zero; `trace` makes it.
 
-    ``len`` counts the updates and iterating gives a `Step` for each: k, pass_number, row, label, activation, w and b.
-    Weights are made again from the rows when they are asked for, so that a trace takes no more memory than the data.
+    ``len`` counts the updates and iterating gives a `TracedUpdate` for each, which has k, pass_number, row, label,
+    activation, w and b. Weights are made again from the rows when they are asked for, so that a trace takes no more
+    memory than the data.
 
     Attributes
     ----------
@@ -97,7 +98,7 @@ class Trace:
     def __len__(self) -> int:
         return self.updates
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[TracedUpdate]:
         k = 0
         for _, W in self._walk():
             for long in W[1:]:
@@ -113,7 +114,7 @@ class Trace:
             long = W[-1]
         return self._split(long.copy())
 
-    def step(self, k: int) -> Step:
+    def step(self, k: int) -> TracedUpdate:
         """Return update ``k``, from 1."""
         if not 1 <= k <= self.updates:
             raise ValueError(f"expected the number of an update, from 1 to {self.updates:,}, got {k!r}.")
@@ -147,9 +148,9 @@ class Trace:
 
     __repr__ = __str__
 
-    def _step(self, i: int, w: Floats, b: float) -> Step:
+    def _step(self, i: int, w: Floats, b: float) -> TracedUpdate:
         label = self.label[i : i + 1].tolist()[0]
-        return Step(i + 1, int(self.pass_number[i]), int(self.row[i]), label, float(self.activation[i]), w, b)
+        return TracedUpdate(i + 1, int(self.pass_number[i]), int(self.row[i]), label, float(self.activation[i]), w, b)
 
     def _split(self, long: Floats) -> tuple[Floats, float]:
         return (long[:-1], float(long[-1])) if self.fit_intercept else (long, 0.0)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.label_text import label_text
 from rosenblatt.parameters import check_integer
 from rosenblatt.plots.axes import Axes, axes_for, import_matplotlib
@@ -16,7 +17,7 @@ from rosenblatt.plots.plane_lines import BROKEN, Line, draw_line, draw_w
 from rosenblatt.plots.plane_parts import Frame, column_names, draw_legend
 from rosenblatt.plots.update import draw_state, traced_rows
 from rosenblatt.storage.atomic import write_atomically
-from rosenblatt.theory.convergence.trace import Trace, TracedUpdate, evenly
+from rosenblatt.theory.convergence.trace import Trace, TracedUpdate
 
 _MEGABYTES = 1000.0  # of pictures in a page: there are no more of them than max_frames
 
@@ -109,7 +110,7 @@ def _ending(path: str | os.PathLike[str] | None) -> str:
 
 def _steps(trace: Trace, most: int) -> list[tuple[TracedUpdate, Line | None]]:
     """Return the updates to draw, each with the line of the weights before it."""
-    wanted = set((evenly(len(trace), most) + 1).tolist())
+    wanted = {i + 1 for i in evenly_chosen(len(trace), most)}
     found, before = [], (np.zeros(2), 0.0)
     for step in trace:
         if step.k in wanted:

@@ -8,12 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rosenblatt.theory.inputs import check_labels as labels_of_rows
+
 Axes: TypeAlias = Any  # matplotlib's, which may not be installed
 
 # Okabe and Ito's colours, told apart with every kind of colour vision
 BLUE, ORANGE, GREEN, DARK = "#0072B2", "#E69F00", "#009E73", "#333333"
 DOTS_UP_TO = 40  # a curve of up to so many points gets a dot for each of them
-_MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
+MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
 
 
 def axes_for(ax: Axes | None) -> Axes:
@@ -23,18 +25,11 @@ def axes_for(ax: Axes | None) -> Axes:
 
 def check_labels(y: Any, n: int, classes: np.ndarray) -> np.ndarray:
     """Return the labels of ``n`` rows as an array; a ValueError where some are missing or unknown to the model."""
-    labels = np.asarray(y)
-    if labels.shape != (n,):
-        raise ValueError(f"expected one label for each of the {n} rows, got shape {labels.shape}.")
+    labels = labels_of_rows(y, n)
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise ValueError(f"expected labels that the model was trained with, got {unknown.tolist()[0]!r}.")
     return labels
-
-
-def evenly_chosen(n: int) -> np.ndarray:
-    """Return the places of the rows to mark, of ``n``: all of them, or as many as can be seen."""
-    return np.unique(np.linspace(0, n - 1, min(n, _MARKS_UP_TO)).astype(int)) if n else np.empty(0, int)
 
 
 def whole_ticks(ax: Axes, y: bool = True) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside
-from rosenblatt.plots.axes import DARK, Axes, axes_for, check_labels
+from rosenblatt.plots.axes import DARK, Axes, axes_for
 from rosenblatt.plots.plane_lines import HALO
 from rosenblatt.plots.plane_parts import LOOKS, draw_legend, draw_rows, plane_points
 from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
+from rosenblatt.theory.inputs import check_labels as labels_of_rows
 from rosenblatt.theory.words import number_text, rows_text, vector_text
 
 _BORDER = 0.08  # beyond what is drawn, as a share of its size
@@ -86,10 +87,11 @@ def frame(points: np.ndarray, edge: Edge | None = None) -> tuple[np.ndarray, np.
 
 def circle_labels(name: str, labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels and the classes among them, of which there are not too many to be told apart."""
-    classes = np.unique(np.asarray(labels))
+    y = labels_of_rows(labels, n)
+    classes = np.unique(y)
     if len(classes) > len(LOOKS):
         raise ValueError(f"{name} draws points of up to {len(LOOKS)} classes, got {len(classes)}.")
-    return check_labels(labels, n, classes), classes
+    return y, classes
 
 
 def _draw_shape(ax: Axes, shape: Any, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> str:

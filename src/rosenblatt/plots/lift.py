@@ -7,11 +7,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.features import SphereLift
 from rosenblatt.inspection.geometry import check_two_classes, linear_rule
 from rosenblatt.inspection.pipelines import split_pipeline, through_steps
 from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import DARK, GREEN, Axes, evenly_chosen, import_matplotlib
+from rosenblatt.plots.axes import DARK, GREEN, MARKS_UP_TO, Axes, import_matplotlib
 from rosenblatt.plots.circle import circle_labels, frame
 from rosenblatt.plots.plane_parts import LOOKS, dense, plane_points
 from rosenblatt.plots.plane_shapes import Edge
@@ -163,7 +164,7 @@ def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, fl
     """Draw the lifted points, and smaller ones below."""
     for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
         own = X[y == label]
-        drawn = own[evenly_chosen(len(own))]
+        drawn = own[evenly_chosen(len(own), MARKS_UP_TO)]
         look = {"color": colour, "marker": marker, "depthshade": False}
         name = f"{label_text(label)} ({len(own):,}), lifted"
         ax.scatter(*drawn.T, (drawn**2).sum(axis=1), s=22, edgecolor=DARK, linewidth=0.4, zorder=4, label=name, **look)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.plots.axes import DARK, Axes, evenly_chosen, import_matplotlib
+from rosenblatt.evenly import evenly_chosen
+from rosenblatt.plots.axes import DARK, MARKS_UP_TO, Axes, import_matplotlib
 from rosenblatt.plots.plane_parts import LOOKS, Frame
 
 _ARROW = 0.16  # the length of w in the picture, as a share of its height
@@ -129,7 +130,7 @@ def draw_feet(ax: Axes, points: np.ndarray, sides: np.ndarray, line: Line, start
     look = {"colors": "#777777", "linewidths": 0.6, "zorder": 1.5}
     for k, (colour, marker) in enumerate(LOOKS[:2]):
         own = points[sides == k]
-        own = own[evenly_chosen(len(own))]
+        own = own[evenly_chosen(len(own), MARKS_UP_TO)]
         if len(own):
             bottoms = feet(own, line, start)
             ax.add_collection(

@@ -6,15 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.inspection.pipelines import feature_labels
 from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, check_labels, evenly_chosen, import_matplotlib, tidy
+from rosenblatt.plots.axes import BLUE, DARK, GREEN, MARKS_UP_TO, ORANGE, Axes, check_labels, import_matplotlib, tidy
+from rosenblatt.theory.words import vector_text
 
 GRID = 240
 """The plane is asked at so many places each way."""
 _BORDER = 0.08  # beyond the outermost rows, as a share of their range
 _TINT = 0.22
+_LARGEST, _CLOSEST = 1e100, 1e-12  # of numbers, and of the range of a feature beside them: squares must be floats too
 _ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
 _MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points: of many rows marks are smaller
 _BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
@@ -83,11 +87,33 @@ def plane_points(name: str, X: Any, learner: Any = None) -> np.ndarray:
     points = dense(X)
     if points.ndim != 2 or points.shape[1] != 2 or not len(points):
         raise ValueError(f"{name} draws rows of two features, got shape {points.shape}.")
+    _check_drawable(name, points)
     return points
+
+
+def _check_drawable(name: str, points: np.ndarray) -> None:
+    """Raise a ValueError where some numbers have no place in a picture, or cannot be told apart there."""
+    finite = np.isfinite(points).all(axis=1)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(
+            f"{name} draws finite numbers, got {vector_text(points[row])} in row {row:,}: leave such rows out."
+        )
+    size = np.abs(points).max(axis=0)
+    with np.errstate(over="ignore"):
+        span = np.ptp(points, axis=0)
+    if (size > _LARGEST).any() or ((span > 0) & (span < np.maximum(_CLOSEST * size, 1 / _LARGEST))).any():
+        ranges = [f"{column.min():.4g} to {column.max():.4g}" for column in points.T]
+        raise ValueError(
+            f"{name} draws numbers up to {_LARGEST:g} that can be told apart, got {' and '.join(ranges)}: "
+            "subtract a number from each feature, or divide by one."
+        )
 
 
 def plane_labels(name: str, y: Any, n: int, learner: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the rows and the classes of the model, of which there are not too many to be told apart."""
+    if not hasattr(learner, "classes_") and hasattr(learner, "fit"):
+        check_is_fitted(learner)
     classes = np.asarray(getattr(learner, "classes_", ()))
     if not 2 <= len(classes) <= len(LOOKS):
         raise ValueError(f"{name} draws a model of 2 to {len(LOOKS)} classes, got one of {len(classes)}.")
@@ -99,7 +125,7 @@ def draw_rows(ax: Axes, points: np.ndarray, labels: np.ndarray, classes: np.ndar
     mark = float(np.clip(_MARKS / len(points), *_MARK_SIZES))
     for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
         own = points[labels == label]
-        drawn = own[evenly_chosen(len(own))]
+        drawn = own[evenly_chosen(len(own), MARKS_UP_TO)]
         look = {"color": colour, "edgecolor": DARK, "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
         ax.scatter(*drawn.T, marker=marker, label=f"{label_text(label)} ({len(own):,})", **look)
     return mark

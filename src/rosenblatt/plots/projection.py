@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.inspection.geometry import check_two_classes, distance, linear_rule, unit_weights
 from rosenblatt.inspection.pipelines import split_pipeline, through_steps
 from rosenblatt.inspection.predictions import label_words
 from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, check_labels, evenly_chosen
+from rosenblatt.plots.axes import BLUE, DARK, MARKS_UP_TO, ORANGE, Axes, axes_for, check_labels
 from rosenblatt.plots.plane_parts import draw_legend
 from rosenblatt.plurals import count_of
 
@@ -65,7 +66,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         share = np.full(len(own), 100 / max(1, len(own)))  # so that a small class shows beside a large one
         look = {"facecolor": (colour, 0.3), "edgecolor": colour, "hatch": hatch, "linewidth": 1.5}
         ax.hist(own, _around(bins, own), weights=share, histtype="stepfilled", **look)
-        marks = own[evenly_chosen(len(own))]
+        marks = own[evenly_chosen(len(own), MARKS_UP_TO)]
         below = np.full(len(marks), (-0.06 - 0.07 * k) * tallest)
         name = f"{label_text(label)} ({len(own):,})"
         ax.plot(marks, below, marker, color=colour, alpha=0.4, markersize=5, label=name)

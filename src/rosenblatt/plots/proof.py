@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, tidy, whole_ticks
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.convergence.proof import Proof
@@ -117,7 +118,7 @@ def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, floa
 
 def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: str, start: float | None) -> None:
     """Draw a number at each update of the run, after ``start`` at 0 if it is given."""
-    shown = np.unique(np.linspace(0, proof.updates - 1, _POINTS).astype(int))
+    shown = evenly_chosen(proof.updates, _POINTS)
     k, drawn = proof.k[shown], values[shown]
     if start is not None:
         k, drawn = np.append(0, k), np.append(start, drawn)

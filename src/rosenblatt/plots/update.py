@@ -20,6 +20,7 @@ from rosenblatt.plots.plane_parts import (
     plane_points,
 )
 from rosenblatt.theory.convergence.trace import Trace, TracedUpdate
+from rosenblatt.theory.floats import rounded_product
 
 _SIZE = (9.0, 4.6)  # inches
 _LONGEST = 1.5  # arrows of more than so many times the range of the rows are drawn shorter
@@ -98,8 +99,7 @@ def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> tuple[np.ndarray, np
     points = plane_points(name, X)
     classes = np.array(trace.classes)
     labels = check_labels(y, len(points), classes)
-    rows = trace.row
-    if len(rows) and (rows.max() >= len(points) or (labels[rows] != trace.label).any()):
+    if not trace.is_of(points, labels):
         raise ValueError(f"{name} needs the rows and labels that the trace is of, got others: give those to it.")
     return points, labels, classes
 
@@ -149,7 +149,7 @@ def _titles(trace: Trace, step: TracedUpdate, x: np.ndarray, sign: float, k: int
     """Return what happened to the activation of the row, in words."""
     name = "w·x + b" if trace.fit_intercept else "w·x"
     square, rise = ("|x|² + 1", float(x @ x) + 1) if trace.fit_intercept else ("|x|²", float(x @ x))
-    before, after = step.activation, float(step.w @ x) + step.b
+    before, after = step.activation, rounded_product(np.append(step.w, step.b), np.append(x, 1.0))
     where = "on the wrong side" if before else "on no side"
     now = "on its side" if sign * after > 0 else "on no side" if after == 0 else "still wrong"
     return (

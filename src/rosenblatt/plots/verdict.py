@@ -20,6 +20,7 @@ from rosenblatt.plots.plane_parts import (
     draw_rows,
     plane_points,
 )
+from rosenblatt.plurals import count_of
 from rosenblatt.theory.inputs import certified_signs, check_labels
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
@@ -67,10 +68,10 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     points = plane_points("plot_verdict", X)
     labels = check_labels(y, len(points))
     signs = certified_signs(labels, verdict.positive)
-    if signs is None or len(verdict.alpha) != len(points):
+    if signs is None or not verdict.check(points, labels):
         raise ValueError(
-            f"expected the {len(verdict.alpha):,} rows that the verdict is about, with their labels, "
-            f"got {len(points):,} others: give those that it was made from."
+            f"expected the {count_of(len(verdict.alpha), 'row')} that the verdict is about, with their labels, "
+            "got others, for which it does not hold: give those that it was made from."
         )
     ax = axes_for(ax)
     frame = Frame.around(points, _BORDER)

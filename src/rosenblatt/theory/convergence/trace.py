@@ -14,6 +14,7 @@ from rosenblatt.evenly import evenly_chosen
 from rosenblatt.parameters import check_integer
 from rosenblatt.plurals import count_of
 from rosenblatt.rounding import TINY
+from rosenblatt.small_pictures import MOST_ROWS, described
 from rosenblatt.tables import Table
 from rosenblatt.theory.convergence.inequalities import rounding
 from rosenblatt.theory.floats import rounded_product
@@ -31,6 +32,7 @@ from rosenblatt.theory.words import number_text, vector_text
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
+from rosenblatt.training.report import draw_mistakes
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.starts import new_state
 
@@ -173,6 +175,11 @@ class Trace:
         )
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        table = self.table(MOST_ROWS)
+        updates = Table(table.to_dict(), notes=table.notes)._repr_html_() if self.updates else ""
+        return described(str(self).splitlines(), draw_mistakes(self.mistakes_by_pass.tolist()), updates)
 
     def _step(self, i: int, w: Floats, b: float) -> TracedUpdate:
         label = self.label[i : i + 1].tolist()[0]

@@ -99,7 +99,7 @@ def test_a_report_draws_the_mistakes_of_each_pass():
 
 def test_a_trace_draws_its_mistakes_and_lists_a_few_updates():
     X = np.random.default_rng(0).normal(size=(50, 2))
-    run = trace(X, X @ [1, 2] > 0.5, max_iter=20)
+    run = trace(X, X[:, 0] * X[:, 1] > 0, max_iter=5)
     html = run._repr_html_()
     (picture,) = pictures(html)
     assert len(picture.find(f"{SVG}polyline").get("points").split()) == run.passes

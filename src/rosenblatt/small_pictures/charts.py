@@ -88,7 +88,7 @@ def chart(
     parts = [
         line(_LEFT, bottom, _WIDTH - 10, bottom),
         line(_LEFT, _TOP, _LEFT, bottom),
-        text((_LEFT + _WIDTH) / 2, bottom + 27, x_name + ", both scales logarithmic" * log, "middle"),
+        text((_LEFT + _WIDTH) / 2, bottom + 27, x_name + ", logarithmic axes" * log, "middle"),
         *(text(_LEFT - 5, to_y(y) + 4, number(y), "end") for y in ticks(low, high, log)),
         *(text(to_x(x), bottom + 13, number(x), "middle") for x in ticks(min(xs), max(xs), log)),
     ]

@@ -68,8 +68,16 @@ def test_the_history_is_no_part_of_the_certificate():
     loaded = Certificate.from_json(bracket.to_json())
     assert loaded.history == ()
     assert loaded.to_json() == bracket.to_json()
-    with pytest.raises(ValueError, match="loaded from a file: call dataset_margin or separability"):
+    with pytest.raises(ValueError, match="loaded from a file, or found at once"):
         plot_bracket(loaded)
+
+
+def test_a_verdict_by_a_linear_program_is_told_by_which_method_it_has_a_history():
+    verdict = separability(X, Y, method="lp")
+    assert verdict.history == ()
+    with pytest.raises(ValueError, match=r'by a linear program \(method="lp"\).*separability\(X, y, method="hull"\)'):
+        plot_bracket(verdict)
+    assert len(plot_bracket(separability(X, Y, method="hull"), axes()).get_lines()) == 3
 
 
 def test_what_has_no_margin_is_refused():

@@ -1,5 +1,6 @@
 """A panel for each subset: a shape that cuts it, or why none does."""
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -10,14 +11,13 @@ from matplotlib.path import Path
 
 from rosenblatt import vc
 from rosenblatt.circles.shapes import Circle, HalfSpace
-from rosenblatt.plots import plot_dichotomies
+from rosenblatt.plots import dichotomies, plot_dichotomies
 from rosenblatt.plots.cutting_shapes import Polygon, cutting_shape, held_rows
 from rosenblatt.theory.vc.families import check_family
 from rosenblatt.theory.vc.points import read_points
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 KITE = [[0, 0], [2, 0], [0, 2], [3, 3]]
-HOUSE = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 1]]
 FAMILIES = [("halfspaces", None), ("discs", None), ("rectangles", None), ("convex-k-gons", 3), ("convex-k-gons", 5)]
 KINDS = {"halfspaces": HalfSpace, "discs": Circle, "rectangles": Polygon, "convex-k-gons": Polygon}
 
@@ -28,7 +28,13 @@ def rows_named(title):
 
 
 @pytest.mark.parametrize(("family", "k"), FAMILIES)
-@pytest.mark.parametrize("points", [SQUARE, KITE, [[0, 0], [1, 1], [2, 2], [2, 2]]])
+@pytest.mark.parametrize(
+    "points",
+    [
+        [[0, 0], [1, 1], [2, 2]],
+        *(pytest.param(points, marks=pytest.mark.slow) for points in (SQUARE, KITE, [[0, 0], [1, 1], [2, 2], [2, 2]])),
+    ],
+)
 def test_every_panel_that_is_cut_holds_just_its_points_and_every_subset_has_one(points, family, k):
     figure = plot_dichotomies(points, family, k, Figure())
     cut = vc.dichotomies(points, family, k)
@@ -69,6 +75,29 @@ def test_a_thin_triangle_fits_between_points_on_both_sides():
     assert len(shape.corners) == 3
 
 
+CLOSE = {
+    "on a line, almost": [[0, 0], [1, 0], [2, 0], [3, 1e-12]],
+    "equal as floats": [[0, 0], [1, 0], [1 + Fraction(1, 10**20), 0], [2, 3]],
+    "far and near": [[0, 0], [1, 0], [1e5, 0], [1e5, 1]],
+}
+
+
+@pytest.mark.parametrize("points", CLOSE.values(), ids=list(CLOSE))
+def test_discs_between_points_that_are_close_are_drawn_or_refused_in_words(points):
+    rows = read_points(points)
+    for subset in vc.dichotomies(points, "discs"):
+        try:
+            assert held_rows(cutting_shape(rows, subset, "discs", 0), rows) == subset
+        except ValueError as refused:
+            assert "lie so close together" in str(refused)  # noqa: PT017
+
+
+def test_points_beyond_what_can_be_drawn_are_refused():
+    for far in (1e308, Fraction(10) ** 400):
+        with pytest.raises(ValueError, match="with coordinates up to 1e\\+150: scale them"):
+            plot_dichotomies([[0, 0], [far, 0], [0, -far]], "rectangles", figure=Figure())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 4])
 def test_six_points_on_a_circle_are_shattered_by_polygons(k):
@@ -93,8 +122,15 @@ def test_a_box_or_hull_around_the_subset_shows_what_else_it_holds():
     boxes = {ax.get_title(): ax for ax in plot_dichotomies([[0, 0], [1, 1], [2, 2]], "boxes", figure=Figure()).axes}
     assert boxes["not {p, r}"].get_xlabel() == "it also holds q"
     assert boxes["not {p, r}"].get_lines()[0].get_xydata()[:4].tolist() == [[0, 0], [2, 0], [2, 2], [0, 2]]
-    hulls = {ax.get_title(): ax for ax in plot_dichotomies(HOUSE, "triangles", figure=Figure()).axes}
-    assert hulls["not {p, q, r}"].get_xlabel() == "it also holds t"
+    inner = [[0, 0], [4, 0], [2, 0]]
+    hulls = {ax.get_title(): ax for ax in plot_dichotomies(inner, "triangles", figure=Figure()).axes}
+    assert hulls["not {p, q}"].get_xlabel() == "it also holds r"
+
+
+def test_a_polygon_that_needs_more_sides_says_how_many():
+    flat = [[100 * i, i * i] for i in range(-3, 4)]
+    reason = vc.why_not(flat, {0, 2, 4, 6}, "convex-k-gons", 3)
+    assert dichotomies._words(reason) == "needs 4 sides"
 
 
 def test_points_are_lettered_and_equal_ones_together():
@@ -104,9 +140,11 @@ def test_points_are_lettered_and_equal_ones_together():
 
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
 def test_any_scale_and_place(scale):
-    points = (np.array(KITE) + 1000.0) * scale
-    figure = plot_dichotomies(points, "discs", figure=Figure())
-    assert figure.get_suptitle() == "Discs cut 15 of the 16 subsets of 4 points"
+    rows = read_points(((np.array(KITE) + 1000.0) * scale).tolist())
+    cut = vc.dichotomies(rows, "discs")
+    assert len(cut) == 15
+    for subset in cut:
+        assert held_rows(cutting_shape(rows, subset, "discs", 0), rows) == subset
 
 
 def test_a_figure_is_made_where_none_is_given():

@@ -45,6 +45,24 @@ def test_the_dimension_is_marked_where_the_bound_leaves_all_subsets():
     assert len(few.get_lines()) == 3
 
 
+@pytest.mark.parametrize(
+    ("points", "family", "k", "title"),
+    [
+        (POINTS, "triangles", None, "Subsets that convex 3-gons cut from the first m points in R²"),
+        ([[0] * 12, [1] * 12], "lines", None, "Subsets that halfspaces cut from the first m points in R¹²"),
+    ],
+)
+def test_the_title_names_family_and_space(points, family, k, title):
+    assert plot_growth(points, family, k, axes()).get_title().splitlines()[0] == title
+
+
+def test_the_legend_lies_below_the_words_of_the_axis():
+    ax = Figure(figsize=(4, 2.2), layout="constrained").subplots()
+    plot_growth(POINTS, "lines", ax=ax).figure.canvas.draw()
+    assert ax.get_legend().get_window_extent().y0 >= 0
+    assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+
+
 def test_one_point_equal_points_and_one_dimension():
     for points in ([[1, 2]], [[1, 2], [1, 2]], [[1], [2], [3]]):
         plot_growth(points, "discs", ax=axes()).figure.canvas.draw()

@@ -88,8 +88,29 @@ def test_boundary_zero_weights_records_and_ten_classes(plot):
     rows, labels = load_digits(return_X_y=True)
     digits = AveragedPerceptron(max_iter=2, random_state=0).fit(rows[:300], labels[:300])
     ax = plot(digits, rows[0], axes())
-    assert title(ax).startswith("Predicted 0: the activation is ")
+    assert title(ax).startswith("Predicted 0: its score is ")
+    assert title(ax).endswith(", the largest of 10")
+    assert ("largest of 10" in words(ax)) == (plot is plot_neuron)
     ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("plot", [plot_neuron, plot_activation])
+def test_of_three_classes_the_largest_score_wins_also_below_zero(plot):
+    model = Perceptron(shuffle=False).fit([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], ["a", "b", "c"])
+    assert model.decision_function([[0.2, 0.4]]).max() < 0
+    ax = plot(model, [0.2, 0.4], axes())
+    assert title(ax) == "Predicted 'b': its score is −0.2, the largest of 3"
+    assert not any("0" in word and ("<" in word or ">" in word) for word in words(ax))
+    tied = Perceptron(shuffle=False, multi_class="direct").fit([[1.0], [2.0], [-1.0]], ["a", "b", "c"])
+    assert tied.on_boundary([[0.0]])[0]
+    assert title(plot(tied, [0.0], axes())) == "On the boundary: another class has the same score, 2"
+
+
+def test_weights_stand_on_paper_so_that_no_line_crosses_them():
+    ax = plot_neuron(MODEL, [3, 1, 1], axes(), feature_names=NAMES)
+    for text in [text for text in ax.texts if text.get_text() in ("−1", "0")]:
+        assert to_hex(text.get_bbox_patch().get_facecolor()) == "#ffffff"
+        assert text.get_zorder() > max(line.get_zorder() for line in ax.get_lines())
 
 
 def test_the_sign_is_exact_where_rounded_products_cancel():

@@ -82,3 +82,25 @@ def test_what_is_no_dictionary_of_fitted_models_is_refused():
         plot_orders({"fixed": Perceptron()})
     with pytest.raises(ValueError, match="at least one model of each order, got none of 'fixed'"):
         plot_orders({"fixed": []})
+
+
+def test_orders_of_one_name_are_both_drawn():
+    ax = plot_orders({1: fitted(random_state=0), "1": fitted(random_state=1)}, axes())
+    assert [text.split(":")[0] for text in legend(ax)] == ["1", "1"]
+
+
+def test_a_run_that_was_cut_in_its_first_pass_has_no_curve():
+    with pytest.warns(ConvergenceWarning):
+        cut = Perceptron(max_updates=1, random_state=0).fit(X, Y)
+    for models in ({"cut": cut}, {"cut": [cut, cut], "whole": fitted(random_state=0)}):
+        ax = plot_orders(models, axes())
+        assert len(curve(ax, "cut").get_ydata()) == 0
+        ax.figure.canvas.draw()
+
+
+def test_the_legend_lies_below_the_words_of_the_axis():
+    ax = Figure(figsize=(4, 2.2), layout="constrained").subplots()
+    plot_orders({str(seed): fitted(random_state=seed) for seed in range(5)}, ax)
+    ax.figure.canvas.draw()
+    assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+    assert ax.get_legend().get_window_extent().y0 >= 0

@@ -249,7 +249,7 @@ def test_weights_that_are_zero_are_drawn_and_named():
 
 def test_projection_refuses_labels_that_do_not_fit():
     model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
-    with pytest.raises(ValueError, match=r"one label for each of the 120 rows, got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"one label for each of the 120 rows, got an array of shape \(3,\)"):
         plot_projection(model, X, SEPARABLE[:3], axes())
     with pytest.raises(ValueError, match="labels that the model was trained with, got 'maybe'"):
         plot_projection(model, X[:1], ["maybe"], axes())
@@ -314,6 +314,11 @@ def test_of_more_classes_one_is_picked():
 def test_a_class_is_named_as_people_write_it():
     model = AveragedPerceptron(random_state=0).fit(X, np.argmax(X[:, :3], axis=1).astype(float))
     assert "speaks for not 1,  + for 1" in plot_weights(model, ax=axes(), label="1").get_xlabel()
+    small = plot_weights(model, ax=Figure(figsize=(4, 3), layout="constrained").subplots(), label="1")
+    small.set_yticklabels(["a feature with a long name"] * len(small.get_yticks()))
+    small.figure.canvas.draw()
+    words = small.xaxis.label.get_window_extent()
+    assert 0 <= words.x0 < words.x1 <= small.figure.bbox.x1
     with pytest.raises(ValueError, match="label must be one of the classes 0, 1, 2, got 7"):
         plot_weights(model, ax=axes(), label=7)
     with pytest.raises(ValueError, match="pick whose weights to draw"):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from rosenblatt.circles.lifting import LiftedPoints, root, squared_distances, to_float
@@ -154,7 +156,9 @@ def _perceptron_plane(lifted: LiftedPoints) -> Floats | None:
     """Return the plane (a, -c, b) that the perceptron ends with; None if it does not end."""
     Z, y = lifted.rows.copy(), np.ones(len(lifted.rows))
     Z[-1], y[-1] = -Z[-1], -1.0  # the same example: a learner expects two classes
-    model = AveragedPerceptron(max_iter=PASSES, fit_intercept=False, random_state=0).fit(Z, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # other means are tried then
+        model = AveragedPerceptron(max_iter=PASSES, fit_intercept=False, random_state=0).fit(Z, y)
     return model.last_coef_[0] if model.converged_ else None
 
 

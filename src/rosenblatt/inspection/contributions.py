@@ -17,7 +17,7 @@ from rosenblatt.data.preparations import is_preparation
 from rosenblatt.inspection.explain import VOTE_NOTE
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
-from rosenblatt.inspection.predictions import by_size, left_out, verdict
+from rosenblatt.inspection.predictions import by_size, is_tied, left_out, verdict
 from rosenblatt.inspection.rows import one_row, row_of_names
 from rosenblatt.inspection.support import contributions_by_support, is_kernel_model
 from rosenblatt.inspection.units import find_units
@@ -73,24 +73,23 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     if top is not None:
         check_integer("top", top, 1)
     linear = linear_parts(model, x, feature_names)
-    names, value, w, b, parts, notes = (
-        *(linear.names, linear.values, linear.weights, linear.bias, linear.products),
-        list(linear.notes),
-    )
-    order = by_size(parts)
-    zero = len(parts) - len(order)
+    notes = list(linear.notes)
+    order = by_size(linear.products)
+    zero = len(linear.names) - len(order)
     if zero:
-        notes.append(left_out(zero, len(parts), "features"))
+        notes.append(left_out(zero, len(linear.names), "features"))
     others = order[len(order) if top is None else top :]
     shown = order[: len(order) - len(others)]
-    columns: dict[str, list[Any]] = {"feature": [names[i] for i in shown]}
-    units = find_units(steps, learner, len(w))
+    columns: dict[str, list[Any]] = {"feature": [linear.names[i] for i in shown]}
+    units = find_units(steps, learner, len(linear.names))
     if units is not None:
-        columns["raw value"] = units.at(shown).raw_or_none(value[shown])
-    columns |= {"value": value[shown].tolist(), "weight": w[shown].tolist(), "contribution": parts[shown].tolist()}
-    last = [{"feature": "(bias)", "value": 1.0, "weight": b, "contribution": b}]
+        columns["raw value"] = units.at(shown).raw_or_none(linear.values[shown])
+    columns["value"] = linear.values[shown].tolist()
+    columns["weight"] = linear.weights[shown].tolist()
+    columns["contribution"] = linear.products[shown].tolist()
+    last = [{"feature": "(bias)", "value": 1.0, "weight": linear.bias, "contribution": linear.bias}]
     if len(others):
-        last.insert(0, {"feature": f"({len(others):,} more)", "contribution": math.fsum(parts[others])})
+        last.insert(0, {"feature": f"({len(others):,} more)", "contribution": math.fsum(linear.products[others])})
     for name, column in columns.items():
         column += [line.get(name) for line in last]
     return Table(columns, linear.title, notes)
@@ -107,6 +106,10 @@ class LinearParts:
     bias: float
     activation: float
     answer: Any
+    tied: bool
+    """Whether the row lies on the boundary, where the label is undefined."""
+    scores: int
+    """How many scores there are: one for each class if there are more than two, otherwise one."""
     title: str
     notes: tuple[str, ...]
 
@@ -138,9 +141,10 @@ def linear_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None)
         if not rule.averaged and hasattr(learner, "decision_function"):
             total = float(np.ravel(learner.decision_function(row))[k])  # its sign is exact
         averaged = "weights" if rule.averaged else ""
+        tied = is_tied(learner, row, total)
         title = verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged)
     notes = [VOTE_NOTE] * rule.averaged + unknown
-    return LinearParts(names, value, w, parts, b, total, answer, title, tuple(notes))
+    return LinearParts(names, value, w, parts, b, total, answer, tied, len(rule.w), title, tuple(notes))
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, tidy
-from rosenblatt.plots.shown_parts import short, shown_parts
+from rosenblatt.plots.shown_parts import shown_parts
+from rosenblatt.theory.words import shown_number
 
 _SHIFTS = -102, -52, -6  # where the numbers stand, in points left of the bars
 
@@ -75,6 +76,6 @@ def _write_numbers(ax: Axes, lines: list[Any], lengths: np.ndarray, heights: np.
     for shift, word in zip(_SHIFTS, ("value", "weight", "product"), strict=True):
         ax.annotate(word, (0, 0.75), (shift, 0), xycoords=frame, style="italic", **look)
     for (_, value, weight), product, height in zip(lines, lengths, heights, strict=True):
-        numbers = ["" if value is None else short(value), "" if weight is None else f"· {short(weight)}"]
-        for shift, word in zip(_SHIFTS, [*numbers, short(product)], strict=True):
+        numbers = ["" if value is None else shown_number(value), "" if weight is None else f"· {shown_number(weight)}"]
+        for shift, word in zip(_SHIFTS, [*numbers, shown_number(product)], strict=True):
             ax.annotate(word, (0, height), (shift, 0), xycoords=frame, **look)

@@ -66,8 +66,8 @@ def animate(
     ending = _ending(path)
     check_integer("interval", interval, 1)
     check_integer("max_frames", max_frames, 1)
-    points, labels, classes = traced_rows("animate", trace, X, y)
-    frame = Frame.around(points)
+    rows = traced_rows("animate", trace, X, y)
+    frame = Frame.around(rows.points)
     names = column_names(X)
     shown = _steps(trace, max_frames)
     ours = ax is None
@@ -77,11 +77,11 @@ def animate(
         step, before = shown[i]
         line = Line.of(step.w, step.b)
         ax.clear()
-        draw_state(ax, points, labels, classes, line, frame, step.row)
+        draw_state(ax, rows, line, frame, step.row)
         if before is not None:
             draw_line(ax, before, frame, linestyle=BROKEN, linewidth=1.2, zorder=1)
         if line is not None:
-            draw_w(ax, line, frame)
+            draw_w(ax, line, frame, rows.points)
         ax.set_title(_title(trace, step), fontsize="medium")
         ax.set(xlabel=names[0], ylabel=names[1])
         draw_legend(ax)

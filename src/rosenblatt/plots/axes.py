@@ -15,6 +15,7 @@ Axes: TypeAlias = Any  # matplotlib's, which may not be installed
 
 # Okabe and Ito's colours, told apart with every kind of colour vision
 BLUE, ORANGE, GREEN, DARK = "#0072B2", "#E69F00", "#009E73", "#333333"
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}  # behind words that stand on a line
 MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
 
 

@@ -8,13 +8,8 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, tidy, whole_ticks
+from rosenblatt.theory.row_certificates import DEFINITIONS
 from rosenblatt.theory.verdicts import MarginBracket, Separable
-
-_WORDS = {
-    "geometric": "geometric margin: distance to the hyperplane, bias free",
-    "augmented": "augmented margin: of (x, 1), the bias a weight like the others",
-    "homogeneous": "homogeneous margin: of hyperplanes through the origin",
-}
 
 
 def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> Axes:
@@ -27,7 +22,8 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     Parameters
     ----------
     bracket : MarginBracket or Separable
-        What `dataset_margin` or `separability` returned in this session: one loaded from a file has no history.
+        What `dataset_margin` returned in this session, or `separability` by its method "hull": one that was loaded
+        from a file, or found by a linear program, has no history.
     ax : matplotlib Axes, optional
         Where to draw, and what is returned; otherwise a new figure is made.
 
@@ -45,8 +41,8 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
         raise ValueError("plot_bracket draws a bracket around a margin above 0, which there is not: nothing to close.")
     if not bracket.history:
         raise ValueError(
-            "this bracket does not know how it was closed, for instance because it was loaded from a file: "
-            "call dataset_margin or separability on the data again."
+            "this bracket has no history: it was loaded from a file, or found at once by a linear program "
+            '(method="lp"). Call dataset_margin(X, y), or separability(X, y, method="hull"), on the data.'
         )
     steps, lows, highs = (np.array(column) for column in zip(*bracket.history, strict=True))
     steps, lows, highs = np.append(steps, steps[-1] + 1), np.append(lows, low), np.append(highs, high)
@@ -64,7 +60,10 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     seen = [*highs.tolist(), *lows[known].tolist()]
     ax.set_ylim(min(seen) / 1.3, max(seen) * 1.3)
     ends = " to ".join(dict.fromkeys(f"{end:.6g}" for end in (low, high)))
-    ax.set_title(f"{ends}, proved to a share of {(high - low) / high:.1g}\n({_WORDS[kind]})", fontsize="medium")
+    ax.set_title(
+        f"{ends}, proved to a share of {(high - low) / high:.1g}\n({kind} margin: {DEFINITIONS[kind]})",
+        fontsize="medium",
+    )
     ax.set(xlabel="steps of the search", ylabel=f"{kind} margin")
     whole_ticks(ax, y=False)
     ax.legend(frameon=False)

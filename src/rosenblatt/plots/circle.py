@@ -8,14 +8,13 @@ import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside
 from rosenblatt.plots.axes import DARK, Axes, axes_for
-from rosenblatt.plots.plane_lines import HALO
-from rosenblatt.plots.plane_parts import LOOKS, draw_legend, draw_rows, plane_points
+from rosenblatt.plots.plane_lines import BROKEN, HALO
+from rosenblatt.plots.plane_parts import LOOKS, Frame, Rows, draw_legend, draw_rows, plane_points
 from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.inputs import check_labels as labels_of_rows
 from rosenblatt.theory.words import number_text, rows_text, vector_text
 
-_BORDER = 0.08  # beyond what is drawn, as a share of its size
 _WHOLE = 3.0  # a circle of up to so many times the size of the points is drawn whole
 _SEVERAL = "#999999"  # the tint of a side of several classes
 _ROUNDING = 1e-12  # a coordinate below this share of the radius is written as 0
@@ -60,29 +59,26 @@ def plot_circle(
     y, classes = circle_labels("plot_circle", labels, len(X))
     ax = axes_for(ax)
     if isinstance(shape, NoCircle):
-        low, high = frame(X)
+        frame = circle_frame(X)
         _draw_proof(ax, shape.proof, X, y, classes)
         inside, outside = rows_text(shape.proof.inside, 4), rows_text(shape.proof.outside, 4)
         title = f"No circle, no outside of one, no line: lifted to (x, |x|²),\na mix of {inside} is one of {outside}"
     else:
-        title = _draw_shape(ax, shape, X, y, classes)
-        low, high = frame(X, Edge(shape))
-    draw_rows(ax, X, y, classes)
+        frame = circle_frame(X, Edge(shape))
+        title = _draw_shape(ax, shape, frame, Rows(X, y, classes))
+    draw_rows(ax, Rows(X, y, classes))
     ax.set_title(title, fontsize="medium")
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="x₁", ylabel="x₂", aspect="equal")
+    ax.set(xlabel="x₁", ylabel="x₂")
+    frame.set_limits(ax)
     draw_legend(ax)
     return ax
 
 
-def frame(points: np.ndarray, edge: Edge | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of the part of the plane to draw: all points, and the whole circle unless it is large."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    size = float((high - low).max()) or 1.0
-    if edge is not None and edge.center is not None and edge.radius <= _WHOLE * size:
-        low, high = np.minimum(low, edge.center - edge.radius), np.maximum(high, edge.center + edge.radius)
-        size = float((high - low).max())
-    border = np.maximum(_BORDER * size, (0.5 * size - (high - low)) / 2)  # no picture is a thin strip
-    return low - border, high + border
+def circle_frame(points: np.ndarray, edge: Edge | None = None) -> Frame:
+    """Return the part of the plane to draw: all points, and the whole circle unless it is large."""
+    if edge is not None and edge.center is not None and edge.radius <= _WHOLE * (np.ptp(points, axis=0).max() or 1.0):
+        points = np.vstack([points, edge.center - edge.radius, edge.center + edge.radius])
+    return Frame.around(points, one_scale=True)
 
 
 def circle_labels(name: str, labels: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -94,22 +90,22 @@ def circle_labels(name: str, labels: Any, n: int) -> tuple[np.ndarray, np.ndarra
     return y, classes
 
 
-def _draw_shape(ax: Axes, shape: Any, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> str:
+def _draw_shape(ax: Axes, shape: Any, frame: Frame, rows: Rows) -> str:
     """Draw a circle, the outside of one or the side of a line, with the room between the classes; return the title."""
     edge = Edge(shape)
-    low, high = frame(X, edge)
+    X, y, classes = rows
     positive = shape.contains(X)
     shares = np.array([positive[y == label].mean() for label in classes])
     held = shares > 0.5 if 0 < (shares > 0.5).sum() < max(2, len(classes)) else shares == shares.max()
     sides = [_tint([LOOKS[i][0] for i in np.flatnonzero(held == side)]) for side in (True, False)]
     inner, outer = sides[::-1] if isinstance(shape, Outside) else sides
-    draw_sides(ax, edge, low, high, inner, outer)
+    draw_sides(ax, edge, frame.low, frame.high, inner, outer)
     if isinstance(shape, Outside) and shape.reason is not None:
         _draw_proof(ax, shape.reason, X, y, classes)
-    elif edge.center is not None and (low < edge.center).all() and (edge.center < high).all():
+    elif edge.center is not None and frame.holds(edge.center):
         _draw_center(ax, edge)
     wrong = int(((positive != held[np.searchsorted(classes, y)]) | shape.on_boundary(X)).sum())
-    room = "" if wrong or positive.all() or not positive.any() else _draw_room(ax, edge, X, low, high)
+    room = "" if wrong or positive.all() or not positive.any() else _draw_room(ax, edge, X, frame)
     ending = f"{wrong:,} of {count_of(len(X), 'point')} on the wrong side" if wrong else room
     if isinstance(shape, HalfSpace):
         return f"A line is the limit of the circles{'; ' * bool(ending)}{ending}"
@@ -134,14 +130,14 @@ def _draw_center(ax: Axes, edge: Edge) -> None:
     ax.annotate("r", half, (-3, 4), textcoords="offset points", color=DARK, style="italic", ha="right", zorder=2)
 
 
-def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, low: np.ndarray, high: np.ndarray) -> str:
+def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
     """Draw the neighbours of the boundary through the nearest point on both sides; return how far apart they are."""
     depth = edge.depth(X)
     inner, outer = depth[depth > 0].min(initial=np.inf), depth[depth < 0].max(initial=-np.inf)
     if not np.isfinite([inner, outer]).all():  # a distance below rounding
         return ""
-    look = {"color": DARK, "linestyle": (0, (5, 4)), "linewidth": 1.0, "zorder": 1}
-    middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
+    look = {"color": DARK, "linestyle": BROKEN, "linewidth": 1.0, "zorder": 1}
+    middle, reach = (frame.low + frame.high) / 2, float(np.hypot(*(frame.high - frame.low)))
     for level, label in ((inner, "nearest point on both sides"), (outer, None)):
         if edge.center is None or edge.radius > level:
             ax.plot(*edge.curve(middle, reach, level).T, label=label, **look)

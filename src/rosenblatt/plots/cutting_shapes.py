@@ -16,6 +16,7 @@ import numpy as np
 
 from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.circles.shapes import Circle, HalfSpace
+from rosenblatt.plots.hulls import box_corners
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.vc.points import Fractions
 
@@ -52,7 +53,8 @@ def cutting_shape(rows: Fractions, subset: frozenset[int], family: str, sides: i
     low, high = points.min(axis=0), points.max(axis=0)
     middle, size = (low + high) / 2, float((high - low).max()) or 1.0
     inside = np.array([i in subset for i in range(len(rows))])
-    shape = _FINDERS[family]((points - middle) / size, inside, sides)
+    scaled = (points - middle) / size
+    shape = _polygon(scaled, inside, sides) if family == "convex-k-gons" else _FINDERS[family](scaled, inside)
     shape = _moved(shape, middle, size)
     if held_rows(shape, rows) != subset:
         raise ValueError(_TOO_CLOSE)
@@ -89,7 +91,7 @@ def _moved(shape: Cut, middle: np.ndarray, size: float) -> Cut:
     return Polygon(middle + size * shape.corners)
 
 
-def _half_plane(points: np.ndarray, inside: np.ndarray, sides: int) -> HalfSpace:
+def _half_plane(points: np.ndarray, inside: np.ndarray) -> HalfSpace:
     if inside.all() or not inside.any():  # a line beside all points
         sign = 1.0 if inside.all() else -1.0
         return HalfSpace(np.array([-sign, -sign]), sign * (float(points.sum(axis=1).max()) + 2 * PAD))
@@ -97,7 +99,7 @@ def _half_plane(points: np.ndarray, inside: np.ndarray, sides: int) -> HalfSpace
     return HalfSpace(found.w, found.b)
 
 
-def _disc(points: np.ndarray, inside: np.ndarray, sides: int) -> Circle:
+def _disc(points: np.ndarray, inside: np.ndarray) -> Circle:
     places = np.linspace(-1.5, 1.5, _GRID)
     centers = np.column_stack([side.ravel() for side in np.meshgrid(places, places)])
     if not inside.any():
@@ -110,13 +112,14 @@ def _disc(points: np.ndarray, inside: np.ndarray, sides: int) -> Circle:
     if gap[best] > 1e-3:
         return Circle(centers[best], float(farthest[best] + min(gap[best] / 2, PAD)))
     found = fit_circle(points, inside)
-    assert isinstance(found, Circle)  # where it would be a line, the circles are too large to be cut from few points
+    if not isinstance(found, Circle):  # where points are equal but for rounding, or the circle as large as floats are
+        raise ValueError(_TOO_CLOSE)
     return found
 
 
-def _rectangle(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
+def _rectangle(points: np.ndarray, inside: np.ndarray) -> Polygon:
     if not inside.any():
-        return _corners(_empty_place(points) - PAD, _empty_place(points) + PAD)
+        return Polygon(box_corners(_empty_place(points) - PAD, _empty_place(points) + PAD))
     low, high = points[inside].min(axis=0), points[inside].max(axis=0)
     below, above = ([PAD, PAD], [PAD, PAD])
     for q in points[~inside]:
@@ -125,11 +128,7 @@ def _rectangle(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
                 below[j] = min(below[j], (low[j] - q[j]) / 2)
             elif q[j] > high[j]:
                 above[j] = min(above[j], (q[j] - high[j]) / 2)
-    return _corners(low - below, high + above)
-
-
-def _corners(low: np.ndarray, high: np.ndarray) -> Polygon:
-    return Polygon(np.array([low, [high[0], low[1]], high, [low[0], high[1]]]))
+    return Polygon(box_corners(low - below, high + above))
 
 
 def _polygon(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
@@ -207,9 +206,8 @@ def _empty_place(points: np.ndarray) -> np.ndarray:
     return grid[int(np.argmax(np.minimum(away, 3 * PAD) - 0.1 * np.hypot(*grid.T)))]
 
 
-_FINDERS: dict[str, Callable[[np.ndarray, np.ndarray, int], Cut]] = {
+_FINDERS: dict[str, Callable[[np.ndarray, np.ndarray], Cut]] = {
     "halfspaces": _half_plane,
     "discs": _disc,
     "rectangles": _rectangle,
-    "convex-k-gons": _polygon,
 }

@@ -11,22 +11,24 @@ import numpy as np
 from rosenblatt.circles.shapes import Circle, HalfSpace
 from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, import_matplotlib
 from rosenblatt.plots.cutting_shapes import Polygon, cutting_shape
-from rosenblatt.plots.hulls import convex_hull
-from rosenblatt.plots.plane_shapes import TINT, Edge, draw_proof, draw_sides
+from rosenblatt.plots.hulls import box_corners, convex_hull
+from rosenblatt.plots.plane_parts import TINT, Frame
+from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.vc import BallObstruction, RadonPartition, dichotomies, why_not
-from rosenblatt.theory.vc.families import check_family
+from rosenblatt.theory.vc.families import check_family, shapes_text
+from rosenblatt.theory.vc.obstructions import Reason
 from rosenblatt.theory.vc.points import PointsLike, read_points
-from rosenblatt.theory.words import number_text
+from rosenblatt.theory.words import as_float, number_text
 
 Figure: TypeAlias = Any  # matplotlib's, which may not be installed
 
 LETTERS = "pqrstu"
 """What the points are called, in order."""
+_LARGEST = 1e150  # its square is a float
 _BORDER = 0.32  # around the points, as a share of their size
 _COLUMNS_UP_TO = 8
 _PANEL = 1.45, 1.75  # inches
-_NAMES = {"halfspaces": "half-planes", "discs": "discs", "rectangles": "rectangles", "convex-k-gons": "convex {}-gons"}
 
 
 def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figure: Figure | None = None) -> Figure:
@@ -66,6 +68,9 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
             f"{2 ** len(LETTERS)} panels, got {len(rows):,} points: choose some of them, or count with vc.dichotomies."
         )
     name, sides = check_family(family, k, 2)
+    places = np.array([[as_float(value) for value in row] for row in rows])
+    if np.abs(places).max() > _LARGEST:
+        raise ValueError(f"plot_dichotomies draws points with coordinates up to {_LARGEST:g}: scale them.")
     cut = dichotomies(points, family, k)
     subsets = [frozenset(part) for size in range(len(rows) + 1) for part in combinations(range(len(rows)), size)]
     ordered = sorted(subsets, key=lambda subset: subset not in cut)  # in the order of size otherwise
@@ -74,39 +79,32 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
     if figure is None:
         size = (max(3.8, _PANEL[0] * columns), _PANEL[1] * lines + 0.5)
         figure = import_matplotlib("pyplot").figure(figsize=size, layout="constrained")
-    places = np.array([[float(value) for value in row] for row in rows])
+    frame = Frame.square(places, _BORDER)
     for ax, subset in zip(figure.subplots(lines, columns, squeeze=False).ravel(), ordered, strict=True):
-        low, high = _limits(places)
         if subset in cut:
-            _draw_cut(ax, cutting_shape(rows, subset, name, sides), low, high)
+            _draw_cut(ax, cutting_shape(rows, subset, name, sides), frame)
         else:
             _draw_reason(ax, why_not(points, subset, family, k), places, subset, name)
         _draw_points(ax, places, subset)
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xticks=[], yticks=[])
+        frame.set_limits(ax)
+        ax.set(xticks=[], yticks=[])
         ax.set_title(f"{'' if subset in cut else 'not '}{_name(subset)}", fontsize="medium")
-    shapes = _NAMES[name].format(sides).capitalize()
+    shapes = "Half-planes" if name == "halfspaces" else shapes_text(name, sides).capitalize()
     figure.suptitle(f"{shapes} cut {len(cut):,} of the {len(subsets):,} subsets of {count_of(len(rows), 'point')}")
     return figure
-
-
-def _limits(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of a square panel around the points."""
-    low, high = places.min(axis=0), places.max(axis=0)
-    middle, size = (low + high) / 2, float((high - low).max()) or 1.0
-    return middle - (0.5 + _BORDER) * size, middle + (0.5 + _BORDER) * size
 
 
 def _name(subset: frozenset[int]) -> str:
     return f"{{{', '.join(LETTERS[i] for i in sorted(subset))}}}" if subset else "∅"
 
 
-def _draw_cut(ax: Axes, shape: HalfSpace | Circle | Polygon, low: np.ndarray, high: np.ndarray) -> None:
+def _draw_cut(ax: Axes, shape: HalfSpace | Circle | Polygon, frame: Frame) -> None:
     """Draw a shape, tinted inside."""
     if isinstance(shape, Polygon):
         ax.fill(*shape.corners.T, color=BLUE, alpha=TINT, linewidth=0, zorder=0)
         ax.plot(*np.append(shape.corners, shape.corners[:1], axis=0).T, color=DARK, linewidth=1.6, zorder=1)
     else:
-        draw_sides(ax, Edge(shape), low, high, BLUE, None)
+        draw_sides(ax, Edge(shape), frame.low, frame.high, BLUE, None)
 
 
 def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[int], family: str) -> None:
@@ -121,21 +119,15 @@ def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[in
             ax.set_xlabel("the hulls meet", fontsize="x-small")
         return
     own = places[sorted(subset)]
-    low, high = own.min(axis=0), own.max(axis=0)
-    corners = (
-        np.array([low, [high[0], low[1]], high, [low[0], high[1]]]) if family == "rectangles" else convex_hull(own)
-    )
+    corners = box_corners(own.min(axis=0), own.max(axis=0)) if family == "rectangles" else convex_hull(own)
     ax.fill(*corners.T, color=BLUE, alpha=TINT, linewidth=0, zorder=0)
     ax.plot(*np.append(corners, corners[:1], axis=0).T, color=BLUE, linewidth=2.4, zorder=1)
-    ax.set_xlabel(_letters(str(reason)), fontsize="x-small")
+    ax.set_xlabel(_words(reason), fontsize="x-small")
 
 
-def _letters(reason: str) -> str:
-    """Return the few words for a panel of a sentence of `why_not`: about a row, by its letter, or about sides."""
-    words = reason.rstrip(".").split()
-    if "row" in words:
-        return f"it also holds {LETTERS[int(words[words.index('row') + 1])]}"
-    return f"needs {words[words.index('sides,') - 1]} sides"
+def _words(reason: Reason) -> str:
+    """Return the few words for a panel: which point lies in every shape, by its letter, or how many sides it needs."""
+    return f"needs {reason.sides} sides" if reason.row is None else f"it also holds {LETTERS[reason.row]}"
 
 
 def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:

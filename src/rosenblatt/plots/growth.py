@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, tidy, whole_ticks
+from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, whole_ticks
+from rosenblatt.plots.plane_parts import draw_legend
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.vc import growth
-from rosenblatt.theory.vc.families import check_family, known_vc_dimension
+from rosenblatt.theory.vc.families import check_family, known_vc_dimension, shapes_text
 from rosenblatt.theory.vc.points import PointsLike, read_points
 
 _ABOVE = 8.0  # the picture ends at so many times the largest count, where the line of all subsets may leave it
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes | None = None) -> Axes:
@@ -53,13 +55,12 @@ def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes 
     top = float(max(table["sauer"][-1], table["count"][-1]))
     ax.set_yscale("log", base=2 if top <= 2**14 else 10)
     ax.set_ylim(1, min(2.0**last * 1.5, top * _ABOVE))
-    title = table.title.replace("first n", "first m").replace("R^2", "R²")
+    space = f"R{str(d).translate(_RAISED)}"
+    title = f"Subsets that {shapes_text(name, sides)} cut from the first m points in {space}"
     ax.set_title(f"{title}\n{count_of(table['count'][-1], 'subset')} of {count_of(last, 'point')}", fontsize="medium")
     ax.set(xlabel="m, the number of points", ylabel="number of subsets")
     room = 0.3 if mark else 0.0
     ax.set_xlim(1 - room, last + room)
     whole_ticks(ax, y=False)
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "fontsize": "small", "ncols": 2}
-    ax.legend(frameon=False, **below)
-    tidy(ax)
+    draw_legend(ax)
     return ax

@@ -13,7 +13,7 @@ from rosenblatt.inspection.geometry import check_two_classes, linear_rule
 from rosenblatt.inspection.pipelines import split_pipeline, through_steps
 from rosenblatt.label_text import label_text
 from rosenblatt.plots.axes import DARK, GREEN, MARKS_UP_TO, Axes, import_matplotlib
-from rosenblatt.plots.circle import circle_labels, frame
+from rosenblatt.plots.circle import circle_frame, circle_labels
 from rosenblatt.plots.plane_parts import LOOKS, dense, plane_points
 from rosenblatt.plots.plane_shapes import Edge
 from rosenblatt.theory.vc import BallObstruction
@@ -58,7 +58,7 @@ def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = N
     y, classes = circle_labels("plot_lift", labels, len(X))
     ax = _axes_in_space(ax)
     edge = None if isinstance(shape, NoCircle) else Edge(shape)
-    low, high = frame(X, edge)
+    low, high, _ = circle_frame(X, edge)
     bottom, top = _draw_paraboloid(ax, low, high)
     plane = None if edge is None else _plane(edge, low, high, top)
     if plane is not None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for
-from rosenblatt.plots.shown_parts import Part, short, shown_parts
+from rosenblatt.plots.axes import BLUE, DARK, ORANGE, PAPER, Axes, axes_for
+from rosenblatt.plots.shown_parts import Part, shown_parts
+from rosenblatt.theory.words import shown_number
 
 _THIN, _THICK = 0.6, 5.0  # of a connection, in points
 _INPUT, _SUM, _ANSWER = 0.0, 2.4, 3.8  # where they stand, from left to right
@@ -49,12 +50,11 @@ def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Se
         _draw_input(ax, part, -i, middle, largest)
     look = {"facecolor": "white", "edgecolor": DARK, "linewidth": 1.8, "zorder": 3}
     ax.scatter(_SUM, middle, s=2300, **look)
-    ax.text(_SUM, middle, f"Σ\n{short(shown.activation)}", ha="center", va="center", color=DARK, zorder=4)
+    ax.text(_SUM, middle, f"Σ\n{shown_number(shown.activation)}", ha="center", va="center", color=DARK, zorder=4)
     arrow = {"arrowstyle": "-|>", "color": DARK, "linewidth": 1.8}
     ax.annotate("", (_ANSWER - 0.1, middle), (_SUM + 0.38, middle), arrowprops=arrow)
-    sign = "> 0" if shown.activation > 0 else "< 0" if shown.activation < 0 else "= 0"
     words = {"textcoords": "offset points", "ha": "center", "color": DARK}
-    ax.annotate(sign, ((_SUM + _ANSWER) / 2 + 0.14, middle), (0, 5), va="bottom", **words)
+    ax.annotate(shown.rule, ((_SUM + _ANSWER) / 2 + 0.14, middle), (0, 5), va="bottom", fontsize="small", **words)
     ax.annotate("w·x + b", (_SUM, middle), (0, -30), va="top", style="italic", **words)
     ax.text(_ANSWER - 0.05, middle, shown.answer, ha="left", va="center", weight="bold", color=DARK)
     ax.set_title(shown.title, fontsize="medium")
@@ -68,15 +68,14 @@ def _draw_input(ax: Axes, part: Part, height: float, middle: float, largest: flo
     ax.text(_INPUT - 0.42, height, part.name, ha="right", va="center", color=DARK)
     if part.value is not None:
         box = {"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": DARK}
-        ax.text(_INPUT, height, short(part.value), ha="center", va="center", color=DARK, zorder=4, bbox=box)
+        ax.text(_INPUT, height, shown_number(part.value), ha="center", va="center", color=DARK, zorder=4, bbox=box)
     start, end = np.array([_INPUT + 0.1, height]), np.array([_SUM, middle])
     if part.weight is None:
-        look, words = {"color": DARK, "linewidth": _THIN, "linestyle": ":"}, f"add {short(part.product)}"
+        look, words = {"color": DARK, "linewidth": _THIN, "linestyle": ":"}, f"add {shown_number(part.product)}"
     else:
         width = _THIN + (_THICK - _THIN) * abs(part.weight) / largest
         colour, dash = (ORANGE, (0, (2.5, 1.2))) if part.weight < 0 else (BLUE, "-")
-        look, words = {"color": colour, "linewidth": width, "linestyle": dash}, short(part.weight)
+        look, words = {"color": colour, "linewidth": width, "linestyle": dash}, shown_number(part.weight)
     ax.plot(*np.array([start, end]).T, zorder=1, label=part.name, **look)
-    paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     at = start + 0.36 * (end - start)
-    ax.text(*at, words, ha="center", va="center", color=DARK, fontsize="small", zorder=2, bbox=paper)
+    ax.text(*at, words, ha="center", va="center", color=DARK, fontsize="small", zorder=2, bbox=PAPER)

@@ -9,9 +9,11 @@ import numpy as np
 
 from rosenblatt.inspection.pipelines import split_pipeline
 from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, from_zero, tidy, whole_ticks
+from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, from_zero, whole_ticks
+from rosenblatt.plots.plane_parts import draw_legend
 
-_LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (DARK, (0, (1, 1)), "v"))
+LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (DARK, (0, (1, 1)), "v"))
+"""The colour, line and mark of each order, as they come."""
 _UNEVEN = 8  # passes are on a logarithmic axis where one order needs so many times those of another
 
 
@@ -41,16 +43,16 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['fixed: 2', 'anew each pass: 3.6 (2 to 5 in 5 runs)']
     """
-    if not isinstance(models, Mapping) or not 1 <= len(models) <= len(_LOOKS):
+    if not isinstance(models, Mapping) or not 1 <= len(models) <= len(LOOKS):
         raise ValueError(
-            f"plot_orders draws a dictionary of 1 to {len(_LOOKS)} visiting orders, such as "
+            f"plot_orders draws a dictionary of 1 to {len(LOOKS)} visiting orders, such as "
             f'{{"fixed": model, "shuffled": [model, model]}}, got {_words(models)}.'
         )
-    runs = {label_text(name): _learners(name, given) for name, given in models.items()}
-    longest = max(_passes(learner) for learners in runs.values() for learner in learners)
+    runs = [(label_text(name), _learners(name, given)) for name, given in models.items()]
+    longest = max(_passes(learner) for _, learners in runs for learner in learners)
     ax = axes_for(ax)
     ends, tops = [], []
-    for (name, learners), (colour, dash, marker) in zip(runs.items(), _LOOKS, strict=False):
+    for (name, learners), (colour, dash, marker) in zip(runs, LOOKS, strict=False):
         mistakes = np.array([_mistakes(learner, longest) for learner in learners])
         drawn = mistakes[:, ~np.isnan(mistakes).all(axis=0)]
         mean, low, high = (f(drawn, axis=0) for f in (np.nanmean, np.nanmin, np.nanmax))
@@ -65,7 +67,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         clean = [_passes(learner) for learner in learners if learner.converged_]
         mark = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": colour, "markeredgewidth": 1.6}
         ax.plot(clean, np.zeros(len(clean)), marker, linestyle="none", zorder=4, **mark)
-        tops.append(high.max())
+        tops.append(high.max(initial=0.0))
         ends.append(np.mean(list(map(_passes, learners))))
     ax.set(xlabel="pass over the data", ylabel="mistakes during the pass")
     ax.set_title("Mistakes by pass, for each visiting order", fontsize="medium")
@@ -74,9 +76,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         ax.set_xscale("log")
         ax.set_xlabel("pass over the data (logarithmic)")
     from_zero(ax, np.array(tops))
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16), "fontsize": "small", "title_fontsize": "small"}
-    ax.legend(frameon=False, title="passes, up to the first without a mistake", **below)
-    tidy(ax)
+    draw_legend(ax, "passes, up to the first without a mistake")
     return ax
 
 

@@ -16,11 +16,11 @@ from rosenblatt.inspection.pipelines import split_pipeline, through_steps
 from rosenblatt.inspection.predictions import label_words
 from rosenblatt.label_text import label_text
 from rosenblatt.plots.axes import BLUE, DARK, MARKS_UP_TO, ORANGE, Axes, axes_for, check_labels
+from rosenblatt.plots.plane_lines import HALO
 from rosenblatt.plots.plane_parts import draw_legend
 from rosenblatt.plurals import count_of
 
 _TITLE = 9  # points: two lines that a column of a page has room for
-_HALO = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 _STYLES = ((ORANGE, "////", "^"), (BLUE, None, "o"))
 
 
@@ -30,7 +30,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     Each row is placed at its signed distance to the boundary, (w.x + b) / |w|. Above, how each class is
     spread; below, a mark for each row. With a bias, an axis on top has w.x / |w|, and a dotted line is where it is 0:
     the bias shifts the boundary from there to -b / |w| (CIML figure 4.8). The title says how far the nearest row is and
-    what the run proved about the margin in the space that it trained in, or how many rows lie on the wrong side. Where
+    what the run proved about the margin in the space that it trained in, or how many predictions are wrong. Where
     all weights are zero there is no direction to look along: all rows are drawn at one place, and the title says so.
 
     Parameters
@@ -72,7 +72,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         ax.plot(marks, below, marker, color=colour, alpha=0.4, markersize=5, label=name)
         answer = label_text(label)
         words, side = (f"answer {answer} \u2190  ", "right") if k == 0 else (f"  \u2192 answer {answer}", "left")
-        ax.text(0, 1.13 * tallest, words, color=DARK, ha=side, va="center", bbox=_HALO)
+        ax.text(0, 1.13 * tallest, words, color=DARK, ha=side, va="center", bbox=HALO)
     ax.axvline(0, color=DARK, linewidth=1.5, zorder=4)
     ax.axhline(0, color=DARK, linewidth=0.8)
     _show_bias(ax, unit_weights(learner)[1])
@@ -132,12 +132,25 @@ def zero_weights_words(learner: Any, b: float) -> str:
     return f"All weights are zero: every row {answer}{came_back}"
 
 
+def wrong_words(wrong: np.ndarray, on_boundary: np.ndarray) -> str:
+    """Return how many predictions are wrong and how many rows lie on the boundary, in words; none where all is well.
+
+    >>> wrong_words(np.array([True, False]), np.array([True, True])), wrong_words(np.zeros(2, bool), np.zeros(2, bool))
+    ('1 of 2 rows wrong, 2 on the boundary', '')
+    """
+    count = f"{wrong.sum():,} of {count_of(len(wrong), 'row')}"
+    if on_boundary.any():
+        return f"{count} wrong, {on_boundary.sum():,} on the boundary"
+    return f"{count} on the wrong side" if wrong.any() else ""
+
+
 def _margin_words(learner: Any, places: np.ndarray, labels: np.ndarray) -> str:
     """Return what the picture shows of the margin, in words that say which space each length is of."""
     signed = np.where(labels == learner.classes_[1], places, -places)
-    wrong = int((signed <= 0).sum())
+    answers = np.asarray(learner.classes_)[(places > 0).astype(int)]
+    wrong = wrong_words(answers != labels, places == 0)
     if wrong:
-        return f"{wrong:,} of {count_of(len(places), 'row')} on the wrong side"
+        return wrong
     words = f"Separated: the nearest row is {signed.min():.3g} away (geometric)"
     report = getattr(learner, "report_", None)
     if report is not None and report.converged:

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.inspection.contributions import linear_parts
+from rosenblatt.inspection.contributions import LinearParts, linear_parts
 from rosenblatt.inspection.predictions import label_words
-from rosenblatt.theory.words import number_text
+from rosenblatt.theory.words import shown_number
 
 MOST = 8
 """The features that are shown; of more, those that add the most."""
-MINUS = "\N{MINUS SIGN}"
 
 
 class Part(NamedTuple):
@@ -26,7 +25,7 @@ class Part(NamedTuple):
     product: float
 
 
-class Shown(NamedTuple):
+class OnePrediction(NamedTuple):
     """What a picture shows of one prediction."""
 
     parts: list[Part]
@@ -34,11 +33,13 @@ class Shown(NamedTuple):
     activation: float
     answer: str
     """What is predicted, in words; on the boundary, the label is undefined."""
+    rule: str
+    """What decides, in a few words: the sign of the activation or, of more than two classes, the largest score."""
     title: str
-    """What is predicted, and the sign of the activation, which decides it."""
+    """What is predicted, and by which rule."""
 
 
-def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> Shown:
+def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> OnePrediction:
     """Return the features of one row in their order, or those that add the most and the others as one.
 
     >>> from rosenblatt import Perceptron
@@ -55,18 +56,20 @@ def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) 
     ]
     if n > MOST:
         parts.append(Part(f"{n - len(chosen):,} others", None, None, math.fsum(found.products[order[MOST - 1 :]])))
-    tied = found.title.startswith("On the boundary")
-    activation = 0.0 if tied else found.activation
-    side = "0" if tied else f"{short(activation)}, {'above' if activation > 0 else 'below'} 0"
-    title = f"{'On the boundary' if tied else f'Predicted {label_words(found.answer)}'}: the activation is {side}"
-    return Shown(parts, found.bias, activation, "undefined" if tied else label_words(found.answer), title)
+    activation = 0.0 if found.tied and found.scores == 1 else found.activation
+    answer = "undefined" if found.tied else label_words(found.answer)
+    return OnePrediction(parts, found.bias, activation, answer, *_rule(found, activation))
 
 
-def short(value: float) -> str:
-    """Return three digits of a number, or all of thousands, with a true minus.
-
-    >>> short(-0.12345), short(2.0), short(2994.1)
-    ('−0.123', '2', '2,994')
-    """
-    text = f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else number_text(value, 3)
-    return text.replace("-", MINUS)
+def _rule(found: LinearParts, activation: float) -> tuple[str, str]:
+    """Return what decides, in a few words, and the title: the sign for two classes, otherwise the largest score."""
+    number = shown_number(activation)
+    if found.scores > 1:
+        if found.tied:
+            return "tied", f"On the boundary: another class has the same score, {number}"
+        largest = f"largest of {found.scores:,}"
+        return largest, f"Predicted {label_words(found.answer)}: its score is {number}, the {largest}"
+    if found.tied:
+        return "= 0", "On the boundary: the activation is 0"
+    side, sign = ("above", ">") if activation > 0 else ("below", "<")
+    return f"{sign} 0", f"Predicted {label_words(found.answer)}: the activation is {number}, {side} 0"

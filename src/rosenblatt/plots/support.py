@@ -13,6 +13,7 @@ from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.support import SupportRule, kernel_words, support_rule
 from rosenblatt.plots.axes import DARK, Axes, axes_for, import_matplotlib
 from rosenblatt.plots.plane_parts import (
+    Rows,
     dense,
     draw_legend,
     draw_regions,
@@ -64,8 +65,9 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     wrong = int((np.asarray(model.predict(X)) != labels).sum())
     ax = axes_for(ax)
     draw_regions(ax, plane_regions(model, X, np.concatenate([points, support]), classes))
-    mark = draw_rows(ax, points, labels, classes)
-    meaning = _draw_support(ax, rule, support, _AROUND * mark)
+    rows = Rows(points, labels, classes)
+    draw_rows(ax, rows)
+    meaning = _draw_support(ax, rule, support, _AROUND * rows.mark)
     counts = count_of(len(rule.rows), "support row")
     names = feature_labels(learner if steps is None else model, 2)
     title = f"{kernel_words(learner)}\n{counts}; {wrong:,} of {count_of(len(points), 'row')} wrong"

@@ -14,6 +14,7 @@ from rosenblatt.plots.plane_lines import Line, draw_band, draw_rings, draw_w
 from rosenblatt.plots.plane_parts import (
     Frame,
     Regions,
+    Rows,
     column_names,
     draw_legend,
     draw_regions,
@@ -25,7 +26,7 @@ from rosenblatt.theory.inputs import certified_signs, check_labels
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
 _BORDER = 0.15  # around the rows, as a share of their range: room for the shares beside them
-_NEAREST = 1e-6  # where a verdict does not say which rows are nearest: those whose distances differ by less, as a share
+_NEAREST = 1e-6  # rows whose distances differ by less, as a share, are all drawn as nearest
 
 
 def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
@@ -77,12 +78,13 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     frame = Frame.around(points, _BORDER)
     frame.set_limits(ax)
     names = _class_names(labels, verdict.positive)
-    mark = draw_rows(ax, points, np.where(signs > 0, names[1], names[0]), names)
+    rows = Rows(points, np.where(signs > 0, names[1], names[0]), names)
+    draw_rows(ax, rows)
     if _proves_crossing(verdict):
         support = np.asarray(verdict.support)
-        draw_hulls(ax, points, signs, support, shares(verdict.alpha, verdict.weights, support, signs), mark)
+        draw_hulls(ax, rows, support, shares(verdict.alpha, verdict.weights, support, signs))
     elif _separates(verdict):
-        _draw_separator(ax, verdict, points, signs, frame, mark)
+        _draw_separator(ax, verdict, rows, frame)
     ax.set_title(_title(verdict), fontsize="medium")
     first, second = column_names(X)
     ax.set(xlabel=first, ylabel=second)
@@ -111,17 +113,19 @@ def _proves_crossing(verdict: Any) -> TypeGuard[Inseparable | MarginBracket]:
     return isinstance(verdict, Inseparable)
 
 
-def _draw_separator(ax: Axes, verdict: Any, points: np.ndarray, signs: np.ndarray, frame: Frame, mark: float) -> None:
+def _draw_separator(ax: Axes, verdict: Any, rows: Rows, frame: Frame) -> None:
     """Draw the line, w, the band up to the nearest row, and rings around those that may attain the margin."""
     line = Line.of(verdict.w, verdict.b)
     if line is None:
         return
-    far = signs * line.distance(points)
-    nearest = np.flatnonzero(far <= far.min() * (1 + _NEAREST)) if verdict.nearest is None else verdict.nearest
+    points = rows.points
+    far = np.where(rows.labels == rows.classes[1], 1.0, -1.0) * line.distance(points)
+    seen = np.flatnonzero(far <= far.min() * (1 + _NEAREST) + line.rounding(points))
+    nearest = seen if verdict.nearest is None else np.union1d(seen, verdict.nearest)
     draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
     draw_band(ax, line, frame, max(0.0, float(far.min())), "no row lies here")
-    draw_w(ax, line, frame)
-    draw_rings(ax, points[nearest], mark, f"nearest ({len(nearest):,})")
+    draw_w(ax, line, frame, points)
+    draw_rings(ax, points[nearest], rows.mark, f"nearest ({len(nearest):,})")
 
 
 def _title(verdict: Any) -> str:

@@ -10,8 +10,10 @@ from sklearn.utils.extmath import safe_sparse_dot
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline, through_steps
 from rosenblatt.plots.axes import DARK, Axes, axes_for, import_matplotlib
+from rosenblatt.plots.plane_lines import BROKEN
 from rosenblatt.plots.plane_parts import (
     GRID,
+    Rows,
     draw_legend,
     draw_regions,
     draw_rows,
@@ -23,7 +25,8 @@ from rosenblatt.plots.plane_parts import (
 from rosenblatt.plurals import percent
 
 _HATCH, _INK = "////", (0.2, 0.2, 0.2, 0.8)
-_AVERAGE = {"colors": DARK, "linestyles": [(0, (4, 3))], "linewidths": 1.6}
+_AVERAGE = {"color": DARK, "linestyle": BROKEN, "linewidth": 1.6}
+"""The line of the average, as lines of a legend are drawn."""
 
 
 def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
@@ -63,14 +66,15 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     differ = (average > 0) != (regions.lines[0] > 0)
     ax = axes_for(ax)
     draw_regions(ax, regions)
-    draw_rows(ax, points, labels, classes)
+    draw_rows(ax, Rows(points, labels, classes))
     sides = regions.frame.sides()
     if differ.any():
         filled = {"levels": [0.5, 1.5], "colors": "none", "hatches": [_HATCH], "zorder": 0.5}
         ax.contourf(*sides, differ.astype(float), **filled).set(edgecolor=_INK, linewidth=0)
     seen = bool(average.min() < 0 < average.max())
     if seen:
-        ax.contour(*sides, average, levels=[0], zorder=1.5, **_AVERAGE)
+        look = {f"{name}s": [value] for name, value in _AVERAGE.items()}
+        ax.contour(*sides, average, levels=[0], zorder=1.5, **look)
     _name_lines(ax, seen, bool(differ.any()))
     share = float(differ.mean())
     words = f"differ\non {percent(share)} of what is drawn" if share else "answer alike\non all that is drawn"
@@ -98,7 +102,7 @@ def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
     """Name in the legend what is drawn and has no name of its own."""
     ax.plot([], [], color=DARK, linewidth=1.4, label="boundary of the vote")
     if average:
-        ax.plot([], [], color=DARK, linewidth=1.6, linestyle=(0, (4, 3)), label="line of the average")
+        ax.plot([], [], label="line of the average", **_AVERAGE)
     if differ:
         look = {"facecolor": "none", "edgecolor": _INK, "hatch": _HATCH, "linewidth": 0}
         ax.add_patch(import_matplotlib("patches").Rectangle((np.nan, np.nan), 0, 0, label="they differ", **look))

@@ -18,10 +18,10 @@ from rosenblatt.inspection.predictions import extremes, label_words
 from rosenblatt.inspection.units import find_units
 from rosenblatt.label_text import label_text
 from rosenblatt.parameters import check_integer, shorten
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, import_matplotlib, tidy, whole_ticks
+from rosenblatt.plots.axes import BLUE, DARK, ORANGE, PAPER, Axes, axes_for, import_matplotlib, tidy, whole_ticks
 from rosenblatt.plurals import count_of
+from rosenblatt.theory.words import MINUS
 
-_MINUS = "\N{MINUS SIGN}"
 _SIGNS_UP_TO = 150  # an image of up to so many weights carries their signs as letters too
 
 
@@ -73,13 +73,14 @@ def plot_weights(
         names = feature_labels(learner, len(w), feature_names, steps)
         ax = axes_for(ax)
         _bars(ax, w, names, top)
-        ax.set_xlabel(f"weight{' of the scaled feature' * scaled}:  {_MINUS} speaks for {negative},  + for {positive}")
+        words = f"weight{' of the scaled feature' * scaled}:\n{MINUS} speaks for {negative},  + for {positive}"
+        ax.set_xlabel(words, loc="right", multialignment="right")  # it may begin below the names of the features
     else:
         if math.prod(shape) != len(w) or len(shape) != 2:
             raise ValueError(f"a {' by '.join(map(str, shape))} image does not hold the {len(w)} weights.")
         ax = axes_for(ax)
         _image(ax, w.reshape(shape))
-        ax.set_xlabel(f"{_MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")
+        ax.set_xlabel(f"{MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")
     ax.set_title(kind)
     return ax
 
@@ -103,8 +104,7 @@ def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
     if len(shown) < len(w):
         heights[top:] += 1  # a gap where the features between are left out
         left_out = f"{count_of(len(w) - len(shown), 'feature')} between"
-        paper = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        ax.text(0, top, left_out, ha="center", va="center", style="italic", bbox=paper, zorder=3)
+        ax.text(0, top, left_out, ha="center", va="center", style="italic", bbox=PAPER, zorder=3)
     bars = ax.barh(heights, values, color=np.where(values < 0, ORANGE, BLUE))
     for bar, value in zip(bars, values, strict=True):
         bar.set_hatch("////" if value < 0 else "")
@@ -123,6 +123,6 @@ def _image(ax: Axes, w: np.ndarray) -> None:
         for (row, column), value in np.ndenumerate(w):
             if abs(value) >= largest / 20:
                 ink = "white" if value > 0.6 * largest else DARK
-                ax.text(column, row, "+" if value > 0 else _MINUS, ha="center", va="center", color=ink)
+                ax.text(column, row, "+" if value > 0 else MINUS, ha="center", va="center", color=ink)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="weight")
     whole_ticks(ax)

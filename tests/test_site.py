@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,16 @@ ROOT = Path(__file__).parents[1]
 MODULES = ("data", "figures", "plots", "reproductions", "textbook", "vc")
 
 
-@pytest.fixture(scope="module")
-def check_links():
-    spec = importlib.util.spec_from_file_location("check_links", ROOT / "docs" / "check_links.py")
+def module_of_docs(path):
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "docs" / path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def check_links():
+    return module_of_docs("check_links.py")
 
 
 def public_names():
@@ -53,6 +58,14 @@ def test_links_that_lead_nowhere_are_found(check_links, tmp_path):
         "b.html: #here is a link inside a link",
         "b.html: missing.png leads to no file",
     ]
+
+
+def test_pictures_are_drawn_anew_with_another_matplotlib(monkeypatch):
+    gallery = module_of_docs("_ext/gallery.py")
+    before = gallery.source_stamp(True)
+    assert gallery.source_stamp(True) == before
+    monkeypatch.setattr(gallery, "version", lambda name: "99" if name == "matplotlib" else version(name))
+    assert gallery.source_stamp(True) != before
 
 
 @pytest.fixture
@@ -88,3 +101,6 @@ def test_the_site_builds_without_a_warning(check_links, repository, tmp_path_fac
     )
     assert {"rosenblatt.trace", "rosenblatt.theory.convergence.trace.TracedUpdate"} <= set(names)
     assert not [name for name in names if "textbook" in name]
+    figure = re.sub(r"<[^>]+>", "", (site / "gallery" / "figure-4-7.html").read_text())
+    assert "rosenblatt.figures.boundaries:" in figure
+    assert "rosenblatt/figures" not in figure

@@ -16,6 +16,7 @@ from rosenblatt.plots.plane_parts import LOOKS, Frame, Rows
 _ARROW = 0.16  # the length of w in the picture, as a share of its height
 _STARTS = np.linspace(-0.7, 0.7, 29)  # from where along the line w is tried, from the middle, as shares of its size
 _NAME_AT = (1.0, 0.5, 0.75, 0.25, 0.0)  # where along an arrow its name is tried
+_FREE = 1.05  # how far a name is from points, in its distance from the arrow, to be well placed
 _NONE = np.empty((0, 2))
 _RING = 4.0  # the area of a ring around a row, in marks
 _FOOT = 0.4  # the area of a foot, in marks
@@ -112,33 +113,37 @@ def draw_w(ax: Axes, line: Line, frame: Frame, points: np.ndarray) -> None:
 
 def draw_arrow(
     ax: Axes, start: np.ndarray, end: np.ndarray, name: str, points: np.ndarray = _NONE, **look: Any
-) -> None:
-    """Draw an arrow, and its name beside it where no points are, if there is such a place; the limits are set."""
+) -> np.ndarray:
+    """Draw an arrow, and its name beside it where no points are, if there is such a place; return the name's place.
+
+    The limits of the axes are set before.
+    """
     look = {"arrowstyle": "-|>", "color": DARK, "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
     ax.annotate("", end, start, arrowprops=look, zorder=4)
-    place, offset = _beside(ax, np.array([start, end]), 8 + 2 * len(name), points)
-    words = {"textcoords": "offset points", "ha": "center", "va": "center", "weight": "bold", "zorder": 5}
-    ax.annotate(name, place, offset, color=look["color"], bbox=HALO, **words)
-
-
-def _beside(ax: Axes, ends: np.ndarray, far: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a place along an arrow and an offset from it, ``far`` printer's points, that is twice as far from points.
-
-    Where none is, the one whose nearest point is farthest, within the axes.
-    """
     ax.apply_aspect()
-    dot = ax.figure.figure.dpi / 72
-    tail, tip = ax.transData.transform(ends) / dot
-    others = ax.transData.transform(points) / dot
+    dot = ax.figure.figure.dpi / 72  # pixels of a printer's point, in which letters are measured
+    tail, tip = ax.transData.transform([start, end]) / dot
+    share, offset = _beside(tail, tip, 8 + 2 * len(name), ax.transData.transform(points) / dot, ax.bbox.extents / dot)
+    words = {"textcoords": "offset points", "ha": "center", "va": "center", "weight": "bold", "zorder": 5}
+    ax.annotate(name, start + share * (end - start), offset, color=look["color"], bbox=HALO, **words)
+    place: np.ndarray = ax.transData.inverted().transform((tail + share * (tip - tail) + offset) * dot)
+    return place
+
+
+def _beside(
+    tail: np.ndarray, tip: np.ndarray, far: float, points: np.ndarray, box: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return a share of an arrow's length, and an offset ``far`` from there, that lies in a box and beside all points.
+
+    Where none is, the one whose nearest point is farthest.
+    """
     beside = np.array([tail[1] - tip[1], tip[0] - tail[0]]) / max(math.dist(tail, tip), np.finfo(float).tiny)
     up = beside if beside[1] >= 0 else -beside
     places = [(share, far * side) for share in _NAME_AT for side in (up, -up)]
     spots = np.array([tail + share * (tip - tail) + offset for share, offset in places])
-    free = np.hypot(*(spots[:, None] - others[None]).transpose(2, 0, 1)).min(axis=1, initial=2 * far)
-    box = ax.bbox.padded(-far * dot / 2)
-    free[[not box.contains(*(dot * spot)) for spot in spots]] -= 2 * far
-    share, offset = places[int(np.argmax(free))]
-    return ends[0] + share * (ends[1] - ends[0]), offset
+    free = np.hypot(*(spots[:, None] - points[None]).transpose(2, 0, 1)).min(axis=1, initial=_FREE * far)
+    inside = (spots >= box[:2] + far / 2).all(axis=1) & (spots <= box[2:] - far / 2).all(axis=1)
+    return places[int(np.argmax(np.where(inside, free, free - _FREE * far)))]
 
 
 def draw_rings(ax: Axes, points: np.ndarray, mark: float, name: str, **look: Any) -> None:

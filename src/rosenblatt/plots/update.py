@@ -25,6 +25,7 @@ from rosenblatt.theory.floats import rounded_product
 
 _SIZE = (9.0, 4.6)  # inches
 _LONGEST = 1.5  # arrows of more than so many times the range of the rows are drawn shorter
+_DOTS = 20  # places along an arrow that names of others stand beside
 _GREY, _BROWN = "#666666", "#8F5F00"  # orange, but dark enough for letters
 
 
@@ -134,16 +135,15 @@ def _draw_sum(left: Axes, right: Axes, weights: np.ndarray, sign: float, points:
         draw_arrow(right, origin, after, f"w = {added}", points)
         return
     draw_arrow(left, origin, w, "w", points)
-    before, step, total = (origin, w), (w, after), (origin, after)
-    draw_arrow(right, *before, "w", _all(points, step, total), color=_GREY)
-    draw_arrow(right, *step, added, _all(points, before, total), color=BLUE if sign > 0 else _BROWN)
+    arrows: list[tuple[np.ndarray, np.ndarray, str, str]] = [(origin, w, "w", _GREY)]
+    arrows.append((w, after, added, BLUE if sign > 0 else _BROWN))
     if after.any():
-        draw_arrow(right, *total, "w after", _all(points, before, step))
-
-
-def _all(points: np.ndarray, *lines: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return points, and some along each of the lines."""
-    return np.vstack([points, *(np.linspace(start, end, 20) for start, end in lines)])
+        arrows.append((origin, after, "w after", DARK))
+    names = np.empty((0, 2))
+    for i, (start, end, name, colour) in enumerate(arrows):
+        others = [np.linspace(a, b, _DOTS) for j, (a, b, _, _) in enumerate(arrows) if j != i]
+        place = draw_arrow(right, start, end, name, np.vstack([points, names, *others]), color=colour)
+        names = np.vstack([names, place])
 
 
 def _titles(trace: Trace, step: TracedUpdate, x: np.ndarray, sign: float, k: int) -> tuple[str, str]:

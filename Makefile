@@ -48,6 +48,7 @@ hooks: $(READY)
 
 # the site, in out/docs: offline, warnings are errors, and every link inside it is followed
 docs: $(READY)
+	rm -rf docs/api
 	$(BIN)/python -m sphinx -q -E -W --keep-going -d out/doctrees docs out/docs
 	$(BIN)/python docs/check_links.py out/docs
 

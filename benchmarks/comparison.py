@@ -68,7 +68,7 @@ class Result:
         return float(np.mean(self.accuracy[learner]))
 
     def best(self, kind: str, learner: str) -> float:
-        """Return the fewest seconds to "fit" or "predict" that any split took: the others met a busier machine."""
+        """Return the fewest seconds to "fit" or "predict" that any split took: it was held up least."""
         return min(getattr(self, kind)[learner])
 
 
@@ -198,7 +198,7 @@ def tables(results: list[Result]) -> str:
             time_table(results, "fit"),
             "Time of `predict` for the rows left out, likewise:",
             time_table(results, "predict"),
-            f"Measured with {packages}, one thread on a shared machine: times are indications.",
+            f"Measured with {packages}, one thread: times are indications.",
         ]
     )
 

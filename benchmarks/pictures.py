@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from PIL import Image
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -22,7 +20,9 @@ from benchmarks.comparison import LEARNERS
 from benchmarks.workloads import ROOT
 from rosenblatt import Perceptron, dataset_margin, margin
 from rosenblatt.data import make_xor
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE
+from rosenblatt.plots.axes import DARK
+from rosenblatt.plots.plane_lines import BROKEN, Line, draw_line
+from rosenblatt.plots.plane_parts import Frame, Regions, Rows, draw_regions, draw_rows
 
 SHOWN = {
     "Perceptron": "Perceptron",
@@ -55,7 +55,6 @@ def draw_boundaries() -> Figure:
     sets = plane_sets()
     figure = Figure(figsize=(6.4, 10.4), layout="constrained")
     axes = figure.subplots(len(SHOWN), len(sets), squeeze=False)
-    colours = ListedColormap([ORANGE, BLUE])
     for line, learner in zip(axes, SHOWN, strict=True):
         for ax, (name, (rows, labels)) in zip(line, sets.items(), strict=True):
             X, y = rows[:DRAWN], labels[:DRAWN]
@@ -63,22 +62,11 @@ def draw_boundaries() -> Figure:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(X, y)
-            look = {"response_method": "predict", "cmap": colours, "alpha": 0.25, "grid_resolution": 240}
-            shown = DecisionBoundaryDisplay.from_estimator(model, X, ax=ax, eps=0.3, plot_method="pcolormesh", **look)
-            answers = np.asarray(shown.response, dtype=float)
-            if answers.min() < answers.max():
-                ax.contour(
-                    shown.xx0,
-                    shown.xx1,
-                    answers,
-                    levels=[(answers.min() + answers.max()) / 2],
-                    colors=DARK,
-                    linewidths=1,
-                )
-            for label, colour, mark in zip(np.unique(y), (ORANGE, BLUE), ("^", "o"), strict=True):
-                own = X[y == label]
-                ax.scatter(*own.T, s=9, color=colour, marker=mark, edgecolor=DARK, linewidth=0.25)
-            ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
+            frame = Frame.around(X)
+            positive = model.predict(frame.places()) == model.classes_[1]
+            draw_regions(ax, Regions.beside(frame, np.where(positive, 1.0, -1.0)))
+            draw_rows(ax, Rows(X, y, model.classes_))
+            ax.set(xticks=[], yticks=[], xlabel="", ylabel="", aspect="auto")
             title = f"{model.score(rows[DRAWN:], labels[DRAWN:]):.0%} of new rows right"
             ax.set_title(f"{name}\n{title}" if learner == next(iter(SHOWN)) else title, fontsize=8)
         line[0].set_ylabel(SHOWN[learner], fontsize=10)
@@ -111,16 +99,15 @@ def draw_margins() -> Figure:
 
 def _draw_line(ax: Any, X: np.ndarray, y: np.ndarray, w: np.ndarray, b: float) -> None:
     """Draw the points, the line w . x + b = 0, and from the nearest points to it how far it is."""
-    length = np.linalg.norm(w)
-    distances = (X @ w + b) / length
-    nearest = y * distances <= (y * distances).min() * (1 + 1e-9)
-    ax.axline(-b * w / length**2, -b * w / length**2 + [-w[1], w[0]], color=DARK, linewidth=1.6, label="w · x + b = 0")
-    for place, (point, distance) in enumerate(zip(X[nearest], distances[nearest], strict=True)):
-        foot = point - distance * w / length
+    line = Line.of(w, b)
+    assert line is not None
+    distances = y * line.distance(X)
+    draw_line(ax, line, Frame.around(X), linewidth=1.6, label="w · x + b = 0")
+    for place, point in enumerate(X[distances <= distances.min() * (1 + 1e-9)]):
+        ends = zip(point, line.nearest_to(point), strict=True)
         label = "distance of the nearest" if place == 0 else None
-        ax.plot(*zip(point, foot, strict=True), color=DARK, linewidth=1.2, linestyle=(0, (4, 2)), label=label)
-    for label, colour, mark, name in ((1, BLUE, "o", "+1"), (-1, ORANGE, "^", "−1")):
-        ax.scatter(*X[y == label].T, s=60, color=colour, marker=mark, edgecolor=DARK, zorder=3, label=name)
+        ax.plot(*ends, color=DARK, linewidth=1.2, linestyle=BROKEN, label=label)
+    draw_rows(ax, Rows(X, y, np.array([-1, 1])))
     ax.plot(0, 0, "+", color=DARK, markersize=8, linestyle="", label="origin")
     ax.set(xlim=(-1.6, 4.6), ylim=(-1, 5.2), aspect="equal", xticks=range(-1, 5), yticks=range(-1, 6))
     ax.set_xlabel("x1", fontsize=8)

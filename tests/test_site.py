@@ -1,9 +1,12 @@
 """The documentation site: it builds without a warning, its links lead somewhere, and it has every public name."""
 
 import importlib.util
+import os
 import re
+import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -14,12 +17,16 @@ ROOT = Path(__file__).parents[1]
 MODULES = ("data", "figures", "plots", "reproductions", "textbook", "vc")
 
 
-@pytest.fixture(scope="module")
-def check_links():
-    spec = importlib.util.spec_from_file_location("check_links", ROOT / "docs" / "check_links.py")
+def module_of_docs(path):
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "docs" / path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def check_links():
+    return module_of_docs("check_links.py")
 
 
 def public_names():
@@ -53,15 +60,47 @@ def test_links_that_lead_nowhere_are_found(check_links, tmp_path):
     ]
 
 
+def test_pictures_are_drawn_anew_with_another_matplotlib(monkeypatch):
+    gallery = module_of_docs("_ext/gallery.py")
+    before = gallery.source_stamp(True)
+    assert gallery.source_stamp(True) == before
+    monkeypatch.setattr(gallery, "version", lambda name: "99" if name == "matplotlib" else version(name))
+    assert gallery.source_stamp(True) != before
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Return a folder like the repository, with a copy of the pages, without what an earlier build left among them."""
+    for path in ROOT.iterdir():
+        if path.is_file():
+            shutil.copy(path, tmp_path)
+        elif path.name != "docs":
+            (tmp_path / path.name).symlink_to(path)
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("api", "gallery"))
+    return tmp_path
+
+
 @pytest.mark.slow
-def test_the_site_builds_without_a_warning(check_links, tmp_path):
-    options = ["-q", "-W", "--keep-going", "-D", "gallery_pictures=0", "-d", tmp_path / "doctrees"]
+def test_the_site_builds_without_a_warning(check_links, repository, tmp_path_factory):
+    site, doctrees = (tmp_path_factory.mktemp(name) for name in ("site", "doctrees"))
     run = subprocess.run(
-        [sys.executable, "-m", "sphinx", *options, ROOT / "docs", tmp_path / "site"], capture_output=True, text=True
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-D", "gallery_pictures=0"]
+        + ["-d", doctrees, repository / "docs", site],
+        env={**os.environ, "PYTHONPATH": str(repository / "src")},
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
-    assert check_links.faults(tmp_path / "site") == []
-    page = (tmp_path / "site" / "api" / "rosenblatt.Perceptron.html").read_text()
+    assert check_links.faults(site) == []
+    page = (site / "api" / "rosenblatt.Perceptron.html").read_text()
     assert "early_stopping" in page
     assert "[source]" in page
-    assert "test_integers_equal_the_textbook" in (tmp_path / "site" / "seeds.html").read_text()
+    assert "test_integers_equal_the_textbook" in (site / "seeds.html").read_text()
+    names = re.findall(
+        r'href="([\w.]+)\.html[^"]*"[^>]*><code[^>]*>', (site / "api" / "rosenblatt.Trace.html").read_text()
+    )
+    assert {"rosenblatt.trace", "rosenblatt.theory.convergence.trace.TracedUpdate"} <= set(names)
+    assert not [name for name in names if "textbook" in name]
+    figure = re.sub(r"<[^>]+>", "", (site / "gallery" / "figure-4-7.html").read_text())
+    assert "rosenblatt.figures.boundaries:" in figure
+    assert "rosenblatt/figures" not in figure

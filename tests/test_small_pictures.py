@@ -6,7 +6,19 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rosenblatt.small_pictures import Curve, arrows, bars, chart, circle, described, number_line, short_name
+from rosenblatt.small_pictures import (
+    BLUE,
+    GREEN,
+    RED,
+    Curve,
+    arrows,
+    bars,
+    chart,
+    circle,
+    described,
+    number_line,
+    short_name,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert("&")</script>\x00\x1b[31m'
@@ -44,6 +56,35 @@ def test_logarithmic_scales_make_powers_straight():
     (x0, y0), *rest = line
     slopes = [(y - y0) / (x - x0) for x, y in rest]
     assert max(slopes) - min(slopes) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("most", "log", "x_labels"),
+    [
+        (206.9, True, ["1", "10", "100"]),
+        (12.5, False, ["0", "5", "10"]),
+        (35, False, ["0", "35"]),
+        (3.0, True, ["1", "3"]),
+    ],
+)
+def test_axes_have_round_numbers_and_say_their_scale(most, log, x_labels):
+    root = parsed(
+        chart([Curve([1.0 if log else 0.0, most], [1.0, most])], "a line", "k", log=log, end=(most, most, "end"))
+    )
+    below = max(float(line.get("y1")) for line in root.findall(f"{SVG}line")) + 13
+    assert [text.text for text in root.findall(f"{SVG}text") if float(text.get("y")) == below] == x_labels
+    assert ("k, logarithmic axes" in texts(root)) is log
+
+
+@pytest.mark.parametrize("colour", [BLUE, GREEN, RED])
+def test_colours_are_seen_on_light_and_dark_pages(colour):
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    assert 1.05 / (luminance(colour) + 0.05) > 3.0
+    assert (luminance(colour) + 0.05) / (luminance("#111111") + 0.05) > 4.5
 
 
 def test_a_long_curve_keeps_its_ends_and_few_points():
@@ -136,7 +177,7 @@ def test_passes_without_a_mistake_lie_on_the_axis():
 
 
 def test_a_single_pass_is_named_once():
-    assert texts(parsed(chart([Curve([1], [3])], "one", "pass", least=0.0))) == ["pass 1", "0", "3"]
+    assert texts(parsed(chart([Curve([1], [3])], "one", "pass", least=0.0))) == ["pass", "0", "3", "1"]
 
 
 def test_long_names_have_room():

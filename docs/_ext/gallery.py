@@ -13,6 +13,7 @@ import inspect
 import json
 import os
 import re
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
 
-ROOT = Path(__file__).parents[2]
+import rosenblatt
+
 DPI = 150
+DRAWN_WITH = ("matplotlib", "numpy", "scipy", "scikit-learn", "numba")
 _SPECIAL = re.compile(r"([\\*`|_\[\]<>$])")
 
 
@@ -100,9 +103,9 @@ def make_pages(app: Sphinx) -> None:
 
 
 def source_stamp(pictures: bool) -> str:
-    """Return what tells one state of the package's source from another."""
-    digest = hashlib.sha256(str((pictures, DPI)).encode())
-    for path in [*sorted((ROOT / "src").rglob("*.py")), Path(__file__)]:
+    """Return what tells one state of the package, and of the packages that it draws with, from another."""
+    digest = hashlib.sha256(str((pictures, DPI, *map(version, DRAWN_WITH))).encode())
+    for path in [*sorted(Path(rosenblatt.__file__).parent.rglob("*.py")), Path(__file__)]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -114,8 +117,9 @@ def catalogue() -> list[Any]:
 
 def draw(folder: Path, entry: Any, pictures: bool) -> dict[str, Any]:
     """Draw one figure into the folder; return what its page says."""
-    source = os.path.relpath(inspect.getsourcefile(entry.function) or "", ROOT)
-    figure = {"id": entry.id, "title": entry.title, "text": entry.text, "source": source}
+    source = os.path.relpath(inspect.getsourcefile(entry.function) or "", folder.parent)
+    module = entry.function.__module__
+    figure = {"id": entry.id, "title": entry.title, "text": entry.text, "source": source, "module": module}
     if not pictures:
         return figure | {"caption": entry.title, "numbers": {}, "width": 0}
     getLogger(__name__).info("drawing figure %s", entry.id)
@@ -156,8 +160,8 @@ def page_text(figure: dict[str, Any]) -> str:
         lines += ["   :widths: auto", ""]
         for name, value in figure["numbers"].items():
             lines += [f"   * - ``{name}``", f"     - {escaped(value)}"]
-    lines += ["", "The code", "--------", "", f"``{figure['source']}``:", ""]
-    lines += [f".. literalinclude:: /../{figure['source']}", "   :language: python", ""]
+    lines += ["", "The code", "--------", "", f"``{figure['module']}``:", ""]
+    lines += [f".. literalinclude:: /{figure['source']}", "   :language: python", ""]
     return "\n".join(lines)
 
 

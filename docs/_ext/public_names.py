@@ -7,6 +7,7 @@ is a public name (``Perceptron``, ``vc.growth``, ``plots.plot_proof``) leads to 
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import re
 from typing import Any
 
@@ -34,18 +35,43 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def find_name(
     app: Sphinx, env: Any, node: addnodes.pending_xref, contents: nodes.TextElement
 ) -> nodes.reference | None:
-    """Return a link to the public name that a reference means, None where there is none."""
+    """Return a link to the public name that a reference means; None, and so a warning, where that is not certain."""
     if node.get("refdomain") != "py":
         return None
     ending = "." + node["reftarget"].rpartition(".")[2]
-    for name, entry in env.domains.python_domain.objects.items():
-        elsewhere = "textbook" not in f"{node['reftarget']} {node.get('py:module')}"
-        if elsewhere and name.startswith("rosenblatt.textbook."):
-            continue  # its plain words, such as Step, are not meant elsewhere
-        if name.endswith(ending) and entry.objtype in ("class", "exception", "function", "module"):
-            uri = app.builder.get_relative_uri(node["refdoc"], entry.docname) + f"#{entry.node_id}"
-            return nodes.reference("", "", contents, refuri=uri, internal=True)
-    return None
+    objects = env.domains.python_domain.objects
+    alike = [name for name, entry in objects.items() if name.endswith(ending) and is_own_page(entry)]
+    meant = looked_up(node["reftarget"], node.get("py:module"), node.get("py:class"))
+    found = alike if meant is None else [name for name in alike if imported(name) is meant]
+    if len(found) != 1:
+        return None
+    entry = objects[found[0]]
+    uri = app.builder.get_relative_uri(node["refdoc"], entry.docname) + f"#{entry.node_id}"
+    return nodes.reference("", "", contents, refuri=uri, internal=True)
+
+
+def is_own_page(entry: Any) -> bool:
+    """Return whether an entry of the reference is a thing with a page of its own, by the name that users write."""
+    return entry.objtype in ("class", "exception", "function", "module") and not entry.aliased
+
+
+def looked_up(target: str, module: str | None, owner: str | None) -> Any:
+    """Return what a name means in the module that a docstring is written in, None where it has no meaning there.
+
+    ``owner`` is the class that the docstring is part of, as ``module`` shows it, which may not be where it is written.
+    """
+    if target.startswith("rosenblatt."):
+        return imported(target)
+    home = getattr(imported(f"{module}.{owner}"), "__module__", module) if owner else module
+    return imported(f"{home}.{target}")
+
+
+def imported(name: str) -> Any:
+    """Return what has a dotted name, None where nothing has it."""
+    try:
+        return pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError):
+        return None
 
 
 def link_inline_code(app: Sphinx, doctree: nodes.document) -> None:

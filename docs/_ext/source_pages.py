@@ -12,6 +12,7 @@ import functools
 import html
 import importlib
 import inspect
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,7 +89,7 @@ def linked_file(app: Sphinx, folder: Path, node: nodes.Element) -> Path | None:
         return None
     for start in (folder, ROOT):  # what stands at the root, such as the list of changes, is included in a page
         for ending in ("", ".md"):
-            path = (start / (node["reftarget"] + ending)).resolve()
+            path = Path(os.path.normpath(start / (node["reftarget"] + ending)))
             if path.exists() and path.is_relative_to(ROOT) and path != ROOT:
                 return path
     return None

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt import (
     AveragedPerceptron,
     Circle,
+    HalfSpace,
     KernelPerceptron,
     Outside,
     Perceptron,
@@ -20,9 +21,11 @@ from rosenblatt import (
     VotedPerceptron,
     dataset_margin,
     fewest_mistakes,
+    fit_circle,
     proof,
     separability,
     separation,
+    trace,
 )
 from rosenblatt.theory.verdicts import Undecided
 
@@ -90,7 +93,19 @@ def test_a_report_draws_the_mistakes_of_each_pass():
     top, bottom = min(y for _, y in line), max(y for _, y in line)
     heights = [(bottom - y) / (bottom - top) * max(report.mistakes_by_pass) for _, y in line]
     np.testing.assert_allclose(heights, report.mistakes_by_pass, atol=0.05)
-    assert "Mistakes by pass" in picture.get("aria-label")
+    named = ", ".join(map(str, report.mistakes_by_pass))
+    assert picture.get("aria-label") == f"Mistakes by pass: {named}."
+
+
+def test_a_trace_draws_its_mistakes_and_lists_a_few_updates():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    run = trace(X, X[:, 0] * X[:, 1] > 0, max_iter=5)
+    html = run._repr_html_()
+    (picture,) = pictures(html)
+    assert len(picture.find(f"{SVG}polyline").get("points").split()) == run.passes
+    assert len(parsed(html).findall(".//tbody/tr")) == 12 < run.updates
+    assert f"12 of {run.updates} updates" in html
+    assert html.count(str(run).splitlines()[0]) == 1
 
 
 def test_labels_of_a_report_are_escaped_and_counted():
@@ -158,3 +173,10 @@ def test_classes_that_look_alike_have_a_line_each():
 def test_one_label_and_no_mistakes_have_no_picture():
     for answer in (separability([[1.0]], ["a"]), fewest_mistakes(LINE, SIDES), Circle([1, 2, 3], 4)):
         assert pictures(answer._repr_html_()) == []
+
+
+@pytest.mark.parametrize(
+    "shape", [HalfSpace([1, 0], -2), fit_circle(CORNERS, XOR)], ids=lambda shape: type(shape).__name__
+)
+def test_a_shape_without_a_picture_is_its_words(shape):
+    assert "".join(parsed(shape._repr_html_()).itertext()) == str(shape)

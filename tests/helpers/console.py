@@ -66,10 +66,16 @@ def commands(block):
 def run(words):
     """Run a command in the working folder; return its exit code and what it prints, errors among it.
 
-    The command ``rosenblatt`` runs in this process, which is quicker, unless the shell has a part in it.
+    The command ``rosenblatt`` and ``python -c`` run in this process, which is quicker, unless the shell has a part in
+    it that is more than ``| head``.
     """
-    if words.startswith("rosenblatt ") and not SHELL & set(words):
-        return _run_here(shlex.split(words)[1:])
+    alone, head, lines = words.partition(" | head -")
+    name, *arguments = shlex.split(alone)
+    if name == "rosenblatt" and not SHELL & set(alone):
+        code, printed = _run_here(lambda: app(arguments, prog_name="rosenblatt"))
+        return code, "".join(printed.splitlines(keepends=True)[: int(lines)]) if head else printed
+    if name == "python" and arguments[:1] == ["-c"] and len(arguments) == 2 and not head:
+        return _run_here(lambda: exec(arguments[1], {}))
     python = shlex.quote(sys.executable)
     ours = f'rosenblatt() {{ {python} -m rosenblatt "$@"; }}; python() {{ {python} "$@"; }}\n'
     done = subprocess.run(
@@ -78,11 +84,11 @@ def run(words):
     return done.returncode, done.stdout
 
 
-def _run_here(arguments):
+def _run_here(call):
     code, output = 0, io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     with redirect_stdout(output), redirect_stderr(output):
         try:
-            app(arguments, prog_name="rosenblatt")
+            call()
         except SystemExit as ended:
             code = ended.code or 0
     return code, output.buffer.getvalue().decode()

@@ -47,6 +47,9 @@ class Shape:
     def __repr__(self) -> str:
         return str(self)
 
+    def _repr_html_(self) -> str:
+        return described([str(self)])
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Ball(Shape):
@@ -67,7 +70,7 @@ class _Ball(Shape):
 
     def _repr_html_(self) -> str:
         if len(self.center) != 2:
-            return described([str(self)])
+            return super()._repr_html_()
         center, radius = vector_text(self.center), number_text(self.radius)
         return described([str(self)], circle(center, radius, str(self), isinstance(self, Circle)))
 
@@ -205,6 +208,9 @@ class NoCircle:
         )
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return described([str(self)])
 
     def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
         """Return whether the points confirm this, recomputed in fractions, with rows of different classes."""

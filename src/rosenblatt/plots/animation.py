@@ -19,7 +19,7 @@ from rosenblatt.plots.plane_parts import Frame, column_names, draw_legend, draw_
 from rosenblatt.plots.player import player_page
 from rosenblatt.plots.update import draw_weights, traced_rows
 from rosenblatt.storage.atomic import write_atomically
-from rosenblatt.theory.convergence.trace import Step, Trace
+from rosenblatt.theory.convergence.trace import Trace, TracedUpdate
 
 _LONGEST = 600_000  # milliseconds of a frame: a GIF has room for little more
 
@@ -131,7 +131,7 @@ def _ending(path: Any) -> str:
     return ending
 
 
-def _steps(trace: Trace, most: int) -> list[tuple[Step, Line | None]]:
+def _steps(trace: Trace, most: int) -> list[tuple[TracedUpdate, Line | None]]:
     """Return the updates to draw, each with the line of the weights before it."""
     wanted = {i + 1 for i in evenly_chosen(len(trace), most)}
     found, before = [], (np.zeros(2), 0.0)
@@ -142,7 +142,7 @@ def _steps(trace: Trace, most: int) -> list[tuple[Step, Line | None]]:
     return found
 
 
-def _title(trace: Trace, step: Step) -> str:
+def _title(trace: Trace, step: TracedUpdate) -> str:
     """Return which update it is, in words."""
     last = step.k == len(trace)
     end = "; then a pass without a mistake" if last and trace.converged else ""

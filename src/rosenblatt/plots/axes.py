@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from rosenblatt.label_text import label_text
+from rosenblatt.small_pictures import DOTS_UP_TO as DOTS_UP_TO
 from rosenblatt.theory.inputs import check_labels as labels_of_rows
 
 P = ParamSpec("P")
@@ -20,7 +21,6 @@ Axes: TypeAlias = Any  # matplotlib's, which may not be installed
 
 # Okabe and Ito's colours, told apart with every kind of colour vision
 BLUE, ORANGE, GREEN, DARK = "#0072B2", "#E69F00", "#009E73", "#333333"
-DOTS_UP_TO = 40  # a curve of up to so many points gets a dot for each of them
 MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
 _BRIGHTNESS = 0.299, 0.587, 0.114  # the shares of red, green and blue
 

@@ -24,10 +24,10 @@ from rosenblatt.plots.axes import (
 )
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.convergence.proof import Proof
+from rosenblatt.theory.convergence.squeeze_picture import EVEN_UP_TO
 from rosenblatt.theory.words import bound_text
 
 _POINTS = 2000  # points of a curve; of a run with more updates, so many are drawn, evenly chosen
-_EVEN_UP_TO = 5  # a bound of up to so many times the updates fits on even scales; beyond, they are logarithmic
 
 
 @closes_on_error
@@ -124,7 +124,7 @@ def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, floa
     if not isinstance(proof, Proof):
         raise ValueError(f"{name} draws what rosenblatt.proof returns, got {type(proof).__name__}.")
     n, end = proof.updates, proof.bound
-    even = end <= _EVEN_UP_TO * n
+    even = end <= EVEN_UP_TO * n
     k = np.linspace(0.0, 1.12 * end, _POINTS) if even else np.geomspace(1.0, end * end**0.12, _POINTS)
     return axes_for(ax), n, end, even, k
 

@@ -19,7 +19,7 @@ from rosenblatt.plots.plane_parts import (
     draw_rows,
     plane_points,
 )
-from rosenblatt.theory.convergence.trace import Step, Trace
+from rosenblatt.theory.convergence.trace import Trace, TracedUpdate
 from rosenblatt.theory.floats import rounded_product
 from rosenblatt.theory.words import true_minus
 
@@ -154,7 +154,7 @@ def _draw_sum(left: Axes, right: Axes, weights: np.ndarray, sign: float, points:
         names = np.vstack([names, place])
 
 
-def _titles(trace: Trace, step: Step, x: np.ndarray, sign: float, k: int) -> tuple[str, str]:
+def _titles(trace: Trace, step: TracedUpdate, x: np.ndarray, sign: float, k: int) -> tuple[str, str]:
     """Return what happened to the activation of the row, in words."""
     name = "w·x + b" if trace.fit_intercept else "w·x"
     square, rise = ("|x|² + 1", float(x @ x) + 1) if trace.fit_intercept else ("|x|²", float(x @ x))

@@ -5,13 +5,15 @@ stand out on both, and each comes with a stroke or a mark of its own. A picture 
 (``aria-label``), and takes a few kilobytes, however many numbers there are.
 """
 
-from rosenblatt.small_pictures.charts import Curve, bars, chart
+from rosenblatt.small_pictures.charts import DOTS_UP_TO, Curve, bars, chart
 from rosenblatt.small_pictures.marks import arrows, circle, number_line
-from rosenblatt.small_pictures.markup import BLUE, GREEN, RED, described, short_name
+from rosenblatt.small_pictures.markup import BLUE, GREEN, MOST_ROWS, RED, described, short_name
 
 __all__ = [
     "BLUE",
+    "DOTS_UP_TO",
     "GREEN",
+    "MOST_ROWS",
     "RED",
     "Curve",
     "arrows",

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rosenblatt.evenly import evenly_chosen
-from rosenblatt.small_pictures.markup import BLUE, line, number, pixel, room_for, scale, svg, text
+from rosenblatt.small_pictures.markup import BLUE, MOST_ROWS, line, number, pixel, room_for, scale, svg, text
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW, _ROW = 360, 110, 56, 8, 34, 16
-_MOST_POINTS, _DOTS_UP_TO, _MOST_BARS = 120, 40, 12
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW, _ROW = 360, 110, 56, 8, 48, 16
+_MOST_POINTS, _MOST_TICKS = 120, 4
+DOTS_UP_TO = 40
+"""A curve of up to so many points gets a dot for each of them."""
 
 
 class Numbers(Protocol):
@@ -49,7 +51,9 @@ def chart(
     end: tuple[float, float, str] | None = None,
     least: float | None = None,
 ) -> str:
-    """Draw curves over one horizontal axis, with the smallest and the largest number beside each axis.
+    """Draw curves over one horizontal axis, with numbers beside each axis.
+
+    They are the smallest and the largest where both are whole, as counts are, and else round ones between them.
 
     Parameters
     ----------
@@ -60,7 +64,7 @@ def chart(
     x_name : str
         What the horizontal axis counts.
     log : bool
-        Whether both scales are logarithmic.
+        Whether both scales are logarithmic, which the picture says.
     end : x, y and words, optional
         A point to mark by a star.
     least : float, optional
@@ -84,12 +88,10 @@ def chart(
     parts = [
         line(_LEFT, bottom, _WIDTH - 10, bottom),
         line(_LEFT, _TOP, _LEFT, bottom),
-        text((_LEFT + _WIDTH) / 2, bottom + 13, x_name if min(xs) < max(xs) else f"{x_name} {number(xs[0])}", "middle"),
-        *(text(_LEFT - 5, to_y(y) + 4, number(y), "end") for y in dict.fromkeys([low, high])),
+        text((_LEFT + _WIDTH) / 2, bottom + 27, x_name + ", logarithmic axes" * log, "middle"),
+        *(text(_LEFT - 5, to_y(y) + 4, number(y), "end") for y in ticks(low, high, log)),
+        *(text(to_x(x), bottom + 13, number(x), "middle") for x in ticks(min(xs), max(xs), log)),
     ]
-    if min(xs) < max(xs):
-        parts.append(text(to_x(min(xs)), bottom + 13, number(min(xs))))
-        parts.append(text(to_x(max(xs)), bottom + 13, number(max(xs)), "end"))
     for curve, points in zip(curves, drawn, strict=True):
         parts.append(_curve(curve, [(to_x(x), to_y(y)) for x, y in points]))
     for x, y in marked:
@@ -101,6 +103,28 @@ def chart(
         x = 8 + (i % 2) * 190
         parts.append(f'<g transform="translate({x} {y})">{swatch}{text(28 if swatch else 9, 0, label)}</g>')
     return svg(_WIDTH, bottom + _BELOW - 12 + _ROW * ((len(legend) + 1) // 2), words, *parts)
+
+
+def ticks(low: float, high: float, log: bool = False) -> list[float]:
+    """Return the numbers to write beside an axis: its ends where both are whole, else up to four round ones.
+
+    >>> ticks(0, 35), ticks(0.3, 12.5), ticks(1, 206.9, log=True), ticks(2.5, 2.5)
+    ([0, 35], [5.0, 10.0], [1.0, 10.0, 100.0], [2.5])
+    """
+    if log:
+        first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+        powers = range(first, last + 1, 1 + max(0, last - first) // _MOST_TICKS)
+        return [10.0**k for k in powers] if len(powers) > 1 else [*dict.fromkeys([low, high])]
+    span = high / 2 - low / 2  # of numbers as large as floats are
+    if not 0.0 < span < math.inf or (low == int(low) and high == int(high)):
+        return [*dict.fromkeys([low, high])]
+    unit = 10.0 ** math.floor(math.log10(span))
+    steps = (step * unit for step in (0.5, 1.0, 2.0, 5.0, 10.0))
+    for step in steps:
+        places = range(math.ceil(low / step), math.floor(high / step) + 1)
+        if len(places) <= _MOST_TICKS:
+            break
+    return [place * step for place in places]
 
 
 def _has_place(point: Sequence[float], log: bool) -> bool:
@@ -117,7 +141,7 @@ def _scale(low: float, high: float, start: float, end: float, log: bool) -> Call
 def _curve(curve: Curve, places: list[tuple[float, float]]) -> str:
     joined = " ".join(f"{pixel(x)},{pixel(y)}" for x, y in places)
     dots = ""
-    if not curve.dash and len(places) <= _DOTS_UP_TO:
+    if not curve.dash and len(places) <= DOTS_UP_TO:
         dots = "".join(f'<circle cx="{pixel(x)}" cy="{pixel(y)}" r="2.2"/>' for x, y in places)
         dots = f'<g fill="{curve.colour}">{dots}</g>'
     return f'<polyline points="{joined}" fill="none" {_stroke(curve)}/>{dots}'
@@ -139,7 +163,7 @@ def bars(values: Mapping[str, float], words: str) -> str:
     >>> picture.count("<rect"), ">row 3</text>" in picture, ">0.25</text>" in picture
     (2, True, True)
     """
-    shown = [(label, float(value)) for label, value in list(values.items())[:_MOST_BARS]]
+    shown = [(label, float(value)) for label, value in list(values.items())[:MOST_ROWS]]
     sizes = [value for _, value in shown if math.isfinite(value)]
     to_x = scale(0.0, max(sizes, default=0.0), 0.0, 160.0) if max(sizes, default=0.0) > 0.0 else lambda value: 0.0
     left, parts = room_for(values), []

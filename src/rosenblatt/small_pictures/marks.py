@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from rosenblatt.small_pictures.markup import BLUE, RED, line, number, pixel, room_for, scale, svg, text
+from rosenblatt.small_pictures.markup import BLUE, MOST_ROWS, RED, line, number, pixel, room_for, scale, svg, text
 
-_WIDTH, _MIDDLE, _ROW, _MOST_ROWS = 360, 26, 16, 12
+_WIDTH, _MIDDLE, _ROW = 360, 26, 16
 _APART = 90
 """Pixels between two numbers that are written beside each other."""
 
@@ -57,7 +57,7 @@ def arrows(directions: Mapping[str, str], words: str) -> str:
     >>> "age" in picture, picture.count("<path"), picture.count("<circle")
     (True, 1, 1)
     """
-    shown = list(directions.items())[:_MOST_ROWS]
+    shown = list(directions.items())[:MOST_ROWS]
     names = room_for(directions)
     left, middle, right = (names + x for x in (25, 100, 175))
     parts = [text(left, 12, "−∞", "middle"), text(middle, 12, "0", "middle"), text(right, 12, "+∞", "middle")]

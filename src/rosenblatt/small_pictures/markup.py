@@ -7,7 +7,9 @@ import math
 import re
 from collections.abc import Callable, Iterable
 
-BLUE, RED, GREEN = "#0072B2", "#D55E00", "#009E73"  # of Okabe and Ito; 3 to 1 or more on white and on black
+BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near those of Okabe and Ito; 3 to 1 or more on white and on black
+MOST_ROWS = 12
+"""The rows of a picture or a table in a notebook; others are counted below it."""
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML has no place for
 _LONGEST_NAME, _LONGEST_SENTENCE = 32, 700
 
@@ -87,13 +89,15 @@ def number(value: float) -> str:
     """Return a number as it is written beside an axis: integers whole below a million, others with four digits.
 
     >>> number(12345), number(0.123456), number(1e300), number(-0.0), number(-math.inf)
-    ('12,345', '0.1235', '1e+300', '0', '-∞')
+    ('12,345', '0.1235', '1e+300', '0', '−∞')
     """
     if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    if math.isfinite(value) and value == int(value) and abs(value) < 1e6:
-        return f"{int(value):,}"
-    return f"{value:.4g}"
+        written = "∞" if value > 0 else "-∞"
+    elif math.isfinite(value) and value == int(value) and abs(value) < 1e6:
+        written = f"{int(value):,}"
+    else:
+        written = f"{value:.4g}"
+    return written.replace("-", "−")
 
 
 def scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:

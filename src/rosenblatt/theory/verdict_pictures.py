@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from rosenblatt.label_text import label_text
 from rosenblatt.plurals import count_of
-from rosenblatt.small_pictures import bars, described, short_name
+from rosenblatt.small_pictures import MOST_ROWS, bars, described, short_name
 from rosenblatt.tables import Table
 from rosenblatt.theory.inputs import Floats
 from rosenblatt.theory.words import rows_text
-
-_MOST_CLASSES = 12
 
 
 def draw_weights(alpha: Floats, support: NDArray[np.intp]) -> str:
@@ -34,7 +32,7 @@ def show_verdicts(verdicts: Mapping[Any, tuple[str, float, float, int]]) -> str:
     """
     yes = sum(low > 0 for _, low, _, _ in verdicts.values())
     sentence = f"{yes:,} of {count_of(len(verdicts), 'class')} can be separated from the rest by a hyperplane."
-    shown = [(short_name(label_text(label)), *verdict) for label, verdict in [*verdicts.items()][:_MOST_CLASSES]]
+    shown = [(short_name(label_text(label)), *verdict) for label, verdict in [*verdicts.items()][:MOST_ROWS]]
     names, kinds, lows, highs, rows = zip(*shown, strict=True) if shown else ((), (), (), (), ())
     table = Table(
         {

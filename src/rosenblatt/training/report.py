@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from rosenblatt.label_text import label_text
 from rosenblatt.plurals import count_of, list_some, name_some, percent
-from rosenblatt.small_pictures import Curve, chart, described, short_name
+from rosenblatt.small_pictures import MOST_ROWS, Curve, chart, described, short_name
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.tables import Table
 from rosenblatt.training.dual.state import DualState
@@ -19,8 +19,6 @@ from rosenblatt.training.early_stopping import EarlyStoppingFacts
 from rosenblatt.training.pass_state import CutPass
 from rosenblatt.training.proved_margins import LARGEST, dual_margins, linear_margins
 from rosenblatt.training.run_state import RunState
-
-_MOST_CLASSES = 12  # a notebook shows so many of them
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,16 +120,8 @@ class Report:
         return f"<{type(self).__name__}: {made}; {result}>"
 
     def _repr_html_(self) -> str:
-        table = self._table(most=_MOST_CLASSES)._repr_html_() if self.by_class else ""
-        return described(self._sentences(), self._picture(), table)
-
-    def _picture(self) -> str:
-        """Draw the mistakes of each pass, for notebooks."""
-        mistakes = self.mistakes_by_pass
-        if not mistakes:
-            return ""
-        words = f"Mistakes by pass: {name_some(mistakes)}, {mistakes[-1]} in the last."
-        return chart([Curve(range(1, len(mistakes) + 1), mistakes, "mistakes")], words, "pass", least=0.0)
+        table = self._table(most=MOST_ROWS)._repr_html_() if self.by_class else ""
+        return described(self._sentences(), draw_mistakes(self.mistakes_by_pass), table)
 
     @property
     def _last_mistakes(self) -> int:
@@ -217,6 +207,22 @@ class KernelReport(Report):
 
     def _proved(self) -> list[str]:
         return super()._proved() if math.isfinite(self.margin_high) else []
+
+
+def draw_mistakes(mistakes: Sequence[int]) -> str:
+    """Draw the mistakes of each pass as a small picture, for notebooks.
+
+    >>> "Mistakes by pass: 3, 1, 0." in draw_mistakes([3, 1, 0])
+    True
+    >>> "Mistakes by pass: 9, 8, 7, 6, 5 and 5 more; 0 in the last." in draw_mistakes(range(9, -1, -1))
+    True
+    """
+    if not mistakes:
+        return ""
+    named = name_some(mistakes)
+    last = f"; {mistakes[-1]} in the last" if "more" in named else ""
+    passes = range(1, len(mistakes) + 1)
+    return chart([Curve(passes, mistakes, "mistakes")], f"Mistakes by pass: {named}{last}.", "pass", least=0.0)
 
 
 def _updates(bound: float) -> str:

@@ -14,12 +14,13 @@ from rosenblatt.theory.words import bound_text
 if TYPE_CHECKING:
     from rosenblatt.theory.convergence.proof import Proof
 
-_EVEN_UP_TO = 5  # a bound of up to so many times the updates fits on even scales; beyond, they are logarithmic
+EVEN_UP_TO = 5
+"""A bound of up to so many times the updates fits on even scales; beyond, they are logarithmic."""
 
 
 def draw_squeeze(proof: Proof) -> str:
     """Draw k gamma <= w*.w <= |w| <= sqrt(k) R over the updates k, up to where the two bounds meet."""
-    log = proof.bound > _EVEN_UP_TO * proof.updates
+    log = proof.bound > EVEN_UP_TO * proof.updates
     k = np.geomspace(1.0, proof.bound, 40) if log else np.linspace(0.0, proof.bound, 40)
     curves = [
         Curve(k, np.sqrt(k) * proof.R, "√k·R, at least |w|", RED, "6 3"),

@@ -14,6 +14,7 @@ from rosenblatt.evenly import evenly_chosen
 from rosenblatt.parameters import check_integer
 from rosenblatt.plurals import count_of
 from rosenblatt.rounding import TINY
+from rosenblatt.small_pictures import MOST_ROWS, described
 from rosenblatt.tables import Table
 from rosenblatt.theory.convergence.inequalities import rounding
 from rosenblatt.theory.floats import rounded_product
@@ -31,13 +32,14 @@ from rosenblatt.theory.words import number_text, vector_text
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
+from rosenblatt.training.report import draw_mistakes
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.starts import new_state
 
 _CHUNK = 1 << 20  # numbers in the weight vectors that are made together
 
 
-class Step(NamedTuple):
+class TracedUpdate(NamedTuple):
     """One update: the row that was wrong, its activation before, and the weights after."""
 
     k: int
@@ -53,8 +55,9 @@ class Step(NamedTuple):
 class Trace:
     """Every update of a run of the perceptron from zero; `trace` makes it.
 
-    ``len`` counts the updates and iterating gives a `Step` for each: k, pass_number, row, label, activation, w and b.
-    Weights are made again from the rows when they are asked for, so that a trace takes no more memory than the data.
+    ``len`` counts the updates and iterating gives a `TracedUpdate` for each, which has k, pass_number, row, label,
+    activation, w and b. Weights are made again from the rows when they are asked for, so that a trace takes no more
+    memory than the data.
 
     Attributes
     ----------
@@ -115,7 +118,7 @@ class Trace:
     def __len__(self) -> int:
         return self.updates
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[TracedUpdate]:
         k = 0
         for _, W in self._walk():
             for long in W[1:]:
@@ -130,7 +133,7 @@ class Trace:
             long = W[-1]
         return self._split(long.copy())
 
-    def step(self, k: int) -> Step:
+    def step(self, k: int) -> TracedUpdate:
         """Return update ``k``, from 1."""
         k = check_integer("k", k, 1, most=self.updates)
         return self._step(k - 1, *self.weights(k))
@@ -173,9 +176,14 @@ class Trace:
 
     __repr__ = __str__
 
-    def _step(self, i: int, w: Floats, b: float) -> Step:
+    def _repr_html_(self) -> str:
+        table = self.table(MOST_ROWS)
+        updates = Table(table.to_dict(), notes=table.notes)._repr_html_() if self.updates else ""
+        return described(str(self).splitlines(), draw_mistakes(self.mistakes_by_pass.tolist()), updates)
+
+    def _step(self, i: int, w: Floats, b: float) -> TracedUpdate:
         label = self.label[i : i + 1].tolist()[0]
-        return Step(i + 1, int(self.pass_number[i]), int(self.row[i]), label, float(self.activation[i]), w, b)
+        return TracedUpdate(i + 1, int(self.pass_number[i]), int(self.row[i]), label, float(self.activation[i]), w, b)
 
     def _split(self, long: Floats) -> tuple[Floats, float]:
         return (long[:-1], float(long[-1])) if self.fit_intercept else (long, 0.0)

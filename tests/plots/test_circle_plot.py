@@ -133,7 +133,7 @@ def test_what_cannot_be_drawn_is_refused():
 def test_points_that_are_no_numbers_are_refused_before_a_figure_is_made():
     before = pyplot.get_fignums()
     for wrong in (np.nan, np.inf):
-        with pytest.raises(ValueError, match=r"draws finite numbers, got \[2.0, (nan|inf)\] in row 1: leave"):
+        with pytest.raises(ValueError, match=r"draws finite numbers, got \(2, (nan|inf)\) in row 1: leave"):
             plot_circle(Circle([0, 0], 1), [[0.0, 0.0], [2.0, wrong]], [1, 0])
     assert pyplot.get_fignums() == before
 

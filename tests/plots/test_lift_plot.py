@@ -91,7 +91,7 @@ def test_the_outside_of_a_large_circle_and_one_point_of_each_class():
 
 
 def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(ValueError, match=r"axes of three dimensions, got plain ones"):
+    with pytest.raises(ValueError, match=r"Axes of three dimensions, got plain ones"):
         plot_lift(fit_circle(X, Y), X, Y, Figure().subplots())
     scaled = make_pipeline(SphereLift(), StandardScaler(), Perceptron(max_iter=100_000, random_state=0)).fit(X, Y)
     with pytest.raises(ValueError, match="needs a model of the three features"):

@@ -249,7 +249,7 @@ def test_weights_that_are_zero_are_drawn_and_named():
 
 def test_projection_refuses_labels_that_do_not_fit():
     model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
-    with pytest.raises(ValueError, match=r"one label for each of the 120 rows, got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"one label for each of the 120 rows, got an array of shape \(3,\)"):
         plot_projection(model, X, SEPARABLE[:3], axes())
     with pytest.raises(ValueError, match="labels that the model was trained with, got 'maybe'"):
         plot_projection(model, X[:1], ["maybe"], axes())

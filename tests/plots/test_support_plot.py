@@ -243,7 +243,7 @@ def test_what_cannot_be_drawn_is_refused():
     model = SVC().fit(X, NAMES)
     with pytest.raises(ValueError, match=r"rows of two features, got shape \(80, 3\)"):
         plot_support(model, np.zeros((80, 3)), NAMES, axes())
-    with pytest.raises(ValueError, match=r"one label for each of the 80 rows, got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"one label for each of the 80 rows, got an array of shape \(3,\)"):
         plot_support(model, X, NAMES[:3], axes())
     with pytest.raises(ValueError, match="labels that the model was trained with, got 'maybe'"):
         plot_support(model, X[:1], ["maybe"], axes())

@@ -124,10 +124,13 @@ def test_it_makes_its_own_figure():
 def test_what_cannot_be_drawn_is_a_sentence():
     with pytest.raises(TypeError, match=r"plot_update draws what rosenblatt\.trace returned, got list"):
         plot_update([1], 1, X, Y, axes())
-    with pytest.raises(ValueError, match="the number of an update, from 1 to"):
+    with pytest.raises(ValueError, match="k must be an integer from 1 to"):
         plot_update(WITH_BIAS, 0, X, Y, axes())
     with pytest.raises(ValueError, match="the rows and labels that the trace is of, got others"):
         plot_update(WITH_BIAS, 1, X, Y[::-1], axes())
+    for draw in (lambda rows: plot_update(WITH_BIAS, 1, rows, Y, axes()), lambda rows: animate(WITH_BIAS, rows, Y)):
+        with pytest.raises(ValueError, match="the rows and labels that the trace is of, got others"):
+            draw(7 * X + 3)
     with pytest.raises(ValueError, match=r"rows of two features, got shape \(20, 3\)"):
         plot_update(WITH_BIAS, 1, np.ones((20, 3)), Y, axes())
 

@@ -6,9 +6,28 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 
-from rosenblatt import Undecided, dataset_margin, separability
-from rosenblatt.plots import plot_verdict
+from rosenblatt import (
+    KernelPerceptron,
+    Perceptron,
+    SphereLift,
+    Undecided,
+    dataset_margin,
+    fit_circle,
+    separability,
+    trace,
+)
+from rosenblatt.plots import (
+    plot_circle,
+    plot_plane,
+    plot_projection,
+    plot_support,
+    plot_update,
+    plot_verdict,
+    plot_votes,
+)
 from rosenblatt.plots.hulls import convex_hull
 
 SQUARE = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
@@ -37,7 +56,7 @@ def rings(ax):
 
 
 def cross(ax):
-    (found,) = [line for line in ax.get_lines() if line.get_marker() == "x"]
+    (found,) = [line for line in ax.get_lines() if line.get_marker() == "X"]
     return np.ravel(found.get_data())
 
 
@@ -75,14 +94,14 @@ def test_an_inseparable_set_has_hulls_that_share_the_mean_of_either_class():
     for name in ("ham", "spam"):
         alpha = np.where(name == NAMES, found.alpha, 0)
         np.testing.assert_allclose(cross(ax), alpha @ CLOUDS / alpha.sum())
-    for patch, name in zip(ax.patches, ("ham", "spam"), strict=True):
+    for patch, name in zip(ax.patches, ("spam", "ham"), strict=True):
         corners = patch.get_xy()[:-1]
         edges = np.roll(corners, -1, axis=0) - corners
         for point in (cross(ax), *CLOUDS[name == NAMES]):
             away = point - corners
             assert (edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0] >= -1e-9).all()
-    assert bool(ax.patches[0].get_hatch()) != bool(ax.patches[1].get_hatch())
-    assert legend(ax)[-1] == "in both hulls: ({:.4g}, {:.4g})".format(*cross(ax))
+    assert [line.get_linestyle() for line in ax.get_lines()[:2]] == ["-", "--"]  # told apart without colours
+    assert "in both hulls: ({:.4g}, {:.4g})".format(*cross(ax)) in legend(ax)
 
 
 def test_xor_crosses_in_its_middle_with_halves():
@@ -130,9 +149,9 @@ def test_one_class_and_several_against_one():
 
 
 def test_what_is_undecided_is_said():
-    found = Undecided(-0.1, 0.25, np.array([1.0, 0.0]), 0.0, np.full(4, 0.25), 1)
+    found = Undecided(-0.1, 0.5, np.array([1.0, 0.0]), 0.0, np.full(4, 0.25), 1)
     ax = plot_verdict(found, SQUARE, [0, 0, 1, 1], axes())
-    assert ax.get_title() == "Undecided: no line has a margin\nabove 0.25 (geometric)"
+    assert ax.get_title() == "Undecided: no line has a margin\nabove 0.5 (geometric)"
     assert not ax.patches
     through_origin = dataset_margin(SQUARE[:2], [0, 1], "homogeneous")
     ax = plot_verdict(through_origin, SQUARE[:2], [0, 1], axes())
@@ -153,8 +172,56 @@ def test_what_cannot_be_drawn_is_a_sentence():
         plot_verdict(found, np.ones((4, 3)), [0, 0, 0, 1], axes())
     with pytest.raises(ValueError, match="the 4 rows that the verdict is about"):
         plot_verdict(found, SQUARE[1:], [0, 0, 1], axes())
-    with pytest.raises(ValueError, match="the 4 rows that the verdict is about"):
-        plot_verdict(found, SQUARE, [0, 0, 0, 2], axes())
+    for X, y in ((SQUARE, [0, 0, 0, 2]), (SQUARE, [0, 1, 1, 0]), (7 * SQUARE + 3, [0, 0, 0, 1])):
+        with pytest.raises(ValueError, match="the 4 rows that the verdict is about"):
+            plot_verdict(found, X, y, axes())
+    crossed = separability(SQUARE, [0, 1, 1, 0])
+    with pytest.raises(ValueError, match=r"the 4 rows .* got others, for which it does not hold"):
+        plot_verdict(crossed, SQUARE, [0, 0, 0, 1], axes())
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        ([[0, 0], [0, np.nan], [1, 0], [1, 1]], r"draws finite numbers, got \(0, nan\) in row 1: leave such rows out"),
+        ([[0, 0], [0, 1], [np.inf, 0], [1, 1]], r"draws finite numbers, got \(inf, 0\) in row 2"),
+        ((2 * SQUARE - 1) * 1e308, r"numbers up to 1e\+100 that can be told apart, got -1e\+308 to 1e\+308 and"),
+        (SQUARE * 1e-300, "got 0 to 1e-300 and 0 to 1e-300: subtract a number from each feature, or divide by one"),
+        (SQUARE + 1e13, "that can be told apart"),
+    ],
+)
+def test_numbers_without_a_place_in_a_picture_are_a_sentence(X, sentence):
+    y = [0, 0, 0, 1]
+    made = (separability(SQUARE, y), Perceptron().fit(SQUARE, y), trace(SQUARE, y))
+    for draw in (
+        lambda: plot_verdict(made[0], X, y, axes()),
+        lambda: plot_plane(made[1], X, y, axes()),
+        lambda: plot_update(made[2], 1, X, y, axes()),
+        lambda: plot_circle(fit_circle(SQUARE, y), X, y, axes()),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            draw()
+
+
+def test_labels_without_an_order_are_a_sentence():
+    model = Perceptron().fit(SQUARE, [0, 0, 0, 1])
+    for draw in (
+        lambda y: plot_plane(model, SQUARE, y, axes()),
+        lambda y: plot_projection(model, SQUARE, y, axes()),
+        lambda y: plot_verdict(separability(SQUARE, [0, 0, 0, 1]), SQUARE, y, axes()),
+        lambda y: plot_circle(fit_circle(SQUARE, [0, 0, 0, 1]), SQUARE, y, axes()),
+    ):
+        with pytest.raises(ValueError, match="labels must not be None or NaN"):
+            draw([0, "a", None, 1])
+        with pytest.raises(ValueError, match="labels must be all words or all numbers"):
+            draw([0, "a", 0, 1])
+
+
+@pytest.mark.parametrize("draw", [plot_plane, plot_projection, plot_support, plot_votes])
+def test_models_that_are_not_fitted_are_named(draw):
+    for model in (Perceptron(), make_pipeline(SphereLift(), KernelPerceptron())):
+        with pytest.raises(NotFittedError, match="is not fitted yet"):
+            draw(model, SQUARE, [0, 0, 0, 1], axes())
 
 
 def test_the_hull_holds_all_points_and_its_corners_are_points():

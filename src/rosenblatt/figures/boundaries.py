@@ -11,7 +11,7 @@ from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots.axes import DARK
 from rosenblatt.plots.plane import plot_plane
 from rosenblatt.plots.plane_lines import Line, draw_arrow, draw_line
-from rosenblatt.plots.plane_parts import Frame, Regions, draw_legend, draw_regions, draw_rows
+from rosenblatt.plots.plane_parts import Frame, Regions, Rows, draw_legend, draw_regions, draw_rows
 from rosenblatt.plots.projection import plot_projection
 
 
@@ -83,7 +83,7 @@ def figure_4_8() -> Shown:
     ax = picture.subplots()
     frame.set_limits(ax)
     draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
-    draw_rows(ax, X, y, model.classes_)
+    draw_rows(ax, Rows(X, y, model.classes_))
     through_origin = Line(line.unit, 0.0)
     draw_line(ax, line, frame, linewidth=1.4, zorder=1, label="w.x + b = 0")
     draw_line(ax, through_origin, frame, linestyle="--", linewidth=1.2, zorder=1, label="w.x = 0")

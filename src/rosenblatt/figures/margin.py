@@ -9,7 +9,7 @@ import numpy as np
 from rosenblatt.figures.drawing import Shown, blank
 from rosenblatt.figures.real_data import flowers
 from rosenblatt.plots.axes import DARK
-from rosenblatt.plots.plane_lines import HALO, Line
+from rosenblatt.plots.plane_lines import Line, halo
 from rosenblatt.plots.verdict import plot_verdict
 from rosenblatt.theory.separability import separability
 
@@ -26,7 +26,9 @@ def figure_3_4() -> Shown:
     for row in verdict.nearest:
         foot = line.nearest_to(X[row])
         ax.annotate("", X[row], foot, arrowprops={"arrowstyle": "<->", "color": DARK, "shrinkA": 0, "shrinkB": 0})
-        ax.annotate("η", (X[row] + foot) / 2, (0, 9), textcoords="offset points", ha="center", bbox=HALO, weight="bold")
+        ax.annotate(
+            "η", (X[row] + foot) / 2, (0, 9), textcoords="offset points", ha="center", bbox=halo(), weight="bold"
+        )
     w, b = verdict.w / verdict.margin_low, verdict.b / verdict.margin_low  # the same line, at a scale where gamma is 1
     numbers = {
         "margin": verdict.margin_low,

@@ -12,7 +12,7 @@ from rosenblatt.figures.real_data import wines
 from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots.axes import DARK
 from rosenblatt.plots.plane_lines import Line, draw_line
-from rosenblatt.plots.plane_parts import Frame, draw_legend, draw_rows
+from rosenblatt.plots.plane_parts import Frame, Rows, draw_legend, draw_rows
 from rosenblatt.theory.separability import separability
 
 ORDERS = 12
@@ -27,7 +27,7 @@ def figure_30_1() -> Shown:
     ax = picture.subplots()
     frame = Frame.around(X, 0.08)
     frame.set_limits(ax)
-    draw_rows(ax, X, y, runs[0].classes_)
+    draw_rows(ax, Rows(X, y, runs[0].classes_))
     for i, run in enumerate(runs):
         line = Line(*unit_weights(run))
         draw_line(ax, line, frame, linewidth=0.7, alpha=0.6, label=f"{ORDERS} runs" if i == 0 else None, zorder=1)

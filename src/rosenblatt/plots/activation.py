@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, tidy
+from rosenblatt.plots.axes import BLUE, ORANGE, Axes, axes_for, closes_on_error, ink, shown_name, tidy
 from rosenblatt.plots.shown_parts import shown_parts
 from rosenblatt.theory.words import shown_number
 
 _SHIFTS = -102, -52, -6  # where the numbers stand, in points left of the bars
 
 
+@closes_on_error
 def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Sequence[str] | None = None) -> Axes:
     """Draw how the activation of one row is added up, feature by feature: CIML figure 4.2.
 
@@ -47,19 +48,19 @@ def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names
     heights = -np.arange(len(lines), dtype=float)
     heights[-1] -= 0.4
     bars = ax.barh(
-        heights, lengths, left=starts, height=0.62, color=np.where(lengths < 0, ORANGE, BLUE), edgecolor=DARK
+        heights, lengths, left=starts, height=0.62, color=np.where(lengths < 0, ORANGE, BLUE), edgecolor=ink()
     )
     for bar, length in zip(bars, lengths, strict=True):
         bar.set(hatch="////" if length < 0 else "", linewidth=0.6)
     bars[-1].set_linewidth(2.0)
     for i in range(1, len(products)):
-        ax.plot([starts[i]] * 2, [heights[i - 1], heights[i]], ":", color=DARK, linewidth=0.8, zorder=0)
-    ax.axvline(0, color=DARK, linewidth=1.2)
-    ax.axhline(heights[-1] + 0.7, color=DARK, linewidth=0.8)
+        ax.plot([starts[i]] * 2, [heights[i - 1], heights[i]], ":", color=ink(), linewidth=0.8, zorder=0)
+    ax.axvline(0, color=ink(), linewidth=1.2)
+    ax.axhline(heights[-1] + 0.7, color=ink(), linewidth=0.8)
     _write_numbers(ax, lines, lengths, heights)
     ax.set_title(shown.title, fontsize="medium", pad=22, loc="right")
     ax.set_xlabel("weights times values, added up")
-    ax.set_yticks(heights, [name for name, _, _ in lines])
+    ax.set_yticks(heights, [shown_name(name, 20) for name, _, _ in lines])
     ax.tick_params(axis="y", length=0, pad=150)
     ax.use_sticky_edges = False
     ax.margins(x=0.05)
@@ -71,7 +72,7 @@ def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names
 
 def _write_numbers(ax: Axes, lines: list[Any], lengths: np.ndarray, heights: np.ndarray) -> None:
     """Write value, weight and product of each line to the left of its bar."""
-    look = {"textcoords": "offset points", "ha": "right", "va": "center", "color": DARK, "fontsize": "small"}
+    look = {"textcoords": "offset points", "ha": "right", "va": "center", "color": ink(), "fontsize": "small"}
     frame = ax.get_yaxis_transform()
     for shift, word in zip(_SHIFTS, ("value", "weight", "product"), strict=True):
         ax.annotate(word, (0, 0.75), (shift, 0), xycoords=frame, style="italic", **look)

@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, tidy, whole_ticks
+from rosenblatt.plots.axes import BLUE, DOTS_UP_TO, ORANGE, Axes, axes_for, closes_on_error, ink, tidy, whole_ticks
+from rosenblatt.theory.row_certificates import DEFINITIONS
 from rosenblatt.theory.verdicts import MarginBracket, Separable
 from rosenblatt.theory.words import number_text, true_minus
 
-_WORDS = {
-    "geometric": "geometric margin: distance to the hyperplane, bias free",
-    "augmented": "augmented margin: of (x, 1), the bias a weight like the others",
-    "homogeneous": "homogeneous margin: of hyperplanes through the origin",
-}
 
-
+@closes_on_error
 def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> Axes:
     """Draw how the bracket around the largest margin closed: its lower and upper end after each step of the search.
 
@@ -61,12 +57,12 @@ def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> 
     lower = {"color": BLUE, "linestyle": "-", "marker": "^" if dots else "", "drawstyle": "steps-post"}
     ax.plot(steps, highs, **upper, label="no margin is above this")
     ax.plot(steps, lows, **lower, label="a hyperplane has this margin")
-    ax.plot(steps[-1], low, "*", color=DARK, markersize=14, linestyle="none", zorder=4, label="proved")
+    ax.plot(steps[-1], low, "*", color=ink(), markersize=14, linestyle="none", zorder=4, label="proved")
     ax.set_yscale("log")
     seen = [*highs.tolist(), *lows[known].tolist()]
     ax.set_ylim(min(seen) / 1.3, max(seen) * 1.3)
     ends = " to ".join(dict.fromkeys(map(number_text, (low, high))))
-    title = f"{ends}, proved to a share of {number_text((high - low) / high, 1)}\n({_WORDS[kind]})"
+    title = f"{ends}, proved to a share of {number_text((high - low) / high, 1)}\n({kind} margin: {DEFINITIONS[kind]})"
     ax.set_title(true_minus(title), fontsize="medium")
     ax.set(xlabel="steps of the search", ylabel=f"{kind} margin")
     whole_ticks(ax, y=False)

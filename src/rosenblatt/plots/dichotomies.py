@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, import_matplotlib
+from rosenblatt.plots.axes import BLUE, ORANGE, Axes, closes_on_error, import_matplotlib, ink, paper
 from rosenblatt.plots.cutting_shapes import Polygon, cutting_shape
 from rosenblatt.plots.hulls import box_corners, convex_hull
-from rosenblatt.plots.plane_parts import Frame
-from rosenblatt.plots.plane_shapes import TINT, Edge, draw_proof, draw_sides
+from rosenblatt.plots.plane_parts import TINT, Frame
+from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.vc import BallObstruction, RadonPartition, dichotomies, why_not
 from rosenblatt.theory.vc.families import check_family, shapes_text
@@ -31,6 +31,7 @@ _COLUMNS_UP_TO = 8
 _PANEL = 1.45, 1.75  # inches
 
 
+@closes_on_error
 def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figure: Figure | None = None) -> Figure:
     """Draw a panel for each subset of the points: a shape that cuts it, or why no shape of the family does.
 
@@ -102,14 +103,14 @@ def _draw_cut(ax: Axes, shape: HalfSpace | Circle | Polygon, frame: Frame) -> No
     """Draw a shape, tinted inside."""
     if isinstance(shape, Polygon):
         ax.fill(*shape.corners.T, color=BLUE, alpha=TINT, linewidth=0, zorder=0)
-        ax.plot(*np.append(shape.corners, shape.corners[:1], axis=0).T, color=DARK, linewidth=1.6, zorder=1)
+        ax.plot(*np.append(shape.corners, shape.corners[:1], axis=0).T, color=ink(), linewidth=1.6, zorder=1)
     else:
         draw_sides(ax, Edge(shape), frame.low, frame.high, BLUE, None)
 
 
 def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[int], family: str) -> None:
     """Draw why a subset is not cut, and set its panel apart."""
-    ax.spines[:].set(linewidth=2.2, color=DARK)
+    ax.spines[:].set(linewidth=2.2, color=ink())
     if isinstance(reason, RadonPartition):
         draw_proof(ax, reason, places)
         if isinstance(reason, BallObstruction):
@@ -134,14 +135,14 @@ def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:
     """Draw the points of a subset and the others, with their letters; equal points have theirs side by side."""
     for own, colour, marker in ((True, BLUE, "o"), (False, ORANGE, "^")):
         drawn = places[[i for i in range(len(places)) if (i in subset) == own]]
-        ax.scatter(*drawn.T, s=30, color=colour, marker=marker, edgecolor=DARK, linewidth=0.5, zorder=3)
+        ax.scatter(*drawn.T, s=30, color=colour, marker=marker, edgecolor=ink(), linewidth=0.5, zorder=3)
     groups: dict[tuple[float, ...], str] = {}
     for i, place in enumerate(map(tuple, places.tolist())):
         groups[place] = f"{groups[place]}, {LETTERS[i]}" if place in groups else LETTERS[i]
     middle = places.mean(axis=0)
-    halo = [import_matplotlib("patheffects").withStroke(linewidth=2, foreground="white")]
+    halo = [import_matplotlib("patheffects").withStroke(linewidth=2, foreground=paper())]
     for place, letters in groups.items():
         away = np.array(place) - middle
         shift = 12 * (away / np.hypot(*away) if away.any() else np.array([0.0, 1.0]))
         where = {"textcoords": "offset points", "ha": "center", "va": "center", "path_effects": halo}
-        ax.annotate(letters, place, shift, color=DARK, fontsize="small", zorder=5, **where)
+        ax.annotate(letters, place, shift, color=ink(), fontsize="small", zorder=5, **where)

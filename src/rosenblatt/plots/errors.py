@@ -9,7 +9,18 @@ import numpy as np
 from sklearn.base import clone
 
 from rosenblatt.inspection.pipelines import split_pipeline, through_steps
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, from_zero, tidy, whole_ticks
+from rosenblatt.plots.axes import (
+    BLUE,
+    DOTS_UP_TO,
+    ORANGE,
+    Axes,
+    axes_for,
+    closes_on_error,
+    from_zero,
+    ink,
+    tidy,
+    whole_ticks,
+)
 from rosenblatt.plurals import count_of
 from rosenblatt.tables import Table
 
@@ -64,6 +75,7 @@ class ErrorsDisplay:
             X_test = None if X_test is None else through_steps(steps, X_test)
         return cls(learner.score_by_pass(X, y, X_test, y_test)).plot(ax)
 
+    @closes_on_error
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw on the matplotlib Axes ``ax``, or on those of a new figure, and return the display itself."""
         passes, training = self.errors["pass"], 100 * np.array(self.errors["training_error"])
@@ -76,8 +88,8 @@ class ErrorsDisplay:
             largest = np.maximum(training, test)
             ax.plot(passes, test, "--", color=ORANGE, marker="s" if dots else "", label="test error")
             lowest = float(test.min())
-            ax.axvline(self.best_pass, color=DARK, linestyle=":", linewidth=1.2, zorder=0)
-            look = {"markerfacecolor": "none", "markeredgecolor": DARK, "markeredgewidth": 2, "markersize": 13}
+            ax.axvline(self.best_pass, color=ink(), linestyle=":", linewidth=1.2, zorder=0)
+            look = {"markerfacecolor": "none", "markeredgecolor": ink(), "markeredgewidth": 2, "markersize": 13}
             ax.plot(self.best_pass, lowest, "D", linestyle="none", **look, label=f"lowest, after pass {self.best_pass}")
         ax.set_title(self._title(), fontsize="medium")
         ax.set(xlabel="passes over the training data", ylabel="error after the pass (%)")

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, whole_ticks
+from rosenblatt.plots.axes import (
+    BLUE,
+    DOTS_UP_TO,
+    GREEN,
+    ORANGE,
+    Axes,
+    axes_for,
+    closes_on_error,
+    ink,
+    whole_ticks,
+)
 from rosenblatt.plots.plane_parts import draw_legend
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.vc import growth
@@ -15,6 +25,7 @@ _ABOVE = 8.0  # the picture ends at so many times the largest count, where the l
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+@closes_on_error
 def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw how many subsets the family cuts from the first m points, beside Sauer's bound and all 2^m.
 
@@ -42,7 +53,7 @@ def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes 
     m, last = table["n"], len(table)
     mark = last <= DOTS_UP_TO
     ax = axes_for(ax)
-    ax.plot(m, 2.0 ** np.array(m), ":", color=DARK, linewidth=1.8, label="all subsets, $2^m$")
+    ax.plot(m, 2.0 ** np.array(m), ":", color=ink(), linewidth=1.8, label="all subsets, $2^m$")
     curves = [("sauer", ORANGE, "--", "^", 9, f"Sauer's bound (VC dimension {dimension})")]
     if "cover" in table.columns:
         curves.append(("cover", GREEN, "-.", "s", 6, "Cover's count"))
@@ -51,7 +62,7 @@ def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes 
         look = {"color": colour, "linestyle": dash, "markersize": size, "markerfacecolor": "none"}
         ax.plot(m, np.array(table[column], dtype=float), marker=marker if mark else "", label=label, **look)
     if dimension <= last:
-        ax.axvline(dimension, color=DARK, linewidth=0.8, zorder=0)
+        ax.axvline(dimension, color=ink(), linewidth=0.8, zorder=0)
     top = float(max(table["sauer"][-1], table["count"][-1]))
     ax.set_yscale("log", base=2 if top <= 2**14 else 10)
     ax.set_ylim(1, min(2.0**last * 1.5, top * _ABOVE))

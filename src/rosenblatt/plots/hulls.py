@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from rosenblatt.plots.axes import DARK, Axes, import_matplotlib
-from rosenblatt.plots.plane_lines import HALO, draw_rings
-from rosenblatt.plots.plane_parts import LOOKS
+from rosenblatt.plots.axes import Axes, ink, paper
+from rosenblatt.plots.plane_lines import draw_rings, halo
+from rosenblatt.plots.plane_parts import LOOKS, TINT, Rows
 
-_HATCHES = ("\\\\\\\\", None)  # of the first class and the second
+NO_NAMES = ("_", "_", "_")
+"""What a legend leaves out."""
 _SHORT = 99  # a share is written as a fraction up to this denominator
 _TEXT_AT = (
     ((0, -9), "top"),
@@ -72,32 +73,41 @@ def common_point(points: np.ndarray, support: np.ndarray, parts: list[Fraction],
     return np.array([float(sum((part * Fraction(float(x[j])) for part, x in own), Fraction())) for j in range(2)])
 
 
-def draw_hulls(
-    ax: Axes, points: np.ndarray, signs: np.ndarray, support: np.ndarray, parts: list[Fraction], mark: float
-) -> np.ndarray:
+def draw_two_hulls(
+    ax: Axes,
+    sets: tuple[np.ndarray, np.ndarray],
+    common: np.ndarray,
+    colours: tuple[str, str],
+    names: tuple[str, str, str] = NO_NAMES,
+) -> None:
+    """Draw the hulls of two sets of points, the first solid, the second broken, and a cross at a point that both hold.
+
+    ``names`` are what a legend calls the two hulls and the cross.
+    """
+    for points, colour, dash, name in zip(sets, colours, ("-", "--"), names, strict=False):
+        corners = convex_hull(points)
+        if len(corners) > 2:
+            ax.fill(*corners.T, color=colour, alpha=TINT, linewidth=0, zorder=1)
+        closed = np.concatenate([corners, corners[:1]])
+        ax.plot(*closed.T, dash, color=colour, linewidth=2.4, zorder=1.5, label=name, solid_capstyle="round")
+    look = {"markersize": 9, "markeredgewidth": 1.2, "markeredgecolor": paper(), "color": ink(), "linestyle": "none"}
+    ax.plot(*common, "X", zorder=4, label=names[2], **look)
+
+
+def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, parts: list[Fraction]) -> np.ndarray:
     """Draw the hulls of both classes, the support rows with their shares, and the common point, which is returned."""
-    patches = import_matplotlib("patches")
-    for side, (colour, _), hatch in zip((-1.0, 1.0), LOOKS, _HATCHES, strict=False):
-        corners = convex_hull(points[signs == side])
-        look = {
-            "facecolor": (colour, 0.18),
-            "edgecolor": (colour, 0.7),
-            "hatch": hatch,
-            "linewidth": 1.5,
-            "zorder": 0.5,
-        }
-        ax.add_patch(patches.Polygon(corners, **look))
+    points, signs = rows.points, np.where(rows.labels == rows.classes[1], 1.0, -1.0)
     shared = common_point(points, support, parts, signs)
+    place = ", ".join(f"{number:.4g}" for number in shared + 0.0)
+    names = ("_", "_", f"in both hulls: ({place})")
+    draw_two_hulls(ax, (rows.of_class(1), rows.of_class(0)), shared, (LOOKS[1][0], LOOKS[0][0]), names)
     for i, part in zip(support.tolist(), parts, strict=True):
         k = int(signs[i] > 0)
         ax.plot(*np.stack([points[i], shared]).T, ":", color=LOOKS[k][0], linewidth=1.5, zorder=1)
         offset, edge = _TEXT_AT[k]
         words = {"textcoords": "offset points", "ha": "center", "va": edge, "fontsize": "small", "zorder": 5}
-        ax.annotate(_share_text(part), points[i], offset, color=DARK, bbox=HALO, **words)
-    draw_rings(ax, points[support], mark, f"their weights prove it ({len(support):,})")
-    place = ", ".join(f"{number:.4g}" for number in shared + 0.0)
-    cross = {"color": DARK, "markersize": 9, "markeredgewidth": 2, "linestyle": "none", "zorder": 4}
-    ax.plot(*shared, "x", label=f"in both hulls: ({place})", **cross)
+        ax.annotate(_share_text(part), points[i], offset, color=ink(), bbox=halo(), **words)
+    draw_rings(ax, points[support], rows.mark, f"their weights prove it ({len(support):,})")
     return shared
 
 

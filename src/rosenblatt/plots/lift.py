@@ -7,12 +7,21 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.features import SphereLift
 from rosenblatt.inspection.geometry import check_two_classes, linear_rule
 from rosenblatt.inspection.pipelines import split_pipeline, through_steps
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import DARK, GREEN, Axes, evenly_chosen, import_matplotlib
-from rosenblatt.plots.circle import circle_labels, frame
+from rosenblatt.plots.axes import (
+    GREEN,
+    MARKS_UP_TO,
+    Axes,
+    axes_for,
+    closes_on_error,
+    import_matplotlib,
+    ink,
+    shown_name,
+)
+from rosenblatt.plots.circle import circle_frame, circle_labels
 from rosenblatt.plots.plane_parts import LOOKS, dense, plane_points
 from rosenblatt.plots.plane_shapes import Edge
 from rosenblatt.theory.vc import BallObstruction
@@ -26,6 +35,7 @@ _FLOOR = 0.45  # how far below all else the plane of the points lies, as a share
 _PAPER = "#888888"
 
 
+@closes_on_error
 def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = None) -> Axes:
     """Draw points of the plane lifted to (x, |x|^2) in space, the plane that separates them, and the circle below.
 
@@ -57,7 +67,7 @@ def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = N
     y, classes = circle_labels("plot_lift", labels, len(X))
     ax = _axes_in_space(ax)
     edge = None if isinstance(shape, NoCircle) else Edge(shape)
-    low, high = frame(X, edge)
+    low, high, _ = circle_frame(X, edge)
     bottom, top = _draw_paraboloid(ax, low, high)
     plane = None if edge is None else _plane(edge, low, high, top)
     if plane is not None:
@@ -100,14 +110,7 @@ def _shape(given: Any, X: np.ndarray) -> Shape | NoCircle:
 
 
 def _axes_in_space(ax: Axes | None) -> Axes:
-    if ax is None:
-        figure = import_matplotlib("pyplot").figure(layout="constrained")
-        ax = figure.add_subplot(projection="3d")
-    if not hasattr(ax, "get_zlim"):
-        raise ValueError(
-            "plot_lift draws on axes of three dimensions, got plain ones: make them by "
-            'figure.add_subplot(projection="3d").'
-        )
+    ax = axes_for(ax, in_space=True)
     ax.computed_zorder = False
     ax.view_init(elev=14, azim=-62)
     return ax
@@ -143,7 +146,7 @@ def _draw_cut(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, floor: fl
     """Draw the curve where the plane cuts the paraboloid, and the circle or line below."""
     curve = _within(edge.curve((low + high) / 2, float(np.hypot(*(high - low)))), low, high, 120)
     above, below = ("ellipse", "circle") if edge.center is not None else ("parabola", "line")
-    look = {"color": DARK, "zorder": 3}
+    look = {"color": ink(), "zorder": 3}
     ax.plot(*curve.T, (curve**2).sum(axis=1), linewidth=2.2, label=f"the {above} that it cuts", **look)
     ax.plot(*curve.T, np.full(len(curve), floor), linestyle="--", linewidth=1.4, label=f"the {below} below", **look)
 
@@ -163,10 +166,10 @@ def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, fl
     """Draw the lifted points, and smaller ones below."""
     for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
         own = X[y == label]
-        drawn = own[evenly_chosen(len(own))]
+        drawn = own[evenly_chosen(len(own), MARKS_UP_TO)]
         look = {"color": colour, "marker": marker, "depthshade": False}
-        name = f"{label_text(label)} ({len(own):,}), lifted"
-        ax.scatter(*drawn.T, (drawn**2).sum(axis=1), s=22, edgecolor=DARK, linewidth=0.4, zorder=4, label=name, **look)
+        name = f"{shown_name(label)} ({len(own):,}), lifted"
+        ax.scatter(*drawn.T, (drawn**2).sum(axis=1), s=22, edgecolor=ink(), linewidth=0.4, zorder=4, label=name, **look)
         ax.scatter(*drawn.T, np.full(len(drawn), floor), s=7, alpha=0.8, zorder=1, **look)
 
 
@@ -182,7 +185,7 @@ def _draw_mixes(ax: Axes, proof: BallObstruction, X: np.ndarray, y: np.ndarray, 
             ends = np.array([[*X[row], X[row] @ X[row]], [*common, as_float(height)]])
             label = None if i else f"to a mix of {rows_text(rows, 4)}"
             ax.plot(*ends.T, dash, color=colour, linewidth=2, zorder=3, label=label)
-    ax.plot(*common, as_float(proof.inside_height), "X", color=DARK, markersize=9, zorder=5, label="one point of both")
+    ax.plot(*common, as_float(proof.inside_height), "X", color=ink(), markersize=9, zorder=5, label="one point of both")
 
 
 def _title(shape: Shape | NoCircle) -> str:

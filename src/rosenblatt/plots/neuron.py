@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, PAPER, Axes, axes_for
+from rosenblatt.plots.axes import BLUE, ORANGE, Axes, axes_for, backing, closes_on_error, ink, paper, shown_name
 from rosenblatt.plots.shown_parts import Part, shown_parts
 from rosenblatt.theory.words import shown_number
 
@@ -15,6 +15,7 @@ _THIN, _THICK = 0.6, 5.0  # of a connection, in points
 _INPUT, _SUM, _ANSWER = 0.0, 2.4, 3.8  # where they stand, from left to right
 
 
+@closes_on_error
 def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Sequence[str] | None = None) -> Axes:
     """Draw what a linear model makes of one row as a neuron: CIML figure 4.1.
 
@@ -48,15 +49,15 @@ def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Se
     middle = -(len(parts) - 1) / 2
     for i, part in enumerate(parts):
         _draw_input(ax, part, -i, middle, largest)
-    look = {"facecolor": "white", "edgecolor": DARK, "linewidth": 1.8, "zorder": 3}
+    look = {"facecolor": paper(), "edgecolor": ink(), "linewidth": 1.8, "zorder": 3}
     ax.scatter(_SUM, middle, s=2300, **look)
-    ax.text(_SUM, middle, f"Σ\n{shown_number(shown.activation)}", ha="center", va="center", color=DARK, zorder=4)
-    arrow = {"arrowstyle": "-|>", "color": DARK, "linewidth": 1.8}
+    ax.text(_SUM, middle, f"Σ\n{shown_number(shown.activation)}", ha="center", va="center", color=ink(), zorder=4)
+    arrow = {"arrowstyle": "-|>", "color": ink(), "linewidth": 1.8}
     ax.annotate("", (_ANSWER - 0.1, middle), (_SUM + 0.38, middle), arrowprops=arrow)
-    words = {"textcoords": "offset points", "ha": "center", "color": DARK}
+    words = {"textcoords": "offset points", "ha": "center", "color": ink()}
     ax.annotate(shown.rule, ((_SUM + _ANSWER) / 2 + 0.14, middle), (0, 5), va="bottom", fontsize="small", **words)
     ax.annotate("w·x + b", (_SUM, middle), (0, -30), va="top", style="italic", **words)
-    ax.text(_ANSWER - 0.05, middle, shown.answer, ha="left", va="center", weight="bold", color=DARK)
+    ax.text(_ANSWER - 0.05, middle, shown.answer, ha="left", va="center", weight="bold", color=ink())
     ax.set_title(shown.title, fontsize="medium")
     ax.set(xlim=(-1.9, _ANSWER + 1.1), ylim=(-len(parts) + 0.3, 0.8))
     ax.set_axis_off()
@@ -65,17 +66,17 @@ def plot_neuron(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Se
 
 def _draw_input(ax: Axes, part: Part, height: float, middle: float, largest: float) -> None:
     """Draw an input with its value, and its connection with the weight; all others together have a thin dark one."""
-    ax.text(_INPUT - 0.42, height, part.name, ha="right", va="center", color=DARK)
+    ax.text(_INPUT - 0.42, height, shown_name(part.name, 20), ha="right", va="center", color=ink())
     if part.value is not None:
-        box = {"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": DARK}
-        ax.text(_INPUT, height, shown_number(part.value), ha="center", va="center", color=DARK, zorder=4, bbox=box)
+        box = {"boxstyle": "round,pad=0.25", "facecolor": paper(), "edgecolor": ink()}
+        ax.text(_INPUT, height, shown_number(part.value), ha="center", va="center", color=ink(), zorder=4, bbox=box)
     start, end = np.array([_INPUT + 0.1, height]), np.array([_SUM, middle])
     if part.weight is None:
-        look, words = {"color": DARK, "linewidth": _THIN, "linestyle": ":"}, f"add {shown_number(part.product)}"
+        look, words = {"color": ink(), "linewidth": _THIN, "linestyle": ":"}, f"add {shown_number(part.product)}"
     else:
         width = _THIN + (_THICK - _THIN) * abs(part.weight) / largest
         colour, dash = (ORANGE, (0, (2.5, 1.2))) if part.weight < 0 else (BLUE, "-")
         look, words = {"color": colour, "linewidth": width, "linestyle": dash}, shown_number(part.weight)
-    ax.plot(*np.array([start, end]).T, zorder=1, label=part.name, **look)
+    ax.plot(*np.array([start, end]).T, zorder=1, label=shown_name(part.name), **look)
     at = start + 0.36 * (end - start)
-    ax.text(*at, words, ha="center", va="center", color=DARK, fontsize="small", zorder=2, bbox=PAPER)
+    ax.text(*at, words, ha="center", va="center", color=ink(), fontsize="small", zorder=2, bbox=backing())

@@ -9,14 +9,27 @@ import numpy as np
 
 from rosenblatt.inspection.pipelines import split_pipeline
 from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, from_zero, whole_ticks
+from rosenblatt.plots.axes import (
+    BLUE,
+    DOTS_UP_TO,
+    GREEN,
+    ORANGE,
+    Axes,
+    axes_for,
+    closes_on_error,
+    from_zero,
+    ink,
+    shown_name,
+    whole_ticks,
+)
 from rosenblatt.plots.plane_parts import draw_legend
 
-LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (DARK, (0, (1, 1)), "v"))
-"""The colour, line and mark of each order, as they come."""
+LOOKS = ((BLUE, "-", "o"), (ORANGE, "--", "s"), (GREEN, ":", "^"), ("#CC79A7", "-.", "D"), (None, (0, (1, 1)), "v"))
+"""The colour, line and mark of each order, as they come; None is that of the ink."""
 _UNEVEN = 8  # passes are on a logarithmic axis where one order needs so many times those of another
 
 
+@closes_on_error
 def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     """Draw the mistakes of each pass, one curve for each visiting order, and where each run ended: CIML figure 4.4.
 
@@ -53,6 +66,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     ax = axes_for(ax)
     ends, tops = [], []
     for (name, learners), (colour, dash, marker) in zip(runs, LOOKS, strict=False):
+        colour = colour or ink()
         mistakes = np.array([_mistakes(learner, longest) for learner in learners])
         drawn = mistakes[:, ~np.isnan(mistakes).all(axis=0)]
         mean, low, high = (f(drawn, axis=0) for f in (np.nanmean, np.nanmin, np.nanmax))
@@ -60,7 +74,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         passes = np.arange(1, 1 + min(last, len(mean)))
         every = max(1, last // 12) if last > DOTS_UP_TO else 1
         look = {"color": colour, "linestyle": dash, "marker": marker, "markevery": every, "markersize": 5}
-        ax.plot(passes, mean[: len(passes)], **look, label=f"{name}: {_end_words(learners)}")
+        ax.plot(passes, mean[: len(passes)], **look, label=f"{shown_name(name)}: {_end_words(learners)}")
         if len(learners) > 1:
             band = {"color": colour, "alpha": 0.2, "linewidth": 0}
             ax.fill_between(passes, low[: len(passes)], high[: len(passes)], **band)

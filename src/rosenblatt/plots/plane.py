@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.geometry import LinearRule, check_two_classes, distance, linear_rule, unit_weights
+from rosenblatt.inspection.geometry import LinearRule, distance, linear_rule, unit_weights
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
-from rosenblatt.plots.axes import Axes, axes_for
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, shown_name
 from rosenblatt.plots.plane_lines import Line, draw_band, draw_feet, draw_rings, draw_w, feet
 from rosenblatt.plots.plane_parts import (
     Frame,
     Regions,
+    Rows,
     draw_legend,
     draw_regions,
     draw_rows,
@@ -24,8 +25,7 @@ from rosenblatt.plots.plane_parts import (
     plane_points,
     plane_regions,
 )
-from rosenblatt.plots.projection import zero_weights_words
-from rosenblatt.plurals import count_of
+from rosenblatt.plots.projection import wrong_words, zero_weights_words
 
 _NEAREST = 1e-9  # rows whose distances differ by less, as a share, are all called nearest
 
@@ -48,7 +48,9 @@ class PlaneDisplay:
     margin : float or None
         The distance of the nearest row, where the line has every row strictly on its side.
     ringed : array of bool
-        The nearest rows, its support points, if there is a margin; otherwise those on the wrong side.
+        The nearest rows, its support points, if there is a margin; otherwise those whose prediction is wrong.
+    on_boundary : array of bool
+        The rows on the straight boundary of two classes, on no side: their activation is exactly 0.
     projections : bool
         Whether the feet of the rows on the line through w are drawn.
     title : str
@@ -72,6 +74,7 @@ class PlaneDisplay:
     line: Line | None
     margin: float | None
     ringed: np.ndarray
+    on_boundary: np.ndarray
     projections: bool
     title: str
     ax_: Axes = field(init=False, default=None, repr=False)
@@ -85,19 +88,18 @@ class PlaneDisplay:
         steps, learner = split_pipeline(model)
         points = plane_points("plot_plane", X, learner)
         labels, classes = plane_labels("plot_plane", y, len(points), learner)
-        rule = _rule_of_two_classes(learner)
-        line = Line(*unit_weights(learner)) if steps is None and rule is not None and rule.w.any() else None
+        rule = _rule_of_two_classes(learner) if steps is None else None
+        line = Line(*unit_weights(learner)) if rule is not None and rule.w.any() else None
         shown = points
         if projections:
             shown = np.concatenate([points, _feet(line, points)])
-        margin = None
-        if rule is None or steps is not None:
-            ringed = np.asarray(model.predict(X)) != labels
-        else:  # a row on the boundary is on no side
+        margin, ringed, tied = None, np.asarray(model.predict(X)) != labels, np.zeros(len(points), bool)
+        if rule is not None:
             far = distance(learner, X) if line is not None else np.ravel(model.decision_function(X))
-            sides = np.where(labels == classes[1], 1.0, -1.0) * far
-            margin = float(sides.min()) if line is not None and sides.min() > 0 else None
-            ringed = sides <= (0.0 if margin is None else margin * (1 + _NEAREST))
+            sides, tied = np.where(labels == classes[1], 1.0, -1.0) * far, far == 0
+            if line is not None and sides.min() > 0:
+                margin = float(sides.min())
+                ringed = sides <= margin * (1 + _NEAREST) + line.rounding(points)
         display = cls(
             points=points,
             labels=labels,
@@ -107,28 +109,33 @@ class PlaneDisplay:
             line=line,
             margin=margin,
             ringed=ringed,
+            on_boundary=tied,
             projections=projections,
-            title=_title(learner, rule, margin, int(ringed.sum()), len(points)),
+            title=_title(learner, rule, margin, ringed, tied),
         )
         return display.plot(ax)
 
+    @closes_on_error
     def plot(self, ax: Axes | None = None) -> PlaneDisplay:
         """Draw the picture on ``ax``, or on the axes of a new figure, and return the display."""
         ax = axes_for(ax)
         frame = self.regions.frame
         draw_regions(ax, self.regions)
-        mark = draw_rows(ax, self.points, self.labels, self.classes)
+        rows = Rows(self.points, self.labels, self.classes)
+        draw_rows(ax, rows)
         if self.line is not None and self.margin is not None:
             draw_band(ax, self.line, frame, self.margin, "margin")
         what = "wrong" if self.margin is None else "nearest"
-        draw_rings(ax, self.points[self.ringed], mark, f"{what} ({self.ringed.sum():,})")
+        draw_rings(ax, self.points[self.ringed], rows.mark, f"{what} ({self.ringed.sum():,})")
+        tied = self.points[self.on_boundary]
+        draw_rings(ax, tied, rows.mark, f"on the boundary ({len(tied):,})", marker="s", linestyle=":")
         if self.line is not None:
-            start = self.line.arrow_start(Frame.around(self.points))
+            own = Frame.around(self.points)
             if self.projections:
-                draw_feet(ax, self.points, (self.labels == self.classes[1]).astype(int), self.line, start, mark)
-            draw_w(ax, self.line, frame, start)
+                draw_feet(ax, rows, self.line, _arrow_start(self.line, own))
+            draw_w(ax, self.line, own, self.points)
         ax.set_title(self.title, fontsize="medium")
-        ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
+        ax.set(xlabel=shown_name(self.feature_names[0]), ylabel=shown_name(self.feature_names[1]))
         draw_legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -139,9 +146,9 @@ def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projection
 
     Where a line has every row strictly on its side, a hatched band shows how far the nearest one is on both sides (its
     geometric margin) and rings which rows these are, its support points; an arrow is w, at a right angle to the line.
-    Otherwise rings show the rows that are wrong. The boundary of a kernel perceptron, of a vote or of a pipeline
-    (with a `SphereLift`, say) may be curved: it is drawn without margin and w. `plot_support` shows the support rows of
-    a kernel perceptron, `plot_votes` what a vote is made of.
+    Otherwise rings show the rows whose prediction is wrong, and squares those on the boundary. That of a kernel
+    perceptron, of a vote or of a pipeline (with a `SphereLift`, say) may be curved: it is drawn without margin and w.
+    `plot_support` shows the support rows of a kernel perceptron, `plot_votes` what a vote is made of.
 
     Parameters
     ----------
@@ -168,23 +175,19 @@ def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projection
 
 def _rule_of_two_classes(learner: Any) -> LinearRule | None:
     """Return the weights between two classes, None where the model predicts by something else."""
-    try:
-        rule = linear_rule(learner)
-        check_two_classes(learner, rule)
-    except (TypeError, ValueError):
-        return None
-    return rule
+    linear = hasattr(learner, "coef_") and hasattr(learner, "intercept_")
+    return linear_rule(learner) if linear and len(learner.classes_) == 2 else None
 
 
-def _title(learner: Any, rule: LinearRule | None, margin: float | None, wrong: int, n: int) -> str:
+def _title(
+    learner: Any, rule: LinearRule | None, margin: float | None, wrong: np.ndarray, on_boundary: np.ndarray
+) -> str:
     """Return the margin or how many rows are wrong, in words, or that there is no boundary."""
     if margin is not None:
         return f"Separated: the nearest row is\n{margin:.3g} from the boundary (geometric)"
     if rule is not None and not rule.w.any():
         return zero_weights_words(learner, float(rule.b[0]))
-    if wrong:
-        return f"{wrong:,} of {count_of(n, 'row')} on the wrong side"
-    return "Separated: every row is on its side"
+    return wrong_words(wrong, on_boundary) or "Separated: every row is on its side"
 
 
 def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
@@ -200,4 +203,10 @@ def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
             "projections are drawn at right angles, which need features whose ranges are alike: scale the features, or "
             "draw plot_projection, which needs one axis only."
         )
-    return feet(points, line, line.arrow_start(frame))
+    return feet(points, line, _arrow_start(line, frame))
+
+
+def _arrow_start(line: Line, frame: Frame) -> np.ndarray:
+    """Return where w starts, or the point of the line nearest to the middle where it is not in view."""
+    ends = line.arrow(frame)
+    return line.nearest_to((frame.low + frame.high) / 2) if ends is None else ends[0]

@@ -9,16 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.plots.axes import DARK, Axes, evenly_chosen, import_matplotlib
-from rosenblatt.plots.plane_parts import LOOKS, Frame
+from rosenblatt.evenly import evenly_chosen
+from rosenblatt.plots.axes import MARKS_UP_TO, Axes, import_matplotlib, ink, paper
+from rosenblatt.plots.plane_parts import LOOKS, Frame, Rows
 
 _ARROW = 0.16  # the length of w in the picture, as a share of its height
+_STARTS = np.linspace(-0.7, 0.7, 29)  # from where along the line w is tried, from the middle, as shares of its size
+_NAME_AT = (1.0, 0.5, 0.75, 0.25, 0.0)  # where along an arrow its name is tried
+_NONE = np.empty((0, 2))
 _RING = 4.0  # the area of a ring around a row, in marks
 _FOOT = 0.4  # the area of a foot, in marks
 BROKEN = (0, (5, 4))
 """How lines are drawn that are not the boundary."""
-HALO = {"boxstyle": "round,pad=0.1", "facecolor": (1, 1, 1, 0.7), "edgecolor": "none"}
-"""What lies behind words that stand among marks."""
 
 
 class Line(NamedTuple):
@@ -50,21 +52,45 @@ class Line(NamedTuple):
         """Return the direction of the line."""
         return np.array([-self.unit[1], self.unit[0]])
 
+    def crosses(self, frame: Frame) -> bool:
+        """Return whether some of the line lies in a frame."""
+        (left, bottom), (right, top) = frame.low, frame.high
+        sides = self.distance(np.array([[left, bottom], [left, top], [right, bottom], [right, top]]))
+        return bool(sides.min() < 0 < sides.max())
+
     def shifted(self, distance: float) -> Line:
         """Return the line that lies ``distance`` further along w."""
         return Line(self.unit, self.offset - distance)
 
-    def arrow_start(self, frame: Frame) -> np.ndarray:
-        """Return where w is drawn from: its point nearest to the origin or, if w is not seen there, to the middle."""
-        start = self.nearest_to(np.zeros(2))
-        tip = start + _ARROW * (frame.high - frame.low).max() * self.unit
-        return start if frame.holds(start) and frame.holds(tip) else self.nearest_to((frame.low + frame.high) / 2)
+    def rounding(self, points: np.ndarray) -> float:
+        """Return how much the distances of points may be off by rounding."""
+        return 8 * np.finfo(float).eps * (float(np.abs(points).max()) + abs(self.offset))
+
+    def arrow(self, frame: Frame) -> np.ndarray | None:
+        """Return both ends of w as it is drawn, wholly in the frame; None where no point of the line lies in it.
+
+        It starts from the point of the line nearest to the origin or, if w is not seen whole there, to the middle.
+        Where there is no room for all of it, it is shorter.
+        """
+        length, middle = _ARROW * frame.size(), self.nearest_to((frame.low + frame.high) / 2)
+        along = [middle + share * frame.size() * self.along() for share in sorted(_STARTS, key=abs)]
+        starts = [start for start in (self.nearest_to(np.zeros(2)), *along) if frame.holds(start)]
+        if not starts:
+            return None
+        rooms = [min(frame.room(start, self.unit), length) for start in starts]
+        best = int(np.argmax(rooms))
+        return np.array([starts[best], starts[best] + rooms[best] * self.unit])
+
+
+def halo() -> dict[str, Any]:
+    """Return what lies behind words that stand among marks."""
+    return {"boxstyle": "round,pad=0.1", "facecolor": paper(0.7), "edgecolor": "none"}
 
 
 def draw_line(ax: Axes, line: Line, frame: Frame, **look: Any) -> None:
     """Draw a line across the picture."""
     middle = line.nearest_to((frame.low + frame.high) / 2)
-    ax.axline(middle, middle + line.along() * np.linalg.norm(frame.high - frame.low), **{"color": DARK} | look)
+    ax.axline(middle, middle + line.along() * np.linalg.norm(frame.high - frame.low), **{"color": ink()} | look)
 
 
 def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) -> None:
@@ -73,7 +99,7 @@ def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) ->
     along = 2 * np.linalg.norm(frame.high - frame.low) * line.along()
     across = distance * line.unit
     corners = [middle - along - across, middle + along - across, middle + along + across, middle - along + across]
-    look = {"facecolor": (1, 1, 1, 0.6), "edgecolor": (0, 0, 0, 0.18), "hatch": "////", "linewidth": 0}
+    look = {"facecolor": paper(0.6), "edgecolor": (ink("black"), 0.18), "hatch": "////", "linewidth": 0}
     polygon = import_matplotlib("patches").Polygon(corners, label=name, zorder=0.5, **look)
     ax.add_patch(polygon)
     frame.set_limits(ax)
@@ -81,37 +107,53 @@ def draw_band(ax: Axes, line: Line, frame: Frame, distance: float, name: str) ->
         draw_line(ax, line.shifted(side), frame, linestyle=BROKEN, linewidth=1.0, zorder=1)
 
 
-def draw_w(ax: Axes, line: Line, frame: Frame, start: np.ndarray | None = None) -> None:
-    """Draw an arrow along w from a point of the line, where the axes have one scale, so that the right angle shows."""
-    start = line.arrow_start(frame) if start is None else start
-    if frame.one_scale and frame.holds(start):
-        draw_arrow(ax, start, start + _ARROW * (frame.high - frame.low).max() * line.unit, "w")
+def draw_w(ax: Axes, line: Line, frame: Frame, points: np.ndarray) -> None:
+    """Draw an arrow along w from a point of the line, its name beside the points.
+
+    Where the axes have two scales it would not be at a right angle: it is left out, and the legend says so.
+    """
+    ends = line.arrow(frame)
+    if not frame.one_scale:
+        ax.plot([], [], linestyle="none", label="w left out: scales differ")
+    elif ends is not None:
+        draw_arrow(ax, ends[0], ends[1], "w", points)
 
 
 def draw_arrow(
-    ax: Axes,
-    start: np.ndarray,
-    end: np.ndarray,
-    name: str,
-    at: float = 1.0,
-    away_from: np.ndarray | None = None,
-    **look: Any,
+    ax: Axes, start: np.ndarray, end: np.ndarray, name: str, points: np.ndarray = _NONE, **look: Any
 ) -> None:
-    """Draw an arrow, and its name beside the share ``at`` of its length, on the side that a point does not lie on."""
-    look = {"arrowstyle": "-|>", "color": DARK, "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
+    """Draw an arrow, and its name beside it where no points are, if there is such a place; the limits are set."""
+    look = {"arrowstyle": "-|>", "color": ink(), "linewidth": 2, "shrinkA": 0, "shrinkB": 0} | look
     ax.annotate("", end, start, arrowprops=look, zorder=4)
-    forward = end - start
-    beside = np.array([-forward[1], forward[0]]) / max(float(np.linalg.norm(forward)), np.finfo(float).tiny)
-    if (beside[1] if away_from is None else beside @ (start - away_from)) < 0:
-        beside = -beside
-    place = {"textcoords": "offset points", "ha": "center", "va": "center", "weight": "bold", "zorder": 5}
-    ax.annotate(name, start + at * forward, (8 + 2 * len(name)) * beside, color=look["color"], bbox=HALO, **place)
+    place, offset = _beside(ax, np.array([start, end]), 8 + 2 * len(name), points)
+    words = {"textcoords": "offset points", "ha": "center", "va": "center", "weight": "bold", "zorder": 5}
+    ax.annotate(name, place, offset, color=look["color"], bbox=halo(), **words)
+
+
+def _beside(ax: Axes, ends: np.ndarray, far: float, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a place along an arrow and an offset from it, ``far`` printer's points, that is twice as far from points.
+
+    Where none is, the one whose nearest point is farthest, within the axes.
+    """
+    ax.apply_aspect()
+    dot = ax.figure.figure.dpi / 72
+    tail, tip = ax.transData.transform(ends) / dot
+    others = ax.transData.transform(points) / dot
+    beside = np.array([tail[1] - tip[1], tip[0] - tail[0]]) / max(math.dist(tail, tip), np.finfo(float).tiny)
+    up = beside if beside[1] >= 0 else -beside
+    places = [(share, far * side) for share in _NAME_AT for side in (up, -up)]
+    spots = np.array([tail + share * (tip - tail) + offset for share, offset in places])
+    free = np.hypot(*(spots[:, None] - others[None]).transpose(2, 0, 1)).min(axis=1, initial=2 * far)
+    box = ax.bbox.padded(-far * dot / 2)
+    free[[not box.contains(*(dot * spot)) for spot in spots]] -= 2 * far
+    share, offset = places[int(np.argmax(free))]
+    return ends[0] + share * (ends[1] - ends[0]), offset
 
 
 def draw_rings(ax: Axes, points: np.ndarray, mark: float, name: str, **look: Any) -> None:
     """Draw a ring around each of the points, whose marks have the area ``mark``, with a name in the legend."""
     if len(points):
-        look = {"facecolor": "none", "edgecolor": DARK, "linewidth": 1.3, "zorder": 2} | look
+        look = {"facecolor": "none", "edgecolor": ink(), "linewidth": 1.3, "zorder": 2} | look
         ax.scatter(*points.T, s=_RING * mark, label=name, **look)
 
 
@@ -120,19 +162,18 @@ def feet(points: np.ndarray, line: Line, start: np.ndarray) -> np.ndarray:
     return start + np.outer((points - start) @ line.unit, line.unit)
 
 
-def draw_feet(ax: Axes, points: np.ndarray, sides: np.ndarray, line: Line, start: np.ndarray, mark: float) -> None:
-    """Draw the line of w through ``start``, the foot of each point on it, and a thin line from one to the other.
-
-    ``sides`` are the numbers of the points' classes.
-    """
-    ax.axline(start, start + line.unit, color=DARK, linewidth=0.9, zorder=1, label="line through w")
+def draw_feet(ax: Axes, rows: Rows, line: Line, start: np.ndarray) -> None:
+    """Draw the line of w through ``start``, the foot of each row on it, and a thin line from one to the other."""
+    ax.axline(start, start + line.unit, color=ink(), linewidth=0.9, zorder=1, label="line through w")
     look = {"colors": "#777777", "linewidths": 0.6, "zorder": 1.5}
     for k, (colour, marker) in enumerate(LOOKS[:2]):
-        own = points[sides == k]
-        own = own[evenly_chosen(len(own))]
+        own = rows.of_class(k)
+        own = own[evenly_chosen(len(own), MARKS_UP_TO)]
         if len(own):
             bottoms = feet(own, line, start)
             ax.add_collection(
                 import_matplotlib("collections").LineCollection(list(np.stack([own, bottoms], 1)), **look)
             )
-            ax.scatter(*bottoms.T, s=_FOOT * mark, marker=marker, color=colour, edgecolor=DARK, linewidth=0.3, zorder=3)
+            ax.scatter(
+                *bottoms.T, s=_FOOT * rows.mark, marker=marker, color=colour, edgecolor=ink(), linewidth=0.3, zorder=3
+            )

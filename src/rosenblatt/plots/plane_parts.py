@@ -6,17 +6,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.inspection.pipelines import feature_labels
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, check_labels, evenly_chosen, import_matplotlib, tidy
+from rosenblatt.plots.axes import (
+    BLUE,
+    GREEN,
+    MARKS_UP_TO,
+    ORANGE,
+    Axes,
+    check_labels,
+    import_matplotlib,
+    ink,
+    shown_name,
+    tidy,
+)
+from rosenblatt.theory.words import vector_text
 
 GRID = 240
 """The plane is asked at so many places each way."""
 _BORDER = 0.08  # beyond the outermost rows, as a share of their range
-_TINT = 0.22
-_ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
-_MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points: of many rows marks are smaller
+TINT = 0.22
+"""How much of its colour a region has."""
+_LARGEST, _CLOSEST = 1e100, 1e-12  # of numbers, and of the range of a feature beside them: squares must be floats too
+_ALIKE, _NARROWEST = 5.0, 0.45  # ranges that differ by less have one scale; then the shorter side is at least so long
+_MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points
 _BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
 _LETTER, _HANDLE = 0.07, 0.5  # inches: about a letter of the legend, and the sign before each of its names
 # Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
@@ -36,12 +51,20 @@ class Frame(NamedTuple):
     """Whether both features have the same scale, so that angles are seen as they are."""
 
     @classmethod
-    def around(cls, points: np.ndarray, border: float = _BORDER) -> Frame:
-        """Return the part of the plane that shows all points, with a border that is this share of their range."""
+    def around(cls, points: np.ndarray, border: float = _BORDER, one_scale: bool = False) -> Frame:
+        """Return the part of the plane that shows all points, with a border that is this share of their range.
+
+        Features of like ranges have one scale, whatever they are where ``one_scale`` is True, and then no picture is a
+        thin strip.
+        """
         low, high = points.min(axis=0), points.max(axis=0)
-        span = np.where(high > low, high - low, np.maximum(1.0, np.abs(high)))
-        alike = bool(1 / _ALIKE < span[0] / span[1] < _ALIKE)
-        return cls(low - border * span, high + border * span, alike)
+        largest = float((high - low).max()) or max(1.0, float(np.abs(high).max()))
+        span = np.where(high > low, high - low, largest)
+        one_scale = one_scale or bool(span.max() < _ALIKE * span.min())
+        if not one_scale:
+            return cls(low - border * span, high + border * span, False)
+        around = np.maximum(border * largest, (_NARROWEST * largest - (high - low)) / 2)
+        return cls(low - around, high + around, True)
 
     @classmethod
     def square(cls, points: np.ndarray, border: float) -> Frame:
@@ -62,11 +85,38 @@ class Frame(NamedTuple):
         """Return whether a point lies in it."""
         return bool(((self.low <= point) & (point <= self.high)).all())
 
+    def room(self, point: np.ndarray, direction: np.ndarray) -> float:
+        """Return how far one can go from a point in a direction of length 1 and still be in it."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.where(direction > 0, self.high - point, self.low - point) / direction
+        return float(np.min(ends[direction != 0]))
+
+    def size(self) -> float:
+        """Return its longer side."""
+        return float((self.high - self.low).max())
+
     def set_limits(self, ax: Axes) -> None:
         """Let the axes show this part of the plane."""
         ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
         if self.one_scale:
             ax.set_aspect("equal")
+
+
+class Rows(NamedTuple):
+    """Rows of two features with the labels that they have, and the classes in the order of their looks."""
+
+    points: np.ndarray
+    labels: np.ndarray
+    classes: np.ndarray
+
+    @property
+    def mark(self) -> float:
+        """The area of a mark: of many rows marks are smaller."""
+        return float(np.clip(_MARKS / len(self.points), *_MARK_SIZES))
+
+    def of_class(self, k: int) -> np.ndarray:
+        """Return the rows of class number ``k``."""
+        return self.points[self.labels == self.classes[k]]
 
 
 class Regions(NamedTuple):
@@ -90,26 +140,48 @@ def plane_points(name: str, X: Any, learner: Any = None) -> np.ndarray:
     points = dense(X)
     if points.ndim != 2 or points.shape[1] != 2 or not len(points):
         raise ValueError(f"{name} draws rows of two features, got shape {points.shape}.")
+    _check_drawable(name, points)
     return points
+
+
+def _check_drawable(name: str, points: np.ndarray) -> None:
+    """Raise a ValueError where some numbers have no place in a picture, or cannot be told apart there."""
+    finite = np.isfinite(points).all(axis=1)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(
+            f"{name} draws finite numbers, got {vector_text(points[row])} in row {row:,}: leave such rows out."
+        )
+    size = np.abs(points).max(axis=0)
+    with np.errstate(over="ignore"):
+        span = np.ptp(points, axis=0)
+    if (size > _LARGEST).any() or ((span > 0) & (span < np.maximum(_CLOSEST * size, 1 / _LARGEST))).any():
+        ranges = [f"{column.min():.4g} to {column.max():.4g}" for column in points.T]
+        raise ValueError(
+            f"{name} draws numbers up to {_LARGEST:g} that can be told apart, got {' and '.join(ranges)}: "
+            "subtract a number from each feature, or divide by one."
+        )
 
 
 def plane_labels(name: str, y: Any, n: int, learner: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of the rows and the classes of the model, of which there are not too many to be told apart."""
+    if not hasattr(learner, "classes_") and hasattr(learner, "fit"):
+        check_is_fitted(learner)
     classes = np.asarray(getattr(learner, "classes_", ()))
     if not 2 <= len(classes) <= len(LOOKS):
         raise ValueError(f"{name} draws a model of 2 to {len(LOOKS)} classes, got one of {len(classes)}.")
     return check_labels(y, n, classes), classes
 
 
-def draw_rows(ax: Axes, points: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> float:
-    """Draw a mark for each row, or for as many as can be seen; return the area of a mark."""
-    mark = float(np.clip(_MARKS / len(points), *_MARK_SIZES))
-    for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
-        own = points[labels == label]
-        drawn = own[evenly_chosen(len(own))]
-        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
-        ax.scatter(*drawn.T, marker=marker, label=f"{label_text(label)} ({len(own):,})", **look)
-    return mark
+def draw_rows(ax: Axes, rows: Rows) -> None:
+    """Draw a mark for each row, or for as many as can be seen."""
+    mark = rows.mark
+    for k, (label, (colour, marker)) in enumerate(zip(rows.classes.tolist(), LOOKS, strict=False)):
+        own = rows.of_class(k)
+        drawn = own[evenly_chosen(len(own), MARKS_UP_TO)]
+        look = {"color": colour, "edgecolor": ink(), "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
+        name = "_" if label is None else f"{shown_name(label)} ({len(own):,})"
+        ax.scatter(*drawn.T, marker=marker, label=name, **look)
 
 
 def plane_regions(model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> Regions:
@@ -128,10 +200,10 @@ def draw_regions(ax: Axes, regions: Regions) -> None:
     sides = regions.frame.sides()
     for region, (colour, _) in zip(regions.classes, LOOKS, strict=False):
         if region.max() > 0:
-            ax.contourf(*sides, region, levels=[0, region.max()], colors=[colour], alpha=_TINT, zorder=0)
+            ax.contourf(*sides, region, levels=[0, region.max()], colors=[colour], alpha=TINT, zorder=0)
     for line in regions.lines:
         if line.min() < 0 < line.max():
-            ax.contour(*sides, line, levels=[0], colors=DARK, linewidths=1.4, zorder=1)
+            ax.contour(*sides, line, levels=[0], colors=ink(), linewidths=1.4, zorder=1)
     regions.frame.set_limits(ax)
 
 
@@ -167,8 +239,9 @@ def _lay_out(ax: Axes) -> None:
 
 
 def column_names(X: Any) -> list[str]:
-    """Return the names of the two columns of a frame, x0 and x1 for other rows."""
-    return feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
+    """Return the names of the two columns of a frame, x0 and x1 for other rows, as they are shown."""
+    names = feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
+    return [shown_name(name) for name in names]
 
 
 def like(X: Any, places: np.ndarray) -> Any:

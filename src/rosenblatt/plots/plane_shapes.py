@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace, Outside
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes
-from rosenblatt.plots.hulls import box_corners, convex_hull
+from rosenblatt.plots.axes import BLUE, ORANGE, Axes, ink
+from rosenblatt.plots.hulls import NO_NAMES, box_corners, draw_two_hulls
+from rosenblatt.plots.plane_parts import TINT
 from rosenblatt.theory.vc import RadonPartition
 from rosenblatt.theory.words import as_float
 
-TINT = 0.22
-"""How much of its colour a region has."""
 _CURVE = 400  # points of a curve
 
 
@@ -73,14 +72,14 @@ class Edge:
 def draw_sides(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, inside: Any, outside: Any) -> None:
     """Tint the two sides of a shape in colours, None for none, and draw the boundary as a dark line."""
     middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
-    paper, look = ax.get_facecolor(), {"linewidth": 0, "zorder": 0}
+    behind, look = ax.get_facecolor(), {"linewidth": 0, "zorder": 0}
     polygon = edge.inside(middle, reach)
     if outside is not None:
         ax.fill(*box_corners(low, high).T, color=outside, alpha=TINT, **look)
-        ax.fill(*polygon.T, color=paper, **look)
+        ax.fill(*polygon.T, color=behind, **look)
     if inside is not None:
         ax.fill(*polygon.T, color=inside, alpha=TINT, **look)
-    ax.plot(*edge.curve(middle, reach).T, color=DARK, linewidth=1.6, zorder=1)
+    ax.plot(*edge.curve(middle, reach).T, color=ink(), linewidth=1.6, zorder=1)
 
 
 def draw_proof(
@@ -88,19 +87,11 @@ def draw_proof(
     proof: RadonPartition,
     points: np.ndarray,
     colours: tuple[str, str] = (BLUE, ORANGE),
-    names: tuple[str, str, str] | None = None,
+    names: tuple[str, str, str] = NO_NAMES,
 ) -> None:
     """Draw the hulls of a proof's two sets of points, solid and broken, and a cross where they have a mix in common.
 
     ``names`` are what a legend calls the two hulls and the cross.
     """
-    labels = names or ("_", "_", "_")
-    for rows, colour, dash, label in zip((proof.inside, proof.outside), colours, ("-", "--"), labels, strict=False):
-        corners = convex_hull(points[list(rows)])
-        closed = np.concatenate([corners, corners[:1]])
-        if len(corners) > 2:
-            ax.fill(*corners.T, color=colour, alpha=TINT, linewidth=0, zorder=1)
-        ax.plot(*closed.T, dash, color=colour, linewidth=2.4, zorder=2, label=label, solid_capstyle="round")
-    common = [as_float(value) for value in proof.point]
-    look = {"markersize": 9, "markeredgewidth": 1.2, "markeredgecolor": "white", "color": DARK, "linestyle": "none"}
-    ax.plot(*common, "X", zorder=4, label=labels[2], **look)
+    hulls = points[list(proof.inside)], points[list(proof.outside)]
+    draw_two_hulls(ax, hulls, np.array([as_float(value) for value in proof.point]), colours, names)

@@ -10,6 +10,7 @@ import numpy as np
 
 from rosenblatt.inspection.contributions import LinearParts, linear_parts
 from rosenblatt.inspection.predictions import label_words
+from rosenblatt.plots.axes import shown_name
 from rosenblatt.theory.words import shown_number
 
 MOST = 8
@@ -57,8 +58,12 @@ def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) 
     if n > MOST:
         parts.append(Part(f"{n - len(chosen):,} others", None, None, math.fsum(found.products[order[MOST - 1 :]])))
     activation = 0.0 if found.tied and found.scores == 1 else found.activation
-    answer = "undefined" if found.tied else label_words(found.answer)
+    answer = "undefined" if found.tied else _label(found)
     return OnePrediction(parts, found.bias, activation, answer, *_rule(found, activation))
+
+
+def _label(found: LinearParts) -> str:
+    return shown_name(label_words(found.answer), 20)
 
 
 def _rule(found: LinearParts, activation: float) -> tuple[str, str]:
@@ -68,8 +73,8 @@ def _rule(found: LinearParts, activation: float) -> tuple[str, str]:
         if found.tied:
             return "tied", f"On the boundary: another class has the same score, {number}"
         largest = f"largest of {found.scores:,}"
-        return largest, f"Predicted {label_words(found.answer)}: its score is {number}, the {largest}"
+        return largest, f"Predicted {_label(found)}: its score is {number}, the {largest}"
     if found.tied:
         return "= 0", "On the boundary: the activation is 0"
     side, sign = ("above", ">") if activation > 0 else ("below", "<")
-    return f"{sign} 0", f"Predicted {label_words(found.answer)}: the activation is {number}, {side} 0"
+    return f"{sign} 0", f"Predicted {_label(found)}: the activation is {number}, {side} 0"

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, Axes, check_labels, import_matplotlib
-from rosenblatt.plots.plane_lines import BROKEN, Line, draw_arrow, draw_line, draw_rings, draw_w
+from rosenblatt.plots.axes import BLUE, Axes, check_labels, closes_on_error, ink, pair_of_axes, shown_name
+from rosenblatt.plots.plane_lines import BROKEN, Line, draw_arrow, draw_line, draw_rings, draw_w, halo
 from rosenblatt.plots.plane_parts import (
     Frame,
     Regions,
+    Rows,
     column_names,
     draw_legend,
     draw_regions,
@@ -20,12 +20,14 @@ from rosenblatt.plots.plane_parts import (
     plane_points,
 )
 from rosenblatt.theory.convergence.trace import Step, Trace
+from rosenblatt.theory.floats import rounded_product
 
 _SIZE = (9.0, 4.6)  # inches
 _LONGEST = 1.5  # arrows of more than so many times the range of the rows are drawn shorter
 _GREY, _BROWN = "#666666", "#8F5F00"  # orange, but dark enough for letters
 
 
+@closes_on_error
 def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.ndarray:
     """Draw update ``k`` of a run in the plane: before it on the left, after it on the right.
 
@@ -57,31 +59,29 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
     After: w·x = 10, on its side
     y·(w·x) rose by |x|² = 10
     """
-    points, labels, classes = traced_rows("plot_update", trace, X, y)
-    step = trace.step(k)
+    rows = traced_rows("plot_update", trace, X, y)
+    points, step = rows.points, trace.step(k)
     w, b = trace.weights(k - 1)
     x = points[step.row]
-    sign = 1.0 if step.label == classes[-1] else -1.0
+    sign = 1.0 if step.label == rows.classes[-1] else -1.0
     scale, frame = 1.0, Frame.around(points)
     if not trace.fit_intercept:
         scale = _scale(points, [w, step.w, x])
         frame = Frame.around(np.vstack([points, np.zeros(2), w * scale, step.w * scale]))
-    if axes is None:
-        axes = import_matplotlib("pyplot").subplots(1, 2, layout="constrained", figsize=_SIZE)[1]
-    left, right = axes = np.ravel(axes)
-    draw_state(left, points, labels, classes, Line.of(w, b), frame, step.row)
-    draw_state(right, points, labels, classes, Line.of(step.w, step.b), frame, step.row)
-    old = Line.of(w, b)
-    if old is not None:
+    left, right = axes = pair_of_axes("plot_update", axes, _SIZE)
+    old, new = Line.of(w, b), Line.of(step.w, step.b)
+    draw_state(left, rows, old, frame, step.row)
+    draw_state(right, rows, new, frame, step.row)
+    if old is not None and old.crosses(frame):
         draw_line(right, old, frame, linestyle=BROKEN, linewidth=1.2, zorder=1, label="boundary before")
     if trace.fit_intercept:
-        for ax, line in ((left, old), (right, Line.of(step.w, step.b))):
+        for ax, line in ((left, old), (right, new)):
             if line is not None:
-                draw_w(ax, line, frame)
+                draw_w(ax, line, frame, points)
     else:
-        _draw_sum(left, right, w * scale, step.w * scale, sign)
+        _draw_sum(left, right, np.array([w, step.w]) * scale, sign, points)
         if scale < 1:
-            note = {"transform": right.transAxes, "ha": "right", "va": "bottom", "fontsize": "small", "color": DARK}
+            note = {"transform": right.transAxes, "ha": "right", "va": "bottom", "fontsize": "small", "color": ink()}
             right.text(0.99, 0.01, f"arrows at 1/{1 / scale:g} of their length", **note)
     names = column_names(X)
     for ax, title in zip(axes, _titles(trace, step, x, sign, k), strict=True):
@@ -91,35 +91,34 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
     return axes
 
 
-def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rows, labels and classes of a trace; an error of the function ``name`` where they are not of it."""
+def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> Rows:
+    """Return the rows of a trace; an error of the function ``name`` where they are not of it."""
     if not isinstance(trace, Trace):
         raise TypeError(f"{name} draws what rosenblatt.trace returned, got {type(trace).__name__}.")
     points = plane_points(name, X)
     classes = np.array(trace.classes)
     labels = check_labels(y, len(points), classes)
-    rows = trace.row
-    if len(rows) and (rows.max() >= len(points) or (labels[rows] != trace.label).any()):
+    if not trace.is_of(points, labels):
         raise ValueError(f"{name} needs the rows and labels that the trace is of, got others: give those to it.")
-    return points, labels, classes
+    return Rows(points, labels, classes)
 
 
-def draw_state(
-    ax: Axes,
-    points: np.ndarray,
-    labels: np.ndarray,
-    classes: np.ndarray,
-    line: Line | None,
-    frame: Frame,
-    wrong: int | None,
-) -> None:
+def draw_state(ax: Axes, rows: Rows, line: Line | None, frame: Frame, wrong: int) -> None:
     """Draw the rows, what weights answer where, unless all of them are zero, and a ring around the row ``wrong``."""
     frame.set_limits(ax)
+    draw_weights(ax, line, frame)
+    draw_rows(ax, rows)
+    draw_rings(ax, rows.points[wrong : wrong + 1], rows.mark, "row of the update", linewidth=2.0)
+
+
+def draw_weights(ax: Axes, line: Line | None, frame: Frame) -> None:
+    """Draw what weights answer where, and say so where no boundary is seen."""
     if line is not None:
         draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
-    mark = draw_rows(ax, points, labels, classes)
-    if wrong is not None:
-        draw_rings(ax, points[wrong : wrong + 1], mark, "row of the update", linewidth=2.0)
+    if line is None or not line.crosses(frame):
+        words = "all weights are zero: no boundary" if line is None else "the boundary is out of view"
+        look = {"ha": "center", "va": "top", "fontsize": "small", "color": ink(), "bbox": halo(), "zorder": 5}
+        ax.text(0.5, 0.99, words, transform=ax.transAxes, **look)
 
 
 def _scale(points: np.ndarray, vectors: list[np.ndarray]) -> float:
@@ -132,27 +131,36 @@ def _scale(points: np.ndarray, vectors: list[np.ndarray]) -> float:
     return 1 / next(power * step for step in (1, 2, 5, 10) if power * step >= longest / room)
 
 
-def _draw_sum(left: Axes, right: Axes, w: np.ndarray, after: np.ndarray, sign: float) -> None:
-    """Draw w on the left and, on the right, the row times its label added to it, all from the origin."""
-    origin, added = np.zeros(2), "x" if sign > 0 else "\N{MINUS SIGN}x"
+def _draw_sum(left: Axes, right: Axes, weights: np.ndarray, sign: float, points: np.ndarray) -> None:
+    """Draw w on the left and, on the right, the row times its label added to it, all from the origin.
+
+    ``weights`` are those before and after; names stand beside the points and the arrows.
+    """
+    (w, after), origin, added = weights, np.zeros(2), "x" if sign > 0 else "\N{MINUS SIGN}x"
     if not w.any():
-        draw_arrow(right, origin, after, f"w = {added}", at=0.5)
+        draw_arrow(right, origin, after, f"w = {added}", points)
         return
-    draw_arrow(left, origin, w, "w")
-    draw_arrow(right, origin, w, "w", at=0.5, away_from=after, color=_GREY)
-    draw_arrow(right, w, after, added, at=0.5, away_from=origin, color=BLUE if sign > 0 else _BROWN)
+    draw_arrow(left, origin, w, "w", points)
+    before, step, total = (origin, w), (w, after), (origin, after)
+    draw_arrow(right, *before, "w", _all(points, step, total), color=_GREY)
+    draw_arrow(right, *step, added, _all(points, before, total), color=BLUE if sign > 0 else _BROWN)
     if after.any():
-        draw_arrow(right, origin, after, "w after", at=0.5, away_from=w)
+        draw_arrow(right, *total, "w after", _all(points, before, step))
+
+
+def _all(points: np.ndarray, *lines: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return points, and some along each of the lines."""
+    return np.vstack([points, *(np.linspace(start, end, 20) for start, end in lines)])
 
 
 def _titles(trace: Trace, step: Step, x: np.ndarray, sign: float, k: int) -> tuple[str, str]:
     """Return what happened to the activation of the row, in words."""
     name = "w·x + b" if trace.fit_intercept else "w·x"
     square, rise = ("|x|² + 1", float(x @ x) + 1) if trace.fit_intercept else ("|x|²", float(x @ x))
-    before, after = step.activation, float(step.w @ x) + step.b
+    before, after = step.activation, rounded_product(np.append(step.w, step.b), np.append(x, 1.0))
     where = "on the wrong side" if before else "on no side"
     now = "on its side" if sign * after > 0 else "on no side" if after == 0 else "still wrong"
     return (
-        f"Before update {k:,}, row {step.row} of label {label_text(step.label)}:\n{name} = {before:.4g}, {where}",
+        f"Before update {k:,}, row {step.row} of label {shown_name(step.label)}:\n{name} = {before:.4g}, {where}",
         f"After: {name} = {after:.4g}, {now}\ny·({name}) rose by {square} = {rise:.4g}",
     )

@@ -8,25 +8,28 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import Axes, axes_for
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error
 from rosenblatt.plots.hulls import draw_hulls, shares
 from rosenblatt.plots.plane_lines import Line, draw_band, draw_rings, draw_w
 from rosenblatt.plots.plane_parts import (
     Frame,
     Regions,
+    Rows,
     column_names,
     draw_legend,
     draw_regions,
     draw_rows,
     plane_points,
 )
+from rosenblatt.plurals import count_of
 from rosenblatt.theory.inputs import certified_signs, check_labels
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
 _BORDER = 0.15  # around the rows, as a share of their range: room for the shares beside them
-_NEAREST = 1e-6  # where a verdict does not say which rows are nearest: those whose distances differ by less, as a share
+_NEAREST = 1e-6  # rows whose distances differ by less, as a share, are all drawn as nearest
 
 
+@closes_on_error
 def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw what `separability` or `dataset_margin` found about rows of two features.
 
@@ -67,21 +70,22 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     points = plane_points("plot_verdict", X)
     labels = check_labels(y, len(points))
     signs = certified_signs(labels, verdict.positive)
-    if signs is None or len(verdict.alpha) != len(points):
+    if signs is None or not verdict.check(points, labels):
         raise ValueError(
-            f"expected the {len(verdict.alpha):,} rows that the verdict is about, with their labels, "
-            f"got {len(points):,} others: give those that it was made from."
+            f"expected the {count_of(len(verdict.alpha), 'row')} that the verdict is about, with their labels, "
+            "got others, for which it does not hold: give those that it was made from."
         )
     ax = axes_for(ax)
     frame = Frame.around(points, _BORDER)
     frame.set_limits(ax)
     names = _class_names(labels, verdict.positive)
-    mark = draw_rows(ax, points, np.where(signs > 0, names[1], names[0]), names)
+    rows = Rows(points, np.where(signs > 0, names[1], names[0]), names)
+    draw_rows(ax, rows)
     if _proves_crossing(verdict):
         support = np.asarray(verdict.support)
-        draw_hulls(ax, points, signs, support, shares(verdict.alpha, verdict.weights, support, signs), mark)
+        draw_hulls(ax, rows, support, shares(verdict.alpha, verdict.weights, support, signs))
     elif _separates(verdict):
-        _draw_separator(ax, verdict, points, signs, frame, mark)
+        _draw_separator(ax, verdict, rows, frame)
     ax.set_title(_title(verdict), fontsize="medium")
     first, second = column_names(X)
     ax.set(xlabel=first, ylabel=second)
@@ -93,8 +97,8 @@ def _class_names(labels: np.ndarray, positive: Any) -> np.ndarray:
     """Return the names of the negative and the positive class; a class that is not there is not shown."""
     present = np.unique(labels).tolist()
     others = [label for label in present if label != positive]
-    other = label_text(others[0]) if len(others) == 1 else f"not {label_text(positive)}" if others else "_nothing"
-    return np.array([other, "_nothing" if positive is None else label_text(positive)])
+    other = label_text(others[0]) if len(others) == 1 else f"not {label_text(positive)}" if others else None
+    return np.array([other, None if positive is None else label_text(positive)], dtype=object)
 
 
 def _separates(verdict: Any) -> bool:
@@ -110,17 +114,19 @@ def _proves_crossing(verdict: Any) -> TypeGuard[Inseparable | MarginBracket]:
     return isinstance(verdict, Inseparable)
 
 
-def _draw_separator(ax: Axes, verdict: Any, points: np.ndarray, signs: np.ndarray, frame: Frame, mark: float) -> None:
+def _draw_separator(ax: Axes, verdict: Any, rows: Rows, frame: Frame) -> None:
     """Draw the line, w, the band up to the nearest row, and rings around those that may attain the margin."""
     line = Line.of(verdict.w, verdict.b)
     if line is None:
         return
-    far = signs * line.distance(points)
-    nearest = np.flatnonzero(far <= far.min() * (1 + _NEAREST)) if verdict.nearest is None else verdict.nearest
+    points = rows.points
+    far = np.where(rows.labels == rows.classes[1], 1.0, -1.0) * line.distance(points)
+    seen = np.flatnonzero(far <= far.min() * (1 + _NEAREST) + line.rounding(points))
+    nearest = seen if verdict.nearest is None else np.union1d(seen, verdict.nearest)
     draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
     draw_band(ax, line, frame, max(0.0, float(far.min())), "no row lies here")
-    draw_w(ax, line, frame)
-    draw_rings(ax, points[nearest], mark, f"nearest ({len(nearest):,})")
+    draw_w(ax, line, frame, points)
+    draw_rings(ax, points[nearest], rows.mark, f"nearest ({len(nearest):,})")
 
 
 def _title(verdict: Any) -> str:

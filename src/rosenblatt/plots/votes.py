@@ -9,9 +9,11 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline, through_steps
-from rosenblatt.plots.axes import DARK, Axes, axes_for, import_matplotlib
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, import_matplotlib, ink, shown_name
+from rosenblatt.plots.plane_lines import BROKEN
 from rosenblatt.plots.plane_parts import (
     GRID,
+    Rows,
     draw_legend,
     draw_regions,
     draw_rows,
@@ -23,9 +25,11 @@ from rosenblatt.plots.plane_parts import (
 from rosenblatt.plurals import percent
 
 _HATCH, _INK = "////", (0.2, 0.2, 0.2, 0.8)
-_AVERAGE = {"colors": DARK, "linestyles": [(0, (4, 3))], "linewidths": 1.6}
+_AVERAGE = {"linestyle": BROKEN, "linewidth": 1.6}
+"""The line of the average, as lines of a legend are drawn."""
 
 
+@closes_on_error
 def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw what a vote answers where, the line of the average of its voters, and where the two differ.
 
@@ -63,19 +67,20 @@ def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     differ = (average > 0) != (regions.lines[0] > 0)
     ax = axes_for(ax)
     draw_regions(ax, regions)
-    draw_rows(ax, points, labels, classes)
+    draw_rows(ax, Rows(points, labels, classes))
     sides = regions.frame.sides()
     if differ.any():
         filled = {"levels": [0.5, 1.5], "colors": "none", "hatches": [_HATCH], "zorder": 0.5}
-        ax.contourf(*sides, differ.astype(float), **filled).set(edgecolor=_INK, linewidth=0)
+        ax.contourf(*sides, differ.astype(float), **filled).set(edgecolor=(ink(), 0.8), linewidth=0)
     seen = bool(average.min() < 0 < average.max())
     if seen:
-        ax.contour(*sides, average, levels=[0], zorder=1.5, **_AVERAGE)
+        look = {f"{name}s": [value] for name, value in _AVERAGE.items()}
+        ax.contour(*sides, average, levels=[0], zorder=1.5, colors=ink(), **look)
     _name_lines(ax, seen, bool(differ.any()))
     share = float(differ.mean())
     words = f"differ\non {percent(share)} of what is drawn" if share else "answer alike\non all that is drawn"
     ax.set_title(f"The vote and the average {words}", fontsize="medium")
-    names = feature_labels(learner if steps is None else model, 2)
+    names = [shown_name(name) for name in feature_labels(learner if steps is None else model, 2)]
     ax.set(xlabel=names[0], ylabel=names[1])
     draw_legend(ax)
     return ax
@@ -96,9 +101,9 @@ def _rule_of_a_vote(learner: Any) -> LinearRule:
 
 def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
     """Name in the legend what is drawn and has no name of its own."""
-    ax.plot([], [], color=DARK, linewidth=1.4, label="boundary of the vote")
+    ax.plot([], [], color=ink(), linewidth=1.4, label="boundary of the vote")
     if average:
-        ax.plot([], [], color=DARK, linewidth=1.6, linestyle=(0, (4, 3)), label="line of the average")
+        ax.plot([], [], label="line of the average", color=ink(), **_AVERAGE)
     if differ:
-        look = {"facecolor": "none", "edgecolor": _INK, "hatch": _HATCH, "linewidth": 0}
+        look = {"facecolor": "none", "edgecolor": (ink(), 0.8), "hatch": _HATCH, "linewidth": 0}
         ax.add_patch(import_matplotlib("patches").Rectangle((np.nan, np.nan), 0, 0, label="they differ", **look))

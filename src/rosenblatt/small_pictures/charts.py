@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.small_pictures.markup import BLUE, line, number, pixel, room_for, scale, svg, text
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW, _ROW = 360, 110, 56, 8, 34, 16
@@ -37,9 +38,7 @@ class Curve:
         >>> len(Curve(range(100_000), range(100_000)).points())
         120
         """
-        n = len(self.x)
-        shown = range(n) if n <= _MOST_POINTS else [i * (n - 1) // (_MOST_POINTS - 1) for i in range(_MOST_POINTS)]
-        return [(float(self.x[i]), float(self.y[i])) for i in shown]
+        return [(float(self.x[i]), float(self.y[i])) for i in evenly_chosen(len(self.x), _MOST_POINTS)]
 
 
 def chart(

@@ -12,11 +12,12 @@ from rosenblatt.theory.claims import margin_from, most_margin, nearest_rows
 from rosenblatt.theory.given_numbers import exact_numbers
 from rosenblatt.theory.inputs import MatrixLike, spread, two_classes
 from rosenblatt.theory.integers import are_finite, proportional
+from rosenblatt.theory.row_certificates import KINDS
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.alternatives import Unsolvable
 from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.separators import check_search, find_hyperplane
-from rosenblatt.theory.verdicts import KINDS, MarginBracket
+from rosenblatt.theory.verdicts import MarginBracket
 
 
 def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:

@@ -1,5 +1,7 @@
 """Every update of a run, beside the learner's own run and a slow twin."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,7 +9,6 @@ import scipy.sparse as sp
 from helpers.examples import small_set
 from rosenblatt import Perceptron, proof, trace
 from rosenblatt.data import make_xor
-from rosenblatt.theory.convergence.trace import evenly
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -50,6 +51,23 @@ def test_each_step_adds_the_row_that_was_wrong():
                 visited.append(i)
     assert next(steps, None) is None
     assert run.row.tolist() == visited
+
+
+def exact_activation(w, b, x):
+    return sum((Fraction(u) * Fraction(v) for u, v in zip(w.tolist(), x.tolist(), strict=True)), Fraction(b))
+
+
+@pytest.mark.parametrize("kind", ["decimals", "halves", "gauss", "huge", "tiny", "mixed"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_activations_have_exact_signs(kind, bias):
+    X, y = small_set(kind, n=40, d=5, seed=5)  # some signs of floats are wrong here
+    run = trace(X, y, fit_intercept=bias, max_iter=20)
+    w, b = np.zeros(5), 0.0
+    for step in run:
+        exact, sign = exact_activation(w, b, X[step.row]), 1 if step.label == run.classes[1] else -1
+        assert (step.activation > 0, step.activation < 0) == (exact > 0, exact < 0)
+        assert sign * step.activation <= 0
+        w, b = step.w, step.b
 
 
 def test_rows_that_nothing_separates_have_a_trace():
@@ -105,16 +123,18 @@ def test_a_run_may_have_no_features_or_one_class():
 
 def test_numbers_of_updates_that_are_not_there_get_a_sentence():
     run = trace([[1.0], [0.0]], [1, -1])
-    with pytest.raises(ValueError, match="a number of updates from 0 to 5, all of the run, got 6"):
-        run.weights(6)
-    with pytest.raises(ValueError, match="the number of an update, from 1 to 5, got 0"):
-        run.step(0)
+    for k in (6, -1, 1.5, "1", True, None):
+        with pytest.raises(ValueError, match=f"k must be an integer from 0 to 5, got {k!r}"):
+            run.weights(k)
+    for k in (0, 6, 1.5, "1"):
+        with pytest.raises(ValueError, match=f"k must be an integer from 1 to 5, got {k!r}"):
+            run.step(k)
+    assert run.step(np.int64(2)).k == 2
+    for made in (run, proof([[1.0], [0.0]], [1, -1])):
+        for most in (0, -1, 1.5, "3"):
+            with pytest.raises(ValueError, match=f"most must be an integer of at least 1 or None, got {most!r}"):
+                made.table(most)
     with pytest.raises(ValueError, match="expected two classes, got 3"):
         trace([[1.0], [0.0], [2.0]], [1, 2, 3])
     with pytest.raises(ValueError, match="max_iter must be an integer of at least 1, got 0"):
         trace([[1.0], [0.0]], [1, -1], max_iter=0)
-
-
-@pytest.mark.parametrize(("n", "most", "expected"), [(0, 3, []), (5, 5, [0, 1, 2, 3, 4]), (10, 2, [0, 9])])
-def test_some_are_evenly_chosen(n, most, expected):
-    assert evenly(n, most).tolist() == expected

@@ -13,15 +13,11 @@ from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.tables import Table
 from rosenblatt.theory.convergence.bounds import mistake_bound
 from rosenblatt.theory.margins import dataset_margin, margin
+from rosenblatt.theory.row_certificates import DEFINITIONS
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Separable
 from rosenblatt.theory.words import bound_text
 
-_KINDS = {
-    "geometric": "the distance of the nearest point, bias free",
-    "augmented": "that of (x, 1): the bias a weight like others",
-    "homogeneous": "only hyperplanes through the origin",
-}
 _CODE = (
     "from rosenblatt import data, dataset_margin\n"
     "X, y = data.make_separable(40, 2, margin=0.15, random_state=0)\n"
@@ -48,9 +44,9 @@ def show(out: Path) -> None:
         "points marked in the picture proves that no line has more.",
     )
     say("3. There are three definitions, and a bound needs its own:")
-    brackets = {kind: dataset_margin(X, y, kind=kind) for kind in _KINDS}
+    brackets = {kind: dataset_margin(X, y, kind=kind) for kind in DEFINITIONS}
     lows = [bracket.low if bracket.low > 0 else None for bracket in brackets.values()]
-    show_lines(Table({"kind": list(_KINDS), "margin": lows, "which is": list(_KINDS.values())}).to_text())
+    show_lines(Table({"kind": list(DEFINITIONS), "margin": lows, "which is": list(DEFINITIONS.values())}).to_text())
     bound = mistake_bound(X, y)
     longest = float(np.sqrt((X * X).sum(axis=1).max()))
     say(

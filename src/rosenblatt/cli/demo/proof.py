@@ -6,9 +6,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rosenblatt.cli.demo.telling import draw, end, heading, say, show_lines
+from rosenblatt.evenly import evenly_chosen
 from rosenblatt.plurals import count_of
 from rosenblatt.tables import Table
 from rosenblatt.theory.convergence.proof import Proof, proof
@@ -55,7 +54,7 @@ def show(out: Path) -> None:
 
 
 def _table(run: Proof) -> Table:
-    shown = np.unique(np.linspace(0, run.updates - 1, min(_SHOWN, run.updates)).astype(int))
+    shown = evenly_chosen(run.updates, _SHOWN)
     k = run.k[shown]
     return Table(
         {

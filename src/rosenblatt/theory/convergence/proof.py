@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.evenly import evenly_chosen
+from rosenblatt.parameters import check_integer
 from rosenblatt.plurals import count_of
 from rosenblatt.small_pictures import described
 from rosenblatt.tables import Table
@@ -16,7 +18,7 @@ from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
 from rosenblatt.theory.convergence.squeeze_picture import draw_squeeze
-from rosenblatt.theory.convergence.trace import evenly, follow, run_options
+from rosenblatt.theory.convergence.trace import follow, run_options
 from rosenblatt.theory.exact import squared_length
 from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.given_numbers import unrounded
@@ -124,7 +126,9 @@ class Proof:
 
     def table(self, most: int | None = None) -> Table:
         """Return the numbers of each update, or of ``most`` of them evenly chosen, as a table."""
-        shown = evenly(self.updates, most)
+        if most is not None:
+            check_integer("most", most, 1, or_none=True)
+        shown = evenly_chosen(self.updates, most)
         space = "z = (x, 1)" if self.fit_intercept else "z = x"
         title = f"R = {self.R:.4g}, γ = {self.gamma:.4g}, {space}: at most {bound_text(self.bound)} updates"
         notes = [f"{len(shown)} of {self.updates:,} updates"] if len(shown) < self.updates else []

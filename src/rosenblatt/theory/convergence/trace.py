@@ -10,9 +10,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.evenly import evenly_chosen
+from rosenblatt.parameters import check_integer
 from rosenblatt.plurals import count_of
+from rosenblatt.rounding import TINY
 from rosenblatt.tables import Table
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_labels, dense_rows, two_classes
+from rosenblatt.theory.convergence.inequalities import rounding
+from rosenblatt.theory.floats import rounded_product
+from rosenblatt.theory.inputs import (
+    Floats,
+    Matrix,
+    MatrixLike,
+    Signs,
+    check_labels,
+    check_rows,
+    dense_rows,
+    two_classes,
+)
 from rosenblatt.theory.words import number_text, vector_text
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
@@ -47,7 +61,7 @@ class Trace:
     row, pass_number, label : arrays
         Of each update, the number of the row that was wrong, the pass it was in (from 1), and the label of the row.
     activation : array
-        w.x + b of that row before the update, in floats: its sign is not that of the label, or it is zero.
+        w.x + b of that row before the update, up to rounding: the sign is exact, never that of the label.
     w, b : array and float
         The weights at the end of the run; ``weights(k)`` has those after k updates.
     mistakes_by_pass : array of int
@@ -82,11 +96,15 @@ class Trace:
 
     @cached_property
     def activation(self) -> Floats:
-        """w.x + b of the row of each update, before it."""
+        """w.x + b of the row of each update, before it; where rounding might change the sign it is rounded once."""
         parts = [np.empty(0)]
         for moves, W in self._walk():
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                parts.append(np.einsum("ij,ij->i", W[:-1], moves))  # y a
+                near = np.einsum("ij,ij->i", W[:-1], moves)  # y a
+                error = rounding(moves.shape[1]) * np.einsum("ij,ij->i", np.abs(W[:-1]), np.abs(moves))
+            for i in np.flatnonzero(~(np.abs(near) > error + TINY)).tolist():
+                near[i] = rounded_product(W[i], moves[i])
+            parts.append(near)
         return np.concatenate(parts) * self._signs + 0.0  # no -0
 
     @property
@@ -106,8 +124,7 @@ class Trace:
 
     def weights(self, k: int) -> tuple[Floats, float]:
         """Return w and b after ``k`` updates, both zero for k = 0."""
-        if not 0 <= k <= self.updates:
-            raise ValueError(f"expected a number of updates from 0 to {self.updates:,}, all of the run, got {k!r}.")
+        k = check_integer("k", k, 0, most=self.updates)
         long = np.zeros(len(self.w) + int(self.fit_intercept))
         for _, W in self._walk(k):
             long = W[-1]
@@ -115,15 +132,24 @@ class Trace:
 
     def step(self, k: int) -> Step:
         """Return update ``k``, from 1."""
-        if not 1 <= k <= self.updates:
-            raise ValueError(f"expected the number of an update, from 1 to {self.updates:,}, got {k!r}.")
+        k = check_integer("k", k, 1, most=self.updates)
         return self._step(k - 1, *self.weights(k))
+
+    def is_of(self, X: MatrixLike, y: ArrayLike) -> bool:
+        """Return whether each update was made on the row of ``X`` with its number, and its label in ``y``."""
+        matrix, labels = check_rows(X, y)
+        if matrix.shape[1] != len(self.w) or self.row.max(initial=-1) >= len(labels):
+            return False
+        numbers = self.row[np.unique(self._places, return_index=True)[1]]
+        same = dense_rows(matrix, numbers) == dense_rows(self._rows, np.arange(len(numbers)))
+        return bool(same.all() and (labels[self.row] == self.label).all())
 
     def table(self, most: int | None = None) -> Table:
         """Return the updates, or ``most`` of them evenly chosen, as a table."""
-        shown = evenly(self.updates, most)
-        wanted = set(shown.tolist())
-        steps = [step for step in self if step.k - 1 in wanted]
+        if most is not None:
+            check_integer("most", most, 1, or_none=True)
+        shown = set(evenly_chosen(self.updates, most))
+        steps = [step for step in self if step.k - 1 in shown]
         columns: dict[str, list[Any]] = {
             "k": [step.k for step in steps],
             "pass": [step.pass_number for step in steps],
@@ -259,14 +285,3 @@ def follow(X: Matrix, signs: Signs, labels: NDArray[Any], options: RunOptions) -
         _rows=X[wrong],
         _places=places,
     )
-
-
-def evenly(n: int, most: int | None) -> NDArray[np.intp]:
-    """Return the places of ``n`` things, or of ``most`` of them evenly chosen, the first and the last among them.
-
-    >>> evenly(3, None), evenly(101, 3), evenly(101, 1)
-    (array([0, 1, 2]), array([  0,  50, 100]), array([100]))
-    """
-    if most is None or most >= n:
-        return np.arange(n)
-    return np.unique(np.linspace(n - 1, 0, max(1, most)).astype(int))

@@ -26,7 +26,7 @@ AWAY_RUN = trace(*AWAY, max_iter=3)  # its first line is far from the rows
 
 def small():
     """Return axes of a small figure."""
-    return Figure((3, 3), dpi=40, layout="constrained").subplots()
+    return Figure((3, 3), dpi=40).subplots()
 
 
 def legend_texts(ax):

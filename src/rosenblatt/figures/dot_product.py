@@ -33,7 +33,7 @@ def figure_4_5() -> Shown:
         ax.annotate(name, middle, beside, textcoords="offset points", ha="center", va="center", weight="bold")
     along, across = 0.05 * a / np.linalg.norm(a), 0.05 * b / np.linalg.norm(b)
     ax.plot(*np.array([a - along, a - along + across, a + across]).T, color=DARK, linewidth=0.9)  # a right angle
-    ax.set_title(f"v = a + b, and |a| = u.v = {dot:.3f}", fontsize="medium")
+    ax.set_title(f"v = a + b, and |a| = u·v = {dot:.3f}", fontsize="medium")
     tidy(ax)
     numbers = {
         "u": u.tolist(),
@@ -44,7 +44,7 @@ def figure_4_5() -> Shown:
     }
     caption = (
         "The vector v = ({v[0]}, {v[1]}) as a sum of a, along the unit vector u = ({u[0]}, {u[1]}), and b, at a right "
-        "angle to it. The dot product u.v = {dot:.3f} is the length of a, the projection of v onto u; b, which the "
+        "angle to it. The dot product u·v = {dot:.3f} is the length of a, the projection of v onto u; b, which the "
         "text names by mistake, has the length {length_of_b:.3f}."
     )
     return Shown(picture, caption, numbers)

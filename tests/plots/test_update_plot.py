@@ -9,6 +9,7 @@ from PIL import Image
 from rosenblatt import trace
 from rosenblatt.data import make_xor
 from rosenblatt.plots import animate, plot_update
+from rosenblatt.theory.words import true_minus
 
 RNG = np.random.default_rng(4)
 X = RNG.integers(-9, 10, (20, 2)).astype(float)
@@ -87,9 +88,10 @@ def test_the_titles_have_the_activation_before_and_after_and_its_rise(run):
         assert sign * (after - step.activation) == rise
         name = "w·x + b" if bias else "w·x"
         side = "on no side" if step.activation == 0 else "on the wrong side"
-        start = f"Before update {k}, row {step.row} of label {step.label}:\n{name} = {step.activation:.4g}, {side}"
+        before = true_minus(f"{step.activation:.4g}")
+        start = f"Before update {k}, row {step.row} of label {step.label}:\n{name} = {before}, {side}"
         assert left.get_title() == start
-        assert right.get_title().startswith(f"After: {name} = {after:.4g}, ")
+        assert right.get_title().startswith(f"After: {name} = {true_minus(f'{after:.4g}')}, ")
         assert right.get_title().endswith(f"rose by {'|x|² + 1' if bias else '|x|²'} = {rise:.4g}")
 
 

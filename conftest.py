@@ -11,6 +11,7 @@ import pytest
 
 
 def pytest_configure(config):
+    """Let Ctrl-C interrupt where the tests were started in the background, which ignores it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         with suppress(ValueError):  # not in the main thread
             signal.signal(signal.SIGINT, signal.default_int_handler)

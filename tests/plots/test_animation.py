@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.browser import chromium
+from helpers.pictures import legend
 from rosenblatt import trace
 from rosenblatt.data import make_separable
 
@@ -27,11 +28,6 @@ AWAY_RUN = trace(*AWAY, max_iter=3)  # its first line is far from the rows
 def small():
     """Return axes of a small figure."""
     return Figure((3, 3), dpi=40).subplots()
-
-
-def legend_texts(ax):
-    """Return the names in a legend."""
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def notes(ax):
@@ -81,11 +77,11 @@ def test_the_buttons_of_a_page_work(tmp_path):
 def test_the_legend_names_the_broken_line_in_every_frame():
     ax = small()
     draw = frames(animate(RUN, X, Y, max_frames=5, ax=ax))
-    first = legend_texts(ax)
+    first = legend(ax)
     assert "boundary before" in first
     assert "row of the update" in first
     draw(2)
-    assert legend_texts(ax) == first
+    assert legend(ax) == first
     assert len([line for line in ax.collections if line.get_label() == "row of the update"]) == 1
 
 
@@ -104,7 +100,7 @@ def test_an_update_names_no_line_that_is_not_seen():
     assert notes(left) == ["all weights are zero: no boundary"]
     assert notes(right) == ["the boundary is out of view"]
     _, after = plot_update(AWAY_RUN, 2, *AWAY, [small(), small()])
-    assert "boundary before" not in legend_texts(after)
+    assert "boundary before" not in legend(after)
 
 
 def test_each_frame_is_drawn_once(tmp_path, monkeypatch):

@@ -5,22 +5,14 @@ import itertools
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
+from helpers.pictures import axes, lines
 from rosenblatt import Certificate, dataset_margin, separability
 from rosenblatt.plots import plot_bracket
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))
 Y = np.where(X @ RNG.normal(size=8) > 0, 1, -1)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
-
-
-def lines(ax):
-    return {line.get_label(): line for line in ax.get_lines()}
 
 
 @pytest.mark.parametrize("kind", ["geometric", "augmented", "homogeneous"])

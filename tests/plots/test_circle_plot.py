@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
+from helpers.pictures import axes
 from rosenblatt import Circle, HalfSpace, Outside, fit_circle
 from rosenblatt.data import make_circle
 from rosenblatt.plots import plot_circle
@@ -14,10 +14,6 @@ from rosenblatt.plots.plane_shapes import Edge
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 X, Y = make_circle(80, radius=2.0, center=[5, 1], gap=0.3, random_state=0)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
 
 
 def curves(ax):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from helpers.pictures import axes
 from rosenblatt import AveragedPerceptron, Perceptron
 from rosenblatt.plots import ErrorsDisplay, plot_errors
 
@@ -15,10 +15,6 @@ X = RNG.normal(size=(60, 12))
 Y = np.where(X[:, 0] + RNG.normal(size=60) > 0, "yes", "no")
 TESTS = RNG.normal(size=(50, 12))
 ANSWERS = np.where(TESTS[:, 0] + RNG.normal(size=50) > 0, "yes", "no")
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
 
 
 def curve(ax, label):

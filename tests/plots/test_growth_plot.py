@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from helpers.pictures import axes
 from rosenblatt import vc
 from rosenblatt.plots import plot_growth
 
 POINTS = [[0, 0], [2, 0], [0, 2], [3, 3], [1, 1], [5, 2]]
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
 
 
 @pytest.mark.parametrize(("family", "k"), [("discs", None), ("lines", None), ("convex-k-gons", 3)])

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from helpers.pictures import axes
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron
 from rosenblatt.plots import plot_activation, plot_neuron
 from rosenblatt.plots.axes import BLUE, ORANGE
@@ -18,10 +18,6 @@ NAMES = ["bad", "good", "film"]
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 20))
 Y = np.where(X @ RNG.normal(size=20) > 0, 1, -1)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
 
 
 def title(ax):

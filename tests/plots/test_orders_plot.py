@@ -5,15 +5,12 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
+from helpers.pictures import axes, legend
 from rosenblatt import AveragedPerceptron, Perceptron
 from rosenblatt.data import make_separable
 from rosenblatt.plots import plot_orders
 
 X, Y = make_separable(120, 6, 0.02, random_state=0)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
 
 
 def fitted(**parameters):
@@ -23,10 +20,6 @@ def fitted(**parameters):
 def curve(ax, start):
     (line,) = [line for line in ax.get_lines() if line.get_label().startswith(start)]
     return line
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def test_a_curve_is_the_mean_of_the_runs_and_the_band_their_range():

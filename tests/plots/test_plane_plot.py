@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from helpers.pictures import axes, legend, rings
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, SphereLift, VotedPerceptron
 from rosenblatt.data import make_rings, make_xor
 from rosenblatt.inspection.geometry import distance
@@ -21,19 +22,6 @@ LABELS = np.array([0, 0, 0, 1])
 RNG = np.random.default_rng(0)
 CLOUDS = RNG.normal(size=(80, 2)) + np.repeat([[1.5, 1.5], [0.0, 0.0]], 40, axis=0)
 NAMES = np.repeat(["spam", "ham"], 40)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def rings(ax, what):
-    (found,) = [part for part in ax.collections if str(part.get_label()).startswith(what)]
-    return found.get_offsets()
 
 
 def test_the_margin_goes_through_the_nearest_rows_and_w_is_at_a_right_angle():

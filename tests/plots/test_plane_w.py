@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 
+from helpers.pictures import axes, legend, rings
 from rosenblatt import Perceptron, separability
 from rosenblatt.plots import plot_plane, plot_verdict
 from rosenblatt.plots.plane_lines import Line, draw_w
@@ -14,19 +14,6 @@ AND = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
 LABELS = np.array([0, 0, 0, 1])
 RNG = np.random.default_rng(0)
 CLOUDS = RNG.normal(size=(80, 2)) + np.repeat([[1.5, 1.5], [0.0, 0.0]], 40, axis=0)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def rings(ax, what):
-    (found,) = [part for part in ax.collections if str(part.get_label()).startswith(what)]
-    return found.get_offsets()
 
 
 def arrow(ax):

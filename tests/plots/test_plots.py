@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+from helpers.pictures import axes, lines
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
 from rosenblatt.plots.axes import BLUE, ORANGE
@@ -24,14 +25,6 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
 SEPARABLE = np.where(X @ [1.0, -2.0, 0.5, 0.0] > 0, "yes", "no")
 NOISY = np.where(X[:, 0] + RNG.normal(size=120) > 0, "yes", "no")
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
-
-
-def lines(ax):
-    return {line.get_label(): line for line in ax.get_lines()}
 
 
 @pytest.mark.slow

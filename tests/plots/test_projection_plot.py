@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from helpers.pictures import axes, lines
 from rosenblatt import AveragedPerceptron, Perceptron
 from rosenblatt.data import make_xor
 from rosenblatt.plots import plot_projection
@@ -16,14 +16,6 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
 SEPARABLE = np.where(X @ [1.0, -2.0, 0.5, 0.0] > 0, "yes", "no")
 NOISY = np.where(X[:, 0] + RNG.normal(size=120) > 0, "yes", "no")
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
-
-
-def lines(ax):
-    return {line.get_label(): line for line in ax.get_lines()}
 
 
 def test_projection_places_each_row_at_its_distance():

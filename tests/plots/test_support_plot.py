@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, SVR
 
+from helpers.pictures import axes
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.data import make_rings, make_spiral, make_xor
 from rosenblatt.plots import plot_support
@@ -23,10 +24,6 @@ NAMES = np.where(Y > 0, "inner", "outer")
 
 def perceptron(kernel, **options):
     return KernelPerceptron(kernel, **{"gamma": 1.0, "shuffle": False} | options)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
 
 
 def drawn(ax):

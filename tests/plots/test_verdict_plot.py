@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
+from helpers.pictures import axes, legend
 from rosenblatt import (
     KernelPerceptron,
     Perceptron,
@@ -36,18 +36,10 @@ CLOUDS = np.vstack([RNG.normal(size=(20, 2)), RNG.normal(size=(20, 2)) + 1.5])
 NAMES = np.repeat(["ham", "spam"], 20)
 
 
-def axes():
-    return Figure(layout="constrained").subplots()
-
-
 def drawn(X, y):
     ax = plot_verdict(separability(X, y), X, y, axes())
     ax.figure.canvas.draw()
     return ax
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def rings(ax):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from helpers.pictures import axes
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.plots import plot_votes
 from rosenblatt.plots.plane_parts import Frame
@@ -15,10 +15,6 @@ RNG = np.random.default_rng(0)
 X = np.vstack([RNG.normal(size=(20, 2)), RNG.normal(size=(20, 2)) + 1.2])
 Y = np.repeat(["ham", "spam"], 20)
 MODEL = VotedPerceptron(random_state=0, max_iter=3).fit(X, Y)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
 
 
 def average(model, places):

@@ -56,7 +56,7 @@ class Gallery(SphinxDirective):
                 ]
                 lines += [
                     ":link-type: doc",
-                    *([f":img-top: /{page_of(figure)}.png"] if figure["width"] else []),
+                    *([f":img-top: /{page_of(figure)}.png", f":img-alt: {figure['title']}"] if figure["width"] else []),
                     ":::",
                     "",
                 ]

@@ -219,3 +219,26 @@ def test_the_ink_is_dark_on_light_paper_and_follows_a_dark_style():
     with matplotlib.rc_context({"axes.facecolor": "none", "figure.facecolor": "#101010", "text.color": "#eeeeee"}):
         assert shared.ink() == "#eeeeee"
         assert shared.paper()[:3] == matplotlib.colors.to_rgb("#101010")
+
+
+def test_a_figure_that_another_thread_makes_meanwhile_stays():
+    class Labels:
+        def __array__(self, *args, **kwargs):
+            plt.figure()  # as another thread may, while the labels are read
+            raise ValueError("no labels")
+
+    with pytest.raises(ValueError, match="no labels"):
+        plot_projection(Perceptron(shuffle=False).fit(CORNERS, AND), CORNERS, Labels())
+    assert len(plt.get_fignums()) == 1
+
+
+@pytest.mark.parametrize("letters", [10, 16])
+def test_legends_have_room_in_a_subfigure_and_with_large_letters(letters):
+    verdict = separability(CORNERS, [0, 1, 1, 0])
+    with plt.rc_context({"font.size": letters}):
+        whole = plt.figure(layout="constrained", figsize=(10, 5))
+        ax = plot_verdict(verdict, CORNERS, [0, 1, 1, 0], whole.subfigures(1, 2)[1].subplots())
+        whole.draw_without_rendering()
+        legend = ax.get_legend().get_window_extent()
+        assert legend.x0 >= ax.figure.bbox.x0 - 1
+        assert legend.x1 <= ax.figure.bbox.x1 + 1

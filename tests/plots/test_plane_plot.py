@@ -224,3 +224,13 @@ def test_the_features_of_a_frame_are_named_and_nothing_is_warned_of():
     frame = pd.DataFrame([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]], columns=["width", "height"])
     ax = plot_plane(Perceptron(shuffle=False).fit(frame, [0, 0, 1]), frame, [0, 0, 1])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")
+
+
+def test_a_boundary_that_is_not_in_the_picture_is_said_so():
+    model = Perceptron(shuffle=False).fit(AND, LABELS)
+    model.state_.b[:] = -100.0
+    far = plot_plane(model, AND, LABELS, axes())
+    near = plot_plane(Perceptron(shuffle=False).fit(AND, LABELS), AND, LABELS, axes())
+    words = "the boundary is out of view"
+    assert words in [text.get_text() for text in far.texts]
+    assert words not in [text.get_text() for text in near.texts]

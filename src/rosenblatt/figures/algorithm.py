@@ -25,7 +25,7 @@ def figure_30_2() -> Shown:
     below.plot(k, weights[:, 0], color=BLUE, marker="o", markersize=4, label="first weight")
     below.plot(k, weights[:, 1], color=GREEN, marker="s", markersize=4, linestyle="--", label="second weight")
     below.plot(k, np.linalg.norm(weights, axis=1), color=DARK, marker="D", markersize=4, label="|w|")
-    below.plot(k, np.sqrt(k) * theorem.R, color=ORANGE, linestyle=":", linewidth=2.2, label="√k·R, at least |w|")
+    below.plot(k, np.sqrt(k) * theorem.R, color=ORANGE, linestyle=":", linewidth=2.2, label="√k·R: |w| is at most this")
     below.set(xlabel="updates k", ylabel="weight, length")
     below.legend(frameon=False, fontsize="small", ncols=2, loc="upper left", bbox_to_anchor=(0, 1.1))
     whole_ticks(below)

@@ -31,12 +31,12 @@ def figure_30_3_1() -> Shown:
         "checked": reason.check(POINTS),
     }
     caption = (
-        "All {subsets} subsets of the points p (0, 0), q (2, 0), r (0, 2) and s (3, 3). Discs cut {cut} of them, each "
-        "shown with one that holds its points alone; that is as many as a family of VC dimension 3 can cut from four "
-        "points. The missing one is {{{missing[0]}, {missing[1]}}}. The segment between these two meets the one "
-        "between {others[0]} and {others[1]} at ({common_point[0]:g}, {common_point[1]:g}). Lifted to x² + y², the "
-        "former is at height {height_of_missing:g} there and the latter at {height_of_others:g}, so a plane that has "
-        "the first two points below it has not both others above. With other points another subset is missing, which "
-        "the text does not say."
+        "All {subsets} subsets of the points p (0, 0), q (2, 0), r (0, 2) and s (3, 3): blue circles are in the "
+        "subset, triangles are not. Discs cut {cut} of them, each shown with one that holds its points alone; that is "
+        "as many as a family of VC dimension 3 can cut from four points. The missing one is {{{missing[0]}, "
+        "{missing[1]}}}. The segment between these two meets the one between {others[0]} and {others[1]} at "
+        "({common_point[0]:g}, {common_point[1]:g}). Lifted to x² + y², the former is at height "
+        "{height_of_missing:g} there and the latter at {height_of_others:g}, so a plane that has the first two points "
+        "below it has not both others above. With other points another subset is missing, which the text does not say."
     )
     return Shown(picture, caption, numbers)

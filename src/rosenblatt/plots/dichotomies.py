@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rosenblatt.circles.shapes import Circle, HalfSpace
-from rosenblatt.plots.axes import BLUE, ORANGE, Axes, closes_on_error, import_matplotlib, ink, paper
+from rosenblatt.plots.axes import BLUE, ORANGE, Axes, closes_on_error, import_matplotlib, ink, new_figure, paper
 from rosenblatt.plots.cutting_shapes import Polygon, cutting_shape
 from rosenblatt.plots.hulls import box_corners, convex_hull
 from rosenblatt.plots.plane_parts import TINT, Frame
@@ -83,7 +83,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
     lines = math.ceil(len(ordered) / columns)
     if figure is None:
         size = (max(3.8, _PANEL[0] * columns), _PANEL[1] * lines + 0.5)
-        figure = import_matplotlib("pyplot").figure(figsize=size, layout="constrained")
+        figure = new_figure(size)
     frame = Frame.square(places, _BORDER)
     for ax, subset in zip(figure.subplots(lines, columns, squeeze=False).ravel(), ordered, strict=True):
         if subset in cut:

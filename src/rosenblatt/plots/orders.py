@@ -95,7 +95,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     low, high = ax.get_ylim()
     ticks = [tick for tick in ax.get_yticks() if 0 <= tick <= high]
     ax.set(ylim=(low - _ROOM * (len(runs) - 1) * (high - low), high), yticks=ticks)
-    draw_legend(ax, "passes, up to the first without a mistake")
+    draw_legend(ax, "passes, up to the first without a mistake (open marks)")
     return ax
 
 

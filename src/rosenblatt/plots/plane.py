@@ -13,7 +13,7 @@ import numpy as np
 from rosenblatt.inspection.geometry import LinearRule, distance, linear_rule, unit_weights
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, shown_name
-from rosenblatt.plots.plane_lines import Line, draw_band, draw_feet, draw_rings, draw_w, feet
+from rosenblatt.plots.plane_lines import OUT_OF_VIEW, Line, draw_band, draw_feet, draw_note, draw_rings, draw_w, feet
 from rosenblatt.plots.plane_parts import (
     Frame,
     Regions,
@@ -134,6 +134,8 @@ class PlaneDisplay:
             if self.projections:
                 draw_feet(ax, rows, self.line, _arrow_start(self.line, own))
             draw_w(ax, self.line, own, self.points)
+            if not self.line.crosses(frame):
+                draw_note(ax, OUT_OF_VIEW)
         ax.set_title(self.title, fontsize="medium")
         ax.set(xlabel=shown_name(self.feature_names[0]), ylabel=shown_name(self.feature_names[1]))
         draw_legend(ax)

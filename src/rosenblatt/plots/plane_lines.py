@@ -22,6 +22,7 @@ _RING = 4.0  # the area of a ring around a row, in marks
 _FOOT = 0.4  # the area of a foot, in marks
 BROKEN = (0, (5, 4))
 """How lines are drawn that are not the boundary."""
+OUT_OF_VIEW = "the boundary is out of view"
 
 
 class Line(NamedTuple):
@@ -182,3 +183,9 @@ def draw_feet(ax: Axes, rows: Rows, line: Line, start: np.ndarray) -> None:
             ax.scatter(
                 *bottoms.T, s=_FOOT * rows.mark, marker=marker, color=colour, edgecolor=ink(), linewidth=0.3, zorder=3
             )
+
+
+def draw_note(ax: Axes, words: str) -> None:
+    """Write words at the top of the picture: what is not to be seen in it."""
+    look = {"ha": "center", "va": "top", "fontsize": "small", "color": ink(), "bbox": halo(), "zorder": 5}
+    ax.text(0.5, 0.99, words, transform=ax.transAxes, **look)

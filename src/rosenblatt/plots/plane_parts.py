@@ -33,7 +33,8 @@ _LARGEST, _CLOSEST = 1e100, 1e-12  # of numbers, and of the range of a feature b
 _ALIKE, _NARROWEST = 5.0, 0.45  # ranges that differ by less have one scale; then the shorter side is at least so long
 _MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points
 _BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
-_LETTER, _HANDLE = 0.07, 0.5  # inches: about a letter of the legend, and the sign before each of its names
+_LETTER, _HANDLE = 0.07, 0.5  # inches: about a letter of the legend, and the sign before each of its names, for
+_LETTERS = 10.0  # letters of so many points
 # Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
 LOOKS = (
     *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
@@ -210,7 +211,8 @@ def draw_regions(ax: Axes, regions: Regions) -> None:
 def draw_legend(ax: Axes, meaning: str = "") -> None:
     """Draw the legend below the axes, in as many columns as there is room for, and lay out the figure with it."""
     names = ax.get_legend_handles_labels()[1]
-    room = ax.figure.figure.get_figwidth() / _axes_beside(ax)
+    inches = ax.figure.bbox.width / ax.figure.figure.dpi  # of the figure, or of the subfigure that the axes are in
+    room = inches / _axes_beside(ax) * _LETTERS / import_matplotlib().rcParams["font.size"]
     columns = next((n for n in range(min(5, len(names)), 1, -1) if _width(names, n) < room), 1)
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": _BELOW, "ncols": columns}
     letters = {"fontsize": "small", "title_fontsize": "small", "columnspacing": 1.2}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.plots.axes import BLUE, Axes, check_labels, closes_on_error, ink, pair_of_axes, shown_name
-from rosenblatt.plots.plane_lines import BROKEN, Line, draw_arrow, draw_line, draw_rings, draw_w, halo
+from rosenblatt.plots.plane_lines import BROKEN, OUT_OF_VIEW, Line, draw_arrow, draw_line, draw_note, draw_rings, draw_w
 from rosenblatt.plots.plane_parts import (
     Frame,
     Regions,
@@ -118,9 +118,7 @@ def draw_weights(ax: Axes, line: Line | None, frame: Frame) -> None:
     if line is not None:
         draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
     if line is None or not line.crosses(frame):
-        words = "all weights are zero: no boundary" if line is None else "the boundary is out of view"
-        look = {"ha": "center", "va": "top", "fontsize": "small", "color": ink(), "bbox": halo(), "zorder": 5}
-        ax.text(0.5, 0.99, words, transform=ax.transAxes, **look)
+        draw_note(ax, "all weights are zero: no boundary" if line is None else OUT_OF_VIEW)
 
 
 def _scale(points: np.ndarray, vectors: list[np.ndarray]) -> float:

@@ -17,11 +17,17 @@ from rosenblatt.theory.inputs import Floats
 from rosenblatt.theory.words import rows_text
 
 
-def draw_weights(alpha: Floats, support: NDArray[np.intp]) -> str:
-    """Draw the weights of the rows that prove that nothing separates."""
-    rows = support.tolist()
-    words = f"The weights alpha of {rows_text(rows, most=12)}, by which the two means are the same point."
-    return bars({f"row {row}": float(alpha[row]) for row in rows}, words)
+def draw_weights(alpha: Floats, support: NDArray[np.intp], bias: bool = True) -> str:
+    """Draw the weights of the rows that prove that nothing separates.
+
+    With a bias those of both classes have the same sum: each is drawn as its row's share in the mean of its class.
+    """
+    rows, weights = support.tolist(), alpha[support]
+    words = f"The weights of {rows_text(rows, most=12)}, by which they and their labels add up to zero."
+    if bias:
+        weights = 2.0 * weights / weights.sum()
+        words = f"The shares of {rows_text(rows, most=12)} in the mean of their class: both means are the same point."
+    return bars(dict(zip((f"row {row}" for row in rows), weights.tolist(), strict=True)), words)
 
 
 def show_verdicts(verdicts: Mapping[Any, tuple[str, float, float, int]]) -> str:

@@ -191,7 +191,7 @@ class MarginBracket(Bracket):
 
     def _picture(self) -> str:
         if self.high == -math.inf:
-            return draw_weights(self.alpha, self.support)
+            return draw_weights(self.alpha, self.support, bias=self.kind != "homogeneous")
         return draw_margin(self.low, self.high)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:

@@ -23,10 +23,10 @@ def draw_squeeze(proof: Proof) -> str:
     log = proof.bound > EVEN_UP_TO * proof.updates
     k = np.geomspace(1.0, proof.bound, 40) if log else np.linspace(0.0, proof.bound, 40)
     curves = [
-        Curve(k, np.sqrt(k) * proof.R, "√k·R, at least |w|", RED, "6 3"),
+        Curve(k, np.sqrt(k) * proof.R, "√k·R: |w| is at most this", RED, "6 3"),
         Curve(proof.k, proof.norm, "|w|", BLUE),
         Curve(proof.k, proof.projection, "w*·w", GREEN),
-        Curve(k, k * proof.gamma, "k·γ, at most w*·w", RED, "2 3"),
+        Curve(k, k * proof.gamma, "k·γ: w*·w is at least this", RED, "2 3"),
     ]
     end = bound_text(proof.bound)
     words = (

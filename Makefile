@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 PYTEST := $(BIN)/python -m pytest -q
 
-.PHONY: demo test typescript test-fast test-gpu test-matrix attack lint hooks bench clean
+.PHONY: demo test typescript test-fast test-gpu test-matrix attack lint hooks docs bench clean
 
 demo: $(READY)
 	$(BIN)/python -m rosenblatt.cli.demo
@@ -46,6 +46,12 @@ lint: $(READY)
 hooks: $(READY)
 	git config core.hooksPath .githooks
 
+# the site, in out/docs: offline, warnings are errors, and every link inside it is followed
+docs: $(READY)
+	rm -rf docs/api
+	$(BIN)/python -m sphinx -q -E -W --keep-going -d out/doctrees docs out/docs
+	$(BIN)/python docs/check_links.py out/docs
+
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks
@@ -56,4 +62,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf .venv .venv-* node_modules build dist out .hypothesis .mypy_cache .ruff_cache
+	rm -rf .venv .venv-* node_modules build dist out docs/api docs/gallery .hypothesis .mypy_cache .ruff_cache

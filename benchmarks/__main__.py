@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks import figures, history, kernels, lab, measure, programs, theory, verdicts
 from benchmarks.against import checkout, compare_checkouts, start
+from benchmarks.comparison import against_others
 from benchmarks.sides import PASSES, compare
 from benchmarks.workloads import ROOT, workloads
 from rosenblatt.tables import Table
@@ -25,6 +26,7 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "start": start,
     "accuracy": figures.accuracy,
     "voted": figures.voted,
+    "comparison": against_others,
     "separability": theory.separability,
     "margin": theory.margin,
     "verdicts": verdicts.verdicts,

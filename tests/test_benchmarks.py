@@ -1,9 +1,11 @@
-"""What the benchmarks of kernels compare with: plain programs that make the mistakes that our learner makes."""
+"""The benchmarks: plain programs that make our mistakes; tables and pictures of what was measured."""
 
 import numpy as np
 import pytest
-from benchmarks import kernel_workers, kernels
+from benchmarks import comparison, kernel_workers, kernels, pictures
+from benchmarks.comparison_sets import MADE, REAL, SHIPPED, data_sets
 from benchmarks.plain import by_blocks, polynomial, row_by_row
+from benchmarks.workloads import ROOT
 
 import rosenblatt
 from rosenblatt.reproductions.idx import read_mnist
@@ -86,3 +88,112 @@ def made_up_mnist(folder):
         kernels.write_idx(folder / f"{start}-images-idx3-ubyte", parts[part][0])
         kernels.write_idx(folder / f"{start}-labels-idx1-ubyte", parts[part][1])
     return folder, parts
+
+
+def made_result(name="points", classes=2, **accuracy):
+    """Return what a comparison may have measured: two splits, one learner faster than the unit, one slower."""
+    learners = {**comparison.LEARNERS, **(comparison.SEVERAL_CLASSES if classes > 2 else {})}
+    accuracies = {learner: accuracy.get(learner, [0.5, 0.7]) for learner in learners}
+    fit = {learner: [0.2, 0.1] for learner in learners} | {"Averaged": [0.05, 0.4], "Kernel": [2.0, 3.0]}
+    predict = {learner: [0.001, 0.001] for learner in learners}
+    return comparison.Result(name, (1000, 20, classes), 0.5, accuracies, fit, predict)
+
+
+def test_the_best_mean_of_a_row_is_bold_and_the_spread_is_shown():
+    table = comparison.accuracy_table([made_result(Averaged=[0.8, 1.0], Tree=[0.9, 0.9])]).splitlines()
+    cells = dict(zip(table[0].split(" | "), table[2].split(" | "), strict=True))
+    assert cells["Averaged"] == "**90.0** ± 10.0"
+    assert cells["Tree"] == "**90.0** ± 0.0"
+    assert cells["Perceptron"] == "60.0 ± 10.0"
+    assert table[2].count("**") == 4
+    assert "1,000 x 20, 2" in table[2]
+
+
+def test_times_are_multiples_of_logistic_regressions():
+    head, _, row = comparison.time_table([made_result()], "fit").splitlines()
+    cells = dict(zip(head.split(" | "), row.split(" | "), strict=True))
+    assert cells["Logistic, ms"] == "100"
+    assert (cells["Averaged"], cells["Kernel"], cells["SGD"]) == ("0.5", "20", "1")
+
+
+def test_only_sets_of_several_classes_have_a_direct_column():
+    table = comparison.several_classes_table([made_result(), made_result("three", 3, Direct=[1.0, 1.0])])
+    assert len(table.splitlines()) == 3
+    assert "| three | 60.0 ± 10.0 | **100.0** ± 0.0 |" in table
+
+
+def test_tables_are_placed_between_the_marks_of_a_page():
+    page = f"before\n\n{comparison.START}\nold\n{comparison.END}\n\nafter\n"
+    once = comparison.placed(page, "new")
+    assert once == f"before\n\n{comparison.START}\n\nnew\n\n{comparison.END}\n\nafter\n"
+    assert comparison.placed(once, "new") == once
+    with pytest.raises(ValueError, match="must have the marks"):
+        comparison.placed("no marks", "new")
+
+
+def test_the_page_has_the_tables_of_the_program():
+    page = (ROOT / "docs" / "when_not.md").read_text()
+    assert comparison.placed(page, "") != page
+    shown = page.split(comparison.START)[1].split(comparison.END)[0]
+    heads = [line for line in shown.splitlines() if line.startswith("| data |")]
+    assert heads[0].split(" | ")[3:] == [*list(comparison.LEARNERS)[:-1], "Neighbours |"]
+    assert all(f"| {data.name} |" in shown for data in (*SHIPPED, *MADE, *REAL))
+
+
+def test_without_files_only_sets_that_need_none_are_compared(monkeypatch):
+    monkeypatch.delenv("ROSENBLATT_DATA", raising=False)
+    assert data_sets(quick=False) == [*SHIPPED, *MADE]
+
+
+@pytest.mark.slow
+def test_the_comparison_finds_the_curve_that_no_line_follows(monkeypatch):
+    monkeypatch.delenv("ROSENBLATT_DATA", raising=False)
+    iris, moons = comparison.compare(quick=True)
+    assert (iris.name, iris.shape, moons.name, moons.shape) == ("iris", (150, 4, 3), "moons", (1000, 2, 2))
+    assert all(len(values) == comparison.QUICK_SEEDS for values in iris.accuracy.values())
+    assert iris.mean("Direct") > 0.9
+    assert (
+        min(moons.mean("Kernel"), moons.mean("Neighbours")) > 0.93 > max(moons.mean("Averaged"), moons.mean("Logistic"))
+    )
+    assert all(seconds > 0 for kind in (moons.fit, moons.predict) for values in kind.values() for seconds in values)
+
+
+@pytest.mark.slow
+def test_boundaries_are_drawn_for_each_learner_and_set():
+    figure = pictures.draw_boundaries()
+    assert len(figure.axes) == len(pictures.SHOWN) * len(pictures.plane_sets()) == 18
+    assert [ax.get_title().split("\n")[0] for ax in figure.axes[:3]] == ["two clouds", "moons", "XOR"]
+    assert [ax.get_ylabel() for ax in figure.axes[::3]] == list(pictures.SHOWN.values())
+
+
+def test_the_margins_that_are_drawn_are_those_of_their_titles():
+    figure = pictures.draw_margins()
+    titles = [ax.get_title() for ax in figure.axes]
+    assert [title.split("\n")[0] for title in titles] == [
+        "Geometric margin: 2",
+        "Augmented margin: 1",
+        "Homogeneous margin: 0.707",
+        "A perceptron's last line: 0.5",
+    ]
+    assert titles[1].endswith("(the distance drawn is 1.34)")
+    for ax, distance in zip(figure.axes, (2, 9 / 45**0.5, 0.5**0.5, 0.5), strict=True):
+        line, *segments = [line for line in ax.get_lines() if line.get_linestyle() != "None"]
+        first, second = np.array(line.get_xy1()), np.array(line.get_xy2())
+        along = (second - first) / np.linalg.norm(second - first)
+        for segment in segments:
+            end, foot = segment.get_xydata()
+            assert np.linalg.norm(end - foot) == pytest.approx(distance)
+            assert (end - foot) @ along == pytest.approx(0, abs=1e-12)
+            assert np.cross([*along, 0], [*(foot - first), 0])[2] == pytest.approx(0, abs=1e-12)
+
+
+def test_pictures_are_small_files(tmp_path):
+    pictures.save(pictures.draw_margins(), tmp_path / "margins.png")
+    drawn = [tmp_path / "margins.png", *(ROOT / "docs" / "images" / f"{name}.png" for name in pictures.PICTURES)]
+    assert all(5_000 < path.stat().st_size < 150_000 for path in drawn)
+
+
+def test_the_citation_names_the_version():
+    cited = (ROOT / "docs" / "cite.md").read_text()
+    assert f"version = {{{rosenblatt.__version__}}}" in cited
+    assert f"version: {rosenblatt.__version__}\n" in (ROOT / "CITATION.cff").read_text()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-APART = {"attack", "all", "bench", "dev", "gpu"}
+APART = {"attack", "all", "bench", "dev", "docs", "gpu"}
 EXTRAS = {"matplotlib": "plots", "onnx": "onnx", "pyarrow": "files", "typer": "cli"}
 CODE = """
 import sys

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.version import __version__
 
 if TYPE_CHECKING:
-    from rosenblatt import data, plots, reproductions, textbook
+    from rosenblatt import data, figures, plots, reproductions, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
     from rosenblatt.estimators.kernel import KernelPerceptron
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rosenblatt.theory.certificates import Certificate
     from rosenblatt.theory.convergence.bounds import mistake_bound
     from rosenblatt.theory.convergence.proof import Proof, proof
+    from rosenblatt.theory.convergence.trace import Trace, trace
     from rosenblatt.theory.margins import dataset_margin, margin
     from rosenblatt.theory.mistakes.answers import FewestMistakes
     from rosenblatt.theory.mistakes.fewest import fewest_mistakes
@@ -59,6 +60,7 @@ _HOMES = {
     "theory.certificates": ("Certificate",),
     "theory.convergence.bounds": ("mistake_bound",),
     "theory.convergence.proof": ("Proof", "proof"),
+    "theory.convergence.trace": ("Trace", "trace"),
     "theory.margins": ("dataset_margin", "margin"),
     "theory.mistakes.answers": ("FewestMistakes",),
     "theory.mistakes.fewest": ("fewest_mistakes",),
@@ -72,6 +74,7 @@ _HOMES = {
 }
 _MODULES = {
     "data": "data",
+    "figures": "figures",
     "plots": "plots",
     "reproductions": "reproductions",
     "textbook": "textbook",

@@ -268,7 +268,7 @@ def perceptron_restart(D: Examples, max_updates: int) -> Vector:
 def with_dummy_feature(D: Examples) -> list[tuple[Vector, int]]:
     """Return ``D`` with a 1 in front of every x, so that the forms without a bias learn one as ``w[0]``.
 
-    Parametric learning notes, section 3.2. The same model either way: w·[1, *x] is w[1:]·x + w[0].
+    Parametric learning notes, section 3.2. The same model either way: ``w·[1, *x]`` is ``w[1:]·x + w[0]``.
 
     >>> perceptron_until_no_mistakes(with_dummy_feature([([1], +1), ([0], -1)])).w
     [-1, 2]

@@ -230,7 +230,7 @@ def test_where_no_floats_separate_fractions_do():
     circle = fit_circle(points, ~inside, largest_margin=True)
     assert isinstance(circle, Circle)
     assert in_order(circle, points, ~inside)
-    assert str(circle).startswith("Circle with center (1000000.25, 1000000.15) and radius 0.158114")
+    assert str(circle).startswith("Circle with centre (1000000.25, 1000000.15) and radius 0.158114")
 
 
 @pytest.mark.parametrize("largest_margin", [False, True])
@@ -267,7 +267,7 @@ def test_equal_and_collinear_points():
 def test_in_one_dimension_it_is_an_interval():
     circle = fit_circle([[0], [1], [2]], [0, 1, 0])
     assert in_order(circle, [[0], [1], [2]], [False, True, False])
-    assert str(circle).startswith("Interval with center (1) and radius")
+    assert str(circle).startswith("Interval with centre (1) and radius")
 
 
 @pytest.mark.parametrize("largest_margin", [False, True])

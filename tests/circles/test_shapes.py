@@ -84,14 +84,14 @@ def test_squares_that_overflow_or_vanish(scale):
 
 def test_words():
     assert str(Circle([1, 2], 3)) == repr(Circle([1, 2], 3))
-    assert str(Circle([1, 2], 3)) == "Circle with center (1, 2) and radius 3: the positives are inside."
-    assert str(Circle([1, 2, 3], 0.5)).startswith("Sphere with center (1, 2, 3)")
-    assert str(Circle(range(10), 1)).startswith("Ball in 10 dimensions with center (0, 1, 2, 3, 4, 5, ...)")
-    assert str(Circle([1], 1)).startswith("Interval with center (1) and")
-    assert str(Circle([1e6 + 0.25, 0], 0.5)).startswith("Circle with center (1000000.25, 0)"), "digits below the radius"
+    assert str(Circle([1, 2], 3)) == "Circle with centre (1, 2) and radius 3: the positives are inside."
+    assert str(Circle([1, 2, 3], 0.5)).startswith("Sphere with centre (1, 2, 3)")
+    assert str(Circle(range(10), 1)).startswith("Ball in 10 dimensions with centre (0, 1, 2, 3, 4, 5, ...)")
+    assert str(Circle([1], 1)).startswith("Interval with centre (1) and")
+    assert str(Circle([1e6 + 0.25, 0], 0.5)).startswith("Circle with centre (1000000.25, 0)"), "digits below the radius"
     assert "radius 1.00000e+400" in str(Circle([Fraction(10) ** 400], Fraction(10) ** 400))
     assert str(Outside([0, 0], 2)).startswith(
-        "Outside of the circle with center (0, 0) and radius 2: the positives are outside"
+        "Outside of the circle with centre (0, 0) and radius 2: the positives are outside"
     )
     assert (
         str(HalfSpace([-0.0, 1], -2)) == "Half-plane w . x + b > 0 with w = (0, 1) and b = -2: its boundary is a line."

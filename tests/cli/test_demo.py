@@ -57,7 +57,7 @@ def test_without_matplotlib_it_says_what_to_install(monkeypatch, capsys, tmp_pat
     for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.setattr("rosenblatt.cli.demo._tumours", lambda: None)
+    monkeypatch.setattr("rosenblatt.cli.demo.two_data_sets._tumours", lambda: None)
     assert main(["--out", str(tmp_path)]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "pip install 'rosenblatt[plots]'" in text

@@ -130,6 +130,27 @@ def test_score_by_pass_is_what_fits_of_that_many_passes_score():
         assert table["mistakes"][p] == model.history_["mistakes"][-1]
 
 
+@quiet
+@pytest.mark.parametrize("names", [[-1, 1], ["no", "yes"]])
+def test_score_by_pass_checks_labels_once_and_counts_as_score_does(names, monkeypatch):
+    X, y = small_set("gauss", n=90, seed=3)
+    labels = np.array(names)[(y > 0).astype(int)]
+    calls = []
+    score = Perceptron.score
+    monkeypatch.setattr(Perceptron, "score", lambda self, *pair: calls.append(1) or score(self, *pair))
+    table = Perceptron(max_iter=6, random_state=2).score_by_pass(X.tolist(), labels.tolist(), X[::2], labels[::2])
+    assert len(table) == 6
+    assert len(calls) == 2  # of training rows, and of test rows
+    monkeypatch.undo()
+    for p in range(6):
+        model = Perceptron(max_iter=p + 1, random_state=2).fit(X, labels)
+        assert table["training_error"][p] == 1 - model.score(X, labels)
+        assert table["test_error"][p] == 1 - model.score(X[::2], labels[::2])
+    for wrong in (labels[:5], ["maybe"] * 90 if names == [-1, 1] else [0] * 90):
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples|[Mm]ix of label"):
+            Perceptron(max_iter=6).score_by_pass(X, labels, X, wrong)
+
+
 def test_sorted_data_gets_a_warning():
     X, y = data.make_sorted(1000, 5, 0.1, random_state=0)
     with pytest.warns(UserWarning, match="the first 500 rows all carry one label"):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
+from helpers.pictures import axes, lines
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.theory.convergence.proof import proof
 from rosenblatt.theory.words import bound_text
@@ -11,14 +11,6 @@ RNG = np.random.default_rng(0)
 X = RNG.integers(-9, 10, (40, 3)).astype(float)
 FAR = proof(X, np.where(X @ [1, -2, 3] + 0.5 > 0, 1, -1), max_iter=1000)
 LONG = proof([[0.01], [0.0]], [1, -1], max_iter=100_000)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
-
-
-def lines(ax):
-    return {line.get_label(): line for line in ax.get_lines()}
 
 
 def words(ax):

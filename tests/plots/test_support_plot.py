@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, SVR
 
+from helpers.pictures import axes
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.data import make_rings, make_spiral, make_xor
 from rosenblatt.plots import plot_support
@@ -23,10 +24,6 @@ NAMES = np.where(Y > 0, "inner", "outer")
 
 def perceptron(kernel, **options):
     return KernelPerceptron(kernel, **{"gamma": 1.0, "shuffle": False} | options)
-
-
-def axes():
-    return Figure(layout="constrained").subplots()
 
 
 def drawn(ax):
@@ -79,7 +76,7 @@ def test_circles_lie_on_support_rows_and_grow_with_their_coefficients(hypothesis
 
 
 def test_the_legend_shows_areas_to_their_scale():
-    model = perceptron("rbf", gamma=1e3, hypothesis="last")  # so narrow that each row is one mistake
+    model = perceptron("rbf", gamma=30.0, hypothesis="last")  # so narrow that each row is one mistake
     model.fit(X[:2], [1, -1], sample_weight=[10, 5])
     assert model.dual_coef_.tolist() == [[10, -5]]
     ax = plot_support(model, X, Y, axes())
@@ -243,7 +240,7 @@ def test_what_cannot_be_drawn_is_refused():
     model = SVC().fit(X, NAMES)
     with pytest.raises(ValueError, match=r"rows of two features, got shape \(80, 3\)"):
         plot_support(model, np.zeros((80, 3)), NAMES, axes())
-    with pytest.raises(ValueError, match=r"one label for each of the 80 rows, got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"one label for each of the 80 rows, got an array of shape \(3,\)"):
         plot_support(model, X, NAMES[:3], axes())
     with pytest.raises(ValueError, match="labels that the model was trained with, got 'maybe'"):
         plot_support(model, X[:1], ["maybe"], axes())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
 from rosenblatt.circles.lifting import LiftedPoints, root, squared_distances, to_float
@@ -83,7 +85,7 @@ def fit_circle(
     The corners of a square and its middle. A circle holds the middle, but none holds the corners:
 
     >>> fit_circle([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]], [1, 1, 1, 1, 0], largest_margin=True)
-    Outside of the circle with center (1, 1) and radius 1: the positives are outside, since the plane has c < 0. No
+    Outside of the circle with centre (1, 1) and radius 1: the positives are outside, since the plane has c < 0. No
     circle holds them alone: rows 0, 3, 4 prove it.
     """
     X, positive = _checked(points, labels, inside)
@@ -154,7 +156,9 @@ def _perceptron_plane(lifted: LiftedPoints) -> Floats | None:
     """Return the plane (a, -c, b) that the perceptron ends with; None if it does not end."""
     Z, y = lifted.rows.copy(), np.ones(len(lifted.rows))
     Z[-1], y[-1] = -Z[-1], -1.0  # the same example: a learner expects two classes
-    model = AveragedPerceptron(max_iter=PASSES, fit_intercept=False, random_state=0).fit(Z, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # other means are tried then
+        model = AveragedPerceptron(max_iter=PASSES, fit_intercept=False, random_state=0).fit(Z, y)
     return model.last_coef_[0] if model.converged_ else None
 
 

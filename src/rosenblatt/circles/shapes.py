@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from rosenblatt.circles.lifting import ball_of_plane, root, settled_signs, sign, squared_distances, to_float
+from rosenblatt.small_pictures import circle, described
 from rosenblatt.theory.given_numbers import exact_numbers, exact_objects, unrounded
 from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.integers import are_finite
@@ -46,6 +47,9 @@ class Shape:
     def __repr__(self) -> str:
         return str(self)
 
+    def _repr_html_(self) -> str:
+        return described([str(self)])
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Ball(Shape):
@@ -62,7 +66,13 @@ class _Ball(Shape):
         name = NAMES.get(len(self.center), f"ball in {len(self.center)} dimensions")
         away = max(abs(Fraction(value)) for value in self.center.tolist()) / Fraction(self.radius)
         digits = 6 + min(11, int(away).bit_length() // 3)  # the farther away, the more
-        return f"{name} with center {vector_text(self.center, digits)} and radius {number_text(self.radius)}"
+        return f"{name} with centre {vector_text(self.center, digits)} and radius {number_text(self.radius)}"
+
+    def _repr_html_(self) -> str:
+        if len(self.center) != 2:
+            return super()._repr_html_()
+        center, radius = vector_text(self.center), number_text(self.radius)
+        return described([str(self)], circle(center, radius, str(self), isinstance(self, Circle)))
 
     def _inner_sides(self, points: ArrayLike) -> NDArray[np.int8]:
         """Return the sign of ``radius^2 - |x - center|^2`` for each row."""
@@ -87,7 +97,7 @@ class Circle(_Ball):
     >>> from rosenblatt import Circle
     >>> circle = Circle([1, 2], 3)
     >>> circle
-    Circle with center (1, 2) and radius 3: the positives are inside.
+    Circle with centre (1, 2) and radius 3: the positives are inside.
     >>> circle.contains([[1, 2], [4, 2], [5, 2]]), circle.on_boundary([[4, 2]])
     (array([ True, False, False]), array([ True]))
     """
@@ -199,6 +209,9 @@ class NoCircle:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        return described([str(self)])
+
     def check(self, points: ArrayLike, labels: ArrayLike) -> bool:
         """Return whether the points confirm this, recomputed in fractions, with rows of different classes."""
         proof, given, labels = self.proof, exact_objects(points, "points"), np.asarray(labels)
@@ -235,9 +248,9 @@ def circle_from_plane(w: ArrayLike, b: float) -> Circle | HalfSpace | Outside:
     --------
     >>> from rosenblatt import circle_from_plane
     >>> circle_from_plane([2, 4, -1], 4)
-    Circle with center (1, 2) and radius 3: the positives are inside.
+    Circle with centre (1, 2) and radius 3: the positives are inside.
     >>> circle_from_plane([-2, -4, 1], -4)
-    Outside of the circle with center (1, 2) and radius 3: the positives are outside, since the plane has c < 0.
+    Outside of the circle with centre (1, 2) and radius 3: the positives are outside, since the plane has c < 0.
     >>> circle_from_plane([1, 0, 0], -2)
     Half-plane w . x + b > 0 with w = (1, 0) and b = -2: its boundary is a line.
     """

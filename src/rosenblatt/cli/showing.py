@@ -1,4 +1,4 @@
-"""The commands that show something rather than work on files: experiments, demo, lab, benchmarks."""
+"""The commands that show something rather than work on files: experiments, figures, demo, lab, benchmarks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,27 @@ from typing import Annotated
 import typer
 
 from rosenblatt.cli import options as given
+from rosenblatt.cli.demo import IDEAS
 from rosenblatt.cli.output import exit_cleanly
 from rosenblatt.cli.several_values import SeveralDegrees
 
 commands = typer.Typer(rich_markup_mode=None)
 """What `rosenblatt.cli.main` adds after its own commands."""
+*_FIRST, _LAST = IDEAS
+_NAMES = f"{', '.join(_FIRST)} or {_LAST}"
+_DEMO = "\n".join(
+    [
+        "Run the demo: two small data sets, or one idea, in plain words and a picture.",
+        "",
+        "\b",
+        *(f"{idea:<7} {words}" for idea, words in IDEAS.items()),
+        "",
+        "\b",
+        "Example:",
+        "  rosenblatt demo",
+        "  rosenblatt demo xor",
+    ]
+)
 _HANDED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -43,20 +59,40 @@ def reproduce(
     run_it(name, degrees, epochs, data, device, small, out, seed)
 
 
-@commands.command()
+@commands.command(short_help="Two small data sets, or one idea, in plain words and a picture.", help=_DEMO)
 @exit_cleanly
 def demo(
+    idea: Annotated[str | None, typer.Argument(metavar="IDEA", help=f"One idea alone: {_NAMES}.")] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the picture.")] = Path("out"),
 ) -> None:
-    """Run the demo: two small data sets in plain words, and a picture.
+    """Run the demo."""
+    from rosenblatt.cli.demo import show
+
+    show(idea, out)
+
+
+@commands.command(short_help="Draw the figures of the textbooks, each from a real run.")
+@exit_cleanly
+def figures(
+    out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the files.")] = "figures",
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="ID", help="Draw this figure, or several as in 4.7,4.9."),
+    ] = None,
+    format: Annotated[str, typer.Option("--format", metavar="svg|png|pdf", help="Format of the pictures.")] = "svg",
+) -> None:
+    """Draw the figures that the textbooks name, each from data and a run with a fixed seed.
+
+    Writes a picture of each, a page index.html that shows them with captions and numbers, and figures.json with these.
 
     \b
     Example:
-      rosenblatt demo
+      rosenblatt figures
+      rosenblatt figures --only 4.7,4.9 --format png --out pictures
     """
-    from rosenblatt.cli.demo import main as run_it
+    from rosenblatt.cli.figures import figures as run_it
 
-    run_it(["--out", str(out)])
+    run_it(out, only, format)
 
 
 @commands.command(short_help="Open a page where a perceptron learns, step by step.")

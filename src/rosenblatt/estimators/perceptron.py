@@ -11,7 +11,7 @@ class Perceptron(LinearPerceptron):
     """The perceptron: it visits example after example and moves its weights whenever it is wrong.
 
     Training stops after the first pass without a mistake, which comes if and only if the data is separable and
-    ``max_iter`` and ``max_updates`` allow; where mistakes remain a `ConvergenceWarning` says how many. A point on the
+    ``max_iter`` and ``max_updates`` allow; where mistakes remain a ``ConvergenceWarning`` says how many. A point on the
     boundary counts as a mistake. Decisions are exact: the same numbers in the same order give the same bits,
     dense or sparse, in one piece or in chunks, on every machine. (Rosenblatt 1958; CIML algorithm 5.)
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.estimators.array_inputs import like_input
 from rosenblatt.estimators.foreign_parameters import OwnParameters
+from rosenblatt.estimators.notebook_view import NotebookView
 from rosenblatt.estimators.stream_inputs import refuse_stream
 from rosenblatt.estimators.unavailable import never
 from rosenblatt.estimators.validation import validate_matrix
@@ -24,7 +25,7 @@ from rosenblatt.training.scoring import decision_scores, predicted_classes, weig
 Floats = NDArray[np.float64]
 
 
-class ExactClassifier(ClassifierMixin, OwnParameters, BaseEstimator):
+class ExactClassifier(NotebookView, ClassifierMixin, OwnParameters, BaseEstimator):
     """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are."""
 
     classes_: Labels
@@ -135,6 +136,9 @@ class TrainedClassifier(ExactClassifier):
     def report_(self) -> Report:
         """What the run proves about the data: see `Report`."""
         return report(self._trained, self.classes_, self._early_stopping)
+
+    def _found_html(self) -> str:
+        return self.report_._repr_html_() if hasattr(self, "state_") else ""
 
     @property
     def best_iter_(self) -> int:

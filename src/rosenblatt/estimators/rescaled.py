@@ -37,10 +37,10 @@ class RescaledPerceptron(ExactClassifier):
 
     A perceptron takes up to (R / margin)^2 updates. This one is stopped after m^2 / 4 of them (m weights), stretches
     space across the directions in which it was wrong, and starts again, until every row is on its side
-    (`rosenblatt.theory.search.rescaled`). A margin of 1e-8 takes some hundred updates in ten dimensions. Where it
+    (``rosenblatt.theory.search.rescaled``). A margin of 1e-8 takes some hundred updates in ten dimensions. Where it
     finds no separator, `separability` decides: either it has one, which is taken, or it proves that there is none.
-    Then a `ConvergenceWarning` says so, and the weights kept are those that left the fewest rows wrong at the end of a
-    phase.
+    Then a ``ConvergenceWarning`` says so, and the weights kept are those that left the fewest rows wrong at the end of
+    a phase.
 
     It is for data that separates, if only just; for noisy data `AveragedPerceptron` predicts better. It keeps a dense
     copy of the data while it learns. More than two classes: a classifier for each against the rest.
@@ -130,6 +130,9 @@ class RescaledPerceptron(ExactClassifier):
         if not self.converged_:
             self._warn([classifier for classifier in classifiers if not classifier.separates], X.shape[0])
         return self
+
+    def _found_html(self) -> str:
+        return self.verdict_._repr_html_() if hasattr(self, "verdict_") else ""
 
     def _warn(self, failed: list[_Classifier], n: int) -> None:
         through = "" if self.fit_intercept else " through the origin"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from rosenblatt.data.preparations import is_preparation
 from rosenblatt.inspection.explain import VOTE_NOTE
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
-from rosenblatt.inspection.predictions import by_size, left_out, verdict
+from rosenblatt.inspection.predictions import by_size, is_tied, left_out, verdict
 from rosenblatt.inspection.rows import one_row, row_of_names
 from rosenblatt.inspection.support import contributions_by_support, is_kernel_model
 from rosenblatt.inspection.units import find_units
@@ -62,53 +64,96 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
     >>> contributions(model, {"good": 2}, ["bad", "good", "film"]).title
     "Predicted 'praise': the activation is 2"
     """
-    if not isinstance(x, Mapping):
-        return _contributions(model, x, feature_names, top)
-    with warnings.catch_warnings():  # names are known here, though the row that is made of them has none
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return _contributions(model, x, feature_names, top)
-
-
-def _contributions(model: Any, x: Any, feature_names: Sequence[str] | None, top: int | None) -> Table:
     steps, learner = split_pipeline(model)
     if is_kernel_model(learner):
-        row, notes = _row(x, steps, learner, None)
-        table = contributions_by_support(learner, row, feature_names, top)
+        with _names_are_known(x):
+            row, notes = _row(x, steps, learner, None)
+            table = contributions_by_support(learner, row, feature_names, top)
         return Table(table.to_dict(), table.title, (*table.notes, *notes)) if notes else table
-    rule = linear_rule(learner)
-    names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     if top is not None:
         check_integer("top", top, 1)
-    row, unknown = _row(x, steps, learner, names)
-    answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
-    matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
-    value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
-    k = rule.classes.index(answer) if len(rule.w) > 1 else 0
-    w, b = rule.w[k], float(rule.b[k])
-    with np.errstate(over="ignore", under="ignore"):
-        parts = w * value
-    if not np.isfinite(parts).all():
-        raise ValueError("weight times value goes beyond the range of floats: scale the features.")
-    notes = [VOTE_NOTE] * rule.averaged + unknown
-    order = by_size(parts)
-    zero = len(parts) - len(order)
+    linear = linear_parts(model, x, feature_names)
+    notes = list(linear.notes)
+    order = by_size(linear.products)
+    zero = len(linear.names) - len(order)
     if zero:
-        notes.append(left_out(zero, len(parts), "features"))
+        notes.append(left_out(zero, len(linear.names), "features"))
     others = order[len(order) if top is None else top :]
     shown = order[: len(order) - len(others)]
-    columns: dict[str, list[Any]] = {"feature": [names[i] for i in shown]}
-    units = find_units(steps, learner, len(w))
+    columns: dict[str, list[Any]] = {"feature": [linear.names[i] for i in shown]}
+    units = find_units(steps, learner, len(linear.names))
     if units is not None:
-        columns["raw value"] = units.at(shown).raw_or_none(value[shown])
-    columns |= {"value": value[shown].tolist(), "weight": w[shown].tolist(), "contribution": parts[shown].tolist()}
-    last = [{"feature": "(bias)", "value": 1.0, "weight": b, "contribution": b}]
+        columns["raw value"] = units.at(shown).raw_or_none(linear.values[shown])
+    columns["value"] = linear.values[shown].tolist()
+    columns["weight"] = linear.weights[shown].tolist()
+    columns["contribution"] = linear.products[shown].tolist()
+    last = [{"feature": "(bias)", "value": 1.0, "weight": linear.bias, "contribution": linear.bias}]
     if len(others):
-        last.insert(0, {"feature": f"({len(others):,} more)", "contribution": math.fsum(parts[others])})
+        last.insert(0, {"feature": f"({len(others):,} more)", "contribution": math.fsum(linear.products[others])})
     for name, column in columns.items():
         column += [line.get(name) for line in last]
-    averaged = "weights" if rule.averaged else ""
-    total = math.fsum([*parts, b])
-    return Table(columns, verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged), notes)
+    return Table(columns, linear.title, notes)
+
+
+@dataclass(frozen=True)
+class LinearParts:
+    """The parts of one prediction by weights: of the class predicted, where there are more than two."""
+
+    names: list[str]
+    values: np.ndarray
+    weights: np.ndarray
+    products: np.ndarray
+    bias: float
+    activation: float
+    answer: Any
+    tied: bool
+    """Whether the row lies on the boundary, where the label is undefined."""
+    scores: int
+    """How many scores there are: one for each class if there are more than two, otherwise one."""
+    title: str
+    notes: tuple[str, ...]
+
+
+def linear_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> LinearParts:
+    """Return the value, the weight and their product for every feature of one row; parameters as for `contributions`.
+
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
+    >>> parts = linear_parts(model, [3, 1, 1])
+    >>> parts.products, parts.activation
+    (array([-3.,  1.,  0.]), -2.0)
+    """
+    steps, learner = split_pipeline(model)
+    rule = linear_rule(learner)
+    names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
+    with _names_are_known(x):
+        row, unknown = _row(x, steps, learner, names)
+        answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
+        matrix = check_array(row, accept_sparse="csr", dtype=np.float64)
+        value = (matrix.toarray() if sp.issparse(matrix) else matrix)[0]
+        k = rule.classes.index(answer) if len(rule.w) > 1 else 0
+        w, b = rule.w[k], float(rule.b[k])
+        with np.errstate(over="ignore", under="ignore"):
+            parts = w * value
+        if not np.isfinite(parts).all():
+            raise ValueError("weight times value goes beyond the range of floats: scale the features.")
+        total = math.fsum([*parts, b])
+        if not rule.averaged and hasattr(learner, "decision_function"):
+            total = float(np.ravel(learner.decision_function(row))[k])  # its sign is exact
+        averaged = "weights" if rule.averaged else ""
+        tied = is_tied(learner, row, total)
+        title = verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged)
+    notes = [VOTE_NOTE] * rule.averaged + unknown
+    return LinearParts(names, value, w, parts, b, total, answer, tied, len(rule.w), title, tuple(notes))
+
+
+@contextmanager
+def _names_are_known(x: Any) -> Iterator[None]:
+    """Ignore the warning that a row has no names where it was made of a record of names."""
+    with warnings.catch_warnings():
+        if isinstance(x, Mapping):
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
 
 
 def _row(x: Any, steps: Any, learner: Any, names: list[str] | None) -> tuple[Any, list[str]]:

@@ -44,8 +44,8 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     Where features were scaled before the learner saw them, the table has weights in both units: ``weight`` is that of
     the scaled feature, so these compare with each other, and ``weight per unit`` that of the number as it was: the
     weight over its spread, None for a feature that was not scaled. This is known of a pipeline whose last step before
-    the learner is a `StandardScaler`, `MaxAbsScaler`, `RobustScaler`, `ExactScaler` or a `ColumnTransformer` of these
-    with others, and of a model that was trained on files with ``scale``.
+    the learner is a ``StandardScaler``, ``MaxAbsScaler``, ``RobustScaler``, `ExactScaler` or a ``ColumnTransformer`` of
+    these with others, and of a model that was trained on files with ``scale``.
 
     A kernel perceptron has no weights of features but coefficients of its support rows, the training rows that it
     was wrong about: those with the largest and the smallest are shown, by their number in the training data.

@@ -61,6 +61,13 @@ def title_by_side(what: str, classes: list[Any], several: bool) -> str:
     return f"{what}: above 0 they speak for the class, below 0 against it" if several else what
 
 
+def is_tied(learner: Any, row: Any, total: float) -> bool:
+    """Return whether a row lies on the boundary of a classifier, whose activation there is ``total``."""
+    if hasattr(learner, "on_boundary"):
+        return bool(learner.on_boundary(row)[0])
+    return hasattr(learner, "classes_") and total == 0
+
+
 def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, several: bool, averaged: str = "") -> str:
     """Return the title of contributions: the class predicted and the activation, or that the row is on the boundary.
 
@@ -75,7 +82,7 @@ def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, severa
         scores = np.ravel(learner.decision_function(row))
         total = float(scores[k])
         others = _other_scores(list(learner.classes_), scores, k) if several else ""
-    tied = bool(learner.on_boundary(row)[0]) if hasattr(learner, "on_boundary") else total == 0
+    tied = is_tied(learner, row, total)
     what = "score of this class" if several else "activation"
     whose = f" of the averaged {averaged}" if averaged else ""
     if tied:

@@ -35,7 +35,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
     the number of days since 1970-01-01, a boolean 0 or 1, and a number that the file writes with a comma (1.234,56 or
     1,234.56) the number itself, as graphs read no text. Categories are strings, of which an unknown one has no feature.
     Words that are hashed cannot be made in ONNX: then the input stays ``X``, the features, and the graph's note says
-    so. Their scale is applied in both cases. A `Pipeline` has such inputs where its first step is a ColumnTransformer
+    so. Their scale is applied in both cases. A ``Pipeline`` has such inputs where its first step is a ColumnTransformer
     that was fitted on a data frame, or takes words by name, and one ``X`` otherwise; an empty string stands for a
     missing word, and so does NaN or None in an array of objects, whichever was missing in training, unless "nan" or
     "None" is a category. A column whose name is taken, such as "label", has another, and the note "columns" says

@@ -7,10 +7,23 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.inspection.pipelines import split_pipeline
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, ORANGE, Axes, axes_for, tidy, whole_ticks
+from rosenblatt.plots.axes import (
+    BLUE,
+    DOTS_UP_TO,
+    ORANGE,
+    Axes,
+    axes_for,
+    closes_on_error,
+    from_zero,
+    ink,
+    paper,
+    tidy,
+    whole_ticks,
+)
 from rosenblatt.plurals import count_of, percent
 
 
+@closes_on_error
 def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the mistakes made during each pass, and the error on held-out rows where there is one.
 
@@ -42,13 +55,13 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     lines = ax.plot(passes, mistakes, color=BLUE, marker=dots, label="mistakes during the pass")
     cut = getattr(getattr(learner, "report_", None), "last_pass_cut", None)
     if cut is not None:
-        look = {"markerfacecolor": "white", "markeredgecolor": BLUE, "markeredgewidth": 2, "markersize": 9}
+        look = {"markerfacecolor": paper(), "markeredgecolor": BLUE, "markeredgewidth": 2, "markersize": 9}
         lines += ax.plot(last, mistakes[-1], "o", **look, label=f"cut short after {_reached(cut)}")
     elif mistakes[-1] == 0:
-        lines += ax.plot(last, 0, "*", color=DARK, markersize=14, label="a pass without a mistake")
+        lines += ax.plot(last, 0, "*", color=ink(), markersize=14, label="a pass without a mistake")
     ax.set(xlabel="pass over the data", ylabel="mistakes during the pass")
     ax.set_xlim(1 - 0.04 * last, last + 0.04 * last)
-    _from_zero(ax, mistakes)
+    from_zero(ax, mistakes)
     whole_ticks(ax)
     tidy(ax)
     best = getattr(learner, "best_iter_", None) if "validation_error" in fields else None
@@ -82,15 +95,9 @@ def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best
     twin = ax.twinx()
     lines = twin.plot(passes, percent, "--", color=ORANGE, marker=dots and "s", label="held-out error")
     if best is not None:
-        look = {"markerfacecolor": "none", "markeredgecolor": DARK, "markeredgewidth": 2, "markersize": 13}
+        look = {"markerfacecolor": "none", "markeredgecolor": ink(), "markeredgewidth": 2, "markersize": 13}
         lines += twin.plot(best, percent[best - 1], "D", **look, label=f"pass {best}, which is kept")
     twin.set_ylabel("error on held-out rows after the pass (%)")
-    _from_zero(twin, percent)
+    from_zero(twin, percent)
     twin.spines[["top", "left"]].set_visible(False)
     return lines
-
-
-def _from_zero(ax: Axes, values: np.ndarray) -> None:
-    """Let the vertical axis start a little below zero, so that a mark at zero is seen whole."""
-    largest = max(1.0, float(np.nanmax(values, initial=0)))
-    ax.set_ylim(-0.05 * largest, 1.07 * largest)

@@ -1,107 +1,215 @@
-"""What pictures of the plane share: rows of two features, and what a model answers where."""
+"""A picture of the plane: rows of two features, the line between their classes, its margin, and w.
+
+Blue circles stand for the positive class (the second of ``classes_``), orange triangles for the other.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, check_labels, evenly_chosen, import_matplotlib, tidy
-
-_GRID = 240  # the plane is asked at so many places each way
-_BORDER = 0.08  # beyond the outermost rows, as a share of their range
-_TINT = 0.22
-_ALIKE = 3.0  # features whose ranges differ by less are drawn to the same scale
-_MARKS, _MARK_SIZES = 3_200.0, (8.0, 26.0)  # areas in square points: of many rows marks are smaller
-_BELOW = 4.0  # the legend, below the axes: in heights of its letters, which do not shrink with the axes
-# Okabe and Ito's colours and three of Tol's: told apart with every kind of colour vision; markers do it without any
-LOOKS = (
-    *((ORANGE, "^"), (BLUE, "o"), (GREEN, "s"), ("#CC79A7", "D"), ("#56B4E9", "v")),
-    *(("#D55E00", "P"), ("#999999", "X"), ("#332288", "<"), ("#F0E442", "h"), ("#882255", "*")),
+from rosenblatt.inspection.geometry import LinearRule, distance, linear_rule, unit_weights
+from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, shown_name
+from rosenblatt.plots.plane_lines import OUT_OF_VIEW, Line, draw_band, draw_feet, draw_note, draw_rings, draw_w, feet
+from rosenblatt.plots.plane_parts import (
+    Frame,
+    Regions,
+    Rows,
+    draw_legend,
+    draw_regions,
+    draw_rows,
+    plane_labels,
+    plane_points,
+    plane_regions,
 )
-"""A colour and a mark for each class."""
+from rosenblatt.plots.projection import wrong_words, zero_weights_words
+
+_NEAREST = 1e-9  # rows whose distances differ by less, as a share, are all called nearest
 
 
-def plane_points(name: str, X: Any, learner: Any) -> np.ndarray:
-    """Return the rows as an array of two columns; a ValueError of the function ``name`` where they are not."""
-    if isinstance(getattr(learner, "kernel", None), str) and learner.kernel == "precomputed":
-        raise ValueError(f"{name} draws rows of two features, which a precomputed kernel does not have.")
-    points = dense(X)
-    if points.ndim != 2 or points.shape[1] != 2 or not len(points):
-        raise ValueError(f"{name} draws rows of two features, got shape {points.shape}.")
-    return points
+@dataclass(eq=False)
+class PlaneDisplay:
+    """The picture that `plot_plane` draws, in scikit-learn's display style: what it shows, to be drawn again elsewhere.
+
+    ``PlaneDisplay.from_estimator(model, X, y)`` computes and draws it, ``plot(ax)`` draws it on other axes.
+
+    Attributes
+    ----------
+    points, labels, classes : arrays
+        The rows, their labels, and the classes of the model.
+    feature_names : list of str
+    regions : Regions
+        What the model answers where.
+    line : Line or None
+        The boundary with the unit vector along w, where it is straight.
+    margin : float or None
+        The distance of the nearest row, where the line has every row strictly on its side.
+    ringed : array of bool
+        The nearest rows, its support points, if there is a margin; otherwise those whose prediction is wrong.
+    on_boundary : array of bool
+        The rows on the straight boundary of two classes, on no side: their activation is exactly 0.
+    projections : bool
+        Whether the feet of the rows on the line through w are drawn.
+    title : str
+    ax_, figure_
+        The axes and the figure where it was drawn last.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]  # AND
+    >>> display = PlaneDisplay.from_estimator(Perceptron(shuffle=False).fit(X, y), X, y)
+    >>> round(display.margin, 4), display.ringed.tolist()
+    (0.2774, [False, False, True, True])
+    """
+
+    points: np.ndarray
+    labels: np.ndarray
+    classes: np.ndarray
+    feature_names: list[str]
+    regions: Regions
+    line: Line | None
+    margin: float | None
+    ringed: np.ndarray
+    on_boundary: np.ndarray
+    projections: bool
+    title: str
+    ax_: Axes = field(init=False, default=None, repr=False)
+    figure_: Any = field(init=False, default=None, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, projections: bool = False
+    ) -> PlaneDisplay:
+        """Compute the picture of a fitted model and draw it; the parameters are those of `plot_plane`."""
+        steps, learner = split_pipeline(model)
+        points = plane_points("plot_plane", X, learner)
+        labels, classes = plane_labels("plot_plane", y, len(points), learner)
+        rule = _rule_of_two_classes(learner) if steps is None else None
+        line = Line(*unit_weights(learner)) if rule is not None and rule.w.any() else None
+        shown = points
+        if projections:
+            shown = np.concatenate([points, _feet(line, points)])
+        margin, ringed, tied = None, np.asarray(model.predict(X)) != labels, np.zeros(len(points), bool)
+        if rule is not None:
+            far = distance(learner, X) if line is not None else np.ravel(model.decision_function(X))
+            sides, tied = np.where(labels == classes[1], 1.0, -1.0) * far, far == 0
+            if line is not None and sides.min() > 0:
+                margin = float(sides.min())
+                ringed = sides <= margin * (1 + _NEAREST) + line.rounding(points)
+        display = cls(
+            points=points,
+            labels=labels,
+            classes=classes,
+            feature_names=feature_labels(learner if steps is None else model, 2),
+            regions=plane_regions(model, X, shown, classes),
+            line=line,
+            margin=margin,
+            ringed=ringed,
+            on_boundary=tied,
+            projections=projections,
+            title=_title(learner, rule, margin, ringed, tied),
+        )
+        return display.plot(ax)
+
+    @closes_on_error
+    def plot(self, ax: Axes | None = None) -> PlaneDisplay:
+        """Draw the picture on ``ax``, or on the axes of a new figure, and return the display."""
+        ax = axes_for(ax)
+        frame = self.regions.frame
+        draw_regions(ax, self.regions)
+        rows = Rows(self.points, self.labels, self.classes)
+        draw_rows(ax, rows)
+        if self.line is not None and self.margin is not None:
+            draw_band(ax, self.line, frame, self.margin, "margin")
+        what = "wrong" if self.margin is None else "nearest"
+        draw_rings(ax, self.points[self.ringed], rows.mark, f"{what} ({self.ringed.sum():,})")
+        tied = self.points[self.on_boundary]
+        draw_rings(ax, tied, rows.mark, f"on the boundary ({len(tied):,})", marker="s", linestyle=":")
+        if self.line is not None:
+            own = Frame.around(self.points)
+            if self.projections:
+                draw_feet(ax, rows, self.line, _arrow_start(self.line, own))
+            draw_w(ax, self.line, own, self.points)
+            if not self.line.crosses(frame):
+                draw_note(ax, OUT_OF_VIEW)
+        ax.set_title(self.title, fontsize="medium")
+        ax.set(xlabel=shown_name(self.feature_names[0]), ylabel=shown_name(self.feature_names[1]))
+        draw_legend(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
 
 
-def plane_labels(name: str, y: Any, n: int, learner: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of the rows and the classes of the model, of which there are not too many to be told apart."""
-    classes = np.asarray(getattr(learner, "classes_", ()))
-    if not 2 <= len(classes) <= len(LOOKS):
-        raise ValueError(f"{name} draws a model of 2 to {len(LOOKS)} classes, got one of {len(classes)}.")
-    return check_labels(y, n, classes), classes
+def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projections: bool = False) -> Axes:
+    """Draw rows of two features, what the model answers where, and the boundary in between.
+
+    Where a line has every row strictly on its side, a hatched band shows how far the nearest one is on both sides (its
+    geometric margin) and rings which rows these are, its support points; an arrow is w, at a right angle to the line.
+    Otherwise rings show the rows whose prediction is wrong, and squares those on the boundary. That of a kernel
+    perceptron, of a vote or of a pipeline (with a `SphereLift`, say) may be curved: it is drawn without margin and w.
+    `plot_support` shows the support rows of a kernel perceptron, `plot_votes` what a vote is made of. The ranges of
+    features that differ by five times or more have scales of their own: w, no more at a right angle, is left out then.
+
+    Parameters
+    ----------
+    model : fitted classifier of two features and up to ten classes, or a pipeline that takes two
+    X, y : rows of two features, and their labels
+    ax : matplotlib Axes, optional
+        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
+        your own with ``layout="constrained"`` has room for it.
+    projections : bool
+        Whether to draw the foot of each row on the line through w, as in CIML figure 4.7; `plot_projection` has the
+        same feet along one axis. For a straight boundary, and features whose ranges are alike.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]  # AND
+    >>> ax = plot_plane(Perceptron(shuffle=False).fit(X, y), X, y)
+    >>> print(ax.get_title())
+    Separated: the nearest row is
+    0.277 from the boundary (geometric)
+    """
+    return PlaneDisplay.from_estimator(model, X, y, ax=ax, projections=projections).ax_
 
 
-def draw_rows(ax: Axes, points: np.ndarray, labels: np.ndarray, classes: np.ndarray) -> float:
-    """Draw a mark for each row, or for as many as can be seen; return the area of a mark."""
-    mark = float(np.clip(_MARKS / len(points), *_MARK_SIZES))
-    for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
-        own = points[labels == label]
-        drawn = own[evenly_chosen(len(own))]
-        look = {"color": colour, "edgecolor": DARK, "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
-        ax.scatter(*drawn.T, marker=marker, label=f"{label_text(label)} ({len(own):,})", **look)
-    return mark
+def _rule_of_two_classes(learner: Any) -> LinearRule | None:
+    """Return the weights between two classes, None where the model predicts by something else."""
+    linear = hasattr(learner, "coef_") and hasattr(learner, "intercept_")
+    return linear_rule(learner) if linear and len(learner.classes_) == 2 else None
 
 
-def draw_regions(ax: Axes, model: Any, X: Any, points: np.ndarray, classes: np.ndarray) -> None:
-    """Tint what the model answers where, with a dark line in between, and set the limits of the axes."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    low, high = low - _BORDER * span, high + _BORDER * span
-    sides = [np.linspace(low[i], high[i], _GRID) for i in range(2)]
-    places = np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
-    grid = like(X, places)
-    if len(classes) == 2:
-        decision = np.ravel(model.decision_function(grid)).reshape(_GRID, _GRID)
-        lines, regions = [decision], [-decision, decision]
-    else:
-        answers = np.asarray(model.predict(grid)).reshape(_GRID, _GRID)
-        lines = regions = [np.where(answers == label, 1.0, -1.0) for label in classes]
-    for region, (colour, _) in zip(regions, LOOKS, strict=False):
-        if region.max() > 0:
-            ax.contourf(*sides, region, levels=[0, region.max()], colors=[colour], alpha=_TINT, zorder=0)
-    for line in lines:
-        if line.min() < 0 < line.max():
-            ax.contour(*sides, line, levels=[0], colors=DARK, linewidths=1.4, zorder=1)
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-    if 1 / _ALIKE < span[0] / span[1] < _ALIKE:
-        ax.set_aspect("equal")
+def _title(
+    learner: Any, rule: LinearRule | None, margin: float | None, wrong: np.ndarray, on_boundary: np.ndarray
+) -> str:
+    """Return the margin or how many rows are wrong, in words, or that there is no boundary."""
+    if margin is not None:
+        return f"Separated: the nearest row is\n{margin:.3g} from the boundary (geometric)"
+    if rule is not None and not rule.w.any():
+        return zero_weights_words(learner, float(rule.b[0]))
+    return wrong_words(wrong, on_boundary) or "Separated: every row is on its side"
 
 
-def draw_legend(ax: Axes, meaning: str = "") -> None:
-    """Draw the legend below the axes, and lay out the figure with it."""
-    columns = min(5, len(ax.get_legend_handles_labels()[0]))
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": _BELOW, "ncols": columns}
-    letters = {"fontsize": "small", "title_fontsize": "small", "columnspacing": 1.2}
-    ax.legend(frameon=False, title=meaning, **below, **letters)
-    tidy(ax)
-    _lay_out(ax)
+def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
+    """Return the foot of each row on the line through w; a ValueError where there is none or it is not to scale."""
+    if line is None:
+        raise ValueError(
+            "projections need one straight boundary, that of a linear model of two classes whose weights are not all "
+            "zero, without steps before it: leave projections out, or draw such a model."
+        )
+    frame = Frame.around(points)
+    if not frame.one_scale:
+        raise ValueError(
+            "projections are drawn at right angles, which need features whose ranges are alike: scale the features, or "
+            "draw plot_projection, which needs one axis only."
+        )
+    return feet(points, line, _arrow_start(line, frame))
 
 
-def _lay_out(ax: Axes) -> None:
-    """Lay out a constrained figure once more than drawing it does: at first axes to scale are taken for too tall."""
-    layout = ax.figure.get_layout_engine()
-    if isinstance(layout, import_matplotlib("layout_engine").ConstrainedLayoutEngine):
-        layout.execute(ax.figure.figure)
-
-
-def like(X: Any, places: np.ndarray) -> Any:
-    """Return places as rows of the kind of ``X``: a frame with its names, or an array."""
-    if not hasattr(X, "columns"):
-        return places
-    return type(X)({name: places[:, i] for i, name in enumerate(X.columns)})
-
-
-def dense(X: Any) -> np.ndarray:
-    """Return rows as a dense array of floats."""
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+def _arrow_start(line: Line, frame: Frame) -> np.ndarray:
+    """Return where w starts, or the point of the line nearest to the middle where it is not in view."""
+    ends = line.arrow(frame)
+    return line.nearest_to((frame.low + frame.high) / 2) if ends is None else ends[0]

@@ -10,23 +10,39 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.inspection.geometry import check_two_classes, distance, linear_rule
+from rosenblatt.evenly import evenly_chosen
+from rosenblatt.inspection.geometry import check_two_classes, distance, linear_rule, unit_weights
 from rosenblatt.inspection.pipelines import split_pipeline, through_steps
 from rosenblatt.inspection.predictions import label_words
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, check_labels, evenly_chosen, tidy
+from rosenblatt.plots.axes import (
+    BLUE,
+    MARKS_UP_TO,
+    ORANGE,
+    Axes,
+    axes_for,
+    check_labels,
+    closes_on_error,
+    ink,
+    shown_name,
+)
+from rosenblatt.plots.plane_lines import halo
+from rosenblatt.plots.plane_parts import draw_legend
 from rosenblatt.plurals import count_of
+from rosenblatt.theory.words import true_minus
 
+_TITLE = 9  # points: two lines that a column of a page has room for
 _STYLES = ((ORANGE, "////", "^"), (BLUE, None, "o"))
 
 
+@closes_on_error
 def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw the rows of ``X`` along w as one dimension, with the boundary at zero: CIML figure 4.7.
 
-    Each row is placed at its signed distance to the boundary, (w.x + b) / |w|. Above, how each class is
-    spread; below, a mark for each row. The title says how far the nearest row is and what the run proved about the
-    margin in the space that it trained in, or how many rows lie on the wrong side. Where all weights are zero there is
-    no direction to look along: all rows are drawn at one place, and the title says so.
+    Each row is placed at its signed distance to the boundary, (w·x + b) / |w|. Above, how each class is
+    spread; below, a mark for each row. With a bias, an axis on top has w·x / |w|, and a dotted line is where it is 0:
+    the bias shifts the boundary from there to -b / |w| (CIML figure 4.8). The title says how far the nearest row is and
+    what the run proved about the margin in the space that it trained in, or how many predictions are wrong. Where
+    all weights are zero there is no direction to look along: all rows are drawn at one place, and the title says so.
 
     Parameters
     ----------
@@ -42,7 +58,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     >>> X, y = [[3, 4], [1, 2], [-3, -4]], ["yes", "yes", "no"]
     >>> ax = plot_projection(Perceptron(shuffle=False).fit(X, y), X, y)
     >>> ax.get_xlabel()
-    'signed distance to the boundary, (w.x + b) / |w|'
+    'signed distance to the boundary, (w·x + b) / |w|'
     """
     steps, learner = split_pipeline(model)
     X = through_steps(steps, X)
@@ -61,25 +77,38 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         share = np.full(len(own), 100 / max(1, len(own)))  # so that a small class shows beside a large one
         look = {"facecolor": (colour, 0.3), "edgecolor": colour, "hatch": hatch, "linewidth": 1.5}
         ax.hist(own, _around(bins, own), weights=share, histtype="stepfilled", **look)
-        marks = own[evenly_chosen(len(own))]
+        marks = own[evenly_chosen(len(own), MARKS_UP_TO)]
         below = np.full(len(marks), (-0.06 - 0.07 * k) * tallest)
-        name = f"{label_text(label)} ({len(own):,})"
+        name = f"{shown_name(label)} ({len(own):,})"
         ax.plot(marks, below, marker, color=colour, alpha=0.4, markersize=5, label=name)
-        answer = label_text(label)
+        answer = shown_name(label, 20)
         words, side = (f"answer {answer} \u2190  ", "right") if k == 0 else (f"  \u2192 answer {answer}", "left")
-        ax.text(0, 1.13 * tallest, words, color=DARK, ha=side, va="center")
-    ax.axvline(0, color=DARK, linewidth=1.5)
-    ax.axhline(0, color=DARK, linewidth=0.8)
+        ax.text(0, 1.13 * tallest, words, color=ink(), ha=side, va="center", bbox=halo())
+    ax.axvline(0, color=ink(), linewidth=1.5, zorder=4)
+    ax.axhline(0, color=ink(), linewidth=0.8)
+    _show_bias(ax, unit_weights(learner)[1])
     where = "" if steps is None else ", x after the pipeline's steps"
-    ax.set_title(_margin_words(learner, places, labels), fontsize="medium")
+    ax.set_title(_margin_words(learner, places, labels), fontsize=_TITLE)
     ax.set(
-        xlabel=f"signed distance to the boundary, (w.x + b) / |w|{where}",
+        xlabel=f"signed distance to the boundary, (w·x + b) / |w|{where}",
         ylabel="share of the class (%)",
         ylim=(-0.2 * tallest, 1.2 * tallest),
     )
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= tallest])
-    _legend(ax)
+    draw_legend(ax)
     return ax
+
+
+def _show_bias(ax: Axes, shift: float) -> None:
+    """Draw where w·x is 0, and an axis of w·x / |w|, on which the boundary lies at minus ``shift`` = b / |w|."""
+    if not shift:
+        return
+    low, high = ax.get_xlim()
+    if low - (high - low) < shift < high + (high - low):  # where it is near, it is shown
+        ax.axvline(shift, color=ink(), linewidth=1.2, linestyle=":", label="w·x = 0")
+    top = ax.secondary_xaxis("top", functions=(lambda place: place - shift, lambda place: place + shift))
+    top.set_xlabel(f"w·x / |w|: the boundary is at −b / |w| = {true_minus(f'{-shift:.3g}')}", fontsize="small")
+    top.tick_params(labelsize="small")
 
 
 def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) -> Axes:
@@ -89,50 +118,59 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
     for k, (label, (colour, _, marker)) in enumerate(zip(learner.classes_.tolist(), _STYLES, strict=True)):
         count = int((labels == label).sum())
         look = {"color": colour, "markersize": 9, "linestyle": "none"}
-        ax.plot([b] * min(count, 1), [k] * min(count, 1), marker, label=f"{label_text(label)} ({count:,})", **look)
+        ax.plot([b] * min(count, 1), [k] * min(count, 1), marker, label=f"{shown_name(label)} ({count:,})", **look)
         if count:
             ax.annotate(f"all {count_of(count, 'row')}", (b, k), (14, 0), textcoords="offset points", va="center")
-    ax.axvline(0, color=DARK, linewidth=1.5)
+    ax.axvline(0, color=ink(), linewidth=1.5)
     ax.set_yticks([])
     reach = 2 * abs(b) or 1.0
-    ax.set_title(zero_weights_words(learner, b), fontsize="medium")
+    ax.set_title(zero_weights_words(learner, b), fontsize=_TITLE)
     ax.set(
-        xlabel="activation, w.x + b, the same for every row",
+        xlabel="activation, w·x + b, the same for every row",
         xlim=(-reach, reach),
         ylim=(-0.7, 1.7),
     )
-    _legend(ax)
+    draw_legend(ax)
     ax.spines["left"].set_visible(False)
     return ax
 
 
 def zero_weights_words(learner: Any, b: float) -> str:
     """Return what a model of two classes answers whose weights are all zero, in words."""
-    answer = f"gets the answer {label_words(learner.classes_.tolist()[int(b > 0)])}" if b else "lies on the boundary"
+    label = shown_name(label_words(learner.classes_.tolist()[int(b > 0)]))
+    answer = f"gets the answer {label}" if b else "lies on the boundary"
     proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
-    came_back = "\nweights that came back to zero: nothing separates the data" * proved
+    came_back = "\nthey came back to zero: nothing separates the data" * proved
     return f"All weights are zero: every row {answer}{came_back}"
 
 
-def _legend(ax: Axes) -> None:
-    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, markerscale=1.4)
-    tidy(ax)
+def wrong_words(wrong: np.ndarray, on_boundary: np.ndarray) -> str:
+    """Return how many predictions are wrong and how many rows lie on the boundary, in words; none where all is well.
+
+    >>> wrong_words(np.array([True, False]), np.array([True, True])), wrong_words(np.zeros(2, bool), np.zeros(2, bool))
+    ('1 of 2 rows wrong, 2 on the boundary', '')
+    """
+    count = f"{wrong.sum():,} of {count_of(len(wrong), 'row')}"
+    if on_boundary.any():
+        return f"{count} wrong, {on_boundary.sum():,} on the boundary"
+    return f"{count} on the wrong side" if wrong.any() else ""
 
 
 def _margin_words(learner: Any, places: np.ndarray, labels: np.ndarray) -> str:
     """Return what the picture shows of the margin, in words that say which space each length is of."""
     signed = np.where(labels == learner.classes_[1], places, -places)
-    wrong = int((signed <= 0).sum())
+    answers = np.asarray(learner.classes_)[(places > 0).astype(int)]
+    wrong = wrong_words(answers != labels, places == 0)
     if wrong:
-        return f"{wrong:,} of {count_of(len(places), 'example')} on the wrong side"
-    words = f"Separated: the nearest example is {signed.min():.3g} from the boundary (geometric)"
+        return wrong
+    words = f"Separated: the nearest row is {signed.min():.3g} away (geometric)"
     report = getattr(learner, "report_", None)
     if report is not None and report.converged:
         bracket = f"{report.margin_low:.3g} to {report.margin_high:.3g}"
         if report.fit_intercept:
-            words += f"\nwith the bias as one more feature the best margin is {bracket}"
+            words += f"\nbest margin with the bias as a feature: {bracket}"
         else:
-            words += f"\nthe best geometric margin through the origin is {bracket}"
+            words += f"\nbest geometric margin through the origin: {bracket}"
     return words
 
 

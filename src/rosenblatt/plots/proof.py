@@ -9,15 +9,28 @@ import math
 
 import numpy as np
 
-from rosenblatt.plots.axes import BLUE, DARK, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, tidy, whole_ticks
+from rosenblatt.evenly import evenly_chosen
+from rosenblatt.plots.axes import (
+    BLUE,
+    DOTS_UP_TO,
+    GREEN,
+    ORANGE,
+    Axes,
+    axes_for,
+    closes_on_error,
+    ink,
+    tidy,
+    whole_ticks,
+)
 from rosenblatt.plurals import count_of
 from rosenblatt.theory.convergence.proof import Proof
+from rosenblatt.theory.convergence.squeeze_picture import EVEN_UP_TO
 from rosenblatt.theory.words import bound_text
 
 _POINTS = 2000  # points of a curve; of a run with more updates, so many are drawn, evenly chosen
-_EVEN_UP_TO = 5  # a bound of up to so many times the updates fits on even scales; beyond, they are logarithmic
 
 
+@closes_on_error
 def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
     """Draw the squeeze of the convergence proof, k gamma <= w*.w <= |w| <= sqrt(k) R, against the updates k.
 
@@ -46,7 +59,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
     _draw_run(ax, proof, proof.projection, GREEN, "w*·w, the part of w along w*", 0.0 if even else None)
     ax.plot(k, low, ":", color=ORANGE, linewidth=2.5, label="k·γ: w*·w is at least this")
     top = math.sqrt(end) * proof.R
-    ax.plot(end, top, "*", color=DARK, markersize=14, zorder=4)
+    ax.plot(end, top, "*", color=ink(), markersize=14, zorder=4)
     if even:
         ax.set(xlim=(0, k[-1]), ylim=(0, 1.2 * top))
         whole_ticks(ax)
@@ -62,6 +75,7 @@ def plot_proof(proof: Proof, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@closes_on_error
 def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
     """Draw the cosine of the angle between w and w* at each update, over its lower bound sqrt(k) gamma / R.
 
@@ -86,10 +100,10 @@ def plot_cosine(proof: Proof, ax: Axes | None = None) -> Axes:
     _draw_run(ax, proof, proof.cosine, BLUE, "the cosine", None)
     fell = proof.fell
     if len(fell) > 0 and n <= DOTS_UP_TO:
-        ax.plot(fell, proof.cosine[fell - 1], "v", color=DARK, markersize=7, label="it fell here")
+        ax.plot(fell, proof.cosine[fell - 1], "v", color=ink(), markersize=7, label="it fell here")
     ax.plot(k[inside], bound[inside], ":", color=ORANGE, linewidth=2.5, label="√k·γ/R: it is at least this")
-    ax.axhline(1.0, color=DARK, linewidth=0.8)
-    ax.plot(end, 1.0, "*", color=DARK, markersize=14, zorder=4)
+    ax.axhline(1.0, color=ink(), linewidth=0.8)
+    ax.plot(end, 1.0, "*", color=ink(), markersize=14, zorder=4)
     ax.set(xscale="linear" if even else "log", xlim=(k[0], k[-1]), ylim=(-0.13, 1.08))  # room below for words
     ax.set_yticks(np.linspace(0, 1, 6))
     _mark(ax, n, float(proof.cosine[-1]), f"the run ends at {n:,}" if proof.converged else f"stopped at {n:,}", even)
@@ -110,14 +124,14 @@ def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, floa
     if not isinstance(proof, Proof):
         raise ValueError(f"{name} draws what rosenblatt.proof returns, got {type(proof).__name__}.")
     n, end = proof.updates, proof.bound
-    even = end <= _EVEN_UP_TO * n
+    even = end <= EVEN_UP_TO * n
     k = np.linspace(0.0, 1.12 * end, _POINTS) if even else np.geomspace(1.0, end * end**0.12, _POINTS)
     return axes_for(ax), n, end, even, k
 
 
 def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: str, start: float | None) -> None:
     """Draw a number at each update of the run, after ``start`` at 0 if it is given."""
-    shown = np.unique(np.linspace(0, proof.updates - 1, _POINTS).astype(int))
+    shown = evenly_chosen(proof.updates, _POINTS)
     k, drawn = proof.k[shown], values[shown]
     if start is not None:
         k, drawn = np.append(0, k), np.append(start, drawn)
@@ -126,9 +140,9 @@ def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: st
 
 def _mark(ax: Axes, k: float, height: float, words: str, even: bool, left: bool = False) -> None:
     """Drop a line from a point to the axis of updates, with words at its foot."""
-    ax.plot([k, k], [ax.get_ylim()[0], height], color=DARK, linewidth=0.8, zorder=0)
+    ax.plot([k, k], [ax.get_ylim()[0], height], color=ink(), linewidth=0.8, zorder=0)
     low, high = ax.get_xlim()
     place = k / high if even else math.log(k / low) / math.log(high / low)
     left = left or place > 0.38
-    at = {"transform": ax.get_xaxis_transform(), "ha": "right" if left else "left", "color": DARK}
+    at = {"transform": ax.get_xaxis_transform(), "ha": "right" if left else "left", "color": ink()}
     ax.text(k, 0.03, f"{words} " if left else f" {words}", **at)

@@ -11,8 +11,17 @@ import numpy as np
 
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.support import SupportRule, kernel_words, support_rule
-from rosenblatt.plots.axes import DARK, Axes, axes_for, import_matplotlib
-from rosenblatt.plots.plane import dense, draw_legend, draw_regions, draw_rows, plane_labels, plane_points
+from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, import_matplotlib, ink, shown_name
+from rosenblatt.plots.plane_parts import (
+    Rows,
+    dense,
+    draw_legend,
+    draw_regions,
+    draw_rows,
+    plane_labels,
+    plane_points,
+    plane_regions,
+)
 from rosenblatt.plurals import count_of
 
 # areas in square points: of many support rows the largest circles are smaller
@@ -21,6 +30,7 @@ _AROUND = 3.0  # the smallest circle, in marks
 _LINES = [48.0, 130.0], [0.5, 1.1]  # the line of circles by the area of the largest
 
 
+@closes_on_error
 def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     """Draw the rows of ``X`` in the plane, what the model answers where, and its support rows by their coefficients.
 
@@ -55,11 +65,12 @@ def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     support = _support_points(learner, steps, rule, X, points)
     wrong = int((np.asarray(model.predict(X)) != labels).sum())
     ax = axes_for(ax)
-    draw_regions(ax, model, X, np.concatenate([points, support]), classes)
-    mark = draw_rows(ax, points, labels, classes)
-    meaning = _draw_support(ax, rule, support, _AROUND * mark)
+    draw_regions(ax, plane_regions(model, X, np.concatenate([points, support]), classes))
+    rows = Rows(points, labels, classes)
+    draw_rows(ax, rows)
+    meaning = _draw_support(ax, rule, support, _AROUND * rows.mark)
     counts = count_of(len(rule.rows), "support row")
-    names = feature_labels(learner if steps is None else model, 2)
+    names = [shown_name(name) for name in feature_labels(learner if steps is None else model, 2)]
     title = f"{kernel_words(learner)}\n{counts}; {wrong:,} of {count_of(len(points), 'row')} wrong"
     ax.set_title(title, fontsize="medium")
     ax.set(xlabel=names[0], ylabel=names[1])
@@ -94,7 +105,7 @@ def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: fl
     largest = float(sizes.max())
     area = float(np.clip(_CIRCLES / int(drawn.sum()), *_CIRCLE_SIZES))
     room = area - smallest
-    look = {"facecolor": "none", "edgecolor": DARK, "linewidth": float(np.interp(area, *_LINES)), "zorder": 2}
+    look = {"facecolor": "none", "edgecolor": ink(), "linewidth": float(np.interp(area, *_LINES)), "zorder": 2}
     ax.scatter(*support[drawn].T, s=smallest + room * sizes[drawn] / largest, **look)
     ticks = import_matplotlib("ticker").MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, largest)
     round_sizes = [tick for tick in ticks if 0 < tick <= largest]

@@ -16,15 +16,28 @@ from rosenblatt.inspection.geometry import LinearRule, linear_rule
 from rosenblatt.inspection.pipelines import feature_labels, split_pipeline
 from rosenblatt.inspection.predictions import extremes, label_words
 from rosenblatt.inspection.units import find_units
-from rosenblatt.label_text import label_text
 from rosenblatt.parameters import check_integer, shorten
-from rosenblatt.plots.axes import BLUE, DARK, ORANGE, Axes, axes_for, import_matplotlib, tidy, whole_ticks
+from rosenblatt.plots.axes import (
+    BLUE,
+    DARK,
+    ORANGE,
+    Axes,
+    axes_for,
+    backing,
+    closes_on_error,
+    import_matplotlib,
+    ink,
+    shown_name,
+    tidy,
+    whole_ticks,
+)
 from rosenblatt.plurals import count_of
+from rosenblatt.theory.words import MINUS
 
-_MINUS = "\N{MINUS SIGN}"
 _SIGNS_UP_TO = 150  # an image of up to so many weights carries their signs as letters too
 
 
+@closes_on_error
 def plot_weights(
     model: Any,
     shape: tuple[int, int] | None = None,
@@ -63,9 +76,9 @@ def plot_weights(
     w = rule.w[k]
     negative, positive = "against", "for"
     if len(rule.w) > 1:
-        negative, positive = f"not {label_text(rule.classes[k])}", label_text(rule.classes[k])
+        negative, positive = f"not {shown_name(rule.classes[k])}", shown_name(rule.classes[k])
     elif len(rule.classes) == 2:
-        negative, positive = map(label_text, rule.classes)
+        negative, positive = map(shown_name, rule.classes)
     kind = "Averaged weights of a vote" if rule.averaged else "Weights"
     scaled = find_units(steps, learner, len(w)) is not None
     if shape is None:
@@ -73,13 +86,14 @@ def plot_weights(
         names = feature_labels(learner, len(w), feature_names, steps)
         ax = axes_for(ax)
         _bars(ax, w, names, top)
-        ax.set_xlabel(f"weight{' of the scaled feature' * scaled}:  {_MINUS} speaks for {negative},  + for {positive}")
+        words = f"weight{' of the scaled feature' * scaled}:\n{MINUS} speaks for {negative},  + for {positive}"
+        ax.set_xlabel(words, loc="right", multialignment="right")  # it may begin below the names of the features
     else:
         if math.prod(shape) != len(w) or len(shape) != 2:
             raise ValueError(f"a {' by '.join(map(str, shape))} image does not hold the {len(w)} weights.")
         ax = axes_for(ax)
         _image(ax, w.reshape(shape))
-        ax.set_xlabel(f"{_MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")
+        ax.set_xlabel(f"{MINUS} (orange) speaks for {negative},\n+ (blue) for {positive}")
     ax.set_title(kind)
     return ax
 
@@ -103,13 +117,12 @@ def _bars(ax: Axes, w: np.ndarray, names: list[str], top: int) -> None:
     if len(shown) < len(w):
         heights[top:] += 1  # a gap where the features between are left out
         left_out = f"{count_of(len(w) - len(shown), 'feature')} between"
-        paper = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        ax.text(0, top, left_out, ha="center", va="center", style="italic", bbox=paper, zorder=3)
+        ax.text(0, top, left_out, ha="center", va="center", style="italic", bbox=backing(), zorder=3)
     bars = ax.barh(heights, values, color=np.where(values < 0, ORANGE, BLUE))
     for bar, value in zip(bars, values, strict=True):
         bar.set_hatch("////" if value < 0 else "")
-    ax.axvline(0, color=DARK, linewidth=1)
-    ax.set_yticks(heights, [names[i] for i in shown])
+    ax.axvline(0, color=ink(), linewidth=1)
+    ax.set_yticks(heights, [shown_name(names[i]) for i in shown])
     ax.invert_yaxis()
     tidy(ax)
 
@@ -122,7 +135,7 @@ def _image(ax: Axes, w: np.ndarray) -> None:
     if w.size <= _SIGNS_UP_TO:
         for (row, column), value in np.ndenumerate(w):
             if abs(value) >= largest / 20:
-                ink = "white" if value > 0.6 * largest else DARK
-                ax.text(column, row, "+" if value > 0 else _MINUS, ha="center", va="center", color=ink)
+                letter = "white" if value > 0.6 * largest else DARK
+                ax.text(column, row, "+" if value > 0 else MINUS, ha="center", va="center", color=letter)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="weight")
     whole_ticks(ax)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self, get_type_hints
 
 from rosenblatt.parameters import shorten
+from rosenblatt.small_pictures import described
 from rosenblatt.storage.atomic import write_atomically
 from rosenblatt.storage.container import check_is_file
 from rosenblatt.storage.json_fields import StrictFields, to_canonical_json
@@ -141,6 +142,13 @@ class Certificate(JsonFile):
 
     def __repr__(self) -> str:
         return str(self)  # each type has a __str__ in words
+
+    def _repr_html_(self) -> str:
+        return described(str(self).splitlines(), self._picture())
+
+    def _picture(self) -> str:
+        """Draw what is proved, for notebooks; nothing where there is nothing to see."""
+        return ""
 
     @classmethod
     def _codecs(cls) -> dict[str, Codec]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+
+from rosenblatt.theory.inputs import Floats
 from rosenblatt.theory.words import as_float
 
 
@@ -37,6 +40,19 @@ def round_root(square: Fraction, up: bool | None, over: Fraction = Fraction(1)) 
     if up is None:
         up = math.isfinite(high) and compare(*((Fraction(low) + Fraction(high)) / 2).as_integer_ratio()) < 0
     return high if up else low
+
+
+def rounded_product(x: Floats, w: Floats) -> float:
+    """Return the dot product of two vectors, rounded once: its sign is right, or it is 0 exactly.
+
+    >>> rounded_product(np.array([1e16, 1.0, -1e16]), np.ones(3))
+    1.0
+    """
+    used = np.flatnonzero((x != 0) & (w != 0))
+    pairs = zip(x[used].tolist(), w[used].tolist(), strict=True)
+    exact = sum((Fraction(a) * Fraction(b) for a, b in pairs), Fraction())
+    near = as_float(exact)
+    return near if near or not exact else math.copysign(math.ulp(0.0), exact)
 
 
 def rounded(value: Fraction, up: bool) -> float:

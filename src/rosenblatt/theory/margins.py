@@ -12,11 +12,12 @@ from rosenblatt.theory.claims import margin_from, most_margin, nearest_rows
 from rosenblatt.theory.given_numbers import exact_numbers
 from rosenblatt.theory.inputs import MatrixLike, spread, two_classes
 from rosenblatt.theory.integers import are_finite, proportional
+from rosenblatt.theory.row_certificates import KINDS
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.alternatives import Unsolvable
 from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.separators import check_search, find_hyperplane
-from rosenblatt.theory.verdicts import KINDS, MarginBracket
+from rosenblatt.theory.verdicts import MarginBracket
 
 
 def margin(X: MatrixLike, y: ArrayLike, w: ArrayLike, b: float = 0.0) -> float:
@@ -91,7 +92,8 @@ def dataset_margin(
     -------
     MarginBracket
         ``low``, ``high``, the hyperplane (w, b) that attains ``low``, the weights ``alpha`` that prove ``high``, the
-        rows ``support`` that carry weight, and all rows ``nearest`` that may attain the margin.
+        rows ``support`` that carry weight, and all rows ``nearest`` that may attain the margin. Its ``history`` is how
+        the search closed it, which `rosenblatt.plots.plot_bracket` draws.
 
     Examples
     --------
@@ -121,4 +123,5 @@ def dataset_margin(
     if least <= 0:
         return MarginBracket(-math.inf, high, w, b, alpha, kind, positive)
     nearest = nearest_rows(X, signs, w, b, kind, high)
-    return MarginBracket(margin_from(least, w, b, kind), high, w, b, alpha, kind, positive, nearest=nearest)
+    found_bracket = MarginBracket(margin_from(least, w, b, kind), high, w, b, alpha, kind, positive, nearest=nearest)
+    return found_bracket.with_history(limits.history)

@@ -135,5 +135,6 @@ def _decide(
     low, high = margin_from(least, w, b, "geometric"), most_margin(X, signs, alpha, "geometric")
     if least > 0:
         nearest = nearest_rows(X, signs, w, b, "geometric", high)
-        return Separable(w, b, low, high, alpha, longest_row(X), positive, nearest)
+        verdict = Separable(w, b, low, high, alpha, longest_row(X), positive, nearest)
+        return verdict.with_history(limits.history)
     return Undecided(low, high, w, b, alpha, positive)

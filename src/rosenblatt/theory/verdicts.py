@@ -10,7 +10,7 @@ import math
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rosenblatt.theory.certificate_fields import (
     BasisOfProof,
@@ -24,68 +24,24 @@ from rosenblatt.theory.certificate_fields import (
     Vector,
     words,
 )
-from rosenblatt.theory.certificates import Certificate, JsonFile
-from rosenblatt.theory.claims import attains, most_margin, nearest_rows, proves_inseparable
-from rosenblatt.theory.inputs import (
-    Floats,
-    Matrix,
-    MatrixLike,
-    Numbers,
-    Signs,
-    certified_signs,
-    check_rows,
-    longest_row,
+from rosenblatt.theory.certificates import JsonFile
+from rosenblatt.theory.claims import most_margin, proves_inseparable
+from rosenblatt.theory.inputs import Matrix, MatrixLike, Signs, check_rows, longest_row
+from rosenblatt.theory.row_certificates import (
+    DEFINITIONS,
+    KINDS,
+    AboutRows,
+    Bracket,
+    bracket_text,
+    draw_margin,
+    points_text,
 )
+from rosenblatt.theory.verdict_pictures import draw_weights, show_verdicts
 from rosenblatt.theory.words import rows_text
-
-KINDS = ("geometric", "augmented", "homogeneous")
-_DEFINITIONS = {
-    "geometric": "distance of the nearest point, bias free",
-    "augmented": "of (x, 1), the bias a weight like the others",
-    "homogeneous": "of hyperplanes through the origin",
-}
-
-
-class _AboutRows(Certificate):
-    """What certificates about labelled rows have in common."""
-
-    alpha: Floats
-    positive: object
-
-    def check(self, X: MatrixLike, y: ArrayLike) -> bool:
-        """Return whether every claim holds for these rows and labels, recomputed exactly from them."""
-        X, y = check_rows(X, y)
-        signs, alpha = certified_signs(y, self.positive), self.alpha
-        if signs is None or alpha.shape != signs.shape or not (np.isfinite(alpha) & (alpha >= 0)).all():
-            return False
-        return self._holds(X, signs)
-
-    def _holds(self, X: Matrix, signs: Signs) -> bool:
-        raise NotImplementedError
-
-
-class _Bracket(_AboutRows):
-    """What certificates about a margin have in common."""
-
-    w: Numbers
-    b: float
-    nearest: NDArray[np.intp] | None = None
-
-    @property
-    def support(self) -> NDArray[np.intp]:
-        """The rows that carry weight in ``alpha``."""
-        return np.flatnonzero(self.alpha)
-
-    def _proves(self, X: Matrix, signs: Signs, kind: str, low: float, high: float, separates: bool) -> bool:
-        """Return whether (w, b) has a margin of at least ``low``, and ``alpha`` proves that none is above ``high``."""
-        claimed = attains(X, signs, self.w, self.b, kind, low, separates)
-        if not (claimed and high >= most_margin(X, signs, self.alpha, kind)):
-            return False
-        return self.nearest is None or np.array_equal(self.nearest, nearest_rows(X, signs, self.w, self.b, kind, high))
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Separable(_Bracket):
+class Separable(Bracket):
     """A hyperplane that has every row strictly on its side, and a bracket around the largest margin.
 
     ``check`` proves that ``w . x + b`` has the sign of every row, that its margin is at least ``margin_low``, and by
@@ -109,10 +65,10 @@ class Separable(_Bracket):
     def __str__(self) -> str:
         n, d = len(self.alpha), len(self.w)
         if not np.any(self.w):
-            return f"Separable: {_points(n)} carry one label, so the bias alone gives it to them."
+            return f"Separable: {points_text(n)} carry one label, so the bias alone gives it to them."
         lines = [
-            f"Separable: a hyperplane has each of {_points(n)} strictly on its side.",
-            f"The largest margin ({_DEFINITIONS['geometric']}) {_bracket(self.margin_low, self.margin_high)}.",
+            f"Separable: a hyperplane has each of {points_text(n)} strictly on its side.",
+            f"The largest margin ({DEFINITIONS['geometric']}) {bracket_text(self.margin_low, self.margin_high)}.",
         ]
         if n <= d + 1:
             features = "1 feature" if d == 1 else f"{d:,} features"
@@ -127,13 +83,16 @@ class Separable(_Bracket):
             )
         return "\n".join(lines)
 
+    def _picture(self) -> str:
+        return draw_margin(self.margin_low, self.margin_high)
+
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         known = math.isclose(self.radius, longest_row(X), rel_tol=1e-9)
         return known and self._proves(X, signs, "geometric", self.margin_low, self.margin_high, separates=True)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Inseparable(_AboutRows):
+class Inseparable(AboutRows):
     """Proof that no hyperplane separates: a mean of some rows of one class equals a mean of some rows of the other.
 
     ``support`` are the rows, and ``alpha`` their weights (one for each row of the data, of sum 1), so that the sum of
@@ -153,10 +112,13 @@ class Inseparable(_AboutRows):
     def __str__(self) -> str:
         rows = rows_text(self.support.tolist(), most=12)
         return (
-            f"Not separable: no hyperplane parts the two classes of {_points(len(self.alpha))}.\n"
+            f"Not separable: no hyperplane parts the two classes of {points_text(len(self.alpha))}.\n"
             f"{len(self.support):,} of them prove it: with the weights alpha, the mean of one class among {rows} "
             "is the mean of the other."
         )
+
+    def _picture(self) -> str:
+        return draw_weights(self.alpha, self.support)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         same = np.array_equal(self.support, np.flatnonzero(self.alpha))
@@ -164,7 +126,7 @@ class Inseparable(_AboutRows):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Undecided(_Bracket):
+class Undecided(Bracket):
     """Neither could be proved: no separator has a margin above ``high``, and the best one found has the margin ``low``.
 
     A ``low`` of zero or less means that (w, b) does not separate. ``check`` proves both ends.
@@ -180,18 +142,21 @@ class Undecided(_Bracket):
 
     def __str__(self) -> str:
         return (
-            f"Undecided: no hyperplane separates {_points(len(self.alpha))} with a margin above "
+            f"Undecided: no hyperplane separates {points_text(len(self.alpha))} with a margin above "
             f"{self.high:.4g}, and it could not be settled whether any does.\n"
             f"The best one found has the margin {self.low:.4g}"
             + (" (it is not a separator)." if self.low <= 0 else ".")
         )
+
+    def _picture(self) -> str:
+        return draw_margin(self.low, self.high)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         return self._proves(X, signs, "geometric", self.low, self.high, separates=False)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class MarginBracket(_Bracket):
+class MarginBracket(Bracket):
     """The margin of a data set, proved to lie between ``low`` and ``high``.
 
     ``low`` is the margin of the hyperplane (w, b); ``high`` is proved by the weights ``alpha``: the length of the mean
@@ -219,10 +184,15 @@ class MarginBracket(_Bracket):
     def __str__(self) -> str:
         if self.high == -math.inf:
             return (
-                f"No margin ({_DEFINITIONS[self.kind]}): nothing separates {_points(len(self.alpha))}, "
+                f"No margin ({DEFINITIONS[self.kind]}): nothing separates {points_text(len(self.alpha))}, "
                 f"and {len(self.support):,} of them prove it."
             )
-        return f"The margin ({_DEFINITIONS[self.kind]}) {_bracket(self.low, self.high)}."
+        return f"The margin ({DEFINITIONS[self.kind]}) {bracket_text(self.low, self.high)}."
+
+    def _picture(self) -> str:
+        if self.high == -math.inf:
+            return draw_weights(self.alpha, self.support, bias=self.kind != "homogeneous")
+        return draw_margin(self.low, self.high)
 
     def _holds(self, X: Matrix, signs: Signs) -> bool:
         if self.high == -math.inf:
@@ -262,7 +232,7 @@ class Verdicts(JsonFile, dict[Any, Any]):
             raise ValueError("expected a list of certificates, got something else: load one with Certificate.load.")
         if not record:
             raise ValueError("expected a list of certificates, got an empty one.")
-        verdicts = [_AboutRows.from_dict(one) for one in record]
+        verdicts = [AboutRows.from_dict(one) for one in record]
         found = cls({verdict.positive: verdict for verdict in verdicts})
         made = verdicts[0].preparation
         return found if made is None else found.with_preparation(made)
@@ -272,16 +242,19 @@ class Verdicts(JsonFile, dict[Any, Any]):
 
     __str__ = __repr__
 
+    def _repr_html_(self) -> str:
+        return show_verdicts(
+            {
+                label: (type(verdict).__name__, *_margin(verdict), len(verdict.support))
+                for label, verdict in self.items()
+            }
+        )
 
-def _points(n: int) -> str:
-    return f"the {n:,} points" if n != 1 else "the one point"
 
-
-def _bracket(low: float, high: float) -> str:
-    """Return where the margin lies, in words."""
-    if low == math.inf:
-        return "is infinite: all points carry one label, and the bias alone gives it to them"
-    gap = (high - low) / high if high > 0 else math.inf
-    if not gap < 1e-3:
-        return f"lies between {low:.4g} and {high:.4g}"
-    return f"is {low:.6g}" + (f", proved to a relative {gap:.0e}" if gap > 0 else " exactly")
+def _margin(verdict: AboutRows) -> tuple[float, float]:
+    """Return the bracket of a verdict's margin: none, from minus infinity, where nothing separates."""
+    if isinstance(verdict, Separable):
+        return verdict.margin_low, verdict.margin_high
+    if isinstance(verdict, Undecided | MarginBracket):
+        return verdict.low, verdict.high
+    return -math.inf, -math.inf

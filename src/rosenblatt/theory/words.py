@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
 from rosenblatt.theory.inputs import Numbers
+
+MINUS = "\N{MINUS SIGN}"
 
 
 def as_float(value: float | Fraction) -> float:
@@ -28,6 +31,26 @@ def number_text(value: float | Fraction, digits: int = 6) -> str:
     if isinstance(value, Fraction) and (math.isinf(near) or (near == 0) != (value == 0)):
         return f"{Decimal(value.numerator) / Decimal(value.denominator):.{digits}g}"
     return f"{near:.{digits}g}"
+
+
+def true_minus(text: str) -> str:
+    """Return a text whose negative numbers have a true minus; hyphens stay.
+
+    >>> true_minus("-2 to 1e-05, half-planes")
+    '−2 to 1e−05, half-planes'
+    """
+    return re.sub(r"(?<!\w)-(?=\.?\d)|(?<=\de)-(?=\d)", MINUS, text)
+
+
+def shown_number(value: float | Fraction, digits: int = 3) -> str:
+    """Return a number as pictures show it: some digits, or all of thousands, with a true minus.
+
+    >>> shown_number(-0.12345), shown_number(2.0), shown_number(2994.1), shown_number(123456, digits=6)
+    ('−0.123', '2', '2,994', '123,456')
+    """
+    size = abs(as_float(value))
+    grouped = 1000 <= size < 1e6 and (digits < 4 or value == int(value))
+    return true_minus(f"{as_float(value):,.0f}" if grouped else number_text(value, digits))
 
 
 def vector_text(values: Sequence[float | Fraction] | Numbers, digits: int = 6) -> str:

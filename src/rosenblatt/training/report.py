@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from rosenblatt.label_text import label_text
 from rosenblatt.plurals import count_of, list_some, name_some, percent
+from rosenblatt.small_pictures import MOST_ROWS, Curve, chart, described, short_name
 from rosenblatt.storage.json_fields import label_to_json
 from rosenblatt.tables import Table
 from rosenblatt.training.dual.state import DualState
@@ -120,8 +120,8 @@ class Report:
         return f"<{type(self).__name__}: {made}; {result}>"
 
     def _repr_html_(self) -> str:
-        text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self._sentences())
-        return text + (self._table()._repr_html_() if self.by_class else "")
+        table = self._table(most=MOST_ROWS)._repr_html_() if self.by_class else ""
+        return described(self._sentences(), draw_mistakes(self.mistakes_by_pass), table)
 
     @property
     def _last_mistakes(self) -> int:
@@ -176,19 +176,21 @@ class Report:
             "positive factors, add up to zero."
         )
 
-    def _table(self) -> Table:
-        """Return a line for each class."""
-        parts = self.by_class.values()
+    def _table(self, most: int) -> Table:
+        """Return a line for each class, or for the first ``most`` of them."""
+        n = len(self.by_class)
+        parts = list(self.by_class.values())[:most]
         return Table(
             {
-                "class": list(map(label_text, self.by_class)),
+                "class": [short_name(label_text(label)) for label in self.by_class][:most],
                 "separated": ["yes" if part.converged else "no" for part in parts],
                 "passes": [part.passes for part in parts],
                 "updates": [part.updates for part in parts],
                 "mistakes in its last pass": [part._last_mistakes for part in parts],
                 "margin at least": [part.margin_low if part.converged else None for part in parts],
                 "margin at most": [part.margin_high if math.isfinite(part.margin_high) else None for part in parts],
-            }
+            },
+            notes=[f"{len(parts)} of {n:,} classes"] if n > most else [],
         )
 
 
@@ -205,6 +207,22 @@ class KernelReport(Report):
 
     def _proved(self) -> list[str]:
         return super()._proved() if math.isfinite(self.margin_high) else []
+
+
+def draw_mistakes(mistakes: Sequence[int]) -> str:
+    """Draw the mistakes of each pass as a small picture, for notebooks.
+
+    >>> "Mistakes by pass: 3, 1, 0." in draw_mistakes([3, 1, 0])
+    True
+    >>> "Mistakes by pass: 9, 8, 7, 6, 5 and 5 more; 0 in the last." in draw_mistakes(range(9, -1, -1))
+    True
+    """
+    if not mistakes:
+        return ""
+    named = name_some(mistakes)
+    last = f"; {mistakes[-1]} in the last" if "more" in named else ""
+    passes = range(1, len(mistakes) + 1)
+    return chart([Curve(passes, mistakes, "mistakes")], f"Mistakes by pass: {named}{last}.", "pass", least=0.0)
 
 
 def _updates(bound: float) -> str:

@@ -1,5 +1,7 @@
 """Exactness to the last bit, certificates for what cannot be cut, and one sentence for bad input."""
 
+import copy
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -176,3 +178,16 @@ def test_a_family_may_be_called_by_its_other_names(name, family, k):
     assert vc.vc_dimension(points, name) == vc.vc_dimension(points, family, k)
     assert vc.growth(points, name).to_text() == vc.growth(points, family, k).to_text()
     assert vc.why_not(points, {4}, name) == vc.why_not(points, {4}, family, k)
+
+
+def test_a_sentence_says_what_it_is_about():
+    box = vc.why_not([[0, 0], [5, 5], [1, 1], [2, 2]], [0, 3], "rectangles")
+    hull = vc.why_not(SQUARE + [[Fraction(1, 2), Fraction(1, 2)]], [0, 1, 2, 3], "convex-k-gons", 4)
+    arc = [[100 * i, i * i] for i in range(-3, 4)]
+    polygon = vc.why_not(arc, [0, 2, 4, 6], "convex-k-gons", 3)
+    assert (box.row, box.sides) == (2, None)
+    assert (hull.row, hull.sides) == (4, None)
+    assert (polygon.row, polygon.sides) == (None, 4)
+    assert "at least 4 sides" in polygon
+    again = pickle.loads(pickle.dumps(polygon))
+    assert (again, again.sides, copy.deepcopy(box).row) == (polygon, 4, 2)

@@ -9,23 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rosenblatt.evenly import evenly_chosen
+from rosenblatt.parameters import check_integer
 from rosenblatt.plurals import count_of
+from rosenblatt.small_pictures import described
 from rosenblatt.tables import Table
 from rosenblatt.theory.claims import margin_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
+from rosenblatt.theory.convergence.squeeze_picture import draw_squeeze
+from rosenblatt.theory.convergence.trace import follow, run_options
 from rosenblatt.theory.exact import squared_length
 from rosenblatt.theory.floats import round_root
 from rosenblatt.theory.given_numbers import unrounded
-from rosenblatt.theory.inputs import Floats, MatrixLike, two_classes
+from rosenblatt.theory.inputs import Floats, MatrixLike, check_labels, two_classes
 from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.words import bound_text
-from rosenblatt.training.batches import InMemory, make_batch
-from rosenblatt.training.observers import UpdateTrace
-from rosenblatt.training.options import RunOptions
-from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.starts import new_state
 
 _PRINTED = ("k", "row", "y·a", "rise", "|z|²", "w*·w", "k·γ", "|w|²", "k·R²", "cosine", "√k·γ/R", "α", "α₀−k·R²")
 _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compared in floats: scale the features."
@@ -126,9 +126,9 @@ class Proof:
 
     def table(self, most: int | None = None) -> Table:
         """Return the numbers of each update, or of ``most`` of them evenly chosen, as a table."""
-        shown = np.arange(self.updates)
-        if most is not None and most < self.updates:
-            shown = np.unique(np.linspace(0, self.updates - 1, max(1, most)).astype(int))
+        if most is not None:
+            check_integer("most", most, 1, or_none=True)
+        shown = evenly_chosen(self.updates, most)
         space = "z = (x, 1)" if self.fit_intercept else "z = x"
         title = f"R = {self.R:.4g}, γ = {self.gamma:.4g}, {space}: at most {bound_text(self.bound)} updates"
         notes = [f"{len(shown)} of {self.updates:,} updates"] if len(shown) < self.updates else []
@@ -162,6 +162,9 @@ class Proof:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return described(str(self).splitlines(), draw_squeeze(self))
 
 
 def proof(
@@ -227,13 +230,7 @@ def proof(
     >>> [(update.rise, update.square) for update in run]  # the same, at each
     [(2.0, 2.0), (1.0, 1.0), (1.0, 1.0), (2.0, 2.0), (1.0, 1.0)]
     """
-    options = RunOptions(
-        max_iter=max_iter,
-        max_updates=max_updates,
-        shuffle=shuffle,
-        random_state=random_state,
-        fit_intercept=bool(fit_intercept),
-    ).check()
+    options = run_options(fit_intercept, shuffle, random_state, max_iter, max_updates)
     matrix, signs, _ = two_classes(X, y)
     bias = bool(fit_intercept)
     kind = "augmented" if bias else "homogeneous"
@@ -251,25 +248,22 @@ def proof(
                 "leave it out to have one found; separability(X, y) tells whether there is one."
             )
         raise ValueError(_OUT_OF_RANGE)
-    state, trace = new_state(options, 2, matrix.shape[1]), UpdateTrace()
-    batch = make_batch(matrix, (signs > 0).astype(np.int32), np.array([-1, 1]), None, None)
-    TrainingRun(state, InMemory(batch), options, [trace]).run()  # as ``Perceptron`` does
-    w, b, converged = state.w[0], float(state.b[0]), bool(state.done[0])
+    run = follow(matrix, signs, check_labels(y, len(signs)), options)
     length = round_root(squared_length(v, c), up=False)
     return Proof(
-        **inequalities(matrix, signs, trace.updates().rows, bias, np.append(v, c) / length, R, gamma),
+        **inequalities(matrix, signs, run.row, bias, np.append(v, c) / length, R, gamma),
         R=R,
         gamma=gamma,
         bound=novikoff(squared, gamma),
         w_star=v / length,
         b_star=c / length,
-        w=w,
-        b=b,
-        margin=margin_of(matrix, signs, w, b, kind) if converged else -math.inf,
-        passes=state.passes,
-        converged=converged,
+        w=run.w,
+        b=run.b,
+        margin=margin_of(matrix, signs, run.w, run.b, kind) if run.converged else -math.inf,
+        passes=run.passes,
+        converged=run.converged,
         fit_intercept=bias,
-        seed=state.seed if shuffle else None,
+        seed=run.seed,
     )
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.plurals import count_of
+from rosenblatt.small_pictures import number_line
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.theory.certificate_fields import BasisOfProof, Codec, Integers, Label, Number, Rows, Vector
 from rosenblatt.theory.certificates import Certificate
@@ -198,6 +199,13 @@ class FewestMistakes(Certificate):
                 f"no more than {disjoint:,} of that size are disjoint."
             )
         return "\n".join(lines)
+
+    def _picture(self) -> str:
+        if self.high == 0:
+            return ""
+        return number_line(
+            self.low, self.high, f"Rows to remove, on a number line: at least {self.low:,}, at most {self.high:,}."
+        )
 
 
 def _are_equal(X: Matrix, rows: NDArray[np.intp], others: NDArray[np.intp]) -> bool:

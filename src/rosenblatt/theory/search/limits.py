@@ -20,6 +20,7 @@ class Limits:
     ) -> None:
         self.progress = Progress(verbose)
         self.low, self.high = -math.inf, math.inf  # the best bracket so far
+        self.history: list[tuple[int, float, float]] = []  # the steps and the bracket, each time that it was better
         self.end = math.inf if max_seconds is None else time.monotonic() + max_seconds
         self.stop = stop
 
@@ -34,7 +35,10 @@ class Limits:
 
     def bracket(self, steps: int, low: float, high: float) -> bool:
         """Show the best bracket of a margin after some steps; return whether the search has to stop."""
+        before = self.low, self.high
         self.low, self.high = max(self.low, low), min(self.high, high)
+        if before != (self.low, self.high):
+            self.history.append((steps, self.low, self.high))
         self.progress.search(steps, self.low, self.high)
         return self.over()
 

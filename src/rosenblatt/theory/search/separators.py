@@ -58,7 +58,7 @@ def find_hyperplane(
     the hull: it separates, but by a smaller margin. ``known`` is a (w, b) that is known to separate, if there is one.
     """
     bias = kind != "homogeneous"
-    limits.low, limits.high = -math.inf, math.inf
+    limits.low, limits.high, limits.history = -math.inf, math.inf, []
     if known is None and limits.over():
         return _with_bound(X, signs, np.zeros(X.shape[1]), 0.0)
     answer: Solvable | Unsolvable | None = Solvable(known) if known is not None else conflicting_duplicates(X, signs)

@@ -29,6 +29,7 @@ PATIENCE = 300  # the most steps without a shorter mean
 WIDE = 4000  # from so many dimensions on, only products of rows are kept and not the rows
 FEW_PRODUCTS = 1000  # the rows whose products are kept at first; twice as many after each look at all rows
 ROOM = 1 << 22  # numbers to hold at first, at most, and to add at a time
+OFTEN = 16  # the search pauses after each step, and after a share of the steps made where these are more
 BATCH = 1 << 26  # multiplications to make, about, before progress is shown and an interrupt is seen
 
 Rows = NDArray[np.intp]
@@ -76,6 +77,7 @@ def _search(hull: Hull, rtol: float, max_steps: int, watch: Watcher | None) -> N
             score = hull.lowest(s)
             if score > low:
                 low, best_u = score, u
+                over = bool(watch and watch(steps, low, high)) or over
             grew = not over and working.add(s)
         if over:
             return Nearest(best_u, low, high, *working.best(), steps, passes)
@@ -101,7 +103,7 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
     low, best_u = -math.inf, np.zeros(hull.size)
     which = hull.lowest_rows(hull.scores(hull.middle()), few)
     while True:
-        found = _search(hull.narrowed(which), rtol, max_steps - steps, _of_some_rows(watch, low))
+        found = _search(hull.narrowed(which), rtol, max_steps - steps, _of_some_rows(watch, low, steps))
         rows, steps, passes = which[found.rows], steps + found.steps, passes + 1
         mean = hull.combine(spread(rows, found.weights, len(hull.signs)))
         high = math.sqrt(mean @ mean)
@@ -117,9 +119,12 @@ def _search_products(hull: Hull, rtol: float, max_steps: int, watch: Watcher | N
         which, few = np.concatenate([which, new]), 2 * few
 
 
-def _of_some_rows(watch: Watcher | None, low: float) -> Watcher | None:
-    """Return a watcher for some of the rows: their upper bound holds for all, their lower one does not."""
-    return None if watch is None else lambda steps, _, high: watch(steps, low, high)
+def _of_some_rows(watch: Watcher | None, low: float, before: int) -> Watcher | None:
+    """Return a watcher for some of the rows: their upper bound holds for all, their lower one does not.
+
+    ``before`` are the steps made before.
+    """
+    return None if watch is None else lambda steps, _, high: watch(before + steps, low, high)
 
 
 class _Working:
@@ -148,6 +153,7 @@ class _Working:
     def go(self, tol: float) -> int:
         """Make a batch of steps, or less if that closes the bracket of these rows to ``tol``; say why they ended."""
         turns = max(1, BATCH // (self.Z.size + 8 * self.corral[2].size))
+        turns = min(turns, 1 + int(self.state["steps"]) // OFTEN)  # at first few, so that the bracket is seen closing
         best = (self.best_places, self.best_weights, self.best_u)
         ended = nearest_steps(
             self.Z.reshape(-1), self.group, self.states, self.corral, best, self.u, self.scratch, tol, turns

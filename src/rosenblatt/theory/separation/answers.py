@@ -8,12 +8,13 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rosenblatt.small_pictures import arrows
 from rosenblatt.storage.json_fields import StrictFields, label_to_json
 from rosenblatt.theory.certificate_fields import Codec, Rows, read_integer, words, write_integer
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.separation.claims import STATUSES, Claims, Force, Pair, Vectors, is_bounded, proves_aliases
 from rosenblatt.theory.separation.problem import Problem, read_problem
-from rosenblatt.theory.separation.sentences import describe
+from rosenblatt.theory.separation.sentences import coefficient_name, describe
 
 KINDS = ("complete", "quasi-complete", "overlap")
 
@@ -224,6 +225,10 @@ class Separation(Certificate):
         if claims.kind != self.kind or not np.array_equal(claims.on_hyperplane, self.on_hyperplane):
             return False
         return claims.proves_pair() and claims.proves_signs(cut_words(self.statuses, where.tolist()))
+
+    def _picture(self) -> str:
+        named = {coefficient_name(key): status for key, status in self.coefficients.items()}
+        return arrows(named, f"Where each estimate tends. {str(self).splitlines()[0]}")
 
     def __str__(self) -> str:
         return describe(self.kind, self.coefficients, self.n_rows, len(self.on_hyperplane), self.baseline)

@@ -28,10 +28,10 @@ def describe(kind: str, coefficients: Mapping[Any, str], n: int, on: int, baseli
     """
     several = any(isinstance(key, tuple) for key in coefficients)
     by_status = {
-        status: [_name(key) for key, found in coefficients.items() if found == status]
+        status: [coefficient_name(key) for key, found in coefficients.items() if found == status]
         for status in (*_INFINITE, "finite", "aliased")
     }
-    infinite = [_name(key) for key, found in coefficients.items() if found in _INFINITE]
+    infinite = [coefficient_name(key) for key, found in coefficients.items() if found in _INFINITE]
     lines = [_verdict(kind, by_status, infinite, n, on)]
     if by_status["aliased"]:
         do = _verb(by_status["aliased"], "is aliased: it is a combination", "are aliased: each is a combination")
@@ -79,7 +79,8 @@ def _verdict(kind: str, by_status: Mapping[str, list[str]], infinite: list[str],
     return f"Quasi-complete separation: {what}. {rows}. {errors} are meaningless."
 
 
-def _name(key: Any) -> str:
+def coefficient_name(key: Any) -> str:
+    """Return a coefficient by name, with its class where there are several."""
     if isinstance(key, tuple):
         return f"{show_text(key[1])} of {key[0]!r}"
     return show_text(key)

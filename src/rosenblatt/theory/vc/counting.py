@@ -8,7 +8,7 @@ from math import comb
 from rosenblatt.parameters import check_integer
 from rosenblatt.progress import Progress
 from rosenblatt.tables import Table
-from rosenblatt.theory.vc.families import check_family, cut, known_vc_dimension
+from rosenblatt.theory.vc.families import check_family, cut, known_vc_dimension, shapes_text
 from rosenblatt.theory.vc.points import Integers, Note, PointsLike, ignore, read_points, to_integers
 
 
@@ -188,8 +188,9 @@ def growth(points: PointsLike, family: str, k: int | None = None, verbose: int =
     if family == "halfspaces":
         columns["cover"] = [cover_count(n, d) for n in rows]
         notes.append("cover: points in general position.")
-    shapes = family.replace("k", str(sides)) if sides else family
-    return Table(columns, title=f"Subsets that {shapes} cut from the first n points in R^{d}", notes=notes)
+    return Table(
+        columns, title=f"Subsets that {shapes_text(family, sides)} cut from the first n points in R^{d}", notes=notes
+    )
 
 
 def _groups(points: PointsLike, family: str, k: int | None) -> tuple[dict[tuple[int, ...], list[int]], str, int]:

@@ -45,6 +45,15 @@ def check_family(family: str, k: int | None, d: int) -> tuple[str, int]:
     return family, k
 
 
+def shapes_text(family: str, k: int) -> str:
+    """Return what the shapes of a family are called, by its own name and k.
+
+    >>> shapes_text("discs", 0), shapes_text("convex-k-gons", 3)
+    ('discs', 'convex 3-gons')
+    """
+    return family.replace("-k-", f" {k}-")
+
+
 def cut(rows: Integers, family: str, k: int, note: Note = ignore) -> set[int]:
     """Return the subsets of these distinct points that the family cuts, as bit masks."""
     if family == "halfspaces":

@@ -94,6 +94,23 @@ class BallObstruction(RadonPartition):
         return heights[0] >= heights[1] and self._means(_lifted(dict(enumerate(read_points(points))))) == means
 
 
+class Reason(str):
+    """A sentence that says why no box or polygon cuts a subset.
+
+    ``row`` is a row outside the subset that lies in all of them around it, or None; ``sides`` are the fewest sides of a
+    polygon that cuts the subset, where they are more than allowed, or None.
+    """
+
+    row: int | None
+    sides: int | None
+
+    def __new__(cls, sentence: str, *, row: int | None = None, sides: int | None = None) -> Self:
+        """Return the sentence, with what it is about."""
+        reason = super().__new__(cls, sentence)
+        reason.row, reason.sides = row, sides
+        return reason
+
+
 def _lifted(rows: Rows) -> Rows:
     return {i: (*row, sum((value * value for value in row), Fraction(0))) for i, row in rows.items()}
 
@@ -106,11 +123,11 @@ def _mean(rows: Rows, weights: Mapping[int, Fraction]) -> tuple[Fraction, ...]:
 
 def why_not(
     points: PointsLike, subset: Iterable[int], family: str, k: int | None = None
-) -> RadonPartition | BallObstruction | str | None:
+) -> RadonPartition | BallObstruction | Reason | None:
     """Return the reason why the family cannot cut the subset from the points; None if it can.
 
     For halfspaces the reason is a `RadonPartition`, for discs a `BallObstruction`; both print in words and have
-    ``check(points)``. For the other families it is a sentence.
+    ``check(points)``. For the other families it is a sentence, whose ``row`` or ``sides`` say what it is about.
 
     The question is settled by a linear program in exact numbers, for this subset alone, and not by `dichotomies`: so it
     also answers for many points, and in high dimension.
@@ -135,6 +152,8 @@ def why_not(
     that of the first lies at height 6 and that of the others below that, at 4.
     >>> why_not(square, {0, 3}, "rectangles")
     'the smallest box around the subset also holds row 1.'
+    >>> why_not(square, {0, 3}, "rectangles").row
+    1
     >>> why_not(square, {0, 3}, "convex-k-gons", k=3) is None
     True
     """
@@ -147,9 +166,9 @@ def why_not(
     if not inside or not outside:
         return None
     if family == "rectangles":
-        return _box_sentence(rows, inside, outside)
+        return _box_reason(rows, inside, outside)
     if family == "convex-k-gons":
-        return _polygon_sentence(rows, inside, outside, sides)
+        return _polygon_reason(rows, inside, outside, sides)
     return _partition(given, rows, inside, outside, lift=family == "discs")
 
 
@@ -171,25 +190,27 @@ def _partition(
     return (BallObstruction if lift else RadonPartition).from_weights(dict(enumerate(given)), *shares)
 
 
-def _box_sentence(rows: Integers, inside: list[int], outside: list[int]) -> str | None:
+def _box_reason(rows: Integers, inside: list[int], outside: list[int]) -> Reason | None:
     columns = list(zip(*(rows[i] for i in inside), strict=True))
     for q in outside:
         if all(min(column) <= value <= max(column) for value, column in zip(rows[q], columns, strict=True)):
-            return f"the smallest box around the subset also holds row {q}."
+            return Reason(f"the smallest box around the subset also holds row {q}.", row=q)
     return None
 
 
-def _polygon_sentence(rows: Integers, inside: list[int], outside: list[int], k: int) -> str | None:
+def _polygon_reason(rows: Integers, inside: list[int], outside: list[int], k: int) -> Reason | None:
     different = list(dict.fromkeys(rows))
     number = {row: i for i, row in enumerate(different)}
     subset = sorted({number[rows[i]] for i in inside})
     directions = Directions(different)
     for q in outside:
         if number[rows[q]] in subset or directions.arc(number[rows[q]], subset) is None:
-            return f"row {q} lies in the convex hull of the subset."
+            return Reason(f"row {q} lies in the convex hull of the subset.", row=q)
     sides = directions.fewest_sides(subset)
     assert sides is not None
-    return None if sides <= k else f"a convex polygon that cuts the subset has at least {sides} sides, and k = {k}."
+    if sides <= k:
+        return None
+    return Reason(f"a convex polygon that cuts the subset has at least {sides} sides, and k = {k}.", sides=sides)
 
 
 def _tuple(point: tuple[Fraction, ...]) -> str:

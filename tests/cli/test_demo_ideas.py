@@ -1,0 +1,170 @@
+"""The demos of one idea: numbers that are true, few lines of 80 columns, a picture, and code that runs."""
+
+import contextlib
+import importlib
+import io
+import re
+import sys
+
+import pytest
+
+from helpers.commands import command
+from rosenblatt import mistake_bound
+from rosenblatt.cli.demo import IDEAS, main, show
+from rosenblatt.data import make_sorted
+from rosenblatt.lab.presets import PRESETS
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """Run every demo once: what it printed, and the folder of the pictures."""
+    folder = tmp_path_factory.mktemp("demos") / "new"
+    results = {idea: command("demo", idea, "--out", folder) for idea in IDEAS}
+    assert all(result.exit_code == 0 and not result.stderr for result in results.values())
+    return {idea: result.stdout for idea, result in results.items()}, folder
+
+
+def joined(texts, idea):
+    return " ".join(texts[0][idea].split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("idea", IDEAS)
+def test_it_fits_a_screen_and_writes_a_picture(texts, idea):
+    text, picture = texts[0][idea], texts[1] / f"demo-{idea}.png"
+    lines = text.splitlines()
+    assert len(lines) <= 42
+    assert max(len(line) for line in lines if str(picture) not in line) <= 78
+    assert f"Picture: {picture}" in lines
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert len(picture.read_bytes()) > 20_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("idea", IDEAS)
+def test_what_to_try_next_can_be_tried(texts, idea):
+    code = texts[0][idea].split("In Python:\n")[1].split("Step by step")[0]
+    with contextlib.redirect_stdout(io.StringIO()), pytest.warns() if idea == "order" else contextlib.nullcontext():
+        exec("\n".join(line[2:] for line in code.splitlines()), {})
+    (points,) = re.findall(r"the points '(.*)'\.", joined(texts, idea))
+    assert points in PRESETS.values()
+
+
+@pytest.mark.slow
+def test_xor_fails_is_proved_and_succeeds(texts):
+    text = joined(texts, "xor")
+    assert "4,000 mistakes in 1,000 passes, 4 of them in the last" in text
+    assert "checked exactly: it holds." in text
+    assert "Not separable" in text
+    assert "2 x1 +2 x2 -5 (x1 AND x2) -1" in text
+    for x1, x2, answer in ((0, 0, "no"), (0, 1, "yes"), (1, 0, "yes"), (1, 1, "no")):
+        a = 2 * x1 + 2 * x2 - 5 * (x1 and x2) - 1
+        assert f"{x1} {x2} {x1 and x2} {a} {answer}" in text
+
+
+@pytest.mark.slow
+def test_the_circle_is_that_of_the_plane(texts):
+    text = joined(texts, "circle")
+    w1, w2, w3, b = map(float, re.search(r"passes: (\S+) x1 (\S+) x2 (\S+) \(x1² \+ x2²\) (\S+) is", text).groups())
+    x, y, r = map(float, re.search(r"learned \((\S+), (\S+)\) (\S+)", text).groups())
+    assert (x, y) == (pytest.approx(-w1 / (2 * w3), rel=0.01), pytest.approx(-w2 / (2 * w3), rel=0.01))
+    assert r**2 == pytest.approx(x**2 + y**2 - b / w3, rel=0.03)
+    assert "It has 120 of 120 points on the right side" in text
+
+
+@pytest.mark.slow
+def test_the_proof_squeezes_at_every_line(texts):
+    rows = re.findall(r"^  +(\d+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)$", texts[0]["proof"], re.MULTILINE)
+    assert len(rows) == 9
+    for row in rows:
+        k, low, projection, norm, high, cosine, cosine_low = map(float, row)
+        assert low <= projection <= norm <= high
+        assert cosine_low <= cosine
+        assert k <= 107
+    text = joined(texts, "proof")
+    assert "which is 107 here" in text
+    assert "52 mistakes" in text
+    assert "fell at 21 updates" in text
+
+
+@pytest.mark.slow
+def test_the_three_margins_are_named_and_ordered(texts):
+    text = joined(texts, "margin")
+    geometric, augmented, homogeneous = (
+        float(re.search(rf"{kind} (\S+)", text)[1]) for kind in ("geometric", "augmented", "homogeneous")
+    )
+    assert geometric > augmented > homogeneous > 0
+    found, best = re.search(r"its margin was (\S+)\. .* The largest is (\S+),", text).groups()
+    assert float(found) < float(best) == geometric
+    longest = float(re.search(r"√\(R² \+ 1\) = (\S+),", text)[1])
+    assert (longest / augmented) ** 2 == pytest.approx(97, abs=1)
+    assert "= 97 updates" in text
+
+
+@pytest.mark.slow
+def test_sorted_rows_take_many_passes(texts):
+    text = joined(texts, "order")
+    passes = {name: float(re.search(rf"{name} \d+ (\S+)", text)[1]) for name in ("as sorted", "anew each pass")}
+    assert passes["as sorted"] > 5 * passes["anew each pass"]
+    assert f"{mistake_bound(*make_sorted(1000, random_state=0)):,.0f} here" in text
+
+
+def test_an_unknown_idea_is_one_sentence(tmp_path):
+    near, far = command("demo", "Xorr", "--out", tmp_path), command("demo", "zebra", "--out", tmp_path)
+    assert (near.exit_code, far.exit_code) == (2, 2)
+    assert near.stderr == "Error: there is no demo 'Xorr': did you mean 'xor'?\n"
+    assert far.stderr == "Error: there is no demo 'zebra'; there are: xor, circle, proof, margin, order.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_the_module_takes_an_idea_too(tmp_path, capsys):
+    assert main(["order", "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("Why rows are shuffled")
+    assert (tmp_path / "demo-order.png").exists()
+
+
+def test_without_matplotlib_an_idea_is_told_all_the_same(monkeypatch, capsys, tmp_path):
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    show("xor", tmp_path)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "pip install 'rosenblatt[plots]'" in text
+    assert "In Python:" in text
+    assert "Picture:" not in text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_names_every_idea():
+    help = command("demo", "--help").stdout
+    assert all(f"{idea:<7} {words}" in help for idea, words in IDEAS.items())
+
+
+@pytest.mark.slow
+def test_the_lines_in_python_give_the_circle_that_was_shown(texts):
+    code = texts[0]["circle"].split("In Python:\n")[1].split("Step by step")[0]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec("\n".join(line[2:] for line in code.splitlines()), {})
+    (shown,) = re.findall(r"learned \((\S+), (\S+)\) (\S+)", joined(texts, "circle"))
+    found = re.findall(r"-?\d+\.\d+", printed.getvalue())[:3]
+    assert [float(number) for number in found] == pytest.approx([float(number) for number in shown], rel=0.01)
+
+
+@pytest.mark.parametrize(("idea", "alike"), [("xor", True), ("margin", True), ("circle", False)])
+def test_panels_of_the_same_points_have_the_same_limits_and_names(idea, alike, monkeypatch, tmp_path):
+    figures = []
+    module = importlib.import_module(f"rosenblatt.cli.demo.{idea}")
+    monkeypatch.setattr(module, "draw", lambda path, size, drawing: figures.append((size, drawing)))
+    monkeypatch.setattr("builtins.print", lambda *args, **kwargs: None)
+    module.show(tmp_path)
+    ((size, drawing),) = figures
+    figure = pytest.importorskip("matplotlib.figure").Figure(size, layout="constrained")
+    drawing(figure)
+    left, right = figure.axes
+    for ax in (left, right):
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("x₁", "x₂")
+    if alike:
+        assert (left.get_xlim(), left.get_ylim()) == (right.get_xlim(), right.get_ylim())
+        marks = [one for ax in figure.axes for one in ax.collections if one.get_zorder() == 3]
+        assert len({float(one.get_sizes()[0]) for one in marks}) == 1

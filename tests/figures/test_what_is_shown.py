@@ -1,0 +1,223 @@
+"""What each figure shows, recomputed from what was drawn."""
+
+import functools
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+from rosenblatt import Perceptron, figures, separability, vc
+from rosenblatt.figures.boundaries import sepals
+from rosenblatt.figures.hyperplane import surface
+from rosenblatt.figures.real_data import flowers, wines
+from rosenblatt.figures.subsets import POINTS
+
+QUICK = [id for id in figures.catalogue if id not in ("4.3", "4.4")]
+
+
+@functools.cache
+def drawn(id):
+    return figures.draw(id)
+
+
+def texts(figure):
+    return " ".join(text.get_text() for ax in figure.axes for text in (ax.title, ax.xaxis.label, ax.yaxis.label))
+
+
+@pytest.mark.parametrize("id", QUICK)
+def test_every_figure_is_drawn_with_labels_and_a_caption_of_its_numbers(id):
+    drawing = drawn(id)
+    assert drawing.picture.axes
+    assert 4 <= drawing.picture.get_size_inches()[0] <= 5.5
+    assert texts(drawing.picture).strip()
+    assert len(drawing.caption) > 150
+    assert "\n" not in drawing.caption
+    assert not re.search(r"[{}](?![a-z, ]*\})", drawing.caption.replace("{p, s}", ""))
+    template = figures.catalogue[id].function.__code__.co_consts
+    assert any(isinstance(part, str) and "{" in part for part in template)
+
+
+def test_4_5_the_projection_is_the_dot_product_and_the_rest_is_perpendicular():
+    numbers = drawn("4.5").numbers
+    assert numbers["dot"] == pytest.approx(0.734)
+    assert numbers["length_of_a"] == pytest.approx(numbers["dot"])
+    assert numbers["length_of_b"] ** 2 + numbers["length_of_a"] ** 2 == pytest.approx(0.37**2 + 0.73**2)
+
+
+def test_4_6_and_4_7_the_drawn_boundary_is_where_the_activation_is_zero():
+    X, y = sepals()
+    w = np.array(drawn("4.6").numbers["w"])
+    for id in ("4.6", "4.7"):
+        ax = drawn(id).picture.axes[0]
+        (boundary,) = [c for c in ax.collections if len(c.get_paths()) and c.get_linewidth()[0] == 1.4]
+        points = np.vstack([path.vertices for path in boundary.get_paths()])
+        assert len(points) > 1
+        assert points @ w == pytest.approx(0, abs=1e-9)
+    assert (np.where(y == "virginica", 1, -1) * (X @ w) > 0).all()
+    assert drawn("4.6").numbers["nearest"] == pytest.approx(np.abs(X @ w).min() / np.linalg.norm(w))
+    assert drawn("4.7").numbers["setosa"][1] < 0 < drawn("4.7").numbers["virginica"][0]
+
+
+def test_4_8_the_bias_moves_the_boundary_by_b_over_the_length_of_w():
+    drawing = drawn("4.8")
+    w, b = np.array(drawing.numbers["w"]), drawing.numbers["b"]
+    assert drawing.numbers["shift"] == pytest.approx(-b / np.linalg.norm(w))
+    ax = drawing.picture.axes[0]
+    for label, bias in (("w·x + b = 0", b), ("w·x = 0", 0)):
+        (line,) = (line for line in ax.get_lines() if line.get_label() == label)
+        for point in (line.get_xy1(), line.get_xy2()):
+            assert np.array(point) @ w + bias == pytest.approx(0, abs=1e-9)
+
+
+def test_4_9_the_update_adds_the_flower_and_raises_its_activation_by_its_squared_length():
+    numbers = drawn("4.9").numbers
+    assert np.add(numbers["w_before"], numbers["x"]) == pytest.approx(numbers["w_after"])
+    assert numbers["activation_before"] <= 0 < numbers["activation_after"]
+    assert numbers["activation_after"] - numbers["activation_before"] == pytest.approx(numbers["squared_length"])
+    assert numbers["w_after"] == pytest.approx(drawn("4.6").numbers["w"])
+
+
+def test_4_11_the_common_point_lies_in_both_hulls():
+    from scipy.spatial import Delaunay
+
+    X, y = wines(1, 2, "alcohol", "color_intensity")
+    numbers = drawn("4.11").numbers
+    assert numbers["common_point"] == pytest.approx(numbers["same_point"])
+    assert numbers["checked"]
+    for cultivar in np.unique(y):
+        hull = Delaunay(X[y == cultivar])
+        near = np.array(numbers["common_point"]) + 1e-9 * (X[y == cultivar].mean(axis=0) - numbers["common_point"])
+        assert hull.find_simplex(near) >= 0
+
+
+def test_4_10_no_flower_lies_in_the_band_and_both_classes_touch_it():
+    X, y = flowers("setosa", "versicolor", "sepal length", "sepal width")
+    drawing = drawn("4.10")
+    best = separability(X, y)
+    away = (X @ best.w + best.b) / np.hypot(*best.w) * np.where(y == "versicolor", 1, -1)
+    assert away.min() == pytest.approx(drawing.numbers["margin"])
+    ringed = next(part for part in drawing.picture.axes[0].collections if "nearest" in part.get_label())
+    rows = [int(np.flatnonzero((place == X).all(axis=1))[0]) for place in ringed.get_offsets()]
+    assert away[rows] == pytest.approx(drawing.numbers["margin"])
+    assert set(y[rows]) == {"setosa", "versicolor"}
+    assert drawing.numbers["margin"] <= drawing.numbers["margin_high"]
+
+
+def test_3_4_the_band_is_empty_and_both_classes_touch_it():
+    X, y = flowers("setosa", "versicolor", "petal length", "petal width")
+    numbers = drawn("3.4").numbers
+    sides = (X @ numbers["w"] + numbers["b"]) * np.where(y == "versicolor", 1, -1)
+    assert sides.min() == pytest.approx(numbers["gamma"])
+    assert numbers["gamma"] / numbers["length_of_w"] == pytest.approx(numbers["margin"])
+    assert set(y[numbers["nearest"]]) == {"setosa", "versicolor"}
+    assert sides[numbers["nearest"]] == pytest.approx(numbers["gamma"])
+
+
+def test_4_12_the_plane_has_the_four_corners_on_their_sides():
+    numbers = drawn("4.12").numbers
+    assert np.sign(numbers["activations"]).tolist() == [-1, 1, 1, -1]
+    assert numbers["proved"]
+
+
+def test_30_1_every_run_separates_and_none_beats_the_largest_margin():
+    numbers = drawn("30.1").numbers
+    assert numbers["separated"] == numbers["orders"]
+    assert 0 < numbers["margins"][0] < numbers["margins"][1] <= numbers["largest_margin"]
+
+
+def test_30_2_the_trace_is_what_the_algorithm_does():
+    from rosenblatt import textbook
+
+    S = [((2, 3), 1), ((-2, 3), 1), ((3, -3), 1), ((2, -3), -1), ((-1, 1), -1), ((-2, -3), -1)]
+    numbers = drawn("30.2").numbers
+    w, k = textbook.perceptron_until_no_mistakes(S)[:2]
+    assert (list(w), k) == (numbers["w"], numbers["k"])
+    assert k <= numbers["bound"]
+    assert numbers["R"] == pytest.approx(max(np.hypot(*x) for x, _ in S))
+    assert len(drawn("30.2").picture.axes[0].tables[0].get_celld()) == (1 + 1 + k) * 6
+
+
+def test_30_2_the_circle_passes_between_the_classes():
+    numbers = drawn("30.2-circle").numbers
+    assert numbers["farthest_inside"] < numbers["radius"] < numbers["nearest_outside"]
+
+
+def test_30_3_1_the_reason_is_as_large_as_other_words():
+    panel = drawn("30.3.1").picture.axes[-1]
+    drawn("30.3.1").picture.draw_without_rendering()
+    assert panel.xaxis.label.get_fontsize() >= 8
+    words, frame = panel.xaxis.label.get_window_extent(), panel.get_window_extent()
+    assert frame.x0 - 5 < words.x0 < words.x1 < frame.x1 + 5
+
+
+def test_30_3_1_sixteen_panels_and_one_subset_missing():
+    drawing = drawn("30.3.1")
+    assert len(drawing.picture.axes) == 16
+    titles = [ax.get_title() for ax in drawing.picture.axes]
+    assert titles[-1] == "not {p, s}"
+    assert not any(title.startswith("not") for title in titles[:-1])
+    assert frozenset((0, 3)) not in vc.dichotomies(POINTS, "discs")
+    assert drawing.numbers["height_of_missing"] >= drawing.numbers["height_of_others"]
+
+
+def test_3_1_without_a_bias_flowers_stay_wrong_and_that_is_proved():
+    X, y = flowers("setosa", "versicolor", "petal length", "petal width")
+    numbers = drawn("3.1").numbers
+    assert numbers["checked"]
+    assert numbers["wrong"] > 0
+    assert Perceptron(random_state=0).fit(X, y).converged_
+    assert "0 of 100" in drawn("3.1").picture.axes[0].get_title()
+    assert f"{numbers['wrong']} of 100" in drawn("3.1").picture.axes[1].get_title()
+
+
+@pytest.mark.parametrize(("id", "panels"), [("3.1", 2), ("3.3", 1), ("4.6", 1), ("4.8", 1), ("4.10", 1), ("3.4", 1)])
+def test_w_is_seen_with_its_tip(id, panels):
+    for ax in drawn(id).picture.axes[:panels]:
+        (name,) = [text for text in ax.texts if text.get_text() == "w"]
+        for value, (low, high) in zip(name.xy, (ax.get_xlim(), ax.get_ylim()), strict=True):
+            assert low < value < high
+
+
+def test_3_2_the_surface_is_where_the_activation_is_zero():
+    numbers = drawn("3.2").numbers
+    X, y = flowers("setosa", "versicolor", "sepal length", "petal length", "petal width")
+    w, b = np.array(numbers["w"]), numbers["b"]
+    points = np.column_stack([part.ravel() for part in surface(w, b, X.min(axis=0), X.max(axis=0))])
+    assert points @ w + b == pytest.approx(0, abs=1e-9)
+    assert np.ptp(points, axis=0) == pytest.approx(np.ptp(X, axis=0), rel=0.7)
+    assert (np.where(y == "versicolor", 1, -1) * (X @ w + b) > 0).all()
+
+
+def test_3_3_the_curved_boundary_is_right_where_no_line_is():
+    numbers = drawn("3.3").numbers
+    assert numbers["no_line"]
+    assert numbers["wrong"] == 0
+
+
+def test_real_data_are_two_kinds_each_with_the_measures_asked_for():
+    iris, wine = load_iris(), load_wine()
+    X, y = flowers("versicolor", "virginica", "petal width", "sepal length")
+    assert {kind: int((y == kind).sum()) for kind in set(y)} == {"versicolor": 50, "virginica": 50}
+    np.testing.assert_array_equal(X, iris.data[50:][:, [3, 0]])
+    X, y = wines(2, 3, "flavanoids", "alcohol")
+    assert {kind: int((y == kind).sum()) for kind in set(y)} == {"cultivar 2": 71, "cultivar 3": 48}
+    np.testing.assert_array_equal(X, wine.data[wine.target > 0][:, [6, 0]])
+    np.testing.assert_array_equal(y == "cultivar 3", wine.target[wine.target > 0] == 2)
+    X, y = sepals()
+    assert X.mean(axis=0) == pytest.approx(0, abs=1e-12)
+    assert set(y) == {"setosa", "virginica"}
+
+
+def test_4_1_and_4_2_products_and_bias_add_up_to_the_activation():
+    first, second = drawn("4.1").numbers, drawn("4.2").numbers
+    assert np.dot(first["w"], first["x"]) + first["b"] == pytest.approx(first["activation"])
+    assert np.multiply(second["w"], second["x"]) == pytest.approx(second["products"])
+    assert sum(second["products"]) + second["b"] == pytest.approx(second["activation"])
+    assert (first["activation"] > 0) == (first["answer"] == "versicolor")
+    assert (second["activation"] > 0) == (second["answer"] == "virginica")
+    assert ("above 0" in drawn("4.1").caption) == (first["activation"] > 0)
+    assert ("below 0" in drawn("4.2").caption) == (second["activation"] < 0)
+    assert second["answer"] == "versicolor"  # "which is right": the first rows are
+    bars = drawn("4.2").picture.axes[0].patches
+    assert [bar.get_width() for bar in bars[:4]] == pytest.approx(second["products"])

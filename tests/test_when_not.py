@@ -1,0 +1,97 @@
+"""What docs/when_not.md says of its tables is what they say: the tables are measured anew, the sentences are not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[1] / "docs/when_not.md").read_text()
+LINEAR = ("Perceptron", "Averaged", "Logistic", "Linear SVC", "SGD")
+
+
+def read_tables():
+    """Return the tables of the page in order: accuracies, those of several classes, times to fit and to predict."""
+    tables = []
+    for block in re.findall(r"(?:^\|.*\n)+", PAGE, re.MULTILINE):
+        head, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines()]
+        tables.append({row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows})
+    return tables
+
+
+ACCURACY, SEVERAL, FIT, PREDICT = read_tables()
+SAID = " ".join(PAGE.split("## What they say")[1].split("## No probabilities")[0].split())
+
+
+def mean(data, learner, table=ACCURACY):
+    return table[data][learner].replace("*", "").split(" ")[0]
+
+
+def value(data, learner, table=ACCURACY):
+    return float(mean(data, learner, table).replace(",", ""))
+
+
+def spread(data, learner):
+    return float(ACCURACY[data][learner].split("± ")[1])
+
+
+def ahead(data, one, other):
+    return f"{value(data, one) - value(data, other):.1f}"
+
+
+def guessed():
+    found = [value(data, learner) for data in ("circles", "XOR") for learner in LINEAR]
+    return f"{min(found):.1f} to {max(found):.1f} percent"
+
+
+def slowest_kernels():
+    others = [learner for learner in FIT["iris"] if learner not in ("Logistic, ms", "Kernel")]
+    return sum(value(data, "Kernel", FIT) > max(1.0, *(value(data, one, FIT) for one in others)) for data in FIT)
+
+
+def bold_kernels():
+    return sum("**" in row["Kernel"] for row in ACCURACY.values())
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        f"{ahead('SMS spam', 'Averaged', 'Logistic')} points above logistic regression "
+        f"and {ahead('SMS spam', 'Linear SVC', 'Averaged')} below `LinearSVC`",
+        f"{ahead('noisy clusters', 'Averaged', 'Perceptron')} points on noisy clusters, "
+        f"{ahead('adult, 8,000 rows', 'Averaged', 'Perceptron')} on adult",
+        f"({guessed()}, below a coin at times)",
+        f"on {bold_kernels()} of the {len(ACCURACY)} sets",
+        f"slowest to train on {slowest_kernels()} of them",
+        f"took {mean('adult, 8,000 rows', 'Kernel', FIT)} times logistic regression's time on adult "
+        f"and {mean('film reviews', 'Kernel', FIT)} times on film reviews",
+        f"gets {mean('XOR', 'Voted')} percent of XOR right, where the average of the same weights gets "
+        f"{mean('XOR', 'Averaged')}",
+        f"up to {max((row['Voted'] for row in PREDICT.values()), key=lambda cell: float(cell.replace(',', '')))} times",
+        f"digits ({mean('digits', 'Averaged')} against {mean('digits', 'Logistic')} for logistic regression and "
+        f"{mean('digits', 'Neighbours')} for neighbours",
+        f"few noisy rows ({mean('few noisy rows', 'Averaged')} against {mean('few noisy rows', 'Logistic')} for "
+        f"logistic regression and {mean('few noisy rows', 'Tree')} for a tree)",
+        f"breast cancer ({mean('breast cancer', 'Averaged')} against {mean('breast cancer', 'Logistic')} for logistic",
+        f"iris with one-vs-rest ({mean('iris', 'Averaged')} against {mean('iris', 'Logistic')} for logistic",
+        f"mends that, with {mean('iris', 'Direct', SEVERAL)}.",
+        f"trains in {min((row['Averaged'] for row in FIT.values()), key=float)} to "
+        f"{max((row['Averaged'] for row in FIT.values()), key=float)} of logistic regression's time",
+    ],
+)
+def test_every_number_is_that_of_the_tables(sentence):
+    assert sentence in SAID
+
+
+def test_every_comparison_without_a_number_holds():
+    level = ("adult, 8,000 rows", "film reviews", "heart", "ionosphere", "noisy clusters", "a line with a gap")
+    for data in level:
+        for other in ("Logistic", "Linear SVC"):
+            most = max(spread(data, "Averaged"), spread(data, other))
+            assert abs(value(data, "Averaged") - value(data, other)) <= most + 0.05, (data, other)
+    for data in ("circles", "XOR"):
+        assert "**" in ACCURACY[data]["Kernel"]
+    for data, others in {"moons": ("Kernel", "Tree", "Neighbours"), "sonar": ("Neighbours",)}.items():
+        assert all(value(data, "Averaged") < value(data, other) for other in others)
+    small = [data for data in FIT if value(data, "Logistic, ms", FIT) < 10]
+    faster = [data for data in small if value(data, "Linear SVC", FIT) < value(data, "Averaged", FIT)]
+    assert len(faster) > len(small) / 2

@@ -23,6 +23,7 @@ extensions = [
     "sphinx_design",
     "source_pages",
     "docstrings",
+    "example_pictures",
     "public_names",
     "gallery",
 ]

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, Self
 
-import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 
 from rosenblatt.estimators.array_inputs import as_numpy
+from rosenblatt.estimators.errors_by_pass import ErrorsByPass
 from rosenblatt.estimators.prediction import TrainedClassifier
 from rosenblatt.estimators.stream_inputs import refuse_stream
 from rosenblatt.estimators.training_warnings import warn_about_mistakes, warn_about_scales, warn_if_sorted
@@ -25,12 +25,12 @@ from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.tables import Table
 from rosenblatt.training.batches import InMemory, Streamed, make_batch
 from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
-from rosenblatt.training.labels import Labels, encode_labels
+from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.model import trained_state
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import OPTIONS, KernelOptions, RunOptions
 from rosenblatt.training.outcome import Outcome
-from rosenblatt.training.rows import NotFinite, RowMatrix
+from rosenblatt.training.rows import NotFinite
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.run_data import watch_contents
 from rosenblatt.training.scoring import stored_hypothesis
@@ -317,28 +317,12 @@ class EngineLearner(TrainedClassifier):
         if (X_test is None) != (y_test is None):
             raise ValueError("X_test and y_test come together: give both, or neither.")
         model = clone(self).set_params(warm_start=False, verbose=0)
-        columns: dict[str, list[Any]] = {"pass": [], "mistakes": [], "training_error": []}
-        given = {"training_error": (X, y)}
-        if X_test is not None:
-            columns["test_error"] = []
-            given["test_error"] = (X_test, y_test)
-        checked: dict[str, tuple[RowMatrix, Labels]] = {}
-
-        def score(model: EngineLearner) -> None:
-            columns["pass"].append(model.n_iter_)
-            columns["mistakes"].append(int(model.history_["mistakes"][-1]))
-            for name, pair in given.items():
-                if name not in checked:
-                    model.score(*pair)  # it refuses rows and labels that do not fit; once is enough
-                    checked[name] = model._rows(pair[0]), np.ravel(as_numpy(pair[1]))
-                rows, labels = checked[name]
-                right = model.classes_[model._decisions(rows)[0]] == labels
-                columns[name].append(1.0 - float(np.mean(right)))
-
+        tests = {} if X_test is None else {"test_error": (X_test, y_test)}
+        errors = ErrorsByPass({"training_error": (X, y), **tests})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model._fit(X, y, observers=[Callback(model._caller(score))])
-        return Table(columns, title=f"{type(self).__name__}: errors by pass")
+            model._fit(X, y, observers=[Callback(model._caller(errors.add))])
+        return Table(errors.columns, title=f"{type(self).__name__}: errors by pass")
 
 
 @contextmanager

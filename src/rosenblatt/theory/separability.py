@@ -76,7 +76,8 @@ def separability(
     >>> xor = separability(X, [0, 1, 1, 0])
     >>> print(xor)
     Not separable: no hyperplane parts the two classes of the 4 points.
-    4 of them prove it: with the weights alpha, the mean of one class among rows 0, 1, 2, 3 is the mean of the other.
+    4 of them prove it: among rows 0, 1, 2, 3, a weighted mean of one class is a weighted mean of the other
+    (weights: alpha).
     >>> xor.alpha, xor.check(X, [0, 1, 1, 0])
     (array([0.25, 0.25, 0.25, 0.25]), True)
     """

@@ -113,8 +113,8 @@ class Inseparable(AboutRows):
         rows = rows_text(self.support.tolist(), most=12)
         return (
             f"Not separable: no hyperplane parts the two classes of {points_text(len(self.alpha))}.\n"
-            f"{len(self.support):,} of them prove it: with the weights alpha, the mean of one class among {rows} "
-            "is the mean of the other."
+            f"{len(self.support):,} of them prove it: among {rows}, a weighted mean of one class is a weighted mean of "
+            "the other (weights: alpha)."
         )
 
     def _picture(self) -> str:

@@ -44,3 +44,10 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(tmp_path):
     result = command("figures", "--only", "xor", "--out", tmp_path / "out")
     assert "there is no figure 'xor'" in result.stderr
     assert "4.12 XOR, impossible and possible;" in " ".join(result.stderr.split())
+
+
+def test_only_commas_name_no_figure(tmp_path):
+    result = command("figures", "--only", " , ", "--out", tmp_path / "none")
+    assert result.exit_code == 2
+    assert "names no figure" in " ".join(result.stderr.split())
+    assert not (tmp_path / "none").exists()

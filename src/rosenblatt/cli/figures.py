@@ -21,7 +21,7 @@ def figures(out: str, only: Sequence[str] | None, format: str) -> None:
     enable_gc()
     started = time.perf_counter()
     ids = [id.strip() for given in only or () for id in given.split(",") if id.strip()]
-    written = write(out, ids or None, format, progress=_report)
+    written = write(out, ids if only else None, format, progress=_report)
     pictures = count_of(len(written) - 2, "figure")
     say("", f"{pictures} in {time.perf_counter() - started:.1f} s. Look at {written[-2]} in a browser.")
 

@@ -15,10 +15,7 @@ from rosenblatt.theory.words import true_minus
 NO_NAMES = ("_", "_", "_")
 """What a legend leaves out."""
 _SHORT = 99  # a share is written as a fraction up to this denominator
-_TEXT_AT = (
-    ((0, -9), "top"),
-    ((0, 9), "bottom"),
-)  # the shares of the first class stand below, those of the second above
+_TEXT_AT = ((0, -9), "top"), ((0, 9), "bottom")  # the shares of the first class stand below, of the second above
 
 
 def convex_hull(points: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from rosenblatt.plots.plane_parts import (
 )
 from rosenblatt.plurals import percent
 
-_HATCH, _INK = "////", (0.2, 0.2, 0.2, 0.8)
+_HATCH = "////"
 _AVERAGE = {"linestyle": BROKEN, "linewidth": 1.6}
 """The line of the average, as lines of a legend are drawn."""
 

@@ -12,7 +12,19 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import figures, history, kernels, lab, measure, programs, theory, verdicts
+from benchmarks import (
+    family,
+    figures,
+    history,
+    kernels,
+    lab,
+    measure,
+    one_pass,
+    one_pass_sets,
+    programs,
+    theory,
+    verdicts,
+)
 from benchmarks.against import checkout, compare_checkouts, start
 from benchmarks.comparison import against_others
 from benchmarks.sides import PASSES, compare
@@ -37,7 +49,10 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "kernels-mnist": kernels.whole,
     "kernels-vote": kernels.vote,
     "lab": lab.lab,
+    "family": family.passes,
     "programs": programs.programs,
+    "programs-one-pass": one_pass.races,
+    "programs-sets": one_pass_sets.accuracies,
 }
 COLUMNS = [
     "workload",

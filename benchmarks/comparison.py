@@ -142,7 +142,7 @@ def accuracy_table(results: list[Result]) -> str:
         n, d, classes = result.shape
         cells = _accuracies(result, list(LEARNERS))
         rows.append([result.name, f"{n:,} x {d:,}, {classes}", f"{100 * result.guess:.1f}", *cells])
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def several_classes_table(results: list[Result]) -> str:
@@ -150,7 +150,7 @@ def several_classes_table(results: list[Result]) -> str:
     names = ["Averaged", *SEVERAL_CLASSES, "Linear SVC", UNIT]
     rows = [["data", *names]]
     rows += [[result.name, *_accuracies(result, names)] for result in results if "Direct" in result.accuracy]
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def _accuracies(result: Result, names: list[str]) -> list[str]:
@@ -169,7 +169,7 @@ def time_table(results: list[Result], kind: str) -> str:
     for result in results:
         unit = result.best(kind, UNIT)
         rows.append([result.name, _short(1000 * unit), *(_short(result.best(kind, name) / unit) for name in others)])
-    return _markdown(rows)
+    return markdown(rows)
 
 
 def _short(number: float) -> str:
@@ -177,7 +177,8 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
-def _markdown(rows: list[list[str]]) -> str:
+def markdown(rows: list[list[str]]) -> str:
+    """Return a table whose first row is its head; all columns but the first are set to the right."""
     head, *body = rows
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, ["---"] + ["---:"] * (len(head) - 1), *body))
 
@@ -203,12 +204,13 @@ def tables(results: list[Result]) -> str:
     )
 
 
-def placed(page: str, text: str) -> str:
-    """Return the page with ``text`` between its marks, in place of what was there."""
-    if page.count(START) != 1 or page.count(END) != 1:
-        raise ValueError(f"the page must have the marks {START} and {END}, once each: add them where the tables go.")
-    before, rest = page.split(START)
-    return f"{before}{START}\n\n{text}\n\n{END}{rest.split(END)[1]}"
+def placed(page: str, text: str, marks: tuple[str, str] = (START, END)) -> str:
+    """Return the page with ``text`` between two marks, in place of what was there."""
+    start, end = marks
+    if page.count(start) != 1 or page.count(end) != 1:
+        raise ValueError(f"the page must have the marks {start} and {end}, once each: add them where the tables go.")
+    before, rest = page.split(start)
+    return f"{before}{start}\n\n{text}\n\n{end}{rest.split(end)[1]}"
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The pictures of two pages: ``python -m benchmarks.pictures`` draws them anew into docs/images."""
+"""The pictures of three pages: ``python -m benchmarks.pictures`` draws them anew into docs/images."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.comparison import LEARNERS
+from benchmarks.drift_picture import draw_drift
 from benchmarks.workloads import ROOT
 from rosenblatt import Perceptron, dataset_margin, margin
 from rosenblatt.data import make_xor
@@ -123,7 +124,7 @@ def save(figure: Figure, path: Path) -> None:
     Image.open(drawn).convert("RGB").quantize(COLOURS).save(path, optimize=True)
 
 
-PICTURES = {"boundaries": draw_boundaries, "margins": draw_margins}
+PICTURES = {"boundaries": draw_boundaries, "margins": draw_margins, "drift": draw_drift}
 
 
 def main() -> None:

@@ -11,7 +11,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,8 @@ from benchmarks.workloads import ROOT
 
 ROUNDS = 3
 COMMAND = Path(sys.executable).with_name("rosenblatt")
+VW = (sys.executable, "-m", "vowpalwabbit")
+WITHOUT_VW = "not measured: pip install 'rosenblatt[bench]' for vw"
 TESTED = 1_000_000
 """Rows to test on, so many that chance moves an accuracy by 0.02 % only."""
 FURTHER = 5
@@ -80,6 +83,28 @@ def in_turn(*programs: Callable[[], Run]) -> list[Run]:
     return [min(runs, key=lambda one: one.seconds) for runs in zip(*rounds, strict=True)]
 
 
+def train(file: Path, model: Path, learner: str, passes: int, *options: object) -> Run:
+    """Train one of our learners, rows in their order."""
+    how = ["--learner", learner, "--no-shuffle", "--passes", passes, "-o", model]
+    return run(COMMAND, "train", file, *how, *(["--target", "label"] if file.suffix == ".parquet" else []), *options)
+
+
+def accuracy(model: Path, file: Path) -> float:
+    """Test a model of ours."""
+    return float(json.loads(shown(COMMAND, "test", model, file, "--json"))["accuracy"])
+
+
+def train_vw(file: Path, model: Path, *options: object) -> Run:
+    """Train vw with the hinge loss and its defaults."""
+    return run(*VW, "-d", file, "--loss_function", "hinge", "-f", model, *options)
+
+
+def vw_accuracy(model: Path, file: Path, *options: object) -> float:
+    """Test a model of vw's; for two classes it has to be told that its answers are ``--binary``."""
+    lines = shown(*VW, "-t", "-i", model, "-d", file, *options).splitlines()
+    return 1.0 - float(next(line for line in lines if line.startswith("average loss")).split("=")[1])
+
+
 class Programs:
     """The two programs, and the files that they learn from."""
 
@@ -95,27 +120,20 @@ class Programs:
         return self.folder / f"test{file.suffix}"
 
     def ours(self, file: Path, passes: int, *options: object) -> Run:
-        """Train the averaged perceptron, rows in their order."""
-        how = ["--learner", "averaged", "--no-shuffle", "--passes", passes, "-o", self.folder / "ours.model"]
-        return run(
-            COMMAND, "train", file, *how, *(["--target", "label"] if file.suffix == ".parquet" else []), *options
-        )
+        """Train the averaged perceptron."""
+        return train(file, self.folder / "ours.model", "averaged", passes, *options)
 
     def our_accuracy(self, file: Path) -> float:
         """Test what was trained last on the test file of the same kind."""
-        answer = shown(COMMAND, "test", self.folder / "ours.model", self._test(file), "--json")
-        return float(json.loads(answer)["accuracy"])
+        return accuracy(self.folder / "ours.model", self._test(file))
 
     def vw(self, file: Path, *options: object) -> Run:
-        """Train vw with the hinge loss and its defaults."""
-        how = ["-d", file, "--loss_function", "hinge", "-f", self.folder / "vw.model"]
-        return run(sys.executable, "-m", "vowpalwabbit", *how, *options)
+        """Train vw."""
+        return train_vw(file, self.folder / "vw.model", *options)
 
     def vw_accuracy(self) -> float:
         """Test what vw trained last."""
-        how = ["-t", "--binary", "-i", self.folder / "vw.model", "-d", self._test(self.text)]
-        lines = shown(sys.executable, "-m", "vowpalwabbit", *how).splitlines()
-        return 1.0 - float(next(line for line in lines if line.startswith("average loss")).split("=")[1])
+        return vw_accuracy(self.folder / "vw.model", self._test(self.text), "--binary")
 
     def passes_to(self, accuracy: float, file: Path) -> list[float]:
         """Return the accuracies after one pass, after two and so on, until they reach another; at most four."""
@@ -126,21 +144,33 @@ class Programs:
         return reached
 
 
-def programs(quick: bool) -> list[Figure]:
-    """Return whole programs against vw on text, on Parquet and from a cache, and against scikit-learn's loader."""
-    if importlib.util.find_spec("vowpalwabbit") is None:
-        return [Figure("whole programs against vw", "not measured: pip install 'rosenblatt[bench]' for vw")]
+def has_vw() -> bool:
+    """Return whether vw is installed."""
+    return importlib.util.find_spec("vowpalwabbit") is not None
+
+
+@contextmanager
+def stream_folder() -> Iterator[Path]:
+    """Yield the folder of the files, while programs that are started keep their bytecode."""
     folder = ROOT / "out" / "streams"
     folder.mkdir(parents=True, exist_ok=True)
-    both = Programs(folder, 200_000 if quick else 4_000_000)
     with bytecode() as environment:
         before = {name: os.environ.get(name) for name in environment}
         os.environ.update(environment)
         try:
-            return [*_text(both), *_cache(both), *_loader(both)]
+            yield folder
         finally:
             for name, value in before.items():
                 os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def programs(quick: bool) -> list[Figure]:
+    """Return whole programs against vw on text, on Parquet and from a cache, and against scikit-learn's loader."""
+    if not has_vw():
+        return [Figure("whole programs against vw", WITHOUT_VW)]
+    with stream_folder() as folder:
+        both = Programs(folder, 200_000 if quick else 4_000_000)
+        return [*_text(both), *_cache(both), *_loader(both)]
 
 
 def _text(both: Programs) -> list[Figure]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rosenblatt import data, figures, plots, reproductions, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+    from rosenblatt.estimators.family import AROW, MarginPerceptron, PassiveAggressive
     from rosenblatt.estimators.kernel import KernelPerceptron
     from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
     from rosenblatt.estimators.rescaled import RescaledPerceptron
@@ -51,6 +52,7 @@ _HOMES = {
     "inspection.explain": ("explain",),
     "persistence.export": ("export_onnx",),
     "inspection.geometry": ("boundary", "distance", "unit_weights"),
+    "estimators.family": ("AROW", "MarginPerceptron", "PassiveAggressive"),
     "estimators.kernel": ("KernelPerceptron",),
     "estimators.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
     "estimators.rescaled": ("RescaledPerceptron",),

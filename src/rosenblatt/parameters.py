@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Iterable
 from itertools import islice
 from numbers import Integral, Real
@@ -120,6 +122,18 @@ def check_share(name: str, value: Any) -> None:
     """Raise a ParameterError unless ``value`` lies between 0 and 1, neither of them included."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise ParameterError(Setting(name), f" must be a number between 0 and 1, got {shorten(value)}.")
+
+
+def check_positive(name: str, value: Any, *, or_zero: bool = False, or_infinite: bool = False) -> None:
+    """Raise a ParameterError unless ``value`` is a number above 0, or from 0 on; infinity only where it is allowed."""
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    most = math.inf if or_infinite else sys.float_info.max
+    if not (0 <= number <= most if or_zero else 0 < number <= most):
+        expected = "a number from 0 on" if or_zero else "a number above 0"
+        raise ParameterError(Setting(name), f" must be {expected}, got {shorten(value)}.")
 
 
 def check_seconds(name: str, value: Any) -> None:

@@ -169,7 +169,7 @@ def test_standard_input_needs_a_gamma(rings):
             "--kernel is for --learner kernel, and this is averaged: leave it out.",
         ),
         (["--max-support", "5"], "--max-support is for --learner kernel, and this is averaged: leave it out."),
-        (["-l", "perceptron", "--hypothesis", "vote"], "--hypothesis is for --learner kernel"),
+        (["-l", "perceptron", "--hypothesis", "vote"], "--hypothesis must be 'last' or 'average', got 'vote'."),
         (["-l", "kernel", "--kernel", "cubic"], "--kernel must be 'linear' or 'poly' or 'rbf' or 'laplacian'"),
         (["-l", "kernel", "--kernel", "precomputed"], "--kernel must be 'linear'"),
         (
@@ -261,12 +261,15 @@ def test_watch_learns_row_by_row_and_goes_on(tmp_path, rings, more):
     second = command(*words, "--model", tmp_path / "m", input=_lines(X[33:], y[33:]))
     assert second.exit_code == 0, second.stderr
     twin = KernelPerceptron("rbf", gamma=0.5, max_support=6 if more else None)
-    twin.partial_fit(X, 2 * y - 1, classes=[-1, 1])
+    mistakes = 0
+    for i, label in enumerate(2 * y - 1):
+        mistakes += not i or twin.predict(X[[i]])[0] != label
+        twin.partial_fit(X[[i]], [label], classes=None if i else [-1, 1])
     model = rosenblatt.load(tmp_path / "m")
     assert model.support_.tolist() == twin.support_.tolist()
     assert np.array_equal(model.average_dual_coef_, twin.average_dual_coef_)
     counts = [json.loads(result.stdout.splitlines()[-1])["mistakes"] for result in (first, second)]
-    assert sum(counts) == twin.n_updates_
+    assert sum(counts) == mistakes
 
 
 def test_watch_goes_on_from_the_gamma_that_a_model_has(tmp_path, rings):

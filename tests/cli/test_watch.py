@@ -2,11 +2,12 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
 from rosenblatt import data, textbook
-from rosenblatt.cli.watch import Count
+from rosenblatt.cli.online_learner import Count
 
 
 def _noisy(n):
@@ -45,6 +46,96 @@ def test_more_than_two_classes_count_wrong_predictions():
     assert 3 <= last["mistakes"] <= 9
 
 
+@pytest.mark.parametrize(
+    ("words", "learner"),
+    [
+        (["averaged"], rosenblatt.AveragedPerceptron(multi_class="direct")),
+        (["averaged", "--decay", "0.05"], rosenblatt.AveragedPerceptron(multi_class="direct", decay=0.05)),
+        (["pa"], rosenblatt.PassiveAggressive()),
+        (["pa", "-C", "0.1", "--hypothesis", "average"], rosenblatt.PassiveAggressive(C=0.1, hypothesis="average")),
+        (["arow", "--r", "2"], rosenblatt.AROW(r=2)),
+        (["margin"], rosenblatt.MarginPerceptron()),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_mistakes_are_those_of_the_weights_that_predict(tmp_path, words, learner, classes):
+    X, y = _noisy(90)
+    X, y = X + 0.25, y if classes == 2 else np.where(X[:, 1] > 1, 2, y)  # no row is on a boundary but at the start
+    twin, mistakes = clone(learner), 0
+    for i in range(len(y)):
+        mistakes += not i or not twin.decision_function(X[[i]]).any() or twin.predict(X[[i]])[0] != y[i]
+        twin.partial_fit(X[[i]], y[[i]])
+    result = command("watch", "-l", *words, "--every", "13", "--json", "-o", tmp_path / "m", input=_svmlight(X, y))
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout.splitlines()[-1])["mistakes"] == mistakes
+    assert rosenblatt.load(tmp_path / "m").coef_.tobytes() == twin.coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "the perceptron; its last weights predict, which follow streams that drift."),
+        (
+            ["-l", "averaged"],
+            "the averaged perceptron; its average predicts, which forgets nothing: for streams that drift give --decay "
+            "or --learner pa.",
+        ),
+        (
+            ["-l", "averaged", "--decay", "0.01"],
+            "the averaged perceptron; its average predicts, in which a row counts half after 69 more.",
+        ),
+        (
+            ["-l", "voted"],
+            "the voted perceptron; its votes predict, which forget nothing: for streams that drift give --learner pa.",
+        ),
+        (
+            ["-l", "arow"],
+            "AROW; its last weights predict, and its steps shrink, so it follows slowly: for streams that drift give "
+            "--learner pa.",
+        ),
+        (["-l", "pa"], "passive-aggressive steps; its last weights predict, which follow streams that drift."),
+        (["-l", "margin"], "the margin perceptron; its last weights predict, which follow streams that drift."),
+        (
+            ["-l", "kernel", "--gamma", "1"],
+            "the kernel perceptron; its average predicts, which forgets nothing: for streams that drift give "
+            "--hypothesis last.",
+        ),
+    ],
+)
+def test_it_says_what_learns_which_weights_predict_and_what_they_forget(words, line):
+    result = command("watch", *words, "--json", input="1 1:1\n-1 1:-1\n")
+    assert " ".join(result.stderr.split()) == f"Note: learning with {line}"
+    assert len(result.stdout.splitlines()) == 1
+
+
+def test_a_model_that_goes_on_cannot_be_told_to_forget(tmp_path):
+    command("train", written(tmp_path, "rows.svm", "1 1:1\n-1 1:-1\n"), "-o", tmp_path / "m")
+    result = command("watch", "--model", tmp_path / "m", input="1 1:1\n")
+    assert "for streams that drift start anew with --decay or --learner pa." in " ".join(result.stderr.split())
+    for option in ("decay", "hypothesis", "r", "C", "loss"):
+        result = command("watch", "--model", tmp_path / "m", f"--{option}", "1", input="1 1:1\n")
+        assert (result.exit_code, result.stderr) == (
+            2,
+            f"Error: --{option} is what it was when {tmp_path / 'm'} was made: leave it out.\n",
+        )
+
+
+@pytest.mark.parametrize("learner", ["pa", "arow"])
+def test_steps_of_other_sizes_have_no_bound(learner):
+    result = command("watch", "-l", learner, "--margin", "0.5", input="1 1:1\n-1 1:-1\n")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--margin is for learners whose updates have a bound" in result.stderr
+
+
+def test_the_bound_of_a_margin_perceptron_counts_its_margin():
+    rows = "1 1:2\n-1 1:-2\n" * 4
+    line = json.loads(command("watch", "-l", "margin", "--margin", "0.5", "--json", input=rows).stdout)
+    assert line["bound"] == pytest.approx((2**2 + 1 + 2 * 10) / 0.5**2)
+    line = json.loads(command("watch", "--margin", "0.5", "--json", input=rows).stdout)
+    assert line["bound"] == pytest.approx((2**2 + 1) / 0.5**2)
+
+
 def test_features_may_turn_up_late(tmp_path):
     result = command("watch", "--every", "1", "-o", tmp_path / "m", input="1 1:1\n-1 1:-1\n1 1:-1 5:3\n-1 2:1\n")
     assert result.exit_code == 0, result.stderr
@@ -74,8 +165,10 @@ def test_vowpal_wabbit_lines():
 def test_bad_input_is_one_sentence_about_standard_input(text):
     result = command("watch", input=text)
     assert result.exit_code == 2
-    assert "standard input" in result.stderr.lower()
-    assert result.stderr.count("\n") == 1
+    *notes, error = result.stderr.splitlines()
+    assert error.startswith("Error: ")
+    assert "standard input" in error.lower()
+    assert bool(notes) == text.startswith("1")  # what learned from the first row is told before it
 
 
 def test_the_rate_is_about_the_last_thousand():

@@ -12,12 +12,22 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    KernelPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    RescaledPerceptron,
+    VotedPerceptron,
+)
 
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron, RescaledPerceptron]
+PERCEPTRONS = [Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron, RescaledPerceptron]
+LEARNERS = [*PERCEPTRONS, MarginPerceptron, PassiveAggressive, AROW]
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", PERCEPTRONS)
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -29,11 +39,34 @@ LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron, R
         ("loss", "the loss is the perceptron's"),
         ("learning_rate", "predictions do not depend on the size of the steps"),
         ("average", "averages are kept by every run: use AveragedPerceptron"),
-        ("C", "steps have no largest size"),
+        ("C", "steps have no largest size: leave it out, or use PassiveAggressive"),
+        ("r", "there are no variances to hold back: leave it out, or use AROW"),
+        ("margin", "rows that are right make no update: leave it out, or use MarginPerceptron"),
         ("initializer", "weights start from zero"),
     ],
 )
 def test_foreign_parameters_say_what_to_do(learner, name, sentence):
+    with pytest.raises(TypeError, match=f"^{learner.__name__} has no parameter {name}; {sentence}"):
+        learner(**{name: 1})
+
+
+@pytest.mark.parametrize(
+    ("learner", "name", "sentence"),
+    [
+        (PassiveAggressive, "tol", "training ends after a pass without an update"),
+        (PassiveAggressive, "average", 'averages are kept by every run: set hypothesis="average"'),
+        (PassiveAggressive, "eta0", "the largest step is called C."),
+        (PassiveAggressive, "learning_rate", '.*"pa1" is loss="hinge", and "pa2" is loss="squared_hinge"'),
+        (PassiveAggressive, "penalty", "weights are not penalised: leave it out, and lower C"),
+        (AROW, "C", "steps have no largest size, but are held back by r"),
+        (AROW, "eta0", "the size of a step follows from the row and the variances"),
+        (AROW, "average", 'averages are kept by every run: set hypothesis="average"'),
+        (AROW, "loss", "the loss is its own: leave it out, or use PassiveAggressive"),
+        (MarginPerceptron, "eta0", "steps have size 1: leave it out; smaller steps are a larger margin"),
+        (MarginPerceptron, "C", "steps have no largest size: leave it out, or use PassiveAggressive"),
+    ],
+)
+def test_the_rest_of_the_family_has_answers_of_its_own(learner, name, sentence):
     with pytest.raises(TypeError, match=f"^{learner.__name__} has no parameter {name}; {sentence}"):
         learner(**{name: 1})
 

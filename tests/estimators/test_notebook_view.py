@@ -11,11 +11,14 @@ from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import (
+    AROW,
     AveragedPerceptron,
     Circle,
     HalfSpace,
     KernelPerceptron,
+    MarginPerceptron,
     Outside,
+    PassiveAggressive,
     Perceptron,
     RescaledPerceptron,
     VotedPerceptron,
@@ -32,7 +35,16 @@ from rosenblatt.theory.verdicts import Undecided
 SVG = "{http://www.w3.org/2000/svg}"
 CORNERS, XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 LINE, SIDES = [[1.0], [0.0]], [1, -1]
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron, RescaledPerceptron]
+LEARNERS = [
+    Perceptron,
+    AveragedPerceptron,
+    VotedPerceptron,
+    KernelPerceptron,
+    RescaledPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    AROW,
+]
 
 
 def fitted(kind, y=SIDES):

@@ -9,10 +9,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, load, save
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    KernelPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    VotedPerceptron,
+    load,
+    save,
+)
 from rosenblatt.training.state import LinearState
 
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron]
+LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron, MarginPerceptron, PassiveAggressive, AROW]
 WORDS = ("red", "green", "blue")
 
 
@@ -55,7 +65,7 @@ def test_the_bits_are_those_of_partial_fit(learner, options):
     assert len(names) == len(set(names)) == model.n_features_in_
     X = slow_matrix(rows, names)
     twin = learner(**options).partial_fit(X, labels)
-    for name in ("w", "u", "b", "beta", "counters", "radius"):
+    for name in ("w", "u", "b", "beta", "s", "s_b", "counters", "radius"):
         assert np.array_equal(getattr(model.state_, name), getattr(twin.state_, name)), name
     assert model.history_.tolist() == twin.history_.tolist()
     assert model.n_iter_ == 1, "rows that follow each other are one pass"
@@ -154,7 +164,7 @@ def test_a_model_that_was_kept_goes_on(learner, way, tmp_path):
         again = pickle.loads(pickle.dumps(half)) if way == "pickle" else copy.deepcopy(half)
     assert [again.predict_one(x) for x in rows] == [half.predict_one(x) for x in rows]
     learned(again, rows[60:], labels[60:])
-    for name in ("w", "u", "b", "beta"):
+    for name in ("w", "u", "b", "beta", "s", "s_b"):
         assert np.array_equal(getattr(again.state_, name), getattr(whole.state_, name)), name
     assert again.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
 

@@ -9,8 +9,11 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt import (
+    AROW,
     AveragedPerceptron,
     KernelPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
     Perceptron,
     RescaledPerceptron,
     VotedPerceptron,
@@ -19,7 +22,16 @@ from rosenblatt import (
     save,
 )
 
-LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron, RescaledPerceptron]
+LEARNERS = [
+    Perceptron,
+    AveragedPerceptron,
+    VotedPerceptron,
+    KernelPerceptron,
+    RescaledPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    AROW,
+]
 FRUIT = "weight,colour,fruit\n150,red,apple\n120,green,apple\n8,red,cherry\n7,red,cherry\n"
 
 
@@ -31,10 +43,12 @@ def test_probabilities_are_looked_for_elsewhere(learner):
         model.predict_proba([[1.0]])
 
 
-def test_probabilities_are_found_there():
+@pytest.mark.parametrize("learner", [AveragedPerceptron, MarginPerceptron, PassiveAggressive, AROW])
+@pytest.mark.filterwarnings("ignore:.*last that max_iter:sklearn.exceptions.ConvergenceWarning")
+def test_probabilities_are_found_there(learner):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
-    calibrated = CalibratedClassifierCV(AveragedPerceptron(random_state=0), cv=3).fit(X, X[:, 0] > 0)
+    calibrated = CalibratedClassifierCV(learner(random_state=0), cv=3).fit(X, X[:, 0] > 0)
     assert calibrated.predict_proba(X).shape == (200, 2)
 
 

@@ -4,9 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, RescaledPerceptron, data
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    KernelPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    RescaledPerceptron,
+    data,
+)
 
-LEARNERS = [Perceptron, AveragedPerceptron, KernelPerceptron, RescaledPerceptron]
+LEARNERS = [Perceptron, AveragedPerceptron, KernelPerceptron, RescaledPerceptron, PassiveAggressive, AROW]
 READ = r"read it with X, y = stream\.read\(\), then "
 
 

@@ -58,7 +58,33 @@ def many_states():
         yield state_of(X, y, held, learner="kernel", order="pick", picks=picks, **common)
 
 
+BY_MARGIN = (
+    {"learner": "margin", "margin": 4.0},
+    {"learner": "margin", "margin": 0.0},
+    {"learner": "pa", "C": 0.25},
+    {"learner": "pa", "loss": "squared_hinge", "C": 0.5},
+    {"learner": "pa", "loss": "plain"},
+    {"learner": "arow", "r": 0.5},
+)
+"""Learners that also update where a point is right by too little, with parameters."""
+
+
+def margin_states():
+    """Return states of these learners: by passes in all orders on all data, and with points that are picked."""
+    common = {"seed": 3, "passes": 12, "updates": 60}
+    for data, (X, y) in DATA.items():
+        held = [i % 5 == 4 for i in range(len(y))] if data == "noisy" else None
+        for chosen, (order, bias) in product(BY_MARGIN, (("fixed", True), ("each", True), ("once", False))):
+            features = FEATURES[-1] if order == "once" else FEATURES[0]
+            yield state_of(X, y, held, order=order, bias=bias, features=features, **chosen, **common)
+    picks = (0, 3, 1, 3, 2, 4, 1, 1, 0)
+    for chosen in BY_MARGIN:
+        yield state_of(*cloud(6), order="pick", picks=picks, **chosen, **common)
+
+
 def name_of(state):
     """Return a name of a test of this state."""
     parts = [state.learner, state.order, "bias" if state.bias else "none", "-".join(state.feature_names)]
+    if state.learner in ("margin", "pa"):
+        parts.append(f"{state.margin:g}-{state.loss}")
     return "/".join([*parts, str(len(state.points)), state.kernel])

@@ -29,15 +29,18 @@ def activation(w, b, x) -> Fraction:
     return sum((Fraction(v) * Fraction(t) for v, t in zip(w, x, strict=True)), Fraction(b))
 
 
-def run(X, signs, passes, *, orders=None, steps=None, fit_intercept=True, max_updates=None) -> Run:
-    """Run the perceptron as the house defines it, until a clean pass, ``passes`` passes or ``max_updates``."""
+def run(X, signs, passes, *, orders=None, steps=None, fit_intercept=True, max_updates=None, start=None) -> Run:
+    """Run the perceptron as the house defines it, until a clean pass, ``passes`` passes or ``max_updates``.
+
+    ``start`` are weights and a bias to begin with instead of zero; they are the first voter then.
+    """
     X = np.asarray(X, dtype=np.float64)
     n, d = X.shape
     rows, signs = X.tolist(), [int(s) for s in signs]
     steps = [1.0] * n if steps is None else [float(s) for s in steps]
-    w, b = [0.0] * d, 0.0
+    w, b = ([0.0] * d, 0.0) if start is None else ([float(v) for v in start[0]], float(start[1]))
     sum_w, sum_b, visits, updates = [Fraction(0)] * d, Fraction(0), 0, 0
-    voters: list[tuple[list[float], float, int]] = []
+    voters: list[tuple[list[float], float, int]] = [] if start is None else [(w, b, 0)]
     history: list[int] = []
     clean = False
     for p in range(passes):
@@ -73,14 +76,19 @@ class Direct(NamedTuple):
     mistakes: list[int]
 
 
-def run_direct(X, labels, classes, passes, *, orders=None, steps=None, fit_intercept=True) -> Direct:
-    """Run the direct multi-class perceptron: ties are mistakes, the rival is the first of the best others."""
+def run_direct(X, labels, classes, passes, *, orders=None, steps=None, fit_intercept=True, start=None) -> Direct:
+    """Run the direct multi-class perceptron: ties are mistakes, the rival is the first of the best others.
+
+    ``start`` are weights and biases to begin with instead of zero; they are the first voter then.
+    """
     X = np.asarray(X, dtype=np.float64)
     n, d = X.shape
     rows = X.tolist()
     steps = [1.0] * n if steps is None else [float(s) for s in steps]
     w, b = [[0.0] * d for _ in range(classes)], [0.0] * classes
-    voters: list = []
+    if start is not None:
+        w, b = [[float(v) for v in line] for line in start[0]], [float(v) for v in start[1]]
+    voters: list = [] if start is None else [(w, b, 0)]
     history: list[int] = []
     for p in range(passes):
         mistakes = 0

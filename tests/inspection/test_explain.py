@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 
-from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt import AROW, AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.inspection.contributions import contributions
 from rosenblatt.inspection.explain import explain
 
@@ -336,3 +337,38 @@ def test_rows_that_are_not_one_row_are_refused():
         contributions(model, [1, np.nan])
     with pytest.raises(ValueError, match="beyond the range of floats"):
         contributions(with_weights([1e300, 1]), [1e300, 1])
+
+
+@pytest.mark.parametrize("hypothesis", ["last", "average"])
+@pytest.mark.parametrize("several", [False, True])
+def test_arow_has_the_confidence_in_each_weight(hypothesis, several):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 4)) * [1, 1, 1, 0]
+    y = np.argmax(X[:, : 3 if several else 2], axis=1)
+    model = AROW(hypothesis=hypothesis, random_state=0, max_iter=2).fit(X, y)
+    table = explain(model, list("abcd"))
+    plain = explain(linear_twin(model), list("abcd"))
+    assert [{k: v for k, v in row.items() if k != "confidence"} for row in table] == list(plain)
+    for row in table:
+        place = row.get("class", 0), "abcd".index(row["feature"])
+        assert row["confidence"] == 1 / model.variance_[place]
+        assert (row["confidence"] > 1) == (row["feature"] != "d")
+    biases = 1 / model.intercept_variance_
+    said = ", ".join(f"{k}: {b:.4g}" for k, b in enumerate(biases)) if several else f"{biases[0]:.4g}"
+    assert table.notes[0] == f"{plain.notes[0]}; confidence {said}"
+
+
+def linear_twin(model):
+    """Return a linear model with the same weights that keeps no variances."""
+    twin = LogisticRegression()
+    twin.coef_, twin.intercept_, twin.classes_ = model.coef_, model.intercept_, model.classes_
+    return twin
+
+
+def test_confidence_is_shown_beside_both_units_and_not_where_classes_are_many():
+    X, y = load_iris(return_X_y=True)
+    scaled = make_pipeline(StandardScaler(), AROW(random_state=0)).fit(X, y)
+    assert list(explain(scaled).columns) == ["class", "feature", "weight", "weight per unit", "confidence"]
+    many = AROW(random_state=0).fit(np.eye(4), list("abcd"))
+    assert list(explain(many).columns) == ["class", "for it", "against it"]
+    assert "confidence" in explain(many, label="a").columns

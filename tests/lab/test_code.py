@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.lab_states import cloud, many_states, name_of, state_of
+from helpers.lab_states import cloud, many_states, margin_states, name_of, state_of
 from rosenblatt import circle_from_plane, data, textbook
 from rosenblatt.lab.code import WIDTH, python_code
 from rosenblatt.lab.learning import run
 
-STATES = list(many_states())
+STATES = [*many_states(), *margin_states()]
 
 
 def outcome(code, capsys):
@@ -53,6 +53,9 @@ def check(state, capsys):
     if state.learner in ("averaged", "pocket"):
         assert np.array_equal(model.coef_, made.model.coef_)
         assert model.intercept_ == made.model.intercept_
+    if state.learner == "arow":
+        assert np.array_equal(model.variance_, made.model.variance_)
+        assert f"their variances: {model.variance_[0]} {model.intercept_variance_[0]}" in out
     return code, names, out
 
 
@@ -81,6 +84,14 @@ def test_parameters_that_are_the_learners_own_are_left_out():
     assert "model = Perceptron(shuffle=False)\n" in python_code(state_of(X, y, order="fixed", seed=5))
     assert "model = AveragedPerceptron(max_iter=100, " in python_code(state_of(X, y, learner="averaged"))
     assert "model = Perceptron()\n" in python_code(state_of(X, y, order="pick", picks=(1,)))
+    fixed = {"order": "fixed", "passes": 10, "updates": 2000}
+    assert "model = PassiveAggressive(shuffle=False)\n" in python_code(state_of(X, y, learner="pa", **fixed))
+    plain = python_code(state_of(X, y, learner="pa", loss="plain", **fixed))
+    assert "model = PassiveAggressive(C=np.inf, shuffle=False)\n" in plain
+    both = python_code(state_of(X, y, learner="pa", loss="squared_hinge", C=2.0, **fixed))
+    assert 'model = PassiveAggressive(C=2.0, loss="squared_hinge", shuffle=False)\n' in both
+    fixed["passes"] = 5
+    assert "model = AROW(r=0.5, shuffle=False)\n" in python_code(state_of(X, y, learner="arow", r=0.5, **fixed))
 
 
 def test_lines_are_short_whatever_the_points():

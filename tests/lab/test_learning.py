@@ -6,13 +6,23 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from helpers.lab_states import DATA, LINEAR, cloud, many_states, name_of, state_of
-from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, textbook, visiting_order
+from helpers.lab_states import DATA, LINEAR, cloud, many_states, margin_states, name_of, state_of
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    KernelPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    VotedPerceptron,
+    textbook,
+    visiting_order,
+)
 from rosenblatt.lab.learning import make_learner, run, run_message, waiting
 from rosenblatt.lab.state import feature_columns
 
 STATES = list(many_states())
-BY_PASSES = [state for state in STATES if state.learner != "restart" and state.order != "pick"]
+BY_PASSES = [s for s in [*STATES, *margin_states()] if s.learner != "restart" and s.order != "pick"]
 
 
 def by_hand(state):
@@ -23,6 +33,13 @@ def by_hand(state):
         shape = {"degree": state.degree, "coef0": 1.0} if state.kernel == "poly" else {}
         return KernelPerceptron(kernel=state.kernel, gamma=state.gamma, hypothesis="last", **shape, **given)
     given["fit_intercept"] = state.bias
+    if state.learner == "margin":
+        return MarginPerceptron(margin=state.margin, **given)
+    if state.learner == "pa":
+        limits = {"plain": {"C": np.inf}}.get(state.loss, {"C": state.C, "loss": state.loss})
+        return PassiveAggressive(**limits, **given)
+    if state.learner == "arow":
+        return AROW(r=state.r, **given)
     if state.learner in ("averaged", "voted"):
         return {"averaged": AveragedPerceptron, "voted": VotedPerceptron}[state.learner](**given)
     return Perceptron(hypothesis="pocket" if state.learner == "pocket" else "last", **given)
@@ -99,7 +116,7 @@ def test_the_restart_form_is_the_textbooks(state):
         assert made.visits[start:stop].tolist() == list(range(stop - start))
 
 
-@pytest.mark.parametrize("learner", LINEAR)
+@pytest.mark.parametrize("learner", [*LINEAR, "margin", "pa", "arow"])
 def test_a_limit_of_updates_ends_a_run_in_mid_pass(learner):
     X, y = DATA["noisy"]
     made = run(state_of(X, y, learner=learner, updates=7, order="fixed"))

@@ -9,7 +9,15 @@ import scipy.sparse as sp
 
 from helpers.examples import small_set
 from helpers.forging import compact, forge, mutations, other_arrays
-from rosenblatt import KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron
+from rosenblatt import (
+    AROW,
+    KernelPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    RescaledPerceptron,
+    VotedPerceptron,
+)
 from rosenblatt.persistence.files import load, save
 from rosenblatt.storage.container import read_container, write_container
 
@@ -51,6 +59,9 @@ def small_models():
     yield first
     yield VotedPerceptron(multi_class="direct", **options).fit(sp.csr_array(X), y)
     yield Perceptron().partial_fit(X, np.array(["a", "b", "a"])[y])
+    yield AROW(early_stopping=True, validation_fraction=0.4, decay=0.1, **options).fit(X, y)
+    yield PassiveAggressive(C=np.inf, **options).fit(sp.csr_array(X), y)
+    yield MarginPerceptron(margin=0.5).partial_fit(X, y)
     yield KernelPerceptron(hypothesis="pocket", degree=2, class_weight={0: 2.0}, **options).fit(X, y)
     yield KernelPerceptron("rbf", hypothesis="vote", multi_class="direct", **options).fit(sp.csr_array(X), y)
     early = {"early_stopping": True, "validation_fraction": 0.4, "warm_start": True}

@@ -536,6 +536,8 @@ def _command():
                 learner,
                 "--passes",
                 3,
+                "--multi-class",
+                "ovr",  # what the command did for all learners when this was recorded
                 "-o",
                 folder / learner,
                 "--seed",

@@ -16,7 +16,7 @@ def test_the_options_are_those_of_the_estimator(learner):
     estimator = getattr(rosenblatt, learner)()
     options = RunOptions.for_learner(learner)
     assert list(estimator.get_params()) == parameter_names(learner)
-    more = {"KernelPerceptron": {"fit_intercept", "overrides"}}.get(learner, set())
+    more = {"KernelPerceptron": {"fit_intercept", "overrides", "decay"}}.get(learner, set())
     for name in set(inspect.signature(type(options)).parameters) - more:
         assert getattr(options, name) == getattr(estimator, name)
 

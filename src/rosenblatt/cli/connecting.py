@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rosenblatt.cli import options as given
+from rosenblatt.cli.learner_options import LearnerOptions
 from rosenblatt.cli.output import exit_cleanly
 from rosenblatt.cli.row_options import WeightedRowOptions, grouped
 
@@ -24,7 +25,6 @@ def watch(
     degree: given.KernelDegree = None,
     gamma: given.OnlineGamma = None,
     coef0: given.Coef0 = None,
-    hypothesis: given.Hypothesis = None,
     max_support: given.MaxSupport = None,
     device: given.Device = None,
     model: given.StartModel = None,
@@ -33,6 +33,7 @@ def watch(
     out: given.ModelOut = None,
     as_json: given.AsJson = False,
     *,
+    steps: LearnerOptions,
     rows: WeightedRowOptions,
 ) -> None:
     """Learn from standard input as it comes, an endless stream: predict each row, then learn from it.
@@ -52,8 +53,8 @@ def watch(
     from rosenblatt.cli.kernel_choice import KernelChoice
     from rosenblatt.cli.watch import watch as run_it
 
-    choice = KernelChoice(kernel, degree, gamma, coef0, hypothesis, None, max_support, device)
-    run_it(target, learner, choice, model, every, margin, out, rows, as_json)
+    choice = KernelChoice(kernel, degree, gamma, coef0, None, max_support, device)
+    run_it(target, learner, choice, steps, model, every, margin, out, rows, as_json)
 
 
 @commands.command(short_help="Write a model as ONNX, or as JSON for people.")

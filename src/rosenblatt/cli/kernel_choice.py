@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
 """Kernels of rows in files; a matrix of kernel values is no such."""
-_HYPOTHESES = ("average", "last", "vote")
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,6 @@ class KernelChoice:
     degree: int | None = None
     gamma: str | None = None
     coef0: float | None = None
-    hypothesis: str | None = None
     cache_size: float | None = None
     max_support: int | None = None
     device: str | None = None
@@ -50,8 +48,6 @@ class KernelChoice:
 
         kernel = given.get("kernel", "poly")
         check_choice("kernel", kernel, KERNELS)
-        if "hypothesis" in given:
-            check_choice("hypothesis", given["hypothesis"], _HYPOTHESES)
         for name in ("degree", "gamma", "coef0"):
             if name in given and name not in PARAMETERS[kernel]:
                 users = [other for other in KERNELS if name in PARAMETERS[other]]
@@ -107,9 +103,15 @@ def online_options(model: TrainedModel, device: str | None) -> RunOptions:
 
 def check_bounded(options: RunOptions) -> None:
     """Raise a ParameterError where the theorem has no bound on the updates of such a run."""
+    from rosenblatt.kernels.pass_arguments import MarginRule, PerceptronRule
     from rosenblatt.training.kernel import Kernel
     from rosenblatt.training.options import KernelOptions
 
+    if not isinstance(options.rule, PerceptronRule | MarginRule):
+        raise ParameterError(
+            "--margin is for learners whose updates have a bound, and steps of other sizes than 1 have none: leave it "
+            "out, or use --learner perceptron."
+        )
     if not isinstance(options, KernelOptions):
         return
     if options.max_support is not None:

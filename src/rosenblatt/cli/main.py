@@ -14,6 +14,7 @@ from rosenblatt.cli import connecting, proving, showing, using
 from rosenblatt.cli import options as given
 from rosenblatt.cli.errors import running
 from rosenblatt.cli.inputs import forgiving, seconds
+from rosenblatt.cli.learner_options import TrainLearnerOptions
 from rosenblatt.cli.output import exit_cleanly
 from rosenblatt.cli.row_options import RowOptions, WeightedRowOptions, grouped
 from rosenblatt.cli.startup import prepare_process, run_and_exit
@@ -68,11 +69,11 @@ def train(
     degree: given.KernelDegree = None,
     gamma: given.Gamma = None,
     coef0: given.Coef0 = None,
-    hypothesis: given.Hypothesis = None,
     cache_size: given.CacheSize = None,
     max_support: given.MaxSupport = None,
     device: given.Device = None,
     *,
+    steps: TrainLearnerOptions,
     rows: WeightedRowOptions,
 ) -> None:
     """Learn from files and report: accuracy, whether the data is separated, its margin.
@@ -85,16 +86,18 @@ def train(
     Example:
       rosenblatt train people.csv --target survived --holdout 20% -o people.model
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
+      rosenblatt train a9a.bz2 --learner arow --passes 1
       rosenblatt train rings.csv -t label --learner kernel --kernel rbf
     """
     from rosenblatt.cli.kernel_choice import KernelChoice
     from rosenblatt.cli.train import train as run_it
     from rosenblatt.cli.train_options import TrainOptions
 
-    choice = KernelChoice(kernel, degree, gamma, coef0, hypothesis, cache_size, max_support, device)
+    choice = KernelChoice(kernel, degree, gamma, coef0, cache_size, max_support, device)
     run = TrainOptions(
         learner=learner,
         kernel=choice,
+        steps=steps,
         passes=passes,
         shuffle=shuffle,
         seed=seed,

@@ -120,11 +120,14 @@ ModelOut = Annotated[Path | None, typer.Option("--out", "-o", metavar="MODEL", h
 CertificateOut = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="CERT", help="Where to write the certificate.")
 ]
-Learner = Annotated[str, typer.Option("--learner", "-l", metavar="NAME", help="averaged, perceptron, voted or kernel.")]
+Learner = Annotated[
+    str,
+    typer.Option("--learner", "-l", metavar="NAME", help="averaged, arow, pa, perceptron, margin, voted or kernel."),
+]
 Names = Annotated[bool, typer.Option("--names", help="Keep the words that are hashed, for explain (slower).")]
 
 Passes = Annotated[
-    int | None, typer.Option("--passes", "-p", metavar="N", help="The most passes (10; perceptron: 100).")
+    int | None, typer.Option("--passes", "-p", metavar="N", help="The most passes (10; perceptron and margin: 100).")
 ]
 Shuffle = Annotated[bool, typer.Option("--shuffle/--no-shuffle", help="Visit rows in a random order.")]
 EarlyStopping = Annotated[
@@ -137,7 +140,11 @@ ClassWeight = Annotated[
 Bias = Annotated[bool, typer.Option("--bias/--no-bias", help="Learn a bias besides the weights, or none.")]
 MultiClass = Annotated[
     str | None,
-    typer.Option("--multi-class", metavar="ovr|direct", help="More than two classes: one against the rest, or all."),
+    typer.Option(
+        "--multi-class",
+        metavar="direct|ovr",
+        help="More than two classes: all compete (averaged, arow, pa), or each against the rest (the others).",
+    ),
 ]
 Scale = Annotated[
     str,
@@ -169,7 +176,9 @@ Cache = Annotated[
 Resume = Annotated[bool, typer.Option("--resume", help="Go on from --checkpoint if it is there.")]
 OnlineLearner = Annotated[
     str | None,
-    typer.Option("--learner", "-l", metavar="NAME", help="perceptron (if left out), averaged, voted or kernel."),
+    typer.Option(
+        "--learner", "-l", metavar="NAME", help="perceptron (if left out), averaged, arow, pa, margin, voted or kernel."
+    ),
 ]
 KernelName = Annotated[
     str | None,
@@ -189,8 +198,26 @@ Hypothesis = Annotated[
     typer.Option(
         "--hypothesis",
         metavar="NAME",
-        help="What a kernel perceptron predicts by: average (if left out), last or vote.",
+        help="Which weights predict: last, average (kernel: if left out), for a kernel also vote.",
     ),
+]
+Regularisation = Annotated[
+    float | None, typer.Option("--r", metavar="R", help="For --learner arow: larger values make smaller steps.")
+]
+LargestStep = Annotated[
+    float | None,
+    typer.Option("--C", "-C", metavar="C", help="For --learner pa: the largest step; inf for no limit (1)."),
+]
+Loss = Annotated[
+    str | None, typer.Option("--loss", metavar="NAME", help="For --learner pa: hinge (if left out) or squared_hinge.")
+]
+Decay = Annotated[
+    float | None,
+    typer.Option("--decay", metavar="D", help="How much of itself the average forgets with each row, from 0 to 1 (0)."),
+]
+MarginBelow = Annotated[
+    float | None,
+    typer.Option("--margin", metavar="M", help="For --learner margin: update while a row is right by M or less (10)."),
 ]
 CacheSize = Annotated[
     float | None, typer.Option("--cache-size", metavar="MB", help="Megabytes for kernel values that are kept (1000).")

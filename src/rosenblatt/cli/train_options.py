@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.kernel_choice import KernelChoice
+from rosenblatt.cli.learner_options import LearnerOptions
 from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer
 
 if TYPE_CHECKING:
@@ -16,10 +17,17 @@ if TYPE_CHECKING:
 
 LEARNERS = {
     "averaged": "AveragedPerceptron",
+    "arow": "AROW",
+    "pa": "PassiveAggressive",
     "perceptron": "Perceptron",
+    "margin": "MarginPerceptron",
     "voted": "VotedPerceptron",
     "kernel": "KernelPerceptron",
 }
+"""The learners by the names that the command has for them."""
+DIRECT = ("averaged",)
+"""Learners whose classes all compete in one update unless something else is said, though their own default is one
+against the rest; the others keep theirs."""
 MOST_FOLDS = 1000
 
 
@@ -29,6 +37,7 @@ class TrainOptions:
 
     learner: str = "averaged"
     kernel: KernelChoice = field(default_factory=KernelChoice)
+    steps: LearnerOptions = field(default_factory=LearnerOptions)
     passes: int | None = None
     shuffle: bool = True
     seed: int = 0
@@ -96,6 +105,8 @@ def run_options(asked: TrainOptions) -> RunOptions:
 
     >>> run_options(TrainOptions(learner="perceptron", passes=3)).max_iter
     3
+    >>> run_options(TrainOptions()).multi_class, run_options(TrainOptions(learner="voted")).multi_class
+    ('direct', 'ovr')
     """
     from rosenblatt.training.options import RunOptions
 
@@ -104,6 +115,8 @@ def run_options(asked: TrainOptions) -> RunOptions:
     given: dict[str, Any] = {} if asked.passes is None else {"max_iter": asked.passes}
     if asked.multi_class is not None:
         given["multi_class"] = asked.multi_class
+    elif asked.learner in DIRECT:
+        given["multi_class"] = "direct"
     if asked.learner == "kernel":
         if not asked.bias:
             raise ParameterError(
@@ -117,5 +130,6 @@ def run_options(asked: TrainOptions) -> RunOptions:
         random_state=asked.seed,
         early_stopping=asked.early_stopping,
         **given,
+        **asked.steps.parameters(asked.learner),
         **asked.kernel.parameters(asked.learner),
     ).check()

@@ -149,6 +149,7 @@ class Training:
             "passes": report.passes,
             "updates": report.updates,
             "mistakes_by_pass": list(report.mistakes_by_pass),
+            **({"updates_by_pass": list(report.updates_by_pass)} if model.state.updates_right_rows else {}),
             "last_pass_cut": cut is not None,
             "last_pass_share": 1.0 if cut is None else cut.share,
             "early_stopping": None if stopped is None else vars(stopped),

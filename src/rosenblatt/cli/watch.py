@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.inputs import check_out, forgiving, opened
 from rosenblatt.cli.kernel_choice import KernelChoice, check_bounded, check_read_once, kernel_space, online_options
+from rosenblatt.cli.learner_options import LearnerOptions
 from rosenblatt.cli.notes import say_counts, say_extra_columns, say_preparation
+from rosenblatt.cli.online_learner import OnlineLearner, learner_line
 from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.predict import loaded
 from rosenblatt.cli.row_options import WeightedRowOptions
@@ -23,83 +24,17 @@ from rosenblatt.parameters import ParameterError, Setting
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
     from rosenblatt.training.model import TrainedModel
-    from rosenblatt.training.options import RunOptions
     from rosenblatt.training.report import Report
 
-_RECENT = 1000
 _LARGE_RATIO = 10.0
 """Columns whose ranges differ by more than this are worth a note."""
-
-
-@dataclass
-class Count:
-    """Rows and mistakes so far, and those among the last thousand."""
-
-    rows: int = 0
-    mistakes: int = 0
-    recent: deque[tuple[int, int]] = field(default_factory=deque)
-
-    def add(self, rows: int, mistakes: int) -> None:
-        """Count some rows that came one after the other."""
-        self.rows, self.mistakes = self.rows + rows, self.mistakes + mistakes
-        self.recent.append((rows, mistakes))
-        while sum(part for part, _ in self.recent) - self.recent[0][0] >= _RECENT:
-            self.recent.popleft()
-
-    @property
-    def rate(self) -> float:
-        """The share of mistakes among the last thousand rows, or all where there are fewer."""
-        return sum(wrong for _, wrong in self.recent) / max(1, sum(rows for rows, _ in self.recent))
-
-
-class OnlineLearner:
-    """A model that learns row by row, and counts its mistakes."""
-
-    def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
-        self.learner, self.options, self.model, self.count = learner, options, model, Count()
-
-    def learn(self, X: Any, y: Any, weight: Any = None) -> None:
-        """Visit rows in order: predict, count a mistake, learn by as much as the row weighs."""
-        import numpy as np
-        import scipy.sparse as sp
-
-        from rosenblatt.training.rows import pad_columns
-
-        if self.model is not None and sp.issparse(X):
-            X = pad_columns(sp.csr_array(X), self.model.state.n_features)
-            self.model.state.widen(X.shape[1])
-        known = np.union1d(y[:0] if self.model is None else self.model.classes, y)
-        if len(known) <= 2:  # an update is a mistake, so a stretch of rows counts its own
-            self.count.add(len(y), self._visit(X, y, weight))
-            return
-        for i in range(len(y)):
-            row, label = X[[i]], y[i : i + 1]
-            right = self.model is not None and self.model.predict(row)[0] == label[0]
-            self._visit(row, label, None if weight is None else weight[i : i + 1])
-            self.count.add(1, 0 if right else 1)
-
-    def _visit(self, X: Any, y: Any, weight: Any) -> int:
-        """Learn from rows; return the updates."""
-        from rosenblatt.training.batches import make_batch
-        from rosenblatt.training.labels import encode_labels
-        from rosenblatt.training.model import TrainedModel
-        from rosenblatt.training.train import Start, online_run
-
-        classes, numbers = encode_labels(y)
-        batch = make_batch(X, numbers, classes, weight, None)
-        start = None if self.model is None else Start(self.model.state, self.model.classes)
-        run = online_run(batch, self.options, start)
-        made = run.visit(batch)
-        if self.model is None:
-            self.model = TrainedModel(self.learner, self.options, run.classes, run.state)
-        self.model.state, self.model.classes = run.state, run.classes
-        return made
 
 
 def watch(
     target: str | None,
     learner: str | None,
     choice: KernelChoice,
+    steps: LearnerOptions,
     path: str | None,
     every: int,
     margin: float | None,
@@ -114,12 +49,12 @@ def watch(
         raise ValueError(f"--margin must be above 0, got {margin:g}.")
     check_out(out, [])
     if path is None:
-        asked = TrainOptions(learner or "perceptron", choice)
+        asked = TrainOptions(learner or "perceptron", choice, steps)
         run = run_options(asked)
         check_read_once(run)
         online = OnlineLearner(LEARNERS[asked.learner], run)
     else:
-        model = _started(path, target, learner, choice, rows)
+        model = _started(path, target, learner, {**choice.given, "device": None, **steps.given}, choice.device, rows)
         online = OnlineLearner(model.learner, model.options, model)
     if margin is not None:
         check_bounded(online.options)
@@ -161,10 +96,15 @@ def watch(
 
 
 def _started(
-    path: str, target: str | None, learner: str | None, choice: KernelChoice, rows: WeightedRowOptions
+    path: str,
+    target: str | None,
+    learner: str | None,
+    given: dict[str, Any],
+    device: str | None,
+    rows: WeightedRowOptions,
 ) -> TrainedModel:
     """Return the model to start from, which says what rows are and what learns."""
-    fixed = {"target": target, "learner": learner, **choice.given, "device": None}
+    fixed = {"target": target, "learner": learner, **given}
     fixed |= {name: value for name, value in rows.to_rows().items() if name != "n_features"}
     for name, value in fixed.items():
         if value is not None:
@@ -174,7 +114,7 @@ def _started(
     model = loaded(path)
     if not isinstance(model, TrainedModel):
         raise ValueError(f"{path} holds a {model.learner}, which does not learn row by row.")
-    model.options = online_options(model, choice.device)
+    model.options = online_options(model, device)
     return model
 
 
@@ -206,6 +146,8 @@ def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every:
         start = 0
         while start < len(block):
             stop = min(len(block), start + step - count.rows % step, start + every - count.rows % every)
+            if not count.rows:
+                note(learner_line(online.learner, online.options, goes_on=online.model is not None))
             part = slice_block(block, start, stop)
             online.learn(part.X, part.y, part.weight)
             start = stop
@@ -270,7 +212,12 @@ class Reporter:
     @property
     def bound(self) -> float:
         """The most updates that rows no longer than those seen allow, if the margin is as large as was said."""
-        return math.inf if self.margin is None else (self._report.radius / self.margin) ** 2
+        report, model = self._report, self.online.model
+        if self.margin is None or model is None:
+            return math.inf
+        start = math.sqrt(float(model.state.counters["start2"].max()))  # a model may have begun with given weights
+        asked = float(getattr(model.options, "margin", 0.0))  # rows that are right by no more make updates, too
+        return (report.radius**2 + 2.0 * asked) / self.margin**2 + 2.0 * start / self.margin
 
     def conclude(self) -> None:
         """Print a note where the margin cannot be as large as was said."""

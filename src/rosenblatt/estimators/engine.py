@@ -34,6 +34,7 @@ from rosenblatt.training.rows import NotFinite
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.run_data import watch_contents
 from rosenblatt.training.scoring import stored_hypothesis
+from rosenblatt.training.starting_weights import GivenWeights, Weights
 from rosenblatt.training.train import Start, online_run, train
 from rosenblatt.user_warnings import warn_user
 
@@ -72,16 +73,24 @@ class EngineLearner(TrainedClassifier):
         refuse_stream(X, "fit", self)
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, observers: Sequence[Observer] = ()) -> Self:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        observers: Sequence[Observer] = (),
+        given: GivenWeights | None = None,
+    ) -> Self:
         options = self._options(X)
         with _unchanged_on_error(self):
-            warm = self._is_warm()
+            warm = given is None and self._is_warm()
             finite = warm or options.early_stopping or isinstance(options, KernelOptions)
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
             classes, numbers = encode_labels(y)
             source = InMemory(make_batch(X, numbers, classes, as_numpy(sample_weight), self.class_weight))
+            first = None if given is None else given.as_arrays(len(classes), X.shape[1], options.fit_intercept)
             try:
-                return self._train(source, options, observers)
+                return self._train(source, options, observers, None, first)
             except NotFinite:
                 assert_all_finite(X, input_name="X")  # raises scikit-learn's error
                 raise
@@ -265,10 +274,11 @@ class EngineLearner(TrainedClassifier):
         options: RunOptions,
         observers: Sequence[Observer] = (),
         resumed: Checkpoint | None = None,
+        given: Weights | None = None,
     ) -> Self:
         """Make the passes, keep what came of them, and warn where mistakes are left."""
         start = None
-        if self._is_warm():
+        if given is None and self._is_warm():
             state, best = self._early_stopping_state or (self.state_, None)
             start = Start(state, self.classes_, best)
         runs: list[TrainingRun] = []
@@ -285,7 +295,9 @@ class EngineLearner(TrainedClassifier):
 
         threads = effective_n_jobs(self.n_jobs)
         try:
-            outcome = train(source, options, keep, observers, start=start, resumed=resumed, threads=threads)
+            outcome = train(
+                source, options, keep, observers, start=start, resumed=resumed, given=given, threads=threads
+            )
         except KeyboardInterrupt as interrupt:
             if hasattr(self, "state_"):
                 interrupt.add_note(KEPT)
@@ -293,7 +305,8 @@ class EngineLearner(TrainedClassifier):
         run = runs[-1]
         if not options.shuffle and not run.resumed and run.labels.is_sorted:
             warn_if_sorted(run.labels.leading_run)
-        if options.hypothesis == "last" and outcome in (Outcome.MAX_PASSES, Outcome.MAX_UPDATES):
+        ended = outcome in (Outcome.MAX_PASSES, Outcome.MAX_UPDATES)
+        if options.hypothesis == "last" and ended and options.expects_no_mistakes and run.state.mistakes_left():
             warn_about_mistakes(run)
         elif outcome is not Outcome.CLEAN_PASS and not isinstance(options, KernelOptions):
             warn_about_scales(run)

@@ -27,7 +27,9 @@ class KernelPerceptron(EngineLearner):
 
     It runs as `Perceptron` does, pass by pass until one is clean, and learns how often each row was a mistake: its
     score of x is the sum over these support rows of step times kernel value. One run keeps the moments of all updates,
-    so ``hypothesis`` may be changed after it. There is no intercept; a constant comes in through ``coef0``.
+    so ``hypothesis`` may be changed after it. There is no intercept; a constant comes in through ``coef0``. For
+    more than two classes see the table of docs/family.md, which compares the values of ``multi_class`` for linear
+    learners.
 
     With the kernels "linear", "poly", "rbf" and "laplacian" every decision is exact, as if all sums were made in real
     numbers: the same updates for every block, cache, type of product and device. With "sigmoid", "precomputed" and

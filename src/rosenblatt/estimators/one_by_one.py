@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from rosenblatt.estimators.engine import EngineLearner
 from rosenblatt.estimators.records import Entries, RecordColumns
@@ -17,7 +15,7 @@ from rosenblatt.training.labels import Labels, Names, check_label_types
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.rows import as_rows
 from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.scoring import predicted_classes
+from rosenblatt.training.scoring import predicted_classes, with_columns
 from rosenblatt.training.state import LinearState
 from rosenblatt.training.train import Start, online_run
 
@@ -116,7 +114,7 @@ class LearnsOneByOne(EngineLearner):
         if self.hypothesis == "vote":
             rows = as_rows(_row(entries, state.n_features))
         else:
-            state, rows = _part(state, entries.columns), as_rows(entries.values[None])
+            state, rows = with_columns(state, entries.columns), as_rows(entries.values[None])
         return labels[int(predicted_classes(state, self.hypothesis, rows)[0][0])]
 
     def _record_columns(self) -> RecordColumns:
@@ -179,11 +177,3 @@ def _number_of(label: Labels, classes: Labels) -> int | None:
         return None
     place = int(np.searchsorted(classes, label[0]))
     return place if place < len(classes) and classes[place] == label[0] else None
-
-
-def _part(state: LinearState, columns: NDArray[np.int32]) -> LinearState:
-    """Return a state with some of the columns: all that a row needs that is 0 in the others."""
-    kept = replace(state, w=np.ascontiguousarray(state.w[:, columns]), u=np.ascontiguousarray(state.u[:, columns]))
-    if kept.pocket is not None:
-        kept.pocket = replace(kept.pocket, w=np.ascontiguousarray(kept.pocket.w[:, columns]))
-    return kept

@@ -47,11 +47,14 @@ class Perceptron(LinearPerceptron):
         Step sizes by class; they multiply sample weights.
     multi_class : "ovr" or "direct"
         For more than two classes: a classifier for each class against the rest, which stops by itself; or all in one,
-        where a mistake moves the true class and its best rival.
+        where a mistake moves the true class and its best rival. Which errs less is in the table of docs/family.md.
     n_jobs : int or None
         Threads for one-vs-rest classifiers.
     verbose : int
         1 shows progress on standard error: a bar on a terminal, a line for each pass elsewhere.
+    decay : float
+        What the average forgets, for streams that drift: with every visit, all weights before it count less by this
+        share. 0, the default, forgets nothing; 0.001 remembers about the last thousand visits. Not for votes.
 
     Attributes
     ----------
@@ -103,6 +106,7 @@ class Perceptron(LinearPerceptron):
         multi_class: str = "ovr",
         n_jobs: int | None = None,
         verbose: int = 0,
+        decay: float = 0.0,
     ) -> None:
         super().__init__(
             max_iter=max_iter,
@@ -118,6 +122,7 @@ class Perceptron(LinearPerceptron):
             multi_class=multi_class,
             n_jobs=n_jobs,
             verbose=verbose,
+            decay=decay,
         )
         self.hypothesis = hypothesis
 
@@ -126,7 +131,8 @@ class AveragedPerceptron(LinearPerceptron):
     """The perceptron that predicts by the mean of its weights over all visits; the one to use for data with noise.
 
     Runs as `Perceptron` does and has its parameters but ``hypothesis``; ``max_iter`` is 10. The mean costs work only on
-    mistakes (CIML algorithm 7), and reading it never disturbs training.
+    mistakes (CIML algorithm 7), and reading it never disturbs training. For more than two classes see the table of
+    docs/family.md, which compares the values of ``multi_class``.
 
     Examples
     --------
@@ -144,7 +150,8 @@ class VotedPerceptron(LinearPerceptron):
 
     Runs as `Perceptron` does and has its parameters but ``hypothesis``; ``max_iter`` is 10. It keeps the rows of its
     mistakes, and answers for a row from its products with them (CIML equation 4.17; Freund and Schapire 1999).
-    There is no ``coef_``; ``decision_function`` gives votes for less votes against, as a share of all.
+    There is no ``coef_``; ``decision_function`` gives votes for less votes against, as a share of all. For more than
+    two classes see the table of docs/family.md, which compares the values of ``multi_class``.
 
     Examples
     --------

@@ -111,7 +111,7 @@ class TrainedClassifier(ExactClassifier):
     @property
     def n_updates_(self) -> int:
         """Updates made in all, over all classifiers."""
-        return int(self.history_["mistakes"].sum())
+        return int(sum(np.maximum(counts, 0).sum() for counts in self._trained.updates_by_pass))
 
     @property
     def seed_(self) -> int:

@@ -15,8 +15,7 @@ from rosenblatt.user_warnings import warn_user
 def warn_about_mistakes(run: TrainingRun) -> None:
     """Warn that the last weights leave mistakes."""
     state = run.state
-    history = np.array(state.mistakes)
-    mistakes = int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~state.done)))
+    mistakes = state.mistakes_left()
     limit = "max_updates" if state.at_limit.any() else "max_iter"
     kernel = isinstance(run.options, KernelOptions)
     ratio = 0.0 if kernel else differ_in_scale(run)

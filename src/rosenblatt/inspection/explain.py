@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.data.preparations import is_hashed, is_preparation
 from rosenblatt.inspection.by_class import FULL_UP_TO, Words, find_classes, short_columns
@@ -23,6 +24,9 @@ from rosenblatt.label_text import label_text, plain_label
 from rosenblatt.parameters import check_integer
 from rosenblatt.tables import Table
 
+Confidence: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""That in each weight, and that in each bias."""
+CONFIDENCE_NOTE = "Confidence is 1 over the variance of a weight: 1 if no update had the feature, no upper end."
 VOTE_NOTE = "A vote has no weights of its own: these are its averaged ones."
 _SPREAD_RATIO = 100.0  # where features' ranges differ by more, a weight says more about its unit than about its feature
 _UNITS_NOTES = (
@@ -46,6 +50,10 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     weight over its spread, None for a feature that was not scaled. This is known of a pipeline whose last step before
     the learner is a ``StandardScaler``, ``MaxAbsScaler``, ``RobustScaler``, `ExactScaler` or a ``ColumnTransformer`` of
     these with others, and of a model that was trained on files with ``scale``.
+
+    Of `AROW` there is also the ``confidence`` in each weight, 1 over its variance: 1 where nothing was learned of the
+    weight, and the larger the more rows had a say in it. It is that of the last weights, also where their average
+    predicts.
 
     A kernel perceptron has no weights of features but coefficients of its support rows, the training rows that it
     was wrong about: those with the largest and the smallest are shown, by their number in the training data.
@@ -73,6 +81,18 @@ def explain(model: Any, feature_names: Sequence[str] | None = None, top: int = 1
     good          1
     bad          -1
     Bias: 0
+    >>> from rosenblatt import AROW
+    >>> model = AROW(r=1, shuffle=False).fit([[0, 1, 1, 0], [1, 0, 1, 0]] * 3, ["praise", "blame"] * 3)
+    >>> explain(model, ["bad", "good", "film", "rare"])
+    Weights: above 0 they speak for 'praise', below 0 for 'blame'
+    feature   weight  confidence
+    ----------------------------
+    good      0.8982       12.25
+    film     0.02382       22.44
+    rare           0           1
+    bad           -1       12.56
+    Bias: 0.02382; confidence 22.44
+    Confidence is 1 over the variance of a weight: 1 if no update had the feature, no upper end.
     """
     table, warning = explanation(model, feature_names, top, label, Words())
     if warning:
@@ -101,20 +121,38 @@ def explanation(
         notes = [f"One class in full: {words.one_class(plain_label(labels[0]))}."]
         notes += ["Weights are those of the scaled features."] * (units is not None)
     else:
-        columns = _full_columns(rule, places, names, units, top)
-        notes = _bias_notes(rule, places, units)
+        confidence = _confidence(learner, rule)
+        columns = _full_columns(rule, places, names, units, confidence, top)
+        notes = _bias_notes(rule, places, units, confidence) + [CONFIDENCE_NOTE] * (confidence is not None)
     notes += [VOTE_NOTE] * rule.averaged + list(_UNITS_NOTES) * (units is not None and not short)
     warning = "" if units is not None else _scale_warning(learner, names, words)
     return Table(columns, title_by_side("Weights", rule.classes, several), notes + [warning] * bool(warning)), warning
 
 
+def _confidence(learner: Any, rule: LinearRule) -> Confidence | None:
+    """Return 1 over the variance of each weight and of each bias, None for learners that keep no variances."""
+    if not hasattr(learner, "variance_"):
+        return None
+    of_weights, of_biases = np.asarray(learner.variance_), np.asarray(learner.intercept_variance_)
+    if of_weights.shape != rule.w.shape:
+        return None
+    with np.errstate(divide="ignore", over="ignore"):
+        return 1.0 / of_weights, 1.0 / of_biases
+
+
 def _full_columns(
-    rule: LinearRule, places: list[int], names: list[str], units: Units | None, top: int
+    rule: LinearRule,
+    places: list[int],
+    names: list[str],
+    units: Units | None,
+    confidence: Confidence | None,
+    top: int,
 ) -> dict[str, list[Any]]:
     """Return the columns of some classes, with their largest and smallest weights."""
     several = len(rule.w) > 1
     columns: dict[str, list[Any]] = {"class": []} if several else {}
     columns |= {"feature": [], "weight": []} | ({} if units is None else {"weight per unit": []})
+    columns |= {} if confidence is None else {"confidence": []}
     for k in places:
         shown = extremes(rule.w[k], top)
         if several:
@@ -123,12 +161,16 @@ def _full_columns(
         columns["weight"] += rule.w[k][shown].tolist()
         if units is not None:
             columns["weight per unit"] += units.at(shown).weights_or_none(rule.w[k][shown])
+        if confidence is not None:
+            columns["confidence"] += confidence[0][k][shown].tolist()
     return columns
 
 
-def _bias_notes(rule: LinearRule, places: list[int], units: Units | None) -> list[str]:
-    """Return the biases of some classes in words, in both units where there are two."""
+def _bias_notes(rule: LinearRule, places: list[int], units: Units | None, confidence: Confidence | None) -> list[str]:
+    """Return the biases of some classes in words, in both units where there are two, and the confidence in them."""
     found = [_biases(rule, places, [float(b) for b in rule.b])]
+    if confidence is not None:
+        found[0] += f"; confidence {_biases(rule, places, confidence[1].tolist())}"
     if units is not None:
         moved = [units.bias(w, float(b)) for w, b in zip(rule.w, rule.b, strict=True)]
         found.append(f"{_biases(rule, places, moved)}, for weights per unit")

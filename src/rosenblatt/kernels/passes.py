@@ -1,117 +1,51 @@
-"""One pass of the perceptron over some examples: two classes, one-vs-rest in lockstep, and direct.
+"""One pass over some examples: two classes, one-vs-rest in lockstep, and direct.
 
-The order of visits comes in as an array, so that a slow twin can replay it.
+The order of visits comes in as an array, so that a slow twin can replay it; the rule says which visits make an update.
 
 Decisions are exact. A mistake has ``y a <= 0``, so after M unit steps ``|w|^2 <= M R^2`` (the second half of
 Novikoff's proof), and an activation above its rounding error times ``R^2 sqrt(M)`` has a certain sign. The few
-others are settled from the row's own magnitudes, and the rest of them by an exact sum.
+others are settled from the row's own magnitudes, and the rest of them by an exact sum. Where a rule makes updates of
+rows that are right, too, or weights do not start from zero, ``|w|^2`` is bounded by what that may add to it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, kernel, plain
+from rosenblatt.kernels.averages import late_factor, scale_class
+from rosenblatt.kernels.compiler import at, inline, kernel, plain
 from rosenblatt.kernels.multiclass import (
-    class_add,
     class_dot,
     class_dot_and_square,
     class_dots,
     class_weights,
     copy_class,
-    settled_class,
     settled_lead,
 )
-from rosenblatt.kernels.rows import doubt, square, warm
+from rosenblatt.kernels.rows import SMALLEST, doubt, square, warm
+from rosenblatt.kernels.rules import closer, closer_lead, grown_excess, move_bias, move_weights, step_size
 
 _NEVER = np.iinfo(np.int64).max
 _LEAST = 1e-300  # tiny steps must not vanish from the bound on |w|
 
-COUNTERS = np.dtype(
-    [
-        ("target", "i8"),  # the class that this classifier answers yes to
-        ("visits", "f8"),  # examples visited
-        ("updates", "i8"),
-        ("limit", "i8"),  # stop when there are this many updates; -1 for never
-        ("step_sum", "f8"),  # sum of step sizes
-        ("step_square_sum", "f8"),  # |w|^2 <= step_square_sum * radius2
-        ("radius2", "f8"),  # largest |x|^2 seen, the bias coordinate included
-        ("max_step_norm2", "f8"),  # largest (step |x|)^2 seen
-        ("mistakes", "i8"),  # in this pass
-        ("lowest", "f8"),  # smallest y a in this pass
-        ("lowest_step", "f8"),  # smallest step y a in this pass
-        ("last_change", "f8"),  # visits when the weights last changed in this pass
-        ("longest", "f8"),  # most visits that weights survived in this pass
-    ]
-)
 
-
-class Examples(NamedTuple):
-    """What is learned from."""
-
-    rows: Any
-    """See ``rows``."""
-    labels: Any
-    """A class number for each row."""
-    steps: Any
-    """A step size for each row; empty where all are 1. A row whose step is 0 is not visited."""
-    one: float
-    """The constant feature of the bias, 1.0 or 0.0."""
-    terms: int
-    """The most entries in a row."""
-
-
-class Visits(NamedTuple):
-    """Which rows a call visits: ``order[start:stop]``."""
-
-    order: Any
-    start: int
-    stop: int
-    ahead: int
-    """How many visits ahead to ask for a row; 0 for never."""
-    block: int
-    """Rows that classifiers visit in turn, so that a row is read once for all of them."""
-    first: bool
-    """Whether these rows are new, so that their lengths must be looked at."""
-
-
-class Weights(NamedTuple):
-    """What a pass changes: weights and biases, what Algorithm 7 of CIML caches for their averages, and counters."""
-
-    w: Any
-    """See ``multiclass``."""
-    u: Any
-    b: Any
-    beta: Any
-    counters: Any
-    """A record of type ``COUNTERS`` for each classifier; one where classes compete directly."""
-    total: Any
-    """Space for an exact sum."""
-
-
-class Log(NamedTuple):
-    """Where the updates of a call are written down, a line for each classifier; without columns, none are."""
-
-    rows: Any
-    """The row of each update. Where classes compete directly the second line has the rivals."""
-    visits: Any
-    """The visits before each update."""
-    counts: Any
-    """How many updates there are in each line."""
-
-
-class Candidate(NamedTuple):
-    """Where the weights that survived longest in this pass are kept; ``b`` is empty where that is not wanted."""
-
-    w: Any
-    b: Any
+@inline
+def _size(radius2, step_square_sum, excess2):
+    """Return at least ``|w| |x|`` for all rows so far; 0 only for weights that never moved from zero."""
+    if step_square_sum == 0.0 and excess2 == 0.0:
+        return 0.0
+    size = 0.0  # squares of rows may be infinite, and infinity times zero is no number
+    if step_square_sum > 0.0:
+        size += radius2 * math.sqrt(step_square_sum)
+    if excess2 > 0.0:
+        size += math.sqrt(radius2) * math.sqrt(excess2)
+    return size if size > 0.0 else SMALLEST
 
 
 @kernel
-def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate):
+def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate, rule):
     """Let each classifier of ``active`` visit the rows: CIML algorithm 5, lines 4 to 10.
 
     A mistake is ``y a <= 0``: a point on the boundary counts, so the first example always moves ``w`` away from
@@ -121,9 +55,10 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate):
     """
     rows, labels, steps, one, terms = examples
     order, start, stop, ahead, block, first = visits
-    all_w, all_u, b, beta, counters, total = weights
+    all_w, all_u, b, beta, all_s, s_b, decay, counters, total = weights
     leader = counters[active[0]]
     weighted = steps.shape[0] > 0
+    threshold = rule.threshold
     for left in range(start, stop, block):
         right = min(left + block, stop)
         fetch, look = ahead, first
@@ -137,47 +72,65 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate):
             k = active[turn]
             changed = False
             s, w, u = counters[k], class_weights(rows, all_w, k), class_weights(rows, all_u, k)
-            bias, late_bias, seen, step_square_sum = b[k], beta[k], s["visits"], s["step_square_sum"]
-            lowest, lowest_step = s["lowest"], s["lowest_step"]
+            seen, step_square_sum, excess2 = s["visits"], s["step_square_sum"], s["excess2"]
+            least, lowest_step = s["lowest"], s["lowest_step"]
+            lowest = least if least > threshold else threshold  # what is above it makes no update
             radius2, reach2, bad = s["radius2"], s["max_step_norm2"], 0.0
             if leader["radius2"] > radius2:  # it has looked at this block for the others
                 radius2 = leader["radius2"]
             if leader["max_step_norm2"] > reach2:
                 reach2 = leader["max_step_norm2"]
-            bound = doubt(terms, radius2 * math.sqrt(step_square_sum))
+            if leader["max_step"] > s["max_step"]:
+                s["max_step"] = leader["max_step"]
+            size = _size(radius2, step_square_sum, excess2)
+            bound = doubt(terms, size)
             limit = s["limit"] if s["limit"] >= 0 else _NEVER
+            bias = b[k]
             for t in range(left, right):
                 if fetch > 0:
                     warm(rows, labels, order, t + fetch)
                 i = np.int64(at(order, t))
-                step = at(steps, i) if weighted else 1.0
+                weight = at(steps, i) if weighted else 1.0
                 if look:
                     a, q = class_dot_and_square(rows, w, k, i)
                     q += one
                     bad += q - q
-                    if step > 0.0 and q > radius2:
+                    if weight > 0.0 and q > radius2:
                         radius2 = q
-                        bound = doubt(terms, radius2 * math.sqrt(step_square_sum))
-                    if step * step * q > reach2:
-                        reach2 = step * step * q
+                        size = _size(radius2, step_square_sum, excess2)
+                        bound = doubt(terms, size)
+                    if weight * weight * q > reach2:
+                        reach2 = weight * weight * q
+                    if threshold > 0.0 and weight > s["max_step"]:
+                        s["max_step"] = weight
                 elif scores is None or changed:
                     a = class_dot(rows, w, k, i)
                 else:
                     a = scores[t - left, k]
-                if (weighted and step == 0.0) or s["updates"] >= limit:
+                if (weighted and weight == 0.0) or s["updates"] >= limit:
                     continue
                 a += bias
-                if not (abs(a) > bound):
-                    a = settled_class(rows, w, bias, k, i, a, terms, total) if step_square_sum > 0.0 else 0.0
                 y = 1.0 if at(labels, i) == s["target"] else -1.0
-                a *= y
-                if weighted and step * a < lowest_step:
-                    lowest_step = step * a
+                second = 0.0
+                if y * a > threshold + bound:
+                    a *= y
+                else:
+                    about = bound, size, radius2, terms, one, total
+                    a, second = closer(rule, rows, w, bias, all_s, s_b, k, i, a, y, *about)
+                if weighted and weight * a < lowest_step:
+                    lowest_step = weight * a
                 seen += 1.0
                 if a > lowest:
                     continue
-                lowest = a if a > 0.0 else 0.0  # a mistake makes it 0, and from then on only mistakes come here
-                if a > 0.0:
+                if a > threshold:
+                    lowest = a
+                    continue
+                lowest = threshold  # from now on only such rows come here
+                if not (a > 0.0):
+                    s["mistakes"] += 1
+                step = step_size(rule, a, second, weight)
+                if step < 0.0:  # a row of zeros, say, which cannot be moved
+                    least = min(least, a)
                     continue
                 before = seen - 1.0
                 if candidate.b.shape[0] > 0 and before - s["last_change"] > s["longest"]:
@@ -187,20 +140,30 @@ def one_vs_rest_pass(examples, visits, weights, active, scores, log, candidate):
                 if log.rows.shape[1] > 0:
                     log.rows[k, log.counts[k]] = i
                     log.visits[k, log.counts[k]] = before
+                    log.steps[k, log.counts[k]] = step
                     log.counts[k] += 1
-                step *= y
-                class_add(rows, w, u, k, i, step, step * before)
-                bias += step * one
-                late_bias += step * before * one
+                late, epoch, factor = late_factor(decay, before, s["epoch"])
+                if epoch > s["epoch"]:
+                    s["epoch"] = epoch
+                    scale_class(rows, u, k, factor)
+                    beta[k] *= factor
                 step_square_sum += step * step if step * step > _LEAST else _LEAST
-                bound = doubt(terms, radius2 * math.sqrt(step_square_sum))
-                s["mistakes"] += 1
+                excess2 = grown_excess(rule, excess2, step, a, second)
                 s["updates"] += 1
-                s["step_sum"] += abs(step)
+                s["pass_updates"] += 1
+                s["step_sum"] += step
+                step *= y
+                move_weights(rule, rows, w, u, all_s, k, i, step, step * late, second, weight)
+                move_bias(rule, b, beta, s_b, k, step, step * late, one, second, weight)
+                bias = b[k]
+                size = _size(radius2, step_square_sum, excess2)
+                bound = doubt(terms, size)
                 s["last_change"] = seen
                 changed = True
-            b[k], beta[k], s["visits"], s["step_square_sum"] = bias, late_bias, seen, step_square_sum
-            s["lowest"], s["lowest_step"] = lowest, lowest_step if weighted else lowest
+            s["visits"], s["step_square_sum"], s["excess2"] = seen, step_square_sum, excess2
+            if lowest < least:
+                least = lowest
+            s["lowest"], s["lowest_step"] = least, lowest_step if weighted else least
             s["radius2"], s["max_step_norm2"] = radius2 if bad == 0.0 else math.inf, reach2
             fetch, look = 0, False
 
@@ -224,7 +187,7 @@ def _best_other(rows, i, y, scores, w, b, bound, total):
 
 
 @kernel
-def direct_pass(examples, visits, weights, classes, scores, log, candidate):
+def direct_pass(examples, visits, weights, classes, scores, log, candidate, rule):
     """Visit the rows; on a mistake move the true class towards the example and its rival away.
 
     A mistake is a score of the true class that does not exceed the best other; the rival is that other, the
@@ -234,25 +197,30 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate):
     """
     rows, labels, steps, one, terms = examples
     order, start, stop, ahead, _, first = visits
-    w, u, b, beta, counters, total = weights
+    w, u, b, beta, all_s, s_b, decay, counters, total = weights
     s = counters[0]
-    seen, step_square_sum, lowest, lowest_step = s["visits"], s["step_square_sum"], s["lowest"], s["lowest_step"]
+    seen, step_square_sum, excess2 = s["visits"], s["step_square_sum"], s["excess2"]
+    lowest, lowest_step = s["lowest"], s["lowest_step"]
     radius2, reach2, bad = s["radius2"], s["max_step_norm2"], 0.0
     limit = s["limit"] if s["limit"] >= 0 else _NEVER
-    bound = 2.0 * doubt(terms, radius2 * math.sqrt(step_square_sum))
+    size = 2.0 * _size(radius2, step_square_sum, excess2)
+    bound = 2.0 * doubt(terms, 0.5 * size)
     for t in range(start, stop):
         if ahead > 0:
             warm(rows, labels, order, t + ahead)
         i = np.int64(at(order, t))
-        step = at(steps, i) if steps.shape[0] > 0 else 1.0
+        weight = at(steps, i) if steps.shape[0] > 0 else 1.0
         if first:
             q = square(rows, i) + one
             bad += q - q
-            if step > 0.0 and q > radius2:
+            if weight > 0.0 and q > radius2:
                 radius2 = q
-                bound = 2.0 * doubt(terms, radius2 * math.sqrt(step_square_sum))
-            reach2 = max(reach2, step * step * q)
-        if step == 0.0 or s["updates"] >= limit:
+                size = 2.0 * _size(radius2, step_square_sum, excess2)
+                bound = 2.0 * doubt(terms, 0.5 * size)
+            reach2 = max(reach2, weight * weight * q)
+            if rule.threshold > 0.0 and weight > s["max_step"]:
+                s["max_step"] = weight
+        if weight == 0.0 or s["updates"] >= limit:
             continue
         y = np.int64(at(labels, i))
         rival = np.int64(-1)
@@ -261,14 +229,16 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate):
             scores[k] += b[k]
             if k != y and (rival < 0 or scores[k] > scores[rival]):
                 rival = k
-        a = scores[y] - scores[rival]
-        if not (a > bound):
+        a, second = scores[y] - scores[rival], 0.0
+        if not (a > rule.threshold + bound):
             rival = _best_other(rows, i, y, scores, w, b, bound, total)
-            a = scores[y] - scores[rival]
-            if not (abs(a) > bound):
-                a = settled_lead(rows, w, b, y, rival, i, total)
-        lowest, lowest_step = min(lowest, a), min(lowest_step, step * a)
+            a, about = scores[y] - scores[rival], (bound, size, radius2, terms, one, total)
+            a, second = closer_lead(rule, rows, w, b, all_s, s_b, y, rival, i, a, *about)
+        lowest, lowest_step = min(lowest, a), min(lowest_step, weight * a)
         if not (a > 0.0):
+            s["mistakes"] += 1
+        step = step_size(rule, a, second, weight) if not (a > rule.threshold) else -1.0
+        if step >= 0.0:
             if candidate.b.shape[0] > 0 and seen - s["last_change"] > s["longest"]:
                 s["longest"] = seen - s["last_change"]
                 for k in range(classes.shape[0]):
@@ -278,18 +248,28 @@ def direct_pass(examples, visits, weights, classes, scores, log, candidate):
                 log.rows[0, log.counts[0]] = i
                 log.rows[1, log.counts[0]] = rival
                 log.visits[0, log.counts[0]] = seen
+                log.steps[0, log.counts[0]] = step
                 log.counts[0] += 1
+            late, epoch, factor = late_factor(decay, seen, s["epoch"])
+            if epoch > s["epoch"]:
+                s["epoch"] = epoch
+                for k in range(classes.shape[0]):
+                    scale_class(rows, class_weights(rows, u, k), k, factor)
+                    beta[k] *= factor
             for k, move in ((y, step), (rival, -step)):
-                class_add(rows, class_weights(rows, w, k), class_weights(rows, u, k), k, i, move, move * seen)
-                b[k] += move * one
-                beta[k] += move * seen * one
-            s["mistakes"] += 1
+                one_w, one_u = class_weights(rows, w, k), class_weights(rows, u, k)
+                move_weights(rule, rows, one_w, one_u, all_s, k, i, move, move * late, second, weight)
+                move_bias(rule, b, beta, s_b, k, move, move * late, one, second, weight)
             s["updates"] += 1
+            s["pass_updates"] += 1
             s["step_sum"] += step
             step_square_sum += step * step if step * step > _LEAST else _LEAST
-            bound = 2.0 * doubt(terms, radius2 * math.sqrt(step_square_sum))
+            excess2 = grown_excess(rule, excess2, step, a, second)
+            size = 2.0 * _size(radius2, step_square_sum, excess2)
+            bound = 2.0 * doubt(terms, 0.5 * size)
             s["last_change"] = seen + 1.0
         seen += 1.0
-    s["visits"], s["step_square_sum"], s["max_step_norm2"] = seen, step_square_sum, reach2
+    s["visits"], s["step_square_sum"], s["excess2"] = seen, step_square_sum, excess2
+    s["max_step_norm2"] = reach2
     s["radius2"] = radius2 if bad == 0.0 else math.inf
     s["lowest"], s["lowest_step"] = lowest, lowest_step

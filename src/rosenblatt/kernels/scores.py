@@ -63,16 +63,17 @@ def _note(doubts, found, t, v):
 
 
 @kernel
-def count_votes(products, members, steps, counts, slack, lengths, one, votes, doubts):
+def count_votes(products, members, firsts, steps, counts, slack, lengths, one, votes, doubts):
     """Add ``counts * sign(activation)`` over the voters to ``votes``, by a running sum over stored mistakes.
 
-    products[t, m]: test row t times stored row m. Voter v came about by adding ``steps[v]`` times row
-    ``members[v]``. Below ``slack[v] * lengths[t]`` its activation is in doubt and not counted: the pair (t, v)
-    goes to ``doubts`` as long as there is room. Return how many are in doubt.
+    products[t, m]: test row t times stored row m. The activation of the weights before the first update is
+    ``firsts[t]``; voter v came about by adding ``steps[v]`` times row ``members[v]``. Below
+    ``slack[v] * lengths[t]`` its activation is in doubt and not counted: the pair (t, v) goes to ``doubts`` as long as
+    there is room. Return how many are in doubt.
     """
     found = 0
     for t in range(products.shape[0]):
-        a, vote = 0.0, 0.0
+        a, vote = firsts[t], 0.0
         for v in range(members.shape[0]):
             a += steps[v] * (products[t, members[v]] + one)
             if abs(a) > slack[v] * lengths[t]:
@@ -84,7 +85,9 @@ def count_votes(products, members, steps, counts, slack, lengths, one, votes, do
 
 
 @kernel
-def count_direct_votes(products, members, trues, rivals, steps, counts, slack, lengths, one, scores, votes, doubts):
+def count_direct_votes(
+    products, members, trues, rivals, firsts, steps, counts, slack, lengths, one, scores, votes, doubts
+):
     """Add ``counts`` to the class that each voter gives its largest score, as ``count_votes`` does for one classifier.
 
     Voter v came about by adding ``steps[v]`` times its row to class ``trues[v]`` and taking it from ``rivals[v]``.
@@ -92,7 +95,7 @@ def count_direct_votes(products, members, trues, rivals, steps, counts, slack, l
     found = 0
     for t in range(products.shape[0]):
         for k in range(scores.shape[0]):
-            scores[k] = 0.0
+            scores[k] = firsts[t, k]
         for v in range(members.shape[0]):
             move = steps[v] * (products[t, members[v]] + one)
             scores[trues[v]] += move

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -129,12 +130,15 @@ def _parameters(state: LabState, made: Run) -> str:
         for name, value in given.items()
         if name not in ignored and (value != default[name] or name in always)
     }
-    order = ["hypothesis", "kernel", "degree", "gamma", "coef0", "max_iter", "fit_intercept", "shuffle", "random_state"]
+    own = ["margin", "C", "loss", "r", "hypothesis", "kernel", "degree", "gamma", "coef0"]
+    order = [*own, "max_iter", "fit_intercept", "shuffle", "random_state"]
     names = sorted(chosen, key=lambda name: order.index(name) if name in order else len(order))
     return ", ".join(f"{name}={_literal(chosen[name])}" for name in names)
 
 
 def _literal(value: Any) -> str:
+    if value == math.inf:
+        return "np.inf"
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
@@ -143,9 +147,12 @@ def _note(state: LabState, made: Run) -> str:
     visited = made.y if state.order == "fixed" else made.y[made.visits] if state.order == "pick" else made.y[:0]
     if len(visited) >= 100 and abs(int(visited[:100].sum())) == 100:
         return f"  {_SORTED}"
-    if state.order != "pick" and made.model.hypothesis == "last" and not made.converged:
+    if state.order == "pick" or made.converged:
+        return ""
+    options = made.model._options(made.X)
+    if options.hypothesis == "last" and options.expects_no_mistakes and made.model.state_.mistakes_left():
         return f"  {_MISTAKES_LEFT}"
-    if state.order != "pick" and state.learner != "kernel" and not made.converged:
+    if state.learner != "kernel":
         return f"  {_SCALES}" if ratio_with_mistakes(made.model.state_, made.X, len(made.X)) else ""
     return ""
 
@@ -156,6 +163,8 @@ def _results(state: LabState, made: Run) -> list[str]:
     else:
         last = "last_" if state.learner == "voted" else ""
         lines = [f'print("weights:", model.{last}coef_[0], "bias:", model.{last}intercept_[0])']
+    if state.learner == "arow":
+        lines.append('print("their variances:", model.variance_[0], model.intercept_variance_[0])')
     if state.order == "pick":
         lines += [
             "right = y * model.decision_function(X) > 0",

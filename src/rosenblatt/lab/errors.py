@@ -1,4 +1,4 @@
-"""Training and test error after each pass, for the last weights, their average and their vote."""
+"""Training and test error after each pass, for the last weights, their average and, for perceptrons, their vote."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import VotedPerceptron
 from rosenblatt.lab.learning import make_learner, waiting
 from rosenblatt.lab.state import LabState, feature_columns
+from rosenblatt.lab.state_fields import BY_MARGIN
 from rosenblatt.training.observers import Callback
 
 MOST_PASSES = 60
@@ -21,7 +22,7 @@ HYPOTHESES = ("last", "average", "vote")
 
 
 def error_message(state: LabState) -> dict[str, Any]:
-    """Return the shares of points that are wrong after each pass, by three ways to predict from the same run.
+    """Return the shares of points that are wrong after each pass, by several ways to predict from the same run.
 
     A point on the boundary is wrong. Sides are exact; those of the average are the sides of the average as it is
     stored, rounded once. ``passes`` says which passes were scored: all of them, or some if there are many.
@@ -32,7 +33,7 @@ def error_message(state: LabState) -> dict[str, Any]:
     """
     why = _why_not(state)
     if why:
-        return {"passes": [], "train": _series(), "test": None, "why": why}
+        return {"passes": [], "train": _series(state), "test": None, "why": why}
     held = state.held_out
     X, y = _features(state, state.rows), state.labels(state.rows)
     everything = np.vstack([X, _features(state, held)])
@@ -40,13 +41,13 @@ def error_message(state: LabState) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scored = _thinned(_learner(state).fit(X, y).n_iter_)
-        train, test = _series(), _series()
+        train, test = _series(state), _series(state)
         model = _learner(state)
 
         def score(model: Any) -> None:
             if model.n_iter_ not in scored:
                 return
-            for hypothesis in HYPOTHESES:
+            for hypothesis in train:
                 wrong = _wrong(model, hypothesis, everything, labels)
                 train[hypothesis].append(float(wrong[: len(y)].mean()))
                 if len(held):
@@ -65,8 +66,9 @@ def _why_not(state: LabState) -> str:
     return waiting(state)
 
 
-def _series() -> dict[str, list[float]]:
-    return {hypothesis: [] for hypothesis in HYPOTHESES}
+def _series(state: LabState) -> dict[str, list[float]]:
+    """Return an empty list for each way to predict; only perceptrons vote."""
+    return {hypothesis: [] for hypothesis in HYPOTHESES if hypothesis != "vote" or state.learner not in BY_MARGIN}
 
 
 def _features(state: LabState, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -76,7 +78,7 @@ def _features(state: LabState, rows: NDArray[np.int64]) -> NDArray[np.float64]:
 def _learner(state: LabState) -> Any:
     """Return a learner that makes the run of the state and keeps all that a vote needs."""
     model = make_learner(state)
-    if isinstance(model, KernelPerceptron):
+    if isinstance(model, KernelPerceptron) or state.learner in BY_MARGIN:
         return model
     kept = {name: value for name, value in model.get_params().items() if name != "hypothesis"}
     return VotedPerceptron(**kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import textbook
+from rosenblatt.estimators.family import AROW, MarginPerceptron, PassiveAggressive
 from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.lab.rules import rule_message
 from rosenblatt.lab.state import LabState, feature_columns
-from rosenblatt.lab.state_fields import MOST_VISITS
+from rosenblatt.lab.state_fields import BY_MARGIN, MOST_VISITS
 from rosenblatt.plurals import count_of
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import Observer, UpdateTrace
@@ -35,7 +38,7 @@ class Run:
     visits: NDArray[np.int64]
     """The place of the point of each visit."""
     updates: NDArray[np.int64]
-    """The visits that were mistakes."""
+    """The visits that made an update: the mistakes, and for some learners points that were right by too little."""
     passes: list[int]
     """The visits made by the end of each pass; the restart form has no passes."""
     converged: bool
@@ -45,6 +48,8 @@ class Run:
     """The fitted learner; the restart form has none."""
     pocket: list[dict[str, Any]] | None = None
     """What was in the pocket after each pass."""
+    steps: Floats | None = None
+    """The size of each update's step; None where all are 1."""
 
 
 def waiting(state: LabState) -> str:
@@ -85,6 +90,14 @@ def make_learner(state: LabState) -> Any:
         return AveragedPerceptron(**common)
     if state.learner == "voted":
         return VotedPerceptron(**common)
+    if state.learner == "margin":
+        return MarginPerceptron(margin=state.margin, **common)
+    if state.learner == "pa":
+        if state.loss == "plain":
+            return PassiveAggressive(C=math.inf, **common)
+        return PassiveAggressive(C=state.C, loss=state.loss, **common)
+    if state.learner == "arow":
+        return AROW(r=state.r, **common)
     return Perceptron(hypothesis="pocket" if state.learner == "pocket" else "last", **common)
 
 
@@ -115,14 +128,14 @@ def run(state: LabState) -> Run:
 def _passes(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
     trace, pockets = UpdateTrace(visits=True), _Pockets()
     model = make_learner(state)._fit(X, y, observers=[trace, pockets])
-    updates = trace.updates().visits.astype(np.int64)
+    updates, steps = _updates(state, trace)
     visits, n = trace.visited, len(y)
     if len(updates) == state.updates:
         visits = visits[: updates[-1] + 1]  # the run ended there
     passes = [min(n * (p + 1), len(visits)) for p in range(model.n_iter_)]
     w, b = _weights(model, X)
     found = pockets.found if state.learner == "pocket" else None
-    return Run(X, y, visits, updates, passes, bool(model.converged_), w, b, model, found)
+    return Run(X, y, visits, updates, passes, bool(model.converged_), w, b, model, found, steps)
 
 
 def _picked(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
@@ -133,13 +146,19 @@ def _picked(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
     batch = make_batch(X[picks], (y[picks] > 0).astype(np.int32), classes, None, None)
     options = model._options(X)
     TrainingRun(new_state(options, 2, X.shape[1]), InMemory(batch), options, [trace]).visit(batch)
-    updates = trace.updates().visits.astype(np.int64)
+    updates, steps = _updates(state, trace)
     if len(updates) == state.updates:
         picks = picks[: updates[-1] + 1]  # the run ended there
     model.partial_fit(X[picks], y[picks], classes=classes)
     w, b = _weights(model, X)
     clean = bool((model.predict(X) == y).all() and not model.on_boundary(X).any())
-    return Run(X, y, picks, updates, [len(picks)], clean, w, b, model)
+    return Run(X, y, picks, updates, [len(picks)], clean, w, b, model, steps=steps)
+
+
+def _updates(state: LabState, trace: UpdateTrace) -> tuple[NDArray[np.int64], Floats | None]:
+    """Return the visits that made an update, and the sizes of their steps."""
+    made = trace.updates()
+    return made.visits.astype(np.int64), np.abs(made.steps) if state.learner in BY_MARGIN else None
 
 
 def _restart(state: LabState, X: Floats, y: NDArray[np.int64]) -> Run:
@@ -217,15 +236,16 @@ def run_message(state: LabState, made: Run | None = None) -> dict[str, Any]:
         "b": made.b,
         "predicting": predicting,
         "pocket": made.pocket,
+        "rule": rule_message(state, made),
     }
 
 
 def _ended(state: LabState, made: Run) -> str:
     """Return why the run ended, in words."""
     if made.converged:
-        return (
-            "every point is on its side" if made.passes == [] or state.order == "pick" else "a pass without a mistake"
-        )
+        if made.passes == [] or state.order == "pick":
+            return "every point is on its side"
+        return f"a pass without {'an update' if state.learner in BY_MARGIN else 'a mistake'}"
     if state.order == "pick" and len(made.updates) < state.updates:
         return "the last point that was picked"
     if len(made.updates) >= state.updates:

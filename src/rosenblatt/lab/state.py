@@ -23,6 +23,8 @@ class LabState:
 
     ``points`` are [x, y, label, held_out]: a label is 1 or -1, and points held out are for testing alone.
     ``picks`` are numbers of points, visited one after the other where ``order`` is "pick".
+    ``margin`` is the margin perceptron's, ``C`` and ``loss`` are those of passive-aggressive steps, which a ``loss`` of
+    "plain" does not limit, and ``r`` is AROW's.
     ``view`` is the middle of the square that is shown and half its width. ``at`` counts the visits that have been made;
     None is the end of the run.
     """
@@ -38,6 +40,10 @@ class LabState:
     degree: int = 2
     gamma: float = 1.0
     coef0: float = 1.0
+    margin: float = 1.0
+    C: float = 1.0
+    loss: str = "hinge"
+    r: float = 10.0
     passes: int = 100
     updates: int = 1000
     view: tuple[float, float, float] = (0.0, 0.0, 5.0)

@@ -12,10 +12,12 @@ MOST_UPDATES = 2000
 MOST_VISITS = 50_000
 LARGEST = 1e6  # coordinates: their squares, summed over all updates, stay exact enough to be drawn
 NARROWEST = 1e-6  # half the width of the square that is shown
-LEARNERS = ("perceptron", "averaged", "voted", "pocket", "restart", "circle", "kernel")
+LEARNERS = ("perceptron", "averaged", "voted", "pocket", "restart", "margin", "pa", "arow", "circle", "kernel")
+BY_MARGIN = ("margin", "pa", "arow")  # these also update where a point is right by too little
 ORDERS = ("fixed", "once", "each", "pick")
 FEATURES = ("x", "y", "xy", "x2", "y2", "r2")
 KERNELS = ("poly", "rbf")
+LOSSES = ("hinge", "squared_hinge", "plain")  # of passive-aggressive steps; plain ones have no limit C
 PANELS = ("bound", "projection", "error", "weights", "lift", "verdict", "vc")
 LOWER_PANELS = ("code", "table")
 SHOWN = ("regions", "arrow", "ghosts", "margins", "radius", "strip", "average", "vote", "hulls")
@@ -99,6 +101,10 @@ READERS: dict[str, Any] = {
     "degree": lambda name, value: _integer(name, value, 1, 9),
     "gamma": lambda name, value: _number(name, value, 1e-6, 1e6),
     "coef0": lambda name, value: _number(name, value, 0.0, 1e6),
+    "margin": lambda name, value: _number(name, value, 0.0, 1e6),
+    "C": lambda name, value: _number(name, value, 1e-6, 1e6),
+    "loss": lambda name, value: _word(name, value, LOSSES),
+    "r": lambda name, value: _number(name, value, 1e-6, 1e6),
     "passes": lambda name, value: _integer(name, value, 1, 10_000),
     "updates": lambda name, value: _integer(name, value, 1, MOST_UPDATES),
     "view": _view,

@@ -141,25 +141,42 @@ def _margin_words(low: float, gap: float) -> str:
 # the bound
 
 
+_UNBOUNDED = {
+    "pa": (
+        "No bound on the updates: the theorem counts steps of one size, and here each update has a size of its own. "
+        "Points that are right by less than 1 make updates too, so a run may go on by ever smaller ones."
+    ),
+    "arow": (
+        "No bound on the updates: the theorem counts steps of one size along the points, and here each weight moves by "
+        "its own variance. Points that are right by less than 1 make updates too, so a run seldom ends by itself."
+    ),
+}
+"""Why the theorem says nothing about the updates of some learners."""
+
+
 def _bound(state: LabState, made: Run, bracket: MarginBracket) -> dict[str, Any]:
+    unbounded = _UNBOUNDED.get(state.learner, "")
     if not bracket.low > 0:
-        return _no_bound(_why(state, bracket))
+        return _no_bound(unbounded or _why(state, bracket))
     squared = squared_radius(made.X, state.bias)
-    most = novikoff(squared, bracket.low)
+    most = novikoff(squared + _allowance(state), bracket.low)
     if not math.isfinite(most):
-        return _no_bound(
+        finite = (
             f"The bound is finite, but too large for floats: the longest example is {short(math.sqrt(squared))} long, "
             f"and the margin is {short(bracket.low)}."
         )
+        return _no_bound(unbounded or finite)
     w, b = unit(bracket.w, bracket.b, with_bias=state.bias)
-    return {
-        "R": plain(math.sqrt(squared)),
-        "gamma": plain(bracket.low),
-        "bound": plain(most),
-        "w": w,
-        "b": b,
-        "why": "",
-    }
+    known = {"R": plain(math.sqrt(squared)), "gamma": plain(bracket.low), "w": w, "b": b}
+    return known | {"bound": None if unbounded else plain(most), "why": unbounded}
+
+
+def _allowance(state: LabState) -> Fraction:
+    """Return what an update of a point that is right adds to the squared length of w besides that of the point.
+
+    It is twice the activation, which is at most the margin when it has been rounded.
+    """
+    return 2 * Fraction(math.nextafter(state.margin, math.inf)) if state.learner == "margin" else Fraction(0)
 
 
 def _no_bound(why: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.estimators.family import AROW, MarginPerceptron, PassiveAggressive
 from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
@@ -19,10 +20,20 @@ from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Un
 from rosenblatt.training.labels import Names
 from rosenblatt.training.model import TrainedModel
 from rosenblatt.training.model_file import ModelInfo
-from rosenblatt.training.options import RunOptions, parameter_names, parameters_to_plain
+from rosenblatt.training.option_fields import parameters_to_plain
+from rosenblatt.training.options import RunOptions, parameter_names
 
 TRAINED: dict[str, type] = {
-    cls.__name__: cls for cls in (Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron)
+    cls.__name__: cls
+    for cls in (
+        Perceptron,
+        AveragedPerceptron,
+        VotedPerceptron,
+        KernelPerceptron,
+        MarginPerceptron,
+        PassiveAggressive,
+        AROW,
+    )
 }
 """Learners that the engine trains."""
 LEARNERS: dict[str, type] = TRAINED | {"RescaledPerceptron": RescaledPerceptron}
@@ -34,9 +45,10 @@ _VERDICTS = (Separable, Inseparable, Undecided, MarginBracket)
 def to_trained_model(model: Any) -> TrainedModel:
     """Return a learner of the engine as plain data."""
     learner = type(model).__name__
+    options = RunOptions.for_learner(learner, **{name: getattr(model, name) for name in parameter_names(learner)})
     return TrainedModel(
         learner=learner,
-        options=RunOptions.for_learner(learner, **{name: getattr(model, name) for name in parameter_names(learner)}),
+        options=options.as_trained(model.state_),
         classes=model.classes_,
         state=model.state_,
         early_stopping_state=model._early_stopping_state,

@@ -50,7 +50,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron or RescaledPerceptron, or a Pipeline that ends in one
+    model : any learner but VotedPerceptron and KernelPerceptron, or a Pipeline that ends in one
         Not a vote, which is cast by many weight vectors. The steps of a pipeline may be those that `save` takes.
         Of a search over parameters, such as a GridSearchCV, its ``best_estimator_`` is exported.
     path : str or path

@@ -43,7 +43,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron, VotedPerceptron, KernelPerceptron or RescaledPerceptron, or a Pipeline
+    model : any learner of this package, such as AveragedPerceptron or AROW, or a Pipeline
         After ``fit`` or ``partial_fit``. A pipeline ends in one of these, after steps that are known: StandardScaler,
         MaxAbsScaler, SimpleImputer, OneHotEncoder, ColumnTransformer and Pipeline of these, ExactScaler, SphereLift,
         Combinations. They are stored as data; columns that a function selected, as those that it found. Labels must be

@@ -30,7 +30,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : Perceptron, AveragedPerceptron, VotedPerceptron or RescaledPerceptron, or a Pipeline that ends in one
+    model : any learner but KernelPerceptron, or a Pipeline that ends in one
         The steps of a pipeline may be those that `save` takes.
     path : str or path
         The file to write, as a whole or not at all; an OSError where that fails.

@@ -13,7 +13,7 @@ from rosenblatt.data.io.formats import TABLES
 from rosenblatt.data.preparations import is_hashed, is_preparation
 from rosenblatt.persistence.exact_onnx import INTERNAL, Graph
 from rosenblatt.persistence.onnx_rows import ColumnGroup, Rows, filled, gather, one_hot, scaled
-from rosenblatt.persistence.onnx_steps import apply_step, columns_in_use, columns_of_words
+from rosenblatt.persistence.onnx_steps import apply_step, check_step, columns_in_use, columns_of_words
 from rosenblatt.scaling import ColumnScale
 
 _OUTPUTS = ("label", "scores")
@@ -89,6 +89,7 @@ def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Any], width: int) -
     used = [step for step in steps if step is not None and not isinstance(step, str)]
     if not used:
         return inputs.matrix(width)
+    check_step(used[0])
     d = int(used[0].n_features_in_)
     words, names = columns_of_words(used[0], d), getattr(used[0], "feature_names_in_", None)
     if names is not None and (words or isinstance(used[0], ColumnTransformer)):

@@ -26,13 +26,17 @@ def apply_step(graph: Graph, step: Any, rows: Rows) -> Rows:
     """Return what a fitted step makes of rows; a TypeError where the step is not known."""
     if step is None or isinstance(step, str):
         return rows
-    kind = type(step)
-    if kind not in _STEPS:
+    check_step(step)
+    return _STEPS[type(step)](graph, step, rows)
+
+
+def check_step(step: Any) -> None:
+    """Raise a TypeError where a step is not known."""
+    if type(step) not in _STEPS:
         raise TypeError(
-            f"a step of type {kind.__name__} cannot be exported: steps may be {', '.join(CODECS)}; apply it to the "
-            "rows before they reach the graph, and export a pipeline without it."
+            f"a step of type {type(step).__name__} cannot be exported: steps may be {', '.join(CODECS)}; apply it to "
+            "the rows before they reach the graph, and export a pipeline without it."
         )
-    return _STEPS[kind](graph, step, rows)
 
 
 def columns_of_words(step: Any, d: int) -> set[int]:

@@ -21,6 +21,10 @@ class StrictArrays:
         """Return the arrays under ``prefix``."""
         return StrictArrays(self._arrays, prefix, self._used)
 
+    def has(self, name: str) -> bool:
+        """Return whether there is such an array."""
+        return self._prefix + name in self._arrays or name in self._arrays
+
     def take(self, name: str, types: str, shape: tuple[int | None, ...]) -> np.ndarray:
         """Return a copy of the array; ``types`` are numpy's letters for its type, None fits any length."""
         full = self._prefix + name if self._prefix + name in self._arrays else name

@@ -2,7 +2,8 @@
 
 Hashed features are many and mostly unused. So a file may store, of all arrays that have a column for each feature, only
 the columns in which one of them is not zero, to the bit (-0.0 is not), and their indices in the array ``columns``; its
-header then states the ``width``. A small file can claim any width, which is checked before memory is asked for.
+header then states the ``width``. Variances of weights are 1 in such columns. A small file can claim any width, which is
+checked before memory is asked for.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _NUMBERS_PER_FEATURE = 16
 """Numbers that may be claimed for each column: there are several arrays, with a line for each class."""
 _NUMBERS_PER_NAME = 8
 """A name takes the memory of so many numbers."""
-_WIDE = re.compile(r"((last|best)\.)?(w|u|spread|pocket\.w|pocket\.candidate_w|coef)")
+_WIDE = re.compile(r"((last|best)\.)?(w|u|spread|pocket\.w|pocket\.candidate_w|coef|variance)")
 """Names of the arrays that have a column for each feature."""
 _NUMBERED = re.compile(r"#(0|[1-9][0-9]{0,17})")
 Arrays = Mapping[str, NDArray[Any]]
@@ -47,7 +48,7 @@ def pack_columns(arrays: Arrays) -> tuple[int | None, dict[str, NDArray[Any]]]:
     used = np.zeros(width, bool)
     for name in wide:
         for line in np.atleast_2d(arrays[name]):
-            used |= np.ascontiguousarray(line).view(np.int64) != 0
+            used |= np.ascontiguousarray(line).view(np.int64) != np.float64(_unused(name)).view(np.int64)
     if width > MOST_FEATURES and LEAST_SHARE * np.count_nonzero(used) < width:
         used[::LEAST_SHARE] = True
     columns = np.flatnonzero(used).astype(np.int32 if width <= 2**31 else np.int64)
@@ -83,10 +84,15 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
     lines = sum(len(out[name]) if out[name].ndim == 2 else 1 for name in wide)
     check_width(width, len(columns), lines, max_features)
     for name in wide:
-        array = np.zeros((*out[name].shape[:-1], width))
+        array = np.full((*out[name].shape[:-1], width), _unused(name))
         array[..., columns] = out[name]
         out[name] = array
     return out
+
+
+def _unused(name: str) -> float:
+    """Return what an array has in columns that nothing was learned of."""
+    return 1.0 if name.endswith("variance") else 0.0
 
 
 def check_width(width: int, stored: int, lines: int, max_features: int | None) -> None:

@@ -56,6 +56,8 @@ class BatchVisits:
         state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
         if goes_on:  # the counters have its mistakes, and enter the history once more
             state.mistakes.pop()
+            if state.updates_right_rows:
+                state.pass_updates.pop()
             state.passes -= 1
         else:
             self.current.active = np.arange(len(state.counters))
@@ -152,7 +154,7 @@ class BatchVisits:
         self._note_standing()
         state.done[current.active] = False
         started = state.counters[current.active]
-        started["mistakes"], started["longest"] = 0, 0.0
+        started["mistakes"], started["pass_updates"], started["longest"] = 0, 0, 0.0
         started["lowest"] = started["lowest_step"] = math.inf
         started["last_change"] = started["visits"]
         state.counters[current.active] = started

@@ -22,7 +22,7 @@ from rosenblatt.training.batches import Batch
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.labels import Labels, Names
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.options import RunOptions
+from rosenblatt.training.options import LEARNERS, SINCE_0_1, RunOptions
 from rosenblatt.training.pass_state import PassState
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.run_data import Contents, Records, RunData, records_from_plain
@@ -139,12 +139,15 @@ class CheckpointWriter(Observer):
             return None
         try:
             found, run, files = self._read()
+        except ParameterError:
+            raise
         except ValueError as fault:
             raise ParameterError(f"{fault} To start from the beginning, leave out ", Setting("resume"), ".") from None
         mine = self._identity(found.state.seed)
-        for what in mine:
-            if what != "data" and run.get(what) != mine[what]:
-                raise self._other(Setting(what), f" {shorten(run.get(what))} and not {shorten(mine[what])}")
+        for what in {**mine, **run}:
+            then, now = (known.get(what, SINCE_0_1.get(what)) for known in (run, mine))
+            if what != "data" and then != now:
+                raise self._other(Setting(what), f" {shorten(then)} and not {shorten(now)}")
         line = Progress(self.options.verbose)
         changed = self.data.changed(run.get("data"), files, progress or line.comparing)
         line.close()
@@ -160,8 +163,12 @@ class CheckpointWriter(Observer):
         if header.get("kind") != "checkpoint":
             raise ValueError(f"{name} is no checkpoint: it says {str(header.get('kind'))[:60]!r}.")
         check_version(self.path, header.get("version"), VERSION)
+        run = header.get("run")
+        learner = run.get("learner") if type(run) is dict else None
+        if isinstance(learner, str) and learner in LEARNERS and learner != self.learner:
+            raise self._other(Setting("learner"), f" {learner!r} and not {self.learner!r}")
         try:
-            return _from_plain(header, StrictArrays(arrays))
+            return _from_plain(header, StrictArrays(arrays), self.options)
         except (ValueError, KeyError, TypeError) as fault:
             raise ValueError(f"{name} holds no valid checkpoint: {fault}") from None
 
@@ -185,7 +192,9 @@ def _counter(name: str) -> str:
     return "last_change" if name == "changed" else name
 
 
-def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoint, dict[str, Any], Records | None]:
+def _from_plain(
+    header: dict[str, Any], arrays: StrictArrays, options: RunOptions
+) -> tuple[Checkpoint, dict[str, Any], Records | None]:
     """Return the checkpoint, what identifies its run, and what was known of the files."""
     fields = StrictFields(header, "the header")
     fields.word("kind", ("checkpoint",))
@@ -194,7 +203,7 @@ def _from_plain(header: dict[str, Any], arrays: StrictArrays) -> tuple[Checkpoin
     if type(run) is not dict:
         raise ValueError("it does not say of which run it is.")
     classes = labels_from_plain(fields.take("classes"))
-    about = len(classes), run.get("learner")
+    about = len(classes), run.get("learner"), options
     state = state_from_plain(fields.take("state"), arrays, *about)
     names = fields.optional("feature_names", lambda name: fields.words(name, state.n_features))
     current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))

@@ -107,7 +107,7 @@ class TrainedModel:
         if info.learner not in LEARNERS:
             raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
         options = RunOptions.from_plain(StrictFields(info.parameters, "the header: 'parameters'"), info.learner)
-        about = len(info.classes), info.learner
+        about = len(info.classes), info.learner, options
         state = state_from_plain(fields.take("state"), arrays, *about)
         model = cls(info.learner, options, info.classes, state, None, info.names(state.n_features))
         model.preparation, model.fingerprint = info.preparation, info.fingerprint
@@ -147,6 +147,7 @@ def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
         if isinstance(state, LinearState):
             state.set_layout("C")
         state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
+        state.pass_updates = list(run.state.pass_updates)
         state.validation_error, state.cut = list(run.state.validation_error), run.state.cut
         if run.early_stopping is not None and not run.early_stopping.validation.pending:
             state.held_out_rows = len(run.early_stopping.validation.labels)
@@ -158,12 +159,16 @@ def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
 def history(state: State) -> NDArray[np.void]:
     """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one.
 
+    Where rows that are right make updates too, there are the ``updates`` of each pass.
+
     Where an interrupt cut the last pass short, there is the ``share`` of its rows that each pass has visited too, which
     is 1 for the others and NaN where it is not known.
     """
     columns: dict[str, tuple[str, list[Any]]] = {
         "mistakes": ("i8", [int(np.maximum(counts, 0).sum()) for counts in state.mistakes])
     }
+    if state.updates_right_rows:
+        columns["updates"] = "i8", [int(np.maximum(counts, 0).sum()) for counts in state.pass_updates]
     if state.validation_error:
         columns["validation_error"] = "f8", state.errors_by_pass
     if state.cut is not None and state.cut.interrupted:

@@ -57,6 +57,8 @@ class History(Observer):
         mistakes = np.full(len(run.state.counters), -1)
         mistakes[active] = run.state.counters["mistakes"][active]
         run.state.mistakes.append(mistakes)
+        if run.state.updates_right_rows:
+            run.state.pass_updates.append(np.where(mistakes >= 0, run.state.counters["pass_updates"], -1))
         run.state.passes += 1
         run.state.cut = _cut_pass(run) if run.state.at_limit[active].any() else None
 
@@ -200,7 +202,7 @@ class ProgressLine(Observer):
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
         """Print how it ended."""
-        words = outcome.describe(run.current.passes_done)
+        words = outcome.describe(run.current.passes_done, run.state.mistakes_left() if run.state.mistakes else 0)
         if run.early_stopping is not None and run.early_stopping.should_stop:
             words = words.replace("as asked", "as the rows held out are predicted no better")
         self.progress.close(words)

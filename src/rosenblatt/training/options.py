@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import re
+import math
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from rosenblatt.kernels.pass_arguments import ArowRule, MarginRule, PassiveAggressiveRule, PerceptronRule, Rule
 from rosenblatt.parameters import (
     ParameterError,
     Setting,
     check_boolean,
     check_choice,
     check_integer,
+    check_positive,
     check_share,
     shorten,
 )
-from rosenblatt.storage.json_fields import StrictFields, label_to_json, to_canonical_json
-from rosenblatt.training.kernel import NO_FILE, SCALED, check_kernel
+from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.training.kernel import SCALED, check_kernel
+from rosenblatt.training.option_fields import parameters_to_plain, valid_parameter
 
-HYPOTHESES = ("last", "average", "pocket", "vote")
 LEARNERS: dict[str, dict[str, Any]] = {
     "Perceptron": {"hypothesis": "last", "max_iter": 100},
     "AveragedPerceptron": {"hypothesis": "average", "max_iter": 10},
     "VotedPerceptron": {"hypothesis": "vote", "max_iter": 10},
     "KernelPerceptron": {"hypothesis": "average", "max_iter": 10},
+    "MarginPerceptron": {"hypothesis": "last", "max_iter": 100},
+    "PassiveAggressive": {"hypothesis": "last", "max_iter": 10, "multi_class": "direct"},
+    "AROW": {"hypothesis": "last", "max_iter": 5, "multi_class": "direct"},
 }
 """What each learner that the engine trains sets."""
 
@@ -51,6 +56,12 @@ class RunOptions:
     multi_class: str = "ovr"
     n_jobs: int | None = None
     verbose: int = 0
+    decay: float = 0.0
+
+    hypotheses: ClassVar[tuple[str, ...]] = ("last", "average", "pocket", "vote")
+    """What may predict."""
+    expects_no_mistakes: ClassVar[bool] = True
+    """Whether the last weights are meant for data that separates."""
 
     @staticmethod
     def for_learner(learner: str, **changed: Any) -> RunOptions:
@@ -62,9 +73,24 @@ class RunOptions:
         """Whether more than two classes compete in one update."""
         return self.multi_class == "direct"
 
+    @property
+    def rule(self) -> Rule:
+        """Which rows make an update, and by how much."""
+        return PerceptronRule()
+
+    def as_trained(self, state: Any) -> RunOptions:
+        """Return these options with what decided the state of a run as it was then."""
+        if getattr(state, "rule", self.rule) == self.rule and getattr(state, "decay", self.decay) == self.decay:
+            return self
+        return replace(self, decay=state.decay, **self.parameters_of(state.rule))
+
+    def parameters_of(self, rule: Any) -> dict[str, Any]:
+        """Return the parameters that this rule comes from."""
+        return {}
+
     def check(self) -> RunOptions:
         """Return these options; a ParameterError names the first that is out of its range."""
-        check_choice("hypothesis", self.hypothesis, HYPOTHESES)
+        check_choice("hypothesis", self.hypothesis, self.hypotheses)
         check_integer("max_iter", self.max_iter, 1)
         if self.max_updates is not None:
             check_integer("max_updates", self.max_updates, 1, or_none=True)
@@ -72,6 +98,21 @@ class RunOptions:
         check_choice("multi_class", self.multi_class, ("ovr", "direct"))
         check_integer("n_iter_no_change", self.n_iter_no_change, 1)
         check_share("validation_fraction", self.validation_fraction)
+        check_positive("decay", self.decay, or_zero=True)
+        if float(self.decay) >= 1:
+            raise ParameterError(Setting("decay"), f" must be below 1, got {shorten(self.decay)}.")
+        if 0 < float(self.decay) < _LEAST_DECAY:
+            raise ParameterError(
+                Setting("decay"),
+                f" must be 0, or at least {_LEAST_DECAY:g}, as less forgets nothing, got {shorten(self.decay)}.",
+            )
+        if self.decay and self.hypothesis == "vote":
+            raise ParameterError(
+                Setting("decay"),
+                " is for averages, and votes forget nothing: use ",
+                Setting("hypothesis", "average"),
+                ".",
+            )
         for name in ("fit_intercept", "warm_start", "early_stopping"):
             check_boolean(name, getattr(self, name))
         return self
@@ -114,13 +155,20 @@ class RunOptions:
 
     def to_plain(self, learner: str, seed: int) -> dict[str, Any]:
         """Return the parameters of a learner as data that JSON holds; a source of randomness becomes ``seed``."""
-        return parameters_to_plain({name: getattr(self, name) for name in parameter_names(learner)}, seed)
+        values = {name: getattr(self, name) for name in parameter_names(learner)}
+        return parameters_to_plain(
+            {name: value for name, value in values.items() if value != SINCE_0_1.get(name, ...)}, seed
+        )
 
     @staticmethod
     def from_plain(fields: StrictFields, learner: str) -> RunOptions:
         """Return the options that ``to_plain`` wrote, or raise a ValueError."""
-        given = {name: _valid(name, fields.take(name)) for name in parameter_names(learner)}
+        names = [name for name in parameter_names(learner) if name not in SINCE_0_1 or fields.has(name)]
+        given = {name: valid_parameter(name, fields.take(name)) for name in names}
         fields.end()
+        for name, default in SINCE_0_1.items():
+            if name in given and given[name] == default:
+                raise ValueError(f"{name} is said to be {default}, which files leave out.")
         return RunOptions.for_learner(learner, **given).check()
 
 
@@ -166,66 +214,110 @@ class KernelOptions(RunOptions):
         return self
 
 
-OPTIONS: dict[str, type[RunOptions]] = dict.fromkeys(LEARNERS, RunOptions) | {"KernelPerceptron": KernelOptions}
+@dataclass(frozen=True)
+class MarginOptions(RunOptions):
+    """The parameters of a margin perceptron."""
+
+    margin: float = 10.0
+
+    hypotheses = ("last", "average")
+
+    @property
+    def rule(self) -> Rule:
+        """Which rows make an update, and by how much."""
+        return MarginRule(float(self.margin))
+
+    def parameters_of(self, rule: Any) -> dict[str, Any]:
+        """Return the parameters that this rule comes from."""
+        return {"margin": rule.threshold}
+
+    def check(self) -> RunOptions:
+        """Return these options; a ParameterError names the first that is out of its range."""
+        check_positive("margin", self.margin, or_zero=True)
+        return super().check()
+
+
+@dataclass(frozen=True)
+class PassiveAggressiveOptions(RunOptions):
+    """The parameters of a passive-aggressive learner."""
+
+    multi_class: str = "direct"
+    C: float = 1.0
+    loss: str = "hinge"
+
+    hypotheses = ("last", "average")
+    expects_no_mistakes = False
+
+    @property
+    def rule(self) -> Rule:
+        """Which rows make an update, and by how much."""
+        if self.loss == "hinge":
+            return PassiveAggressiveRule(1.0, float(self.C), 0.0)
+        return PassiveAggressiveRule(1.0, math.inf, 0.5 / float(self.C))
+
+    def parameters_of(self, rule: Any) -> dict[str, Any]:
+        """Return the parameters that this rule comes from."""
+        if rule == self.rule:
+            return {}
+        return {"C": 0.5 / rule.ridge, "loss": "squared_hinge"} if rule.ridge else {"C": rule.cap, "loss": "hinge"}
+
+    def check(self) -> RunOptions:
+        """Return these options; a ParameterError names the first that is out of its range."""
+        check_positive("C", self.C, or_infinite=True)
+        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
+        return super().check()
+
+
+@dataclass(frozen=True)
+class ArowOptions(RunOptions):
+    """The parameters of adaptive regularisation of weights."""
+
+    multi_class: str = "direct"
+    r: float = 10.0
+
+    hypotheses = ("last", "average")
+    expects_no_mistakes = False
+
+    @property
+    def rule(self) -> Rule:
+        """Which rows make an update, and by how much."""
+        return ArowRule(1.0, float(self.r))
+
+    def parameters_of(self, rule: Any) -> dict[str, Any]:
+        """Return the parameters that this rule comes from."""
+        return {"r": rule.r}
+
+    def check(self) -> RunOptions:
+        """Return these options; a ParameterError names the first that is out of its range."""
+        check_positive("r", self.r)
+        return super().check()
+
+
+OPTIONS: dict[str, type[RunOptions]] = dict.fromkeys(LEARNERS, RunOptions) | {
+    "KernelPerceptron": KernelOptions,
+    "MarginPerceptron": MarginOptions,
+    "PassiveAggressive": PassiveAggressiveOptions,
+    "AROW": ArowOptions,
+}
 """The class of each learner's options."""
+_LEAST_DECAY = 1e-30
+SINCE_0_1 = {"decay": 0.0}
+"""Parameters that files of older versions lack, as those of newer ones do where they have these values."""
+
+
+_FIXED = {
+    "AveragedPerceptron": ("hypothesis",),
+    "VotedPerceptron": ("hypothesis",),
+    "KernelPerceptron": ("fit_intercept", "overrides", "decay"),
+}
+"""Fields of options that are no parameters of a learner."""
 
 
 def parameter_names(learner: str) -> list[str]:
     """Return the names of a learner's parameters, in the order in which model files have them."""
     names = sorted(field.name for field in fields(OPTIONS[learner]))
-    fixed = {"Perceptron": (), "KernelPerceptron": ("fit_intercept", "overrides")}.get(learner, ("hypothesis",))
+    fixed = _FIXED.get(learner, ())
     return [name for name in names if name not in fixed]
-
-
-def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Return any parameters as data that JSON holds; a source of randomness becomes ``seed``."""
-    out = {}
-    for name, value in parameters.items():
-        value = value.item() if isinstance(value, np.generic) else value
-        if name == "random_state" and (isinstance(value, bool) or not isinstance(value, Integral | None)):
-            value = seed
-        if name == "kernel" and callable(value):
-            raise ValueError(NO_FILE)
-        if name == "class_weight" and isinstance(value, Mapping):
-            value = [[label_to_json(label), float(weight)] for label, weight in value.items()]
-        to_canonical_json(value, name)
-        out[name] = value
-    return out
-
-
-_DEVICE = re.compile("[a-z]{1,20}(:[0-9]{1,4})?")
-"""What a file may call a device."""
-
-
-def _valid(name: str, value: Any) -> Any:
-    """Return the value of a parameter from a file; a ValueError where its type cannot be that of the parameter."""
-    if name in ("random_state", "n_jobs"):
-        wrong = type(value) is not int or (value < 0 if name == "random_state" else value == 0)
-        if value is not None and wrong:
-            raise ValueError(f"{name} must be an integer or None, got {shorten(value)}.")
-    elif type(value) is int and abs(value) >= 2**62:
-        raise ValueError(f"{name} must be below 2**62, got {shorten(value)}.")
-    elif name == "class_weight":
-        value = _class_weight(value)
-    elif name == "validation_fraction" and type(value) is not float:
-        raise ValueError(f"validation_fraction must be a number between 0 and 1, got {shorten(value)}.")
-    elif name == "verbose" and type(value) not in (int, bool):
-        raise ValueError(f"verbose must be an integer, got {shorten(value)}.")
-    elif name == "device" and value is not None and not (type(value) is str and _DEVICE.fullmatch(value)):
-        raise ValueError(f'device must be a word such as "cuda" or "cuda:1" or None, got {shorten(value)}.')
-    return value
-
-
-def _class_weight(value: Any) -> Any:
-    if value is None or value == "balanced":
-        return value
-    pairs: list[Any] = value if type(value) is list else [None]
-    if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
-        raise ValueError(f"class_weight must be pairs of a label and a weight, got {shorten(value)}.")
-    weights = {label_to_json(label): weight for label, weight in pairs}
-    if len(weights) < len(pairs) or any(type(weight) is not float or weight < 0 for weight in weights.values()):
-        raise ValueError(f"class_weight must be one weight from 0 on for each label, got {shorten(value)}.")
-    return weights
 
 
 def draw_seed(random_state: Any) -> int:

@@ -14,11 +14,11 @@ class Outcome(enum.Enum):
     STOPPED = "stopped"
     INTERRUPTED = "interrupted"
 
-    def describe(self, passes: int) -> str:
-        """Return a few words for people."""
+    def describe(self, passes: int, mistakes: int) -> str:
+        """Return a few words for people, given the passes and the mistakes that are left."""
         if self is Outcome.CLEAN_PASS:
             return "separated"
         if self is Outcome.INTERRUPTED:
             return "interrupted; the model keeps what it has learned"
-        why = "as asked" if self is Outcome.STOPPED else "with mistakes left"
+        why = "as asked" if self is Outcome.STOPPED else f"with {'mistakes' if mistakes else 'updates'} left"
         return f"stopped after {passes} pass{'' if passes == 1 else 'es'}, {why}"

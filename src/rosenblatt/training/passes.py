@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.exact import LIMBS
-from rosenblatt.kernels.passes import Candidate, Examples, Log, Visits, Weights, direct_pass, one_vs_rest_pass
+from rosenblatt.kernels.exact import LONG_LIMBS
+from rosenblatt.kernels.pass_arguments import Candidate, Examples, Log, Visits, Weights
+from rosenblatt.kernels.passes import direct_pass, one_vs_rest_pass
 from rosenblatt.training.batches import Batch
 from rosenblatt.training.interrupts import interrupts_deferred
 from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, RowMatrix, check_finite
@@ -86,10 +87,11 @@ class PassRunner:
         def visit(group: _Group) -> None:
             arguments = group.weights, group.active
             if state.direct:
-                direct_pass(examples, visits, *arguments, np.empty(len(state.w)), group.log, group.candidate)
+                scores = np.empty(len(state.w))
+                direct_pass(examples, visits, *arguments, scores, group.log, group.candidate, state.rule)
                 return
-            scores = np.empty((visits.block, len(group.weights.b))) if several else None
-            one_vs_rest_pass(examples, visits, *arguments, scores, group.log, group.candidate)
+            block_scores = np.empty((visits.block, len(group.weights.b))) if several else None
+            one_vs_rest_pass(examples, visits, *arguments, block_scores, group.log, group.candidate, state.rule)
 
         if len(groups) == 1:
             visit(groups[0])
@@ -110,34 +112,46 @@ class _Group(NamedTuple):
     log: Log
     candidate: Candidate
     copied: slice | None = None
-    """The classes whose weights these are copies of, for threads that would share cache lines otherwise."""
+    """The classes whose weights these are copies of, for threads that would share cache lines otherwise, and where
+    weights and variances are read and written together."""
 
 
 def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[_Group]:
     """Return the classifiers ``active`` in a group for each thread."""
     sparse, b, counters = len(rows.parts) == 3, state.b, state.counters
-    threads = max(1, min(threads, len(active)))
-    if state.direct or (sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]):
-        threads = 1
+    few = sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]
+    threads = 1 if state.direct or few else max(1, min(threads, len(active)))
     w, u, candidate = state.w, state.u, Candidate(np.empty((0, 0)), np.empty(0))
+    s = np.empty((0, len(w)) if sparse else (0, 0)) if state.s is None else state.s.T if sparse else state.s
+    s_b = np.empty(0) if state.s_b is None else state.s_b
     if state.pocket is not None:
         candidate = Candidate(state.pocket.candidate_w, state.pocket.candidate_b)
     if sparse:
         w, u, candidate = w.T, u.T, candidate._replace(w=candidate.w.T)
-    if threads == 1 or not sparse:
-        members = [np.arange(len(state.w))] if state.direct else np.array_split(active, threads)
+    members = [np.arange(len(state.w))] if state.direct else np.array_split(active, threads)
+    if not sparse or few or (threads == 1 and state.s is None):
         return [
-            _Group(group, Weights(w, u, b, state.beta, counters, np.zeros(LIMBS, np.int64)), log, candidate)
+            _Group(group, Weights(w, u, b, state.beta, s, s_b, state.decay, counters, _total()), log, candidate)
             for group in members
         ]
     groups = []
-    for group in np.array_split(active, threads):
+    for group in members:
         part = slice(int(group[0]), int(group[-1]) + 1)
-        own_w, own_u, own = (np.ascontiguousarray(array[:, part]) for array in (w, u, candidate.w))
-        weights = Weights(own_w, own_u, b[part], state.beta[part], counters[part], np.zeros(LIMBS, np.int64))
+        own_w, own_u, own_s, own = (np.ascontiguousarray(array[:, part]) for array in (w, u, s, candidate.w))
+        if state.s is not None:
+            own_w, own_u, own_s = _side_by_side(own_w, own_u, own_s)
+        weights = Weights(
+            own_w, own_u, b[part], state.beta[part], own_s, s_b[part], state.decay, counters[part], _total()
+        )
         lines = Log(*(array[part] for array in log))
         groups.append(_Group(group - part.start, weights, lines, Candidate(own, candidate.b[part]), part))
     return groups
+
+
+def _side_by_side(*arrays: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return copies of arrays of one shape whose lines follow each other in turn, so that one cache line has all."""
+    together = np.stack(arrays, axis=1)
+    return [together[:, k] for k in range(len(arrays))]
 
 
 def _join(state: LinearState, groups: list[_Group]) -> None:
@@ -145,8 +159,15 @@ def _join(state: LinearState, groups: list[_Group]) -> None:
     for group in groups:
         if group.copied is not None:
             state.w.T[:, group.copied], state.u.T[:, group.copied] = group.weights.w, group.weights.u
+            if state.s is not None:
+                state.s.T[:, group.copied] = group.weights.s
             if state.pocket is not None:
                 state.pocket.candidate_w.T[:, group.copied] = group.candidate.w
+
+
+def _total() -> NDArray[np.int64]:
+    """Return space for an exact sum."""
+    return np.zeros(LONG_LIMBS, np.int64)
 
 
 def _log(state: LinearState, visits: int) -> Log:
@@ -154,7 +175,8 @@ def _log(state: LinearState, visits: int) -> Log:
     lines = 2 if state.direct else len(state.counters)
     if not visits:
         lines = 0
-    return Log(np.empty((lines, visits), np.uint32), np.empty((lines, visits)), np.zeros(lines, np.int64))
+    rows, numbers = np.empty((lines, visits), np.uint32), np.empty((2, lines, visits))
+    return Log(rows, numbers[0], numbers[1], np.zeros(lines, np.int64))
 
 
 def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
@@ -163,7 +185,7 @@ def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
     for k in range(len(state.counters)):
         made = int(log.counts[k]) if len(log.counts) else 0
         members = log.rows[k, :made].astype(np.int64) if made else np.empty(0, np.int64)
-        steps = np.ones(made) if len(batch.steps) == 0 else batch.steps[members]
+        steps = log.steps[k, :made].copy() if made else np.empty(0)
         classes = batch.labels[members].astype(np.int64)
         rivals = np.zeros(made, np.int64)
         if state.direct and made:

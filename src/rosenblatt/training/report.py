@@ -36,17 +36,19 @@ class Report:
     mistakes_by_pass : list of int
         Mistakes made during each pass.
     converged : bool
-        Whether the last pass was made without a mistake.
+        Whether the last pass was made without a mistake, and without any other update.
     radius : float
         R, the length of the longest example.
     margin_low, margin_high : float
         The margin of the data lies between these. Low is what the weights attain, after a pass without
         mistakes, and minus infinity before; high is the length of the weights over the sum of the steps that
-        made them: no separator of all the data they were made from does better. It is that of the last weights, so
+        made them (with that of the weights the run began with, if these were not zero, added to it): no separator of
+        all the data they were made from does better. It is that of the last weights, so
         it may rise from one pass to the next; the smallest one so far holds as well.
     bound : float
         Novikoff's bound (R / margin_low)^2: no run on this data, in whatever order, makes more updates. Where
-        step sizes differ, R and the margin in it are those of the examples times their steps.
+        step sizes differ, R and the margin in it are those of the examples times their steps. Where the run began with
+        weights of length s (``coef_init``), 2 s / margin_low is added, for runs that begin with such weights or zero.
     proved_inseparable : bool
         Whether the weights of a run from zero came back to exactly zero, by updates that were not rounded: then a sum
         of rows times their labels, with positive factors, is zero, and nothing separates these rows. With more than two
@@ -54,6 +56,8 @@ class Report:
     last_pass_cut : CutPass or None
         Where the last pass was cut short, by an interrupt or ``max_updates``: the ``rows`` that it visited, and their
         ``share`` of all, None where that is not known. Its mistakes are those of these rows. None for whole passes.
+    updates_by_pass : list of int
+        Updates made during each pass, where rows that are right make them too; empty where they are the mistakes.
     early_stopping : EarlyStoppingFacts or None
         Where rows were held out: ``held_out_rows``, ``error_by_pass``, and the ``best_pass`` that was kept.
     """
@@ -71,6 +75,7 @@ class Report:
     proved_inseparable: bool = False
     last_pass_cut: CutPass | None = None
     early_stopping: EarlyStoppingFacts | None = None
+    updates_by_pass: list[int] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -117,11 +122,18 @@ class Report:
         else:
             result = "proved inseparable" if self.proved_inseparable else "not separated"
             result += f", {count_of(self._last_mistakes, 'mistake')} in the last pass"
+            if self._only_within_margin:
+                result = f"{count_of(self.updates_by_pass[-1], 'update')} in the last pass, none by a mistake"
         return f"<{type(self).__name__}: {made}; {result}>"
 
     def _repr_html_(self) -> str:
         table = self._table(most=MOST_ROWS)._repr_html_() if self.by_class else ""
         return described(self._sentences(), draw_mistakes(self.mistakes_by_pass), table)
+
+    @property
+    def _only_within_margin(self) -> bool:
+        """Whether the last pass made updates, but only of rows that were right."""
+        return bool(self.updates_by_pass and self.updates_by_pass[-1] and not self._last_mistakes)
 
     @property
     def _last_mistakes(self) -> int:
@@ -141,7 +153,11 @@ class Report:
                 "in the last pass" if cut is None else f"in the {count_of(cut.rows, 'row')} that the last pass visited"
             )
             also = ", summed over these classifiers" if self.by_class and self._last_mistakes else ""
-            lines.append(f"Not separated: {count_of(self._last_mistakes, 'mistake')} {where}{also}.")
+            if self._only_within_margin:
+                made = count_of(self.updates_by_pass[-1], "update")
+                lines.append(f"No mistake {where}, but {made} of rows that were right by too little.")
+            else:
+                lines.append(f"Not separated: {count_of(self._last_mistakes, 'mistake')} {where}{also}.")
             if self.by_class:
                 lines.append(self._which_separated())
         lines += self._proved()
@@ -162,11 +178,16 @@ class Report:
         if self.proved_inseparable:
             return [self._no_separator()]
         if not self.converged:
-            return [f"If a separator exists, its margin ({self._space}) is at most {self.margin_high:.4g}."]
-        return [
-            f"The margin ({self._space}) lies between {self.margin_low:.4g} and {self.margin_high:.4g}.",
-            f"The longest example has length {self.radius:.4g}, so no run can make more than {_updates(self.bound)}.",
-        ]
+            known = math.isfinite(self.margin_high)
+            most = f"If a separator exists, its margin ({self._space}) is at most {self.margin_high:.4g}."
+            return [most] if known else []
+        high = f"lies between {self.margin_low:.4g} and {self.margin_high:.4g}"
+        if not math.isfinite(self.margin_high):
+            high = f"is at least {self.margin_low:.4g}"
+        lines, longest = [f"The margin ({self._space}) {high}."], f"The longest example has length {self.radius:.4g}"
+        if not math.isfinite(self.bound):
+            return [*lines, f"{longest}."]
+        return [*lines, f"{longest}, so no run can make more than {_updates(self.bound)}."]
 
     def _no_separator(self) -> str:
         proved = [label for label, part in self.by_class.items() if part.proved_inseparable]
@@ -194,7 +215,7 @@ class Report:
         )
 
 
-OPTIONAL = ("proved_inseparable", "last_pass_cut", "early_stopping")
+OPTIONAL = ("proved_inseparable", "last_pass_cut", "early_stopping", "updates_by_pass")
 """Fields of a report that are in files only where they say something."""
 
 
@@ -246,6 +267,7 @@ def report(state: RunState, classes: np.ndarray, early_stopping: EarlyStoppingFa
         bound=sum(part.bound for part in reports),
         fit_intercept=state.fit_intercept,
         by_class=parts,
+        updates_by_pass=[int(np.maximum(counts, 0).sum()) for counts in state.pass_updates],
         proved_inseparable=any(part.proved_inseparable for part in reports),
         last_pass_cut=state.cut,
         early_stopping=early_stopping,
@@ -259,10 +281,12 @@ def _kind(state: RunState) -> type[Report]:
 def _single(state: RunState, k: int) -> Report:
     """Return the report of classifier ``k``, or of all classes side by side."""
     mistakes = [int(counts[k]) for counts in state.mistakes if counts[k] >= 0]
+    updates = [int(counts[k]) for counts in state.updates_by_pass if counts[k] >= 0]
     low, high, bound = dual_margins(state, k) if isinstance(state, DualState) else linear_margins(state, k)
     return _kind(state)(
         passes=len(mistakes),
-        updates=sum(mistakes),
+        updates=sum(updates),
+        updates_by_pass=updates if state.updates_right_rows else [],
         mistakes_by_pass=mistakes,
         converged=bool(state.done[k]),
         radius=math.inf if isinstance(state, DualState) and state.radius >= LARGEST else state.radius,

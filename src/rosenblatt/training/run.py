@@ -163,7 +163,8 @@ class TrainingRun(BatchVisits):
         """Enter what a pass has shown; return the classifiers for which it counts."""
         current, state = self.current, self.state
         active = current.active
-        state.done[active] = state.counters["mistakes"][active] == 0
+        counted = state.counters[active]
+        state.done[active] = (counted["mistakes"] == 0) & (counted["pass_updates"] == 0)
         idle = current.was_done & state.done[active]  # as if this pass had not been made
         state.counters["visits"][active[idle]] = current.visits[idle]
         self.in_pass = False

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.passes import COUNTERS
+from rosenblatt.kernels.pass_arguments import COUNTERS
 from rosenblatt.training.labels import Labels, check_label_types
 from rosenblatt.training.pass_state import CutPass
 
@@ -41,6 +41,8 @@ class RunState:
     passes: int = 0
     mistakes: list[NDArray[np.int64]] = field(default_factory=list)
     """For each pass, the mistakes of each classifier; -1 where a classifier took no part."""
+    pass_updates: list[NDArray[np.int64]] = field(default_factory=list)
+    """For each pass, the updates of each classifier, -1 as for ``mistakes``; empty where they are its mistakes."""
     validation_error: list[float] = field(default_factory=list)
     """The error on the rows held out after each pass that was judged by them."""
     held_out_rows: int | None = None
@@ -66,6 +68,16 @@ class RunState:
         return False
 
     @property
+    def updates_right_rows(self) -> bool:
+        """Whether rows that are right may make an update, too."""
+        return False
+
+    @property
+    def updates_by_pass(self) -> list[NDArray[np.int64]]:
+        """For each pass, the updates of each classifier; -1 where a classifier took no part."""
+        return self.pass_updates if self.updates_right_rows else self.mistakes
+
+    @property
     def visits(self) -> Floats:
         """Visits that the average behind each score covers."""
         return np.broadcast_to(self.counters["visits"], self.n_scores).astype(np.float64)
@@ -83,6 +95,11 @@ class RunState:
         after = int(self.cut is not None and self.cut.interrupted and known < self.passes)
         return [math.nan] * (self.passes - known - after) + self.validation_error + [math.nan] * after
 
+    def mistakes_left(self) -> int:
+        """Return the mistakes in the last pass of each classifier that has not made one without."""
+        history = np.array(self.mistakes)
+        return int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~self.done)))
+
     def widen(self, d: int) -> None:
         """Add features up to ``d``, as if they had been there all along."""
         raise NotImplementedError
@@ -92,6 +109,7 @@ class RunState:
         other = copy(self)
         other.counters, other.done = self.counters.copy(), self.done.copy()
         other.mistakes, other.validation_error = list(self.mistakes), list(self.validation_error)
+        other.pass_updates = list(self.pass_updates)
         return other
 
     # classes that turn up on the way
@@ -123,6 +141,7 @@ class RunState:
         new.leading_run, new.leading_label = self.leading_run, self.leading_label
         new.validation_error, new.held_out_rows = list(self.validation_error), self.held_out_rows
         new.mistakes = [np.full(len(new.counters), -1) for _ in self.mistakes]
+        new.pass_updates = [np.full(len(new.counters), -1) for _ in self.pass_updates]
         if n_classes == 2:
             moves = [(0, 0, 1 if places[0] == 1 else -1)]
         elif n_classes == 3:
@@ -135,7 +154,11 @@ class RunState:
                 new._take_counters(target, self, source)
         if new.direct:
             new.counters[0], new.mistakes = self.counters[0], list(self.mistakes)
+            new.pass_updates = list(self.pass_updates)
             new.counters["target"] = 0
+            if n_classes == 3:  # weights and their mirror image side by side are twice as long, squared
+                new.counters["start2"] *= 2.0
+                new.counters["excess2"] *= 2.0
             new._take_updates_of_all(self, places)
         return new
 
@@ -154,8 +177,9 @@ class RunState:
         number = self.counters["target"][target]
         self.counters[target] = old.counters[source]
         self.counters["target"][target] = number
-        for now, then in zip(self.mistakes, old.mistakes, strict=True):
-            now[target] = then[source]
+        for counts, before in ((self.mistakes, old.mistakes), (self.pass_updates, old.pass_updates)):
+            for now, then in zip(counts, before, strict=True):
+                now[target] = then[source]
 
     def note_leading_run(self, y: Labels) -> bool:
         """Count the rows at the start of a stream that have one label; return whether they are so many as to warn."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -42,6 +43,14 @@ def weights(state: LinearState, hypothesis: str) -> tuple[Floats, Floats]:
         pocket = cast(Pocket, stored_hypothesis(state, hypothesis))
         return pocket.w, pocket.b
     return state.w, state.b
+
+
+def with_columns(state: LinearState, columns: NDArray[np.int32]) -> LinearState:
+    """Return a state with some of the columns: all that a row needs that is 0 in the others."""
+    kept = replace(state, w=np.ascontiguousarray(state.w[:, columns]), u=np.ascontiguousarray(state.u[:, columns]))
+    if kept.pocket is not None:
+        kept.pocket = replace(kept.pocket, w=np.ascontiguousarray(kept.pocket.w[:, columns]))
+    return kept
 
 
 def decision_scores(state: RunState, hypothesis: str, rows: RowMatrix) -> Floats:

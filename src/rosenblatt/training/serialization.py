@@ -8,18 +8,23 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from rosenblatt.kernels.pass_arguments import ArowRule
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import StrictFields
 from rosenblatt.training.dual.serialization import check_dual_state, dual_state_from_plain, dual_state_to_plain
 from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.options import RunOptions
 from rosenblatt.training.state import LinearState, Pocket
 from rosenblatt.training.state_fields import (
     COUNTER_TYPES,
     TINY,
     check_run,
+    common_counters,
     counter_array,
     counters_from_plain,
+    optional_counters,
+    optional_counters_from_plain,
     require,
     run_from_plain,
     run_to_plain,
@@ -38,6 +43,7 @@ from rosenblatt.training.updates import UpdateLog
 
 State: TypeAlias = Any
 """A `LinearState`, or a `DualState` for a kernel perceptron."""
+_START = ("ballots.start_w", "ballots.start_b")
 _POCKET = ("w", "b", "mistakes", "candidate_w", "candidate_b")
 
 
@@ -46,13 +52,16 @@ def state_to_plain(state: State) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     return dual_state_to_plain(state) if isinstance(state, DualState) else _linear_to_plain(state)
 
 
-def state_from_plain(header: Any, arrays: StrictArrays, n_classes: int, learner: Any = "Perceptron") -> State:
+def state_from_plain(
+    header: Any, arrays: StrictArrays, n_classes: int, learner: Any = "Perceptron", options: RunOptions | None = None
+) -> State:
     """Return the state that ``state_to_plain`` described, or raise a ValueError where it is not valid.
 
-    ``learner`` is the name of the learner whose state it is; what is no kernel perceptron is linear.
+    ``learner`` is the name of the learner whose state it is, with its options; what is no kernel perceptron is linear.
     """
-    read = dual_state_from_plain if learner == "KernelPerceptron" else _linear_from_plain
-    return read(header, arrays, n_classes)
+    if learner == "KernelPerceptron":
+        return dual_state_from_plain(header, arrays, n_classes)
+    return _linear_from_plain(header, arrays, n_classes, RunOptions() if options is None else options)
 
 
 def check_state(state: State, n_classes: int) -> None:
@@ -84,6 +93,7 @@ def _kind(state: State) -> tuple[Any, ...]:
 
 def _linear_to_plain(state: LinearState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     said, known = run_to_plain(state)
+    more_counters = optional_counters(state)
     header: dict[str, Any] = {
         "direct": bool(state.direct),
         "fit_intercept": bool(state.fit_intercept),
@@ -96,13 +106,17 @@ def _linear_to_plain(state: LinearState) -> tuple[dict[str, Any], dict[str, np.n
         "u": state.u,
         "tally.b": state.b,
         "tally.beta": state.beta,
-        **{counter_array(name): _for_each_class(state, name) for name in COUNTER_TYPES},
+        **{counter_array(name): _for_each_class(state, name) for name in [*common_counters(), *more_counters]},
         **known,
     }
+    if more_counters:
+        header["counters"] = more_counters
+    if state.s is not None and state.s_b is not None:
+        arrays |= {"variance": state.s, "tally.variance": state.s_b}
     if state.pocket is not None:
         arrays |= {f"pocket.{name}": getattr(state.pocket, name) for name in _POCKET}
     if state.log is not None:
-        header["ballots"], more = _log_to_plain(state.log)
+        header["ballots"], more = _log_to_plain(state.log, state.n_features)
         arrays |= more
     return header, arrays
 
@@ -118,11 +132,12 @@ def _for_each_class(state: LinearState, name: str) -> np.ndarray:
     return out
 
 
-def _linear_from_plain(header: Any, arrays: StrictArrays, n_classes: int) -> LinearState:
+def _linear_from_plain(header: Any, arrays: StrictArrays, n_classes: int, options: RunOptions) -> LinearState:
     fields = StrictFields(header, "the state")
     w = arrays.take("w", "f8", (n_classes if n_classes > 2 else 1, None))
     k, d = w.shape
-    counters = counters_from_plain(arrays, k)
+    more_counters = optional_counters_from_plain(fields)
+    counters = counters_from_plain(arrays, k, more_counters)
     direct = fields.flag("direct")
     c = 1 if direct else k
     for name in COUNTER_TYPES if direct else ():
@@ -137,11 +152,18 @@ def _linear_from_plain(header: Any, arrays: StrictArrays, n_classes: int) -> Lin
         u=arrays.take("u", "f8", (k, d)),
         b=arrays.take("tally.b", "f8", (k,)),
         beta=arrays.take("tally.beta", "f8", (k,)),
+        rule=options.rule,
+        decay=float(options.decay),
         counters=counters[:c].copy(),
         direct=direct,
         fit_intercept=fields.flag("fit_intercept"),
         **run_from_plain(fields, arrays, c, d),
     )
+    require(optional_counters(state) == more_counters, "there are counters that count nothing.")
+    if not state.updates_right_rows:
+        state.counters["pass_updates"] = state.counters["mistakes"]
+    if isinstance(state.rule, ArowRule):
+        state.s, state.s_b = arrays.take("variance", "f8", (k, d)), arrays.take("tally.variance", "f8", (k,))
     if fields.flag("pocket"):
         shapes = {"w": (k, d), "b": (k,), "mistakes": (c,), "candidate_w": (k, d), "candidate_b": (k,)}
         state.pocket = Pocket(**{name: arrays.take(f"pocket.{name}", "f8", shapes[name]) for name in _POCKET})
@@ -163,13 +185,17 @@ def _check_linear(state: LinearState, n_classes: int) -> None:
     for values in (*weights, *biases):
         require(np.isfinite(values), "some weights are not finite.")
     require(state.fit_intercept or not np.any(biases), "there is a bias where none was to be learned.")
+    for variances in (state.s, state.s_b):
+        in_range = variances is None or (variances >= 0) & (variances <= 1)
+        require(in_range, "a variance is not between 0 and 1.")
     _check_lengths(state)
 
 
 def _check_lengths(state: LinearState) -> None:
     """Raise a ValueError where weights are longer than the steps and rows in the counters can have made them.
 
-    Exact decisions rest on |w|^2 <= step_square_sum R^2 (times 2 where an update moves two classes).
+    Exact decisions rest on |w|^2 <= step_square_sum R^2 + excess2 (the former times 2 where an update moves two
+    classes).
     """
     counters, pocket = state.counters, state.pocket
     slack = 1.0 + 32.0 * HALF_ULP * (counters["updates"] + state.w.size + 8.0)
@@ -178,11 +204,13 @@ def _check_lengths(state: LinearState) -> None:
         reach = np.sqrt(np.maximum(counters["radius2"], TINY)) * (2.0 if state.direct else 1.0) ** 0.5 * slack
         cached = counters["step_sum"] * counters["visits"] * reach * 2.0
         sound = steps_agree(counters, slack)
-        sound &= _lengths(state, state.w, state.b) <= steps * reach
-        sound &= ~(_lengths(state, state.u, state.beta) > cached)
+        longest = steps * reach + np.sqrt(counters["excess2"]) * slack
+        sound &= _lengths(state, state.w, state.b) <= longest
+        if state.decay == 0.0:
+            sound &= ~(_lengths(state, state.u, state.beta) > cached)
         if pocket is not None:
-            sound &= _lengths(state, pocket.w, pocket.b) <= steps * reach
-            sound &= _lengths(state, pocket.candidate_w, pocket.candidate_b) <= steps * reach
+            sound &= _lengths(state, pocket.w, pocket.b) <= longest
+            sound &= _lengths(state, pocket.candidate_w, pocket.candidate_b) <= longest
     require(sound, "the weights are longer than their steps can have made them.")
 
 
@@ -193,8 +221,11 @@ def _lengths(state: LinearState, w: np.ndarray, b: np.ndarray) -> np.ndarray:
     return largest * np.linalg.norm(long / largest[:, None], axis=1)
 
 
-def _log_to_plain(log: UpdateLog) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _log_to_plain(log: UpdateLog, d: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     arrays = updates_to_plain([log.updates(k) for k in range(len(log.chunks))], "ballots.")
+    start = log.start_weights(d)
+    if start is not None:
+        arrays |= dict(zip(_START, start, strict=True))
     if not log.blocks:
         return {"classes": log.n_classes, "rows": "none"}, arrays
     if any(sp.issparse(block) for block in log.blocks):
@@ -213,6 +244,7 @@ def _log_from_plain(header: Any, arrays: StrictArrays, state: LinearState, n_cla
     kind = fields.word("rows", ROWS)
     fields.end()
     require(log.n_classes == (n_classes if state.direct else 0), "the votes are for other classes.")
+    log.start = _start_from_plain(arrays, state)
     squares = np.zeros(0)
     if kind != "none":
         log.blocks = [rows_from_plain(kind, arrays, "ballots.", state.n_features)]
@@ -226,6 +258,21 @@ def _log_from_plain(header: Any, arrays: StrictArrays, state: LinearState, n_cla
             longest = max(counters["radius2"] * slack, TINY)
         require(squares[run.members] <= longest, "the voters are not valid.")
     return log
+
+
+def _start_from_plain(arrays: StrictArrays, state: LinearState) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the weights that the first voters began with, None for zero."""
+    moved = state.counters["start2"].any()
+    require(moved == arrays.has(_START[0]), "the weights at the start are not those of the counters.")
+    if not moved:
+        return None
+    w, b = arrays.take(_START[0], "f8", state.w.shape), arrays.take(_START[1], "f8", state.b.shape)
+    require(np.isfinite(w).all() and np.isfinite(b).all(), "some weights are not finite.")
+    require(state.fit_intercept or not b.any(), "there is a bias where none was to be learned.")
+    slack = 1.0 + 32.0 * HALF_ULP * (w.size + 8.0)
+    sound = _lengths(state, w, b) <= np.sqrt(state.counters["start2"]) * slack + sys.float_info.min
+    require(sound, "the weights at the start are not those of the counters.")
+    return w, b
 
 
 def _squares(rows: Any) -> np.ndarray:

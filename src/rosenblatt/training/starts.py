@@ -10,6 +10,7 @@ from rosenblatt.training.batches import InMemory, Streamed
 from rosenblatt.training.dual.start import check_rows, new_dual_state
 from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
 from rosenblatt.training.rows import Matrix
+from rosenblatt.training.starting_weights import Weights
 from rosenblatt.training.state import LinearState
 
 
@@ -30,14 +31,19 @@ def new_state(
         fit_intercept=options.fit_intercept,
         hypothesis=options.hypothesis,
         seed=seed,
+        rule=options.rule,
+        decay=float(options.decay),
     )
 
 
-def first_state(source: InMemory | Streamed, options: RunOptions) -> Any:
-    """Return the state from which a run on a source starts."""
+def first_state(source: InMemory | Streamed, options: RunOptions, given: Weights | None = None) -> Any:
+    """Return the state from which a run on a source starts; ``given`` are the weights of a linear one, if not zero."""
     d = source.width
     if not isinstance(options, KernelOptions):
-        return new_state(options, len(source.classes), d)
+        state = new_state(options, len(source.classes), d)
+        if given is not None:
+            state.start_from(*given)
+        return state
     if isinstance(source, InMemory):
         check_rows(options, source.batch.rows.n, d)
     elif options.kernel == "precomputed":

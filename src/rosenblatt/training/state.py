@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,10 +10,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.kernels.averages import share_of_late
+from rosenblatt.kernels.pass_arguments import ArowRule, PassiveAggressiveRule, PerceptronRule, Rule
+from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.run_state import RunState, new_counters
 from rosenblatt.training.updates import UpdateLog, competing_updates, mirrored_updates
 
 Floats = NDArray[np.float64]
+_PERCEPTRON = PerceptronRule()
+_LEAST_START2 = 1e-290
+"""What squares too small for floats may add up to."""
 
 
 @dataclass
@@ -43,26 +49,47 @@ class LinearState(RunState):
     b: Floats
     beta: Floats
     """With ``u`` what Algorithm 7 of CIML caches for the average."""
+    rule: Rule = _PERCEPTRON
+    decay: float = 0.0
+    """How much the average forgets with each visit."""
+    s: Floats | None = None
+    """The variance of each weight, where the rule keeps them, laid out as ``w`` is ..."""
+    s_b: Floats | None = None
+    """... and of each bias."""
     fit_intercept: bool = True
     pocket: Pocket | None = None
     log: UpdateLog | None = None
     """Every update, where votes are wanted."""
-    room: tuple[Floats, Floats] | None = field(default=None, repr=False, compare=False)
-    """Larger arrays that ``w`` and ``u`` may be the beginnings of, so that features can be added one by one."""
+    room: tuple[Floats, ...] | None = field(default=None, repr=False, compare=False)
+    """Larger arrays that the weights may be the beginnings of, so that features can be added one by one."""
 
     @classmethod
     def zeros(
-        cls, n_classes: int, d: int, *, direct: bool, fit_intercept: bool, hypothesis: str = "last", seed: int = 0
+        cls,
+        n_classes: int,
+        d: int,
+        *,
+        direct: bool,
+        fit_intercept: bool,
+        hypothesis: str = "last",
+        seed: int = 0,
+        rule: Rule = _PERCEPTRON,
+        decay: float = 0.0,
     ) -> LinearState:
         """Return a state that has seen nothing, for ``n_classes`` classes and ``d`` features."""
         k = n_classes if n_classes > 2 else 1
         with _memory_for(k, d):
             w, u = np.zeros((k, d)), np.zeros((k, d))
+            s = np.ones((k, d)) if isinstance(rule, ArowRule) else None
         state = cls(
             w=w,
             u=u,
             b=np.zeros(k),
             beta=np.zeros(k),
+            rule=rule,
+            decay=decay,
+            s=s,
+            s_b=None if s is None else np.ones(k),
             fit_intercept=bool(fit_intercept),
             seed=seed,
             **new_counters(n_classes, direct),
@@ -72,6 +99,21 @@ class LinearState(RunState):
         if hypothesis == "vote":
             state.log = UpdateLog.empty(len(state.counters), n_classes if state.direct else 0)
         return state
+
+    def start_from(self, w: Floats, b: Floats) -> None:
+        """Begin with weights of shape (m, d) and biases instead of zero; nothing must have been visited yet.
+
+        They vote and may go to the pocket as those after an update do. The counters take a little more than their
+        squared length: all that a run proves rests on it.
+        """
+        self.w, self.b = w.copy(order="C"), b.copy()
+        long = np.column_stack([w, b]).reshape(len(self.counters), -1)
+        squares = np.einsum("ij,ij->i", long, long) * (1.0 + 8.0 * (long.shape[1] + 8.0) * HALF_ULP)
+        self.counters["start2"] = self.counters["excess2"] = np.where(long.any(axis=1), squares + _LEAST_START2, 0.0)
+        if self.pocket is not None:
+            self.pocket = Pocket(w.copy(), b.copy(), self.pocket.mistakes, w.copy(), b.copy())
+        if self.log is not None and long.any():
+            self.log.start = w.copy(), b.copy()
 
     @property
     def n_features(self) -> int:
@@ -83,6 +125,21 @@ class LinearState(RunState):
         """Number of weight vectors."""
         return len(self.w)
 
+    @property
+    def updates_right_rows(self) -> bool:
+        """Whether rows that are right may make an update, too."""
+        return not isinstance(self.rule, PerceptronRule)
+
+    def weight_arrays(self) -> list[Floats]:
+        """Return the arrays that have a number for each weight of a class: weights, their cache, their variances."""
+        return [self.w, self.u] if self.s is None else [self.w, self.u, self.s]
+
+    def set_weight_arrays(self, arrays: Sequence[Floats]) -> None:
+        """Replace the arrays that `weight_arrays` returns."""
+        self.w, self.u = arrays[:2]
+        if self.s is not None:
+            self.s = arrays[2]
+
     def average(self) -> tuple[Floats, Floats]:
         """Return the mean of the weights after each visit, and of the biases.
 
@@ -90,13 +147,24 @@ class LinearState(RunState):
         visit is not part of the mean. (Either way every sign is the same.)
         """
         visits = np.maximum(self.visits, 1.0)
-        return self.w - self.u / visits[:, None], self.b - self.beta / visits
+        if self.decay == 0.0:
+            return self.w - self.u / visits[:, None], self.b - self.beta / visits
+        epochs = np.broadcast_to(self.counters["epoch"], self.n_scores)
+        shares = [share_of_late(self.decay, *both) for both in zip(visits.tolist(), epochs.tolist(), strict=True)]
+        share = np.array(shares)
+        return self.w - self.u * share[:, None], self.b - self.beta * share
 
     def check_finite(self) -> None:
         """Raise a ValueError if weights have outgrown the floats; look only where they may have."""
         counters = self.counters
+        if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
+            raise ValueError(
+                "the squared lengths of some rows are beyond the range of floats, and steps are measured by them: "
+                "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler."
+            )
         with np.errstate(over="ignore"):
-            longest = self.radius * np.sqrt(counters["step_square_sum"].max()) * (counters["visits"].max() + 1.0)
+            steps = self.radius * np.sqrt(counters["step_square_sum"].max()) + np.sqrt(counters["excess2"].max())
+            longest = steps * (counters["visits"].max() + 1.0)
         if longest < 1e300:
             return
         if not (np.isfinite(self.radius) and np.isfinite(self.w).all() and np.isfinite(self.u).all()):
@@ -110,10 +178,14 @@ class LinearState(RunState):
         more = d - self.n_features
         if more > 0:
             with _memory_for(len(self.w), d):
-                parts = self.room
-                if parts is None or self.w.base is not parts[0] or self.u.base is not parts[1] or d > parts[0].shape[1]:
-                    parts = self.room = _room_for(self.w, d), _room_for(self.u, d)
-            self.w, self.u = parts[0][:, :d], parts[1][:, :d]
+                parts, arrays = self.room, self.weight_arrays()
+                if (
+                    parts is None
+                    or d > parts[0].shape[1]
+                    or any(array.base is not part for array, part in zip(arrays, parts, strict=True))
+                ):
+                    parts = self.room = tuple(_room_for(array, d, 1.0 if array is self.s else 0.0) for array in arrays)
+            self.set_weight_arrays([part[:, :d] for part in parts])
             self.feature_ranges = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -124,19 +196,20 @@ class LinearState(RunState):
         """Lay the weights out in C or Fortran order; a single vector is both."""
         if self.w.flags.f_contiguous if order == "F" else self.w.flags.c_contiguous:
             return
-        new = not self.counters["updates"].any()
-        self.w, self.u = (
+        new = not (self.counters["updates"].any() or self.counters["start2"].any())
+        arrays = [
             np.zeros(weights.shape, order=order) if new else np.asarray(weights, order=order)
             for weights in (self.w, self.u)
-        )
+        ]
+        self.set_weight_arrays([*arrays, *([] if self.s is None else [np.asarray(self.s, order=order)])])
         if self.pocket is not None:
             self.pocket.candidate_w = np.asarray(self.pocket.candidate_w, order=order)
 
     def snapshot(self) -> LinearState:
         """Return a copy that further training leaves alone."""
         other = super().snapshot()
-        for name in ("w", "u", "b", "beta"):
-            setattr(other, name, getattr(self, name).copy(order="K"))
+        other.set_weight_arrays([array.copy(order="K") for array in self.weight_arrays()])
+        other.b, other.beta, other.s_b = self.b.copy(), self.beta.copy(), None if self.s_b is None else self.s_b.copy()
         if self.pocket is not None:
             other.pocket = Pocket(**{name: array.copy(order="K") for name, array in vars(self.pocket).items()})
         if self.log is not None:
@@ -144,7 +217,14 @@ class LinearState(RunState):
         return other
 
     def _for_classes(self, n_classes: int, direct: bool) -> LinearState:
-        new = LinearState.zeros(n_classes, self.n_features, direct=direct, fit_intercept=self.fit_intercept)
+        new = LinearState.zeros(
+            n_classes,
+            self.n_features,
+            direct=direct,
+            fit_intercept=self.fit_intercept,
+            rule=self.rule,
+            decay=self.decay,
+        )
         if self.log is not None:
             new.log = self.log.with_classifiers(len(new.counters), n_classes if new.direct else 0)
         if self.pocket is not None:
@@ -156,8 +236,15 @@ class LinearState(RunState):
     ) -> None:
         for name in ("w", "u", "b", "beta"):
             getattr(self, name)[target] = _mirrored(getattr(old, name)[source], sign)
+        if self.s is not None and self.s_b is not None and old.s is not None and old.s_b is not None:
+            self.s[target], self.s_b[target] = old.s[source], old.s_b[source]
         if not self.direct and self.log is not None and old.log is not None:
             self.log.chunks[target] = mirrored_updates(old.log.stored(source), sign)
+        if self.log is not None and old.log is not None and old.log.start is not None:
+            if self.log.start is None:
+                self.log.start = np.zeros((self.n_scores, old.log.start[0].shape[1])), np.zeros(self.n_scores)
+            for start, before in zip(self.log.start, old.log.start, strict=True):
+                start[target] = _mirrored(before[source], sign)
 
     def _take_updates_of_all(self, old: LinearState, places: NDArray[np.int64]) -> None:
         if self.log is not None and old.log is not None:
@@ -174,13 +261,14 @@ def _memory_for(k: int, d: int) -> Iterator[None]:
         raise MemoryError(f"{what}, more than there is: use fewer features, or hash them to fewer columns.") from None
 
 
-def _room_for(weights: Floats, d: int) -> Floats:
-    """Return an array that begins with these weights and has columns of 0 up to ``d`` and half as many again.
+def _room_for(weights: Floats, d: int, fill: float) -> Floats:
+    """Return an array that begins with these weights and has columns of ``fill`` up to ``d`` and half as many again.
 
-    Memory for the latter is taken only when they are used; columns that come one by one are copied a few times in all.
+    Memory for columns of 0 is taken only when they are used; columns that come one by one are copied a few times.
     """
     k, known = weights.shape
-    room = np.zeros((k, d + d // 2 if known else d), order="F")
+    shape = k, d + d // 2 if known else d
+    room = np.zeros(shape, order="F") if fill == 0.0 else np.full(shape, fill, order="F")
     room[:, :known] = weights
     return room
 

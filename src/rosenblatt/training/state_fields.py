@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.passes import COUNTERS
+from rosenblatt.kernels.pass_arguments import COUNTERS
 from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.json_fields import LARGEST, StrictFields, label_to_json
 from rosenblatt.training.run_state import RunState
@@ -18,6 +19,8 @@ TINY = 1e-280
 COUNTER_TYPES = {name: COUNTERS[name].str[1:] for name in COUNTERS.names or ()}
 _IN_FILES = {"step_square_sum": "energy", "max_step_norm2": "reach2"}
 """Names that files have for counters, where they differ."""
+_OPTIONAL_COUNTERS = ("pass_updates", "start2", "excess2", "max_step", "epoch")
+"""Counters that files have only where they are not 0; for perceptrons the updates of a pass are its mistakes."""
 
 
 def require(sound: Any, fault: str) -> None:
@@ -36,12 +39,31 @@ def counter_array(name: str) -> str:
     return f"tally.{_IN_FILES.get(name, name)}"
 
 
-def counters_from_plain(arrays: StrictArrays, records: int) -> NDArray[np.void]:
-    """Return so many records of counters."""
+def counters_from_plain(arrays: StrictArrays, records: int, more: Sequence[str] = ()) -> NDArray[np.void]:
+    """Return so many records of counters; ``more`` are those that not every file has."""
     counters = np.zeros(records, COUNTERS)
     for name, kind in COUNTER_TYPES.items():
-        counters[name] = arrays.take(counter_array(name), kind, (records,))
+        if name not in _OPTIONAL_COUNTERS or name in more:
+            counters[name] = arrays.take(counter_array(name), kind, (records,))
     return counters
+
+
+def optional_counters(state: RunState) -> list[str]:
+    """Return the names of the counters that the file of this state has and others lack."""
+    used = [name for name in _OPTIONAL_COUNTERS if state.counters[name].any()]
+    return [name for name in used if name != "pass_updates" or state.updates_right_rows]
+
+
+def optional_counters_from_plain(fields: StrictFields) -> list[str]:
+    """Return the names that the header of a state has for ``optional_counters``."""
+    names = fields.words("counters") if fields.has("counters") else []
+    require(set(names) <= set(_OPTIONAL_COUNTERS), "there are counters that nothing counts.")
+    return names
+
+
+def common_counters() -> list[str]:
+    """Return the names of the counters that the files of all states have."""
+    return [name for name in COUNTER_TYPES if name not in _OPTIONAL_COUNTERS]
 
 
 def run_to_plain(state: RunState) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -60,6 +82,8 @@ def run_to_plain(state: RunState) -> tuple[dict[str, Any], dict[str, NDArray[Any
         "mistakes": np.array(state.mistakes, np.int64).reshape(len(state.mistakes), len(state.counters)),
         "validation_error": np.array(state.validation_error, np.float64),
     }
+    if state.updates_right_rows:
+        arrays["updates"] = np.array(state.pass_updates, np.int64).reshape(arrays["mistakes"].shape)
     if state.feature_ranges is not None:
         arrays["spread"] = state.feature_ranges
     return header, arrays
@@ -77,13 +101,14 @@ def run_from_plain(fields: StrictFields, arrays: StrictArrays, records: int, d: 
         "feature_ranges": arrays.take("spread", "f8", (d,)) if fields.flag("spread") else None,
         "passes": passes,
         "mistakes": list(arrays.take("mistakes", "i8", (passes, records))),
+        "pass_updates": list(arrays.take("updates", "i8", (passes, records))) if arrays.has("updates") else [],
         "validation_error": arrays.take("validation_error", "f8", (None,)).tolist(),
     }
 
 
 def check_run(state: RunState, n_classes: int) -> None:
     """Raise a ValueError unless counters and history are such as a run may leave behind."""
-    _check_counters(state.counters, n_classes)
+    _check_counters(state, n_classes)
     counters, ranges, label = state.counters, state.feature_ranges, state.leading_label
     require(state.n_features > 0, "there are no features.")
     require(not state.direct or n_classes > 2, "classes compete directly only where there are more than two.")
@@ -94,18 +119,27 @@ def check_run(state: RunState, n_classes: int) -> None:
     require(len(errors) <= state.passes, "there are more validation errors than passes.")
     history = np.array(state.mistakes, np.int64)
     require((history >= -1) & (history <= LARGEST), "the mistakes by pass are out of range.")
+    updates = np.array(state.pass_updates, np.int64)
+    require(len(updates) == (len(history) if state.updates_right_rows else 0), "the updates by pass are missing.")
+    require((updates >= -1) & (updates <= LARGEST), "the updates by pass are out of range.")
+    require(not len(updates) or ((updates < 0) == (history < 0)), "the updates by pass are out of range.")
     clean = (counters["mistakes"] == 0) & (counters["lowest"] > 0)
     require(~state.done | clean, "the counters are out of range.")
 
 
-def _check_counters(counters: NDArray[np.void], n_classes: int) -> None:
+def _check_counters(state: RunState, n_classes: int) -> None:
     """Raise a ValueError where a counter is out of its range."""
+    counters = state.counters
     require(counters["target"] == (np.arange(len(counters)) if n_classes != 2 else 1), "a class has a wrong number.")
     wrong = "the counters are out of range."
     require(are_counts(counters["visits"]), wrong)
-    for name in ("updates", "mistakes", "last_change", "longest"):
+    for name in ("updates", "mistakes", "pass_updates", "last_change", "longest"):
         require(are_counts(counters[name], counters["visits"]), wrong)
-    require(counters["mistakes"] <= counters["updates"], wrong)
+    require(counters["pass_updates" if state.updates_right_rows else "mistakes"] <= counters["updates"], wrong)
+    require(are_counts(counters["epoch"], counters["visits"]), wrong)
+    for name in ("start2", "excess2", "max_step"):
+        require((counters[name] >= 0) & np.isfinite(counters[name]), wrong)
+    require(counters["excess2"] >= counters["start2"], wrong)
     require(counters["limit"] >= -1, wrong)
     for name in ("step_sum", "step_square_sum", "radius2", "max_step_norm2"):
         require(counters[name] >= 0, wrong)

@@ -17,6 +17,7 @@ from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.starting_weights import Weights
 from rosenblatt.training.starts import first_state, new_state, not_precomputed
 
 
@@ -36,9 +37,12 @@ def train(
     *,
     start: Start | None = None,
     resumed: Checkpoint | None = None,
+    given: Weights | None = None,
     threads: int = 1,
 ) -> Outcome:
     """Train on a source, from zero, from ``start`` or from a checkpoint, and return how the run ended.
+
+    ``given`` are weights and biases that a new run begins with instead of zero.
 
     ``keep`` gets the run when it has ended or was interrupted, never one that failed. A stream in which a class turns
     up that its first block does not have is begun again with all classes.
@@ -50,7 +54,7 @@ def train(
         if isinstance(source, Streamed) and source.rereadable and start is None and len(source.classes) < 2:
             source.read_classes()
             check_two_classes(source.classes.tolist())
-        run = _new_run(source, options, observers, start, resumed, threads)
+        run = _new_run(source, options, observers, start, resumed, given, threads)
         try:
             outcome = run.run()
         except NewClass as found:
@@ -76,6 +80,7 @@ def _new_run(
     observers: Sequence[Observer],
     start: Start | None,
     resumed: Checkpoint | None,
+    given: Weights | None,
     threads: int,
 ) -> TrainingRun:
     best, current = None, None
@@ -91,7 +96,7 @@ def _new_run(
             best = replace(start.best)
         source.set_classes(known)
     else:
-        state = first_state(source, options)
+        state = first_state(source, options, given)
     warm = start is not None and resumed is None
     return TrainingRun(state, source, options, observers, threads=threads, warm=warm, best=best, resumed=current)
 

@@ -34,6 +34,10 @@ class Updates(NamedTuple):
         """Return how many of all ``visits`` the weights made by each update survived."""
         return np.diff(self.visits, append=visits)
 
+    def before_first(self, visits: float) -> float:
+        """Return how many of all ``visits`` the weights at the start survived."""
+        return float(self.visits[0]) if len(self.visits) else visits
+
     def some(self, which: NDArray[np.bool_]) -> Updates:
         """Return the updates for which ``which`` is true."""
         return Updates(*(part[which] for part in self))  # type: ignore[arg-type]
@@ -78,6 +82,8 @@ class UpdateLog:
     chunks: list[list[Updates]]
     n_classes: int
     """Number of classes where they compete directly, else 0."""
+    start: tuple[Floats, Floats] | None = None
+    """The weights and biases that the run began with, None for zero; features that came later are left out."""
     _pending: tuple[Any, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
     """A matrix and updates on its rows that are not stored yet: a further pass may need the same rows."""
 
@@ -131,6 +137,13 @@ class UpdateLog:
                 block.resize((block.shape[0], width))
             return sp.vstack(blocks, format="csr", dtype=np.float64)
         return np.concatenate(self.blocks, dtype=np.float64)
+
+    def start_weights(self, d: int) -> tuple[Floats, Floats] | None:
+        """Return the weights of ``d`` features and the biases that the run began with, None for zero."""
+        if self.start is None:
+            return None
+        w, b = self.start
+        return np.pad(w, ((0, 0), (0, d - w.shape[1]))), b
 
     def updates(self, k: int) -> Updates:
         """Return all updates of classifier ``k``."""

@@ -24,33 +24,64 @@ def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
     Where one of them is too small for its sign to be certain, the run is gone through once more and the sign
     is taken from the weights themselves. A voter whose activation is exactly zero abstains.
     """
-    columns = len(state.w)
-    out = np.zeros((rows.n, columns))
+    out = np.zeros((rows.n, len(state.w)))
     log.store()
-    if not log.blocks:
-        return out
+    runs = [log.updates(k) for k in range(len(state.counters))]
+    first = log.start_weights(rows.d)
+    if first is not None:
+        _add_first_votes(state, runs, first, rows, out)
+    if log.blocks:
+        _add_votes(state, log, runs, first, rows, out)
+    return out / np.maximum(state.visits, 1.0)
+
+
+def _add_first_votes(
+    state: LinearState, runs: list[Updates], first: tuple[Floats, Floats], rows: RowMatrix, out: Floats
+) -> None:
+    """Let the weights that the run began with vote, for the visits before the first update."""
+    counts = np.array([run.before_first(visits) for run, visits in zip(runs, state.counters["visits"], strict=True)])
+    if state.direct:
+        best, tied = best_classes(rows, *first)
+        out[~tied, best[~tied]] += counts[0]
+    else:
+        out += np.sign(activations(rows, *first)) * counts
+
+
+def _add_votes(
+    state: LinearState,
+    log: UpdateLog,
+    runs: list[Updates],
+    first: tuple[Floats, Floats] | None,
+    rows: RowMatrix,
+    out: Floats,
+) -> None:
+    """Let the weights after each update vote."""
     stored = log.rows()
     if sp.issparse(stored):
         stored = pad_columns(stored, rows.d)  # columns may have come up after the last update
-    whole = _whole_numbers(stored) and _whole_numbers(rows.matrix)
+    whole = all(map(_whole_numbers, (stored, rows.matrix, *(first or ()))))
     one = float(state.fit_intercept)
     stored_lengths, row_lengths = _row_lengths(stored, one), _row_lengths(rows.matrix, one)
     chunk = max(1, _PRODUCT_BYTES // (8 * stored.shape[0]))
-    runs = [log.updates(k) for k in range(len(state.counters))]
     for start in range(0, rows.n, chunk):
-        part = rows.matrix[start : start + chunk].astype(np.float64)
+        stop = min(start + chunk, rows.n)
+        part = rows.matrix[start:stop].astype(np.float64)
+        firsts = np.zeros((stop - start, len(state.w)))
+        if first is not None:
+            firsts = activations(rows, *first, start, stop)
         products = np.ascontiguousarray(_products(part, stored))
-        lengths = row_lengths[start : start + chunk]
+        lengths = row_lengths[start:stop]
         for k, run in enumerate(runs):
             counts = run.survival(float(state.counters["visits"][k]))
-            slack = _slack(run, stored_lengths, rows.d)
+            slack = _slack(run, stored_lengths, rows.d, float(np.sqrt(state.counters["start2"][k])))
             exact = whole and _whole_numbers(run.steps) and _exactly_summed(slack, lengths)
             slack = np.zeros_like(slack) if exact else slack
-            target = out[start : start + chunk] if state.direct else out[start : start + chunk, k]
-            doubts = _count(state, run, counts, products, slack, lengths, one, target, keep=not exact)
+            target = out[start:stop] if state.direct else out[start:stop, k]
+            began = firsts if state.direct else np.ascontiguousarray(firsts[:, k])
+            doubts = _count(state, run, counts, products, began, slack, lengths, one, target, keep=not exact)
             if len(doubts):
-                _settle_doubts(state, run, counts, stored, part, one, doubts, target)
-    return out / np.maximum(state.visits, 1.0)
+                own = None if first is None else first if state.direct else (first[0][k : k + 1], first[1][k : k + 1])
+                _settle_doubts(state, run, counts, stored, own, part, one, doubts, target)
 
 
 def _products(X: Matrix, stored: Matrix) -> Floats:
@@ -59,12 +90,13 @@ def _products(X: Matrix, stored: Matrix) -> Floats:
     return products.toarray() if sp.issparse(products) else np.asarray(products)
 
 
-def _slack(run: Updates, lengths: Floats, d: int) -> Floats:
+def _slack(run: Updates, lengths: Floats, d: int, start: float) -> Floats:
     """Return, for each voter, twice the rounding error of its activation on a row of length 1.
 
-    Products, running sums and the updates of the weights themselves round at most ``d + 2 v + 6`` times.
+    ``start`` is at least the length of the weights that the run began with. Products, running sums and the
+    updates of the weights themselves round at most ``d + 2 v + 6`` times.
     """
-    sizes = np.cumsum(np.abs(run.steps) * lengths[run.members])
+    sizes = start + np.cumsum(np.abs(run.steps) * lengths[run.members])
     roundings = d + 2.0 * np.arange(len(sizes)) + 6.0
     return 2.02 * HALF_ULP * roundings * sizes + 1e-290
 
@@ -94,6 +126,7 @@ def _count(
     run: Updates,
     counts: Floats,
     products: Floats,
+    firsts: Floats,
     slack: Floats,
     lengths: Floats,
     one: float,
@@ -105,7 +138,7 @@ def _count(
     while True:
         doubts = np.empty((room, 2), np.int64)
         added = np.zeros_like(target)
-        shared = (run.steps, counts, slack, lengths, one)
+        shared = (firsts, run.steps, counts, slack, lengths, one)
         if state.direct:
             scores = np.empty(len(state.w))
             found = kernels.count_direct_votes(
@@ -125,6 +158,7 @@ def _settle_doubts(
     run: Updates,
     counts: Floats,
     stored: Matrix,
+    first: tuple[Floats, Floats] | None,
     part: Matrix,
     one: float,
     doubts: NDArray[np.int64],
@@ -133,6 +167,8 @@ def _settle_doubts(
     """Add the votes of the pairs in doubt, by going through the run and asking the weights themselves."""
     w = np.zeros((len(state.w) if state.direct else 1, stored.shape[1]))
     b = np.zeros(len(w))
+    if first is not None:
+        w[:, : first[0].shape[1]], b[:] = first
     voters, starts = np.unique(doubts[:, 1], return_index=True)
     groups = dict(zip(voters.tolist(), np.split(doubts[:, 0], starts[1:]), strict=True))
     for v in range(int(voters[-1]) + 1):

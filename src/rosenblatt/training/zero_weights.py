@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.kernels.pass_arguments import MarginRule, PerceptronRule
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.outcome import Outcome
 from rosenblatt.training.rows import Matrix
@@ -31,7 +32,9 @@ class ZeroWeights(Observer):
     def on_start(self, run: TrainingRun) -> None:
         """Note whether all updates will be of this run; one that goes on from a checkpoint has them behind it."""
         resumed = run.resumed and not run.options.warm_start
-        self._from_zero = resumed or not run.state.counters["updates"].any()
+        counters = run.state.counters
+        moved = counters["updates"].any() or counters["start2"].any()
+        self._from_zero = isinstance(run.state.rule, PerceptronRule | MarginRule) and (resumed or not moved)
 
     def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
         """Look at the weights and, where they are zero, at the rows."""
@@ -44,9 +47,10 @@ class ZeroWeights(Observer):
 
 
 def came_to_zero(state: LinearState) -> NDArray[np.bool_]:
-    """Return which classifiers have made updates and have weights of zero, the bias included."""
+    """Return which classifiers began with weights of zero, the bias included, and have them again after updates."""
     long = np.column_stack([state.w, state.b]).reshape(len(state.counters), -1)
-    zero: NDArray[np.bool_] = ~long.any(axis=1) & (state.counters["step_sum"] > 0)
+    moved = (state.counters["step_sum"] > 0) & (state.counters["start2"] == 0)
+    zero: NDArray[np.bool_] = ~long.any(axis=1) & moved
     return zero
 
 

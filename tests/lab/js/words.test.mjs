@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Replay } from "../../../src/rosenblatt/lab/page/replay.js";
-import { counted, exact, number, sentence, vector } from "../../../src/rosenblatt/lab/page/words.js";
+import { sentence } from "../../../src/rosenblatt/lab/page/sentences.js";
+import { counted, exact, number, vector } from "../../../src/rosenblatt/lab/page/words.js";
 
 test("numbers have four digits that count and real minus signs", () => {
   const told = [[0, "0"], [-0.5, "−0.5"], [1 / 3, "0.3333"], [12345.6, "12,346"], [-1e-4, "−1.00e−4"], [1e6, "1,000,000"]];

@@ -2,9 +2,9 @@
 
 import { IS_RECORDING, ask, faultWords, recording } from "./questions.js";
 import { Replay } from "./replay.js";
+import { sentence } from "./sentences.js";
 import { DEFAULTS, History, asksForRun } from "./state.js";
 import { stillness } from "./theme.js";
-import { sentence } from "./words.js";
 
 /** @typedef {import("./types.d.ts").State} State */
 /** @typedef {import("./types.d.ts").Scene} Scene */
@@ -239,7 +239,7 @@ export class App {
   step(direction, by = this.stepBy) {
     if (!this.replay) return;
     const t = this.replay.step(this.at, by, direction);
-    this.go(t, { animate: direction > 0 && this.replay.at(t).mistake && t !== this.at });
+    this.go(t, { animate: direction > 0 && this.replay.at(t).updated && t !== this.at });
   }
 
   /** Play from here, or from the start if the run is at its end. */

@@ -4,6 +4,7 @@ import { createBrushes } from "./brushes.js";
 import { button, checkbox, choice, make, numberField } from "./dom.js";
 import { LESSONS } from "./lessons.js";
 import { createMore } from "./more.js";
+import { createParameters } from "./parameters.js";
 import { ask, faultWords } from "./questions.js";
 import { DEFAULTS } from "./state.js";
 import { FEATURE_NAMES, LEARNER_NAMES, ORDER_NAMES } from "./words.js";
@@ -103,7 +104,7 @@ async function openPreset(app, name) {
   }
 }
 
-/** The feature builder, or the kernel's numbers. @param {App} app */
+/** The feature builder, and the numbers of the learner. @param {App} app */
 function createFeatures(app) {
   const boxes = Object.entries(FEATURE_NAMES).map(([name, title]) => {
     const box = checkbox(title, (checked) => {
@@ -118,29 +119,20 @@ function createFeatures(app) {
   bias.input.id = "bias";
   const linear = make("div", { className: "row features", role: "group", "aria-label": "Features" }, "features");
   linear.append(...boxes.map(({ label }) => label));
-  const kernel = choice({ rbf: "rbf", poly: "polynomial" }, (value) => app.change({ kernel: /** @type {any} */ (value) }), { id: "kernel" });
-  const gamma = numberField("gamma", 0.001, 1000, "any", (value) => app.change({ gamma: value }));
-  const degree = numberField("degree", 1, 9, "1", (value) => app.change({ degree: Math.trunc(value) }));
-  const kernels = make("div", { className: "row features", role: "group", "aria-label": "Kernel" });
-  kernels.append(make("label", {}, "kernel", kernel), gamma.label, degree.label);
-  const element = make("div", { className: "row extra" }, linear, bias.label, kernels);
+  const parameters = createParameters(app);
+  const element = make("div", { className: "row extra" }, linear, bias.label, parameters.element);
   return {
     element,
     /** @param {Scene} scene */
-    update({ state }) {
+    update(scene) {
+      const { state } = scene;
       element.hidden = state.hide.includes("learner");
       linear.hidden = state.learner === "circle" || state.learner === "kernel";
       bias.label.hidden = state.learner === "kernel";
-      kernels.hidden = state.learner !== "kernel";
-      degree.label.hidden = state.kernel !== "poly";
       for (const { name, input } of boxes) input.checked = state.features.includes(name);
       bias.input.checked = state.bias;
-      for (const field of [bias.input, kernel, gamma.input, degree.input, ...boxes.map(({ input }) => input)]) {
-        field.disabled = app.isRecording;
-      }
-      set(kernel, state.kernel);
-      gamma.show(state.gamma);
-      degree.show(state.degree);
+      for (const field of [bias.input, ...boxes.map(({ input }) => input)]) field.disabled = app.isRecording;
+      parameters.update(scene);
     },
   };
 }

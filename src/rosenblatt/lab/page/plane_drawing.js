@@ -38,6 +38,7 @@ export function drawPlane(picture, frame, scene, boundary) {
   if (shows("hulls")) drawHulls(picture, frame, scene);
   if (shows("radius")) drawRadius(picture, frame, scene);
   if (shows("strip")) drawStrip(picture, frame, scene);
+  if (run.rule && moment.k && !proving) drawThreshold(picture, frame, run, shown);
   if (shows("margins")) drawMargins(picture, frame, scene, shown);
   const other = { stroke: colors().ink, width: 1.5, dash: [8, 4] };
   if (shows("average") && run.kind === "linear" && moment.k) {
@@ -61,7 +62,7 @@ export function predicting({ state, run, replay, moment, beat }) {
   if (!moment || !replay || run?.kind === "kernel" || state.learner === "voted") return "sum";
   if (state.learner === "averaged") return moment.average;
   if (state.learner === "pocket") return replay.pocket(moment.t) ?? moment;
-  if (beat === null || !moment.mistake) return moment;
+  if (beat === null || !moment.updated) return moment;
   const share = Math.max(0, beat - 2);
   const { before } = moment;
   return {
@@ -151,6 +152,21 @@ function drawStrip(picture, frame, { run }) {
   picture.text(x + (right ? -8 : 8), y + 16, `u, γ = ${number(bound.gamma)}`, { anchor: right ? "right" : "left" });
 }
 
+/** Draw the two lines up to which a point makes updates. @param {Picture} picture @param {Frame} frame @param {import("./types.d.ts").Run} run @param {Weights | "sum"} shown */
+function drawThreshold(picture, frame, { names, rule }, shown) {
+  const line = shown === "sum" ? null : lineOf(names, shown);
+  if (!rule?.threshold || !line) return;
+  const [w1, w2, b] = line;
+  const look = { stroke: colors().ink, width: 1, dash: [2, 4] };
+  for (const side of [1, -1]) drawEdge(picture, frame, w1, w2, b - side * rule.threshold, look);
+  const ends = lineInBox(w1, w2, b - rule.threshold, frame.box);
+  if (!ends) return;
+  const [x, y] = frame.pixel([0.92 * ends[0][0] + 0.08 * ends[1][0], 0.92 * ends[0][1] + 0.08 * ends[1][1]]);
+  const right = x > frame.size - 56 || (w1 < 0 && x > 56); // on the side away from the boundary, where there is room
+  const at = /** @type {const} */ ([x + (right ? -8 : 8), Math.min(Math.max(16, y + (w2 < 0 ? 14 : -6)), frame.size - 8)]);
+  picture.text(...at, `a = ${number(rule.threshold)}`, { anchor: right ? "right" : "left" });
+}
+
 /** Draw the margins of a line that has every point on its side. @param {Picture} picture @param {Frame} frame @param {Scene} scene @param {Weights | "sum"} shown */
 function drawMargins(picture, frame, { run }, shown) {
   if (!run || shown === "sum") return;
@@ -182,21 +198,24 @@ function drawArrows(picture, frame, { state, run, moment, beat }, shown) {
   const tip = (/** @type {XY} */ w) =>
     /** @type {XY} */ ([start[0] + (w[0] / part) * frame.scale, start[1] - (w[1] / part) * frame.scale]);
   const leaves = (/** @type {XY} */ w) => tip(w).some((place) => place < 16 || place > frame.size - 16);
+  const longest = Math.max(Math.hypot(...from), Math.hypot(...to)) * frame.scale;
+  while (run.rule && longest && longest / part < 32 && part > 1e-9) part /= 2; // their steps may be small
   while ((leaves(from) || leaves(to)) && part < 1e9) part *= 2;
-  const moving = beat !== null && moment.mistake && last;
+  const moving = beat !== null && moment.updated && last;
   if (moving) drawBeat(picture, frame, moment, beat, tip(from), tip(to));
   if (!state.show.includes("arrow") && !moving) return;
   const [x, y] = tip(moving ? from : to);
   picture.arrow(...start, x, y, { stroke: colors().ink, width: 2 });
   if (Math.hypot(x - start[0], y - start[1]) > 12) {
     const name = { averaged: "average w", pocket: "pocket w" }[/** @type {string} */ (state.learner)] ?? "w";
-    const text = part > 1 ? `${name} / ${part.toLocaleString("en")}` : name;
+    const larger = part < 1 ? `${(1 / part).toLocaleString("en")} ` : "";
+    const text = part > 1 ? `${name} / ${part.toLocaleString("en")}` : `${larger}${name}`;
     picture.text(x + 8, y - 4, text, { size: 15, fill: colors().ink });
   }
 }
 
 /**
- * Draw the first two beats of an update: the band from the mistaken point to the line, and y x at the tip of w.
+ * Draw the first two beats of an update: the band from the point to the line, and the step along y x at the tip of w.
  * @param {Picture} picture @param {Frame} frame @param {import("./types.d.ts").Moment} moment @param {number} beat @param {XY} from @param {XY} to
  */
 function drawBeat(picture, frame, moment, beat, from, to) {
@@ -215,7 +234,9 @@ function drawBeat(picture, frame, moment, beat, from, to) {
   const share = Math.min(1, beat - 1);
   const [dx, dy] = [(to[0] - from[0]) * share, (to[1] - from[1]) * share];
   picture.arrow(...from, from[0] + dx, from[1] + dy, look);
-  if (share > 0.4) picture.text(from[0] + dx + 8, from[1] + dy + 14, moment.sign > 0 ? "+ x" : "− x", { fill: colors().accent });
+  const size = moment.step === 1 ? "" : `${number(moment.step)} `;
+  const what = `${moment.sign > 0 ? "+" : "−"} ${size}${moment.variance ? "S x" : "x"}`;
+  if (share > 0.4) picture.text(from[0] + dx + 8, from[1] + dy + 14, what, { fill: colors().accent });
 }
 
 /**
@@ -232,8 +253,9 @@ export function drawPoints(picture, frame, { state, replay, moment, run }, selec
   });
   const visited = moment && state.panel !== "vc" ? state.points[moment.number] : undefined;
   if (visited && moment) {
-    const color = moment.mistake ? colors().accent : colors().ink;
-    picture.circle(...frame.pixel(visited), 12, { stroke: color, width: moment.mistake ? 2.5 : 1.5 });
+    const color = moment.updated ? colors().accent : colors().ink;
+    const dash = moment.updated && !moment.mistake ? [5, 3] : undefined; // right, but by too little
+    picture.circle(...frame.pixel(visited), 12, { stroke: color, width: moment.updated ? 2.5 : 1.5, dash });
   }
   const chosen = state.points[selected];
   if (chosen) {

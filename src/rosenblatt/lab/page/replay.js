@@ -1,4 +1,4 @@
-/** A run, moment by moment. Nothing is decided here: which visits were mistakes comes with the run. */
+/** A run, moment by moment. Nothing is decided here: which visits made updates, and by what steps, comes with the run. */
 
 /** @typedef {import("./types.d.ts").Run} Run */
 /** @typedef {import("./types.d.ts").Moment} Moment */
@@ -13,6 +13,22 @@ export function dot(u, v) {
   let sum = 0;
   for (let i = 0; i < u.length; i++) sum += u[i] * v[i];
   return sum;
+}
+
+/** @param {Weights | undefined} one @param {Weights} other */
+function same(one, other) {
+  return one !== undefined && one.b === other.b && one.w.every((value, i) => value === other.w[i]);
+}
+
+/** Return how many of some visits, in order, are at most t. @param {number[]} visits @param {number} t */
+function countUntil(visits, t) {
+  let [low, high] = [0, visits.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (visits[middle] <= t) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** All weights of a run, made by adding up its updates; `at(t)` is the moment after t visits. */
@@ -33,25 +49,51 @@ export class Replay {
     this.weights = [{ w: new Array(d).fill(0), b: 0 }];
     /** @type {Weights[]} What CIML's Algorithm 7 caches for the average, after each update. */
     this.cached = [{ w: new Array(d).fill(0), b: 0 }];
-    for (const visit of run.updates) this.#add(visit);
+    /** @type {Weights[] | null} Variances of the weights after each update, where a learner has them. */
+    this.variances = run.rule?.kind === "arow" ? [{ w: new Array(d).fill(1), b: 1 }] : null;
+    /** The visits that were mistakes, counted from 1. */
+    this.mistakes = run.rule ? run.rule.mistakes.map((visit) => visit + 1) : this.updates;
+    run.updates.forEach((visit, k) => this.#add(visit, this.sizeOf(k)));
   }
 
-  /** @param {number} visit */
-  #add(visit) {
+  /** Return the size of the step of an update, from 0. @param {number} k */
+  sizeOf(k) {
+    return this.run.rule ? this.run.rule.steps[k] : 1;
+  }
+
+  /** @param {number} visit @param {number} size */
+  #add(visit, size) {
     const place = this.run.visits[visit];
-    const [x, y] = [this.run.features[place], this.run.signs[place]];
+    const step = this.run.signs[place] * size;
     const last = this.weights[this.weights.length - 1];
     const cache = this.cached[this.cached.length - 1];
-    const bias = this.bias ? y : 0;
-    this.weights.push({ w: last.w.map((value, i) => value + y * x[i]), b: last.b + bias });
-    this.cached.push({ w: cache.w.map((value, i) => value + y * visit * x[i]), b: cache.b + visit * bias });
+    const { w: x, b: one } = this.#towards(this.run.features[place]);
+    this.weights.push({ w: last.w.map((value, i) => value + step * x[i]), b: last.b + step * one });
+    this.cached.push({ w: cache.w.map((value, i) => value + step * visit * x[i]), b: cache.b + step * visit * one });
+  }
+
+  /** Return what an update adds for each unit of its step: the point, or what the variances, which shrink, let through of it. @param {number[]} x @returns {Weights} */
+  #towards(x) {
+    const one = this.bias ? 1 : 0;
+    if (!this.variances) return { w: x, b: one };
+    const { w, b } = this.variances[this.variances.length - 1];
+    const r = this.run.rule?.r ?? 1;
+    const v = this.run.rule?.row_variances?.[this.variances.length - 1] ?? 1;
+    const inverse = 1 / (v + r);
+    const moved = { w: w.map((value, i) => value * x[i]), b: b * one };
+    // as the library does it, rounding by rounding
+    const shrunk = (/** @type {number} */ s, /** @type {number} */ t, /** @type {number} */ feature) =>
+      feature === 0 ? s : s * Math.min((Math.max(v - t * feature, 0) + r) * inverse, 1);
+    this.variances.push({ w: w.map((s, i) => shrunk(s, moved.w[i], x[i])), b: shrunk(b, moved.b, one) });
+    return moved;
   }
 
   /** Whether the weights at the end are those of the library, bit for bit. */
   get agrees() {
-    const { w, b } = this.weights[this.weights.length - 1];
     if (this.run.kind === "kernel") return true;
-    return w.every((value, i) => value === this.run.w[i]) && b === this.run.b;
+    const variance = this.run.rule?.variance;
+    const known = !variance || same(this.variances?.at(-1), variance);
+    return known && same(this.weights[this.weights.length - 1], this.run);
   }
 
   /**
@@ -59,13 +101,7 @@ export class Replay {
    * @param {number} t
    */
   updatesAfter(t) {
-    let [low, high] = [0, this.updates.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.updates[middle] <= t) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return countUntil(this.updates, t);
   }
 
   /**
@@ -76,9 +112,10 @@ export class Replay {
   at(t) {
     const { run } = this;
     const k = this.updatesAfter(t);
-    const mistake = k > 0 && this.updates[k - 1] === t;
-    const now = this.weights[k];
-    const before = mistake ? this.weights[k - 1] : now;
+    const updated = k > 0 && this.updates[k - 1] === t;
+    const mistakes = countUntil(this.mistakes, t);
+    const [now, variance] = [this.weights[k], this.variances?.[k] ?? null];
+    const last = updated ? k - 1 : k;
     const place = t > 0 ? run.visits[t - 1] : -1;
     const x = place < 0 ? [] : run.features[place];
     const sign = place < 0 ? 0 : run.signs[place];
@@ -92,10 +129,15 @@ export class Replay {
       number: place < 0 ? -1 : run.rows[place],
       sign,
       x,
-      mistake,
-      activation: place < 0 ? 0 : sign * this.score(place, mistake ? k - 1 : k),
+      updated,
+      step: updated ? this.sizeOf(k - 1) : 0,
+      mistake: mistakes > 0 && this.mistakes[mistakes - 1] === t,
+      mistakes,
+      activation: place < 0 ? 0 : sign * this.score(place, last),
       ...now,
-      before,
+      before: this.weights[last],
+      variance,
+      varianceBefore: this.variances?.[last] ?? null,
       average: { w: now.w.map((value, i) => value - cache.w[i] / visits), b: now.b - cache.b / visits },
       survived: t - (k ? this.updates[k - 1] - 1 : 0),
     };

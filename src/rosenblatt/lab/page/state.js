@@ -16,6 +16,10 @@ export const DEFAULTS = {
   degree: 2,
   gamma: 1,
   coef0: 1,
+  margin: 1,
+  C: 1,
+  loss: "hinge",
+  r: 10,
   passes: 100,
   updates: 1000,
   view: [0, 0, 5],
@@ -34,8 +38,8 @@ export const LARGEST = 1e6;
 
 /** The fields that decide what is learned; a change of any other needs no new run. */
 const LEARNED = [
-  "points", "learner", "features", "bias", "order", "seed", "picks", "kernel", "degree", "gamma", "coef0", "passes",
-  "updates",
+  "points", "learner", "features", "bias", "order", "seed", "picks", "kernel", "degree", "gamma", "coef0", "margin",
+  "C", "loss", "r", "passes", "updates",
 ];
 
 /** Fields that undo leaves alone: they say where one looks, not what is there. So does the view, if all is in sight. */

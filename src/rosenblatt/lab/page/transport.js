@@ -3,8 +3,9 @@
 import { choice, make, setText } from "./dom.js";
 import { icon, iconButton } from "./icons.js";
 import { Picture, fit, paint } from "./picture.js";
+import { sentence } from "./sentences.js";
 import { colors } from "./theme.js";
-import { counted, sentence } from "./words.js";
+import { counted } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./types.d.ts").Scene} Scene */
@@ -83,7 +84,7 @@ function placeWords({ replay, moment, run }) {
   return `${update} · pass ${moment.pass} · example ${moment.t - before}`;
 }
 
-/** Draw the bar with a tick at each mistake and a longer one at the end of each pass. @param {HTMLCanvasElement} canvas @param {Scene} scene */
+/** Draw the bar with a tick at each update, shorter where the point was right, and a longer one at the end of each pass. @param {HTMLCanvasElement} canvas @param {Scene} scene */
 function drawScrub(canvas, { replay, moment, run }) {
   const { width, height } = fit(canvas);
   const picture = new Picture(width, height);
@@ -92,13 +93,16 @@ function drawScrub(canvas, { replay, moment, run }) {
   if (replay && moment && run && replay.visits) {
     const at = (/** @type {number} */ t) => left + ((right - left) * t) / replay.visits;
     for (const end of run.passes) picture.line(at(end), middle - 3, at(end), middle + 3, { stroke: colors().quiet, width: 1 });
+    const mistakes = new Set(replay.mistakes);
+    /** @type {Map<number, number>} The height of the tick at each pixel. */
+    const ticks = new Map();
     let last = -9;
     for (const update of replay.updates) {
-      const x = Math.round(at(update));
-      if (x - last < 2) continue;
-      picture.line(x, middle - 9, x, middle - 2, { stroke: colors().quiet, width: 1 });
+      const x = Math.round(at(update)) - last < 2 ? last : Math.round(at(update));
+      ticks.set(x, Math.max(ticks.get(x) ?? 0, mistakes.has(update) ? 9 : 5));
       last = x;
     }
+    for (const [x, high] of ticks) picture.line(x, middle - high, x, middle - 2, { stroke: colors().quiet, width: 1 });
     picture.line(left, middle, at(moment.t), middle, { stroke: colors().ink, width: 3 });
     picture.circle(at(moment.t), middle, 7, { fill: colors().ink, stroke: colors().surface, width: 2 });
   }

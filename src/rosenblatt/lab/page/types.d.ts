@@ -1,7 +1,7 @@
 /** What the modules of the page hand to each other. `state.py` and the README of the lab say what the fields mean. */
 
 export type Point = [number, number, 1 | -1] | [number, number, 1 | -1, boolean];
-export type Learner = "perceptron" | "averaged" | "voted" | "pocket" | "restart" | "circle" | "kernel";
+export type Learner = "perceptron" | "averaged" | "voted" | "pocket" | "restart" | "margin" | "pa" | "arow" | "circle" | "kernel";
 export type Order = "fixed" | "once" | "each" | "pick";
 export type Family = "halfspaces" | "discs" | "rectangles";
 
@@ -18,6 +18,10 @@ export interface State {
   degree: number;
   gamma: number;
   coef0: number;
+  margin: number;
+  C: number;
+  loss: "hinge" | "squared_hinge" | "plain";
+  r: number;
   passes: number;
   updates: number;
   view: [number, number, number];
@@ -52,6 +56,24 @@ export interface Bound {
   why: string;
 }
 
+/** How a run goes on whose steps are not all 1, and where points that are right by too little make updates, too. */
+export interface Rule {
+  kind: "margin" | "pa" | "arow";
+  /** The largest y a that makes an update, or for steps of other sizes the y a from which none is made. */
+  threshold: number;
+  /** The size of each update's step. */
+  steps: number[];
+  /** The visits that were mistakes. */
+  mistakes: number[];
+  C: number | null;
+  loss: "hinge" | "squared_hinge" | "plain" | null;
+  r: number | null;
+  /** The variance of each weight at the end. */
+  variance: Weights | null;
+  /** The variance of the row of each update. */
+  row_variances: number[] | null;
+}
+
 /** The answer to `run`. */
 export interface Run {
   waiting: string;
@@ -69,6 +91,8 @@ export interface Run {
   b: number;
   predicting: Weights | null;
   pocket: (Weights & { mistakes: number })[] | null;
+  /** Null where the visits that make updates are the mistakes, and every step is 1. */
+  rule: Rule | null;
   theory: { verdict: Verdict; bound: Bound };
   code: string;
 }
@@ -86,11 +110,19 @@ export interface Moment extends Weights {
   sign: number;
   /** Features of that point. */
   x: number[];
+  /** Whether that visit made an update, by a step of this size; and whether it was a mistake. */
+  updated: boolean;
+  step: number;
   mistake: boolean;
+  /** Mistakes so far. */
+  mistakes: number;
   /** y a of that point before the update. */
   activation: number;
   /** The weights before the last visit. */
   before: Weights;
+  /** Variances of the weights, now and before the last visit; null where there are none. */
+  variance: Weights | null;
+  varianceBefore: Weights | null;
   average: Weights;
   /** Visits since the last update, the one that made it included. */
   survived: number;

@@ -15,10 +15,10 @@ from rosenblatt.training.dual.state import DualPocket, DualState, SupportRows
 from rosenblatt.training.kernel import FUNCTION, KERNELS, MOST_DEGREE, NO_FILE, Kernel
 from rosenblatt.training.run_state import new_counters
 from rosenblatt.training.state_fields import (
-    COUNTER_TYPES,
     TINY,
     are_counts,
     check_run,
+    common_counters,
     counter_array,
     counters_from_plain,
     require,
@@ -66,7 +66,7 @@ def dual_state_to_plain(state: DualState) -> tuple[dict[str, Any], dict[str, NDA
         "rows_seen": int(state.rows_seen),
         "rows": rows,
     }
-    arrays |= {counter_array(name): state.counters[name] for name in COUNTER_TYPES}
+    arrays |= {counter_array(name): state.counters[name] for name in common_counters()}
     arrays |= {"norm2": state.norm2, "supports.numbers": np.array(state.supports.numbers, np.int64)}
     arrays |= updates_to_plain([state.updates_of(k) for k in range(len(state.counters))], "updates.")
     if state.pocket is not None:

@@ -168,7 +168,7 @@ class _SingleCount:
         ones, room = np.ones(len(made.steps)), len(target) if most.any() else 0
         while True:
             doubts, votes = np.empty((room, 2), np.int64), np.zeros(len(target))
-            shared = (made.steps, counts, ones, most, 0.0)
+            shared = (np.zeros(len(target)), made.steps, counts, ones, most, 0.0)
             found = count_votes(self.products, made.members, *shared, votes, doubts)
             if not most.any() or found <= room:
                 break

@@ -7,6 +7,7 @@ import { atMost, chain, squeezeOf } from "./squeeze.js";
 import { drawCosine, drawSqueeze } from "./squeeze_picture.js";
 
 /** @typedef {import("../types.d.ts").Run} Run */
+/** @typedef {import("../types.d.ts").Rule} Rule */
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("./squeeze.js").Squeeze} Squeeze */
 
@@ -46,7 +47,7 @@ function create(root, app) {
 
   return {
     update({ replay, run, moment, waiting, state }) {
-      if (!changed(root, [replay, moment?.k, cosine, whole, state.show, waiting])) return;
+      if (!changed(root, [replay, moment?.k, moment?.mistakes, cosine, whole, state.show, waiting])) return;
       body.hidden = !replay;
       if (!replay || !run || !moment) return setText(headline, waiting || "No run yet.");
       const squeeze = squeezeOf(replay);
@@ -54,12 +55,14 @@ function create(root, app) {
       const near = limit !== null && limit <= 8 * Math.max(squeeze.K, 1);
       const toBound = limit !== null && (whole ?? near) && limit < 1e6;
       const angles = cosine && squeeze.cosine !== null;
-      setText(headline, headlineOf(squeeze, moment.k));
+      setText(headline, headlineOf(squeeze, moment, run.rule));
       setText(why, run.theory.bound.why);
       why.hidden = !why.textContent;
-      showChain(links, chain(squeeze, moment.k));
+      const known = chain(squeeze, moment.k);
+      links.hidden = known.length < 2;
+      showChain(links, known);
       showWords(words, wordsOf(run, replay.bias, squeeze));
-      setText(note, angles ? COSINE_NOTE : noteOf(squeeze));
+      setText(note, angles ? cosineNote(squeeze) : noteOf(squeeze, run.rule));
       angle.hidden = !squeeze.cosine;
       far.hidden = limit === null || limit >= 1e6 || angles;
       radius.hidden = strip.hidden = run.kind === "kernel";
@@ -77,22 +80,32 @@ function create(root, app) {
   };
 }
 
-const COSINE_NOTE =
-  "The proof lifts only the floor √k γ/R. The cosine itself may fall at an update, but never below the floor.";
+/** @param {Squeeze} squeeze */
+function cosineNote({ least, root }) {
+  if (least === null) return "The cosine of the angle between w and u, the direction of largest margin. No floor is proved here.";
+  return `The proof lifts only the floor √k γ/${root}. The cosine itself may fall at an update, but never below the floor.`;
+}
 
-/** @param {Squeeze} squeeze @param {number} k */
-function headlineOf({ bound }, k) {
-  const mistakes = counted(k, "mistake");
+/** @param {Squeeze} squeeze @param {import("../types.d.ts").Moment} moment @param {Rule | null} rule */
+function headlineOf({ bound }, { k, mistakes: wrong }, rule) {
+  const mistakes = rule ? `${counted(k, "update")} (${counted(wrong, "mistake")})` : counted(k, "mistake");
   if (bound === null) return `${mistakes}, and no finite bound`;
   const most = mostMistakes(bound);
   return `${mistakes} of at most ${most < 1e15 ? most.toLocaleString("en") : number(most)}`;
 }
 
-/** @param {Squeeze} squeeze */
-function noteOf({ gamma, along }) {
+/** @param {Squeeze} squeeze @param {Rule | null} rule */
+function noteOf({ gamma, along, most }, rule) {
+  if (most === null && !along) return "‖w‖ after each update: nothing is proved about it.";
+  if (most === null) return "What is left of the proof: w·u, the part of w along the best direction, is at most ‖w‖.";
+  if (rule && gamma === null) return "The upper half of the proof still holds: an update adds at most Q² to ‖w‖².";
   if (gamma === null) return "The upper half of the proof still holds: a mistake adds at most R² to ‖w‖².";
-  const least = `Each mistake adds at least γ to ${along ? "w·u" : "w along the best direction"}`;
+  const least = `Each ${rule ? "update" : "mistake"} adds at least γ to ${along ? "w·u" : "w along the best direction"}`;
   const reason = "since y x·u ≥ γ for every point: that is what a margin of γ means";
+  if (rule) {
+    const upper = `and at most Q² to ‖w‖², since y w·x ≤ ${number(rule.threshold)}`;
+    return `${least}, ${reason}; ${upper}. The room between closes at k = Q²/γ²: no more updates fit.`;
+  }
   return `${least}, ${reason}; and at most R² to ‖w‖², since y w·x ≤ 0. The room between closes at k = R²/γ²: no more mistakes fit.`;
 }
 
@@ -100,7 +113,7 @@ function noteOf({ gamma, along }) {
  * Return where R and γ come from.
  * @param {Run} run @param {boolean} bias @param {Squeeze} squeeze @returns {[string, string][]}
  */
-function wordsOf(run, bias, { R, gamma, longest }) {
+function wordsOf(run, bias, { R, gamma, longest, most, root }) {
   const kernel = run.kind === "kernel";
   const seen = [...run.names.map((name) => FEATURE_NAMES[name] ?? name), ...(bias ? ["1"] : [])].join(", ");
   const far = `the longest point as the learner sees it, (${seen}): point ${run.rows[longest] + 1}`;
@@ -110,6 +123,10 @@ function wordsOf(run, bias, { R, gamma, longest }) {
   /** @type {[string, string][]} */
   const out = [[`R = ${number(R)}`, kernel ? "the longest point in the kernel's space: the largest √K(x, x)" : far]];
   const reached = "a margin in that space, which the run has reached";
+  if (root === "Q" && most !== null) {
+    const why = "√(R² + 2 · margin): an update of a point that is right by up to the margin adds twice that to ‖w‖², besides ‖x‖²";
+    out.push([`Q = ${number(most)}`, why]);
+  }
   if (gamma !== null) out.push([`γ = ${number(gamma)}`, kernel ? reached : wide]);
   return out;
 }

@@ -1,4 +1,4 @@
-/** Training and test error after each pass, for the last weights, their average and their vote. */
+/** Training and test error after each pass, for the last weights, their average and, for perceptrons, their vote. */
 
 import { make, setText } from "../dom.js";
 import { ask, faultWords } from "../questions.js";
@@ -8,7 +8,7 @@ import { Chart, pictureCanvas, show, spread, watcher } from "./chart.js";
 /** @typedef {import("../types.d.ts").Point} Point */
 /** @typedef {import("../types.d.ts").Run} Run */
 /** @typedef {import("../picture.js").Picture} Picture */
-/** @typedef {{last: number[], average: number[], vote: number[]}} Series */
+/** @typedef {{last: number[], average: number[], vote?: number[]}} Series without a vote for learners that have none */
 /** @typedef {{passes: number[], train: Series, test: Series | null, why?: string}} Errors */
 
 /** @type {{name: keyof Series, title: string, dash?: number[], width: number}[]} */
@@ -91,9 +91,14 @@ function create(root, app) {
   };
 }
 
+/** Return the ways to predict that have errors. @param {Errors} errors */
+function ways({ train }) {
+  return HYPOTHESES.filter(({ name }) => train[name]);
+}
+
 /** @param {Errors} errors */
-function noteOf({ test }) {
-  const how = "Solid: the last weights; dashed: their average; dotted: their vote. Click a pass to go there.";
+function noteOf({ train, test }) {
+  const how = `Solid: the last weights; dashed: their average${train.vote ? "; dotted: their vote" : ""}. Click a pass to go there.`;
   return test ? how : `${how} Without points held out there is no test error.`;
 }
 
@@ -123,8 +128,9 @@ function makeTable() {
       setText(heads[0], `training, of ${trained}`);
       setText(heads[1], `test, of ${held}`);
       HYPOTHESES.forEach(({ name }, i) => {
-        setText(rows[i][0], share(errors.train[name][shown], trained));
-        setText(rows[i][1], share(errors.test?.[name][shown], held));
+        lines[i].hidden = !errors.train[name];
+        setText(rows[i][0], share(errors.train[name]?.[shown], trained));
+        setText(rows[i][1], share(errors.test?.[name]?.[shown], held));
       });
       for (const cell of [heads[1], ...rows.map((row) => row[1])]) cell.hidden = !errors.test;
     },
@@ -145,7 +151,9 @@ function percent(value) {
 function draw(picture, errors, where) {
   const { ink, quiet } = colors();
   const series = [errors.train, ...(errors.test ? [errors.test] : [])];
-  const top = Math.max(0.05, ...series.flatMap((one) => HYPOTHESES.flatMap(({ name }) => one[name]))) * 1.08;
+  const drawn = ways(errors);
+  const shares = (/** @type {Series} */ one, /** @type {keyof Series} */ name) => one[name] ?? [];
+  const top = Math.max(0.05, ...series.flatMap((one) => drawn.flatMap(({ name }) => shares(one, name)))) * 1.08;
   const end = Math.max(1, errors.passes[errors.passes.length - 1]);
   const stacked = series.length > 1 && picture.width < 448;
   const [columns, lines] = stacked ? [1, 2] : [series.length, 1];
@@ -158,14 +166,14 @@ function draw(picture, errors, where) {
     const chart = new Chart(picture, room, [0, end], [0, top]);
     picture.text(room.left, room.top - 14, i ? "test error" : "training error", { fill: ink });
     chart.axes({ title: "passes", write: i && !stacked ? () => "" : percent });
-    for (const { name, dash, width } of HYPOTHESES) {
-      chart.curve(one[name].map((value, n) => [errors.passes[n], value]), { stroke: ink, width, dash });
+    for (const { name, dash, width } of drawn) {
+      chart.curve(shares(one, name).map((value, n) => [errors.passes[n], value]), { stroke: ink, width, dash });
       if (end > 12) continue;
-      one[name].forEach((value, n) => picture.circle(chart.x(errors.passes[n]), chart.y(value), 2.5, { fill: ink }));
+      shares(one, name).forEach((value, n) => picture.circle(chart.x(errors.passes[n]), chart.y(value), 2.5, { fill: ink }));
     }
-    const wanted = HYPOTHESES.map(({ name }) => chart.y(one[name][one[name].length - 1]) + 4);
+    const wanted = drawn.map(({ name }) => chart.y(shares(one, name).at(-1) ?? 0) + 4);
     const places = spread(wanted, 15, room.top + 8, room.bottom + 4);
-    HYPOTHESES.forEach(({ title }, n) => picture.text(room.right + 6, places[n], title, { fill: quiet }));
+    drawn.forEach(({ title }, n) => picture.text(room.right + 6, places[n], title, { fill: quiet }));
     chart.now(where);
     return chart;
   });

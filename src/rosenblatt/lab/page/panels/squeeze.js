@@ -1,4 +1,9 @@
-/** The proof of the bound in numbers, after each update: k γ ≤ w·u ≤ ‖w‖ ≤ √k R, in the space that is trained in. */
+/**
+ * The proof of the bound in numbers, after each update: k γ ≤ w·u ≤ ‖w‖ ≤ √k R, in the space that is trained in.
+ *
+ * Where points that are right by up to a margin make updates, Q takes the place of R: Q² = R² + 2 margin. Where steps
+ * differ in size, only w·u ≤ ‖w‖ is left.
+ */
 
 import { dot } from "../replay.js";
 
@@ -9,6 +14,9 @@ import { dot } from "../replay.js";
  * @property {number} R the length of the longest example as the learner sees it
  * @property {number} longest its place
  * @property {number | null} gamma
+ * @property {number | null} least what an update adds to w·u at least: γ, null where steps differ
+ * @property {number | null} most the root of what it adds to ‖w‖² at most: R or Q, null where steps differ
+ * @property {string} root its name, R or Q
  * @property {number | null} bound
  * @property {number[]} length ‖w‖ after each update, the bias included
  * @property {number[] | null} along w·u, where u is known
@@ -38,7 +46,11 @@ function squeeze(replay) {
   const along = u ? replay.weights.map(({ w, b }) => dot(w, u) + b * (ub ?? 0)) : null;
   const cosine = along ? along.map((value, k) => (length[k] ? Math.min(1, value / length[k]) : 0)) : null;
   const R = radius ?? Math.sqrt(squares[longest]);
-  return { K: replay.updates.length, R, longest, gamma, bound, length, along, cosine };
+  const rule = replay.run.rule;
+  const unit = !rule || rule.kind === "margin";
+  const most = unit ? (rule ? Math.sqrt(R * R + 2 * rule.threshold) : R) : null;
+  const [least, root] = [unit ? gamma : null, rule ? "Q" : "R"];
+  return { K: replay.updates.length, R, longest, gamma, least, most, root, bound, length, along, cosine };
 }
 
 /** @param {Replay} replay @param {number[]} x */
@@ -77,12 +89,12 @@ function kernelLengths(replay) {
  * @param {number} k
  * @returns {{name: string, value: number}[]}
  */
-export function chain({ gamma, along, length, R }, k) {
+export function chain({ least, along, length, most, root }, k) {
   return [
-    { name: "kγ", value: gamma === null ? null : k * gamma },
+    { name: "kγ", value: least === null ? null : k * least },
     { name: "w·u", value: along ? along[k] : null },
     { name: "‖w‖", value: length[k] },
-    { name: "√k R", value: Math.sqrt(k) * R },
+    { name: `√k ${root}`, value: most === null ? null : Math.sqrt(k) * most },
   ].filter((link) => link.value !== null).map(({ name, value }) => ({ name, value: Number(value) }));
 }
 

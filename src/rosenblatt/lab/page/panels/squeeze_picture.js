@@ -32,15 +32,16 @@ function stepped(values) {
  * @param {number} end of the axis
  */
 export function drawSqueeze(picture, squeeze, k, end) {
-  const { R, gamma, length, along, bound } = squeeze;
+  const { most, root, least: gamma, length, along, bound } = squeeze;
   const { ink, quiet, faint } = colors();
-  const top = 1.05 * Math.max(Math.sqrt(end) * R, gamma === null ? 0 : end * gamma, 1e-9);
+  const highest = most === null ? Math.max(...length) : Math.sqrt(end) * most;
+  const top = 1.05 * Math.max(highest, gamma === null ? 0 : end * gamma, 1e-9);
   const room = { left: 48, top: 8, right: picture.width - 52, bottom: picture.height - 40 };
   const chart = new Chart(picture, room, [0, end], [0, top]);
-  const upper = sampled(end, (at) => Math.sqrt(at) * R);
+  const upper = (/** @type {number} */ at) => Math.sqrt(at) * (most ?? 0);
   if (gamma !== null) {
     const closes = Math.min(end, bound ?? end);
-    const rim = [...sampled(closes, (at) => Math.sqrt(at) * R), ...sampled(closes, (at) => at * gamma).reverse()];
+    const rim = [...sampled(closes, upper), ...sampled(closes, (at) => at * gamma).reverse()];
     picture.path(rim.map(([x, y]) => [chart.x(x), chart.y(y)]), { fill: faint, alpha: 0.5 }, true);
   }
   chart.axes({ title: "updates k" });
@@ -50,8 +51,8 @@ export function drawSqueeze(picture, squeeze, k, end) {
     picture.text(x - 6, room.bottom - 8, "bound", { anchor: "right" });
   }
   /** @type {[string, number][]} */
-  const ends = [["√k R", Math.sqrt(end) * R]];
-  chart.curve(upper, { stroke: quiet, width: 1.5, dash: [6, 4] });
+  const ends = most === null ? [] : [[`√k ${root}`, upper(end)]];
+  if (most !== null) chart.curve(sampled(end, upper), { stroke: quiet, width: 1.5, dash: [6, 4] });
   if (gamma !== null) {
     chart.curve([[0, 0], [end, end * gamma]], { stroke: quiet, width: 1.5, dash: [2, 3] });
     ends.push(["kγ", end * gamma]);
@@ -89,22 +90,23 @@ function nameWithin(chart, last, length, along) {
  * @param {Squeeze} squeeze
  * @param {number} k
  */
-export function drawCosine(picture, { K, R, gamma, cosine }, k) {
-  if (!cosine || gamma === null) return;
+export function drawCosine(picture, { K, most, root, least, cosine }, k) {
+  if (!cosine) return;
   const { ink, quiet } = colors();
   const end = Math.max(1, K);
   const room = { left: 48, top: 12, right: picture.width - 64, bottom: picture.height - 40 };
   const low = Math.min(0, ...cosine);
   const chart = new Chart(picture, room, [0, end], [low, 1]);
   /** @param {number} at */
-  const floor = (at) => (Math.sqrt(at) * gamma) / R;
+  const floor = (at) => (least === null || most === null ? 0 : (Math.sqrt(at) * least) / most);
+  const lifted = least !== null;
   chart.axes({ title: "updates k", count: 4 });
-  chart.curve(sampled(end, floor), { stroke: quiet, width: 1.5, dash: [2, 3] });
+  if (lifted) chart.curve(sampled(end, floor), { stroke: quiet, width: 1.5, dash: [2, 3] });
   chart.curve(stepped(cosine).slice(1), { stroke: ink, width: 2 });
   const places = spread([cosine[K], floor(end)].map((value) => chart.y(value) + 4), 15, room.top, room.bottom);
   picture.text(room.right + 6, places[0], "cosine", { fill: ink });
-  picture.text(room.right + 6, places[1], "√k γ/R");
-  markNow(chart, k, k ? [cosine[k], floor(k)] : []);
+  if (lifted) picture.text(room.right + 6, places[1], `√k γ/${root}`);
+  markNow(chart, k, k ? [cosine[k], ...(lifted ? [floor(k)] : [])] : []);
 }
 
 /** @param {Chart} chart @param {number} k @param {number[]} values */

@@ -12,6 +12,7 @@ import { counted } from "../words.js";
 const SHOWN_AT_FIRST = 100;
 const CLASSES = { "1": "disc", "-1": "triangle" };
 const HEADS = ["Point", "x", "y", "Class", "Held out", "Times wrong", "Remove"];
+const COUNTED = 5;
 
 /** @type {import("../types.d.ts").Panel} */
 export const table = { id: "table", title: "Points", create: (root, app) => new Table(root, app) };
@@ -36,8 +37,9 @@ class Table {
     this.clear.addEventListener("click", () => app.change({ points: [], picks: [] }));
     const heads = HEADS.map((title) => make("th", { scope: "col" }, make("span", {}, title)));
     const foot = app.isRecording ? null : make("tfoot", {}, this.#newRow());
-    const words = "Points: place, class, and how often each was a mistake so far";
-    const label = make("caption", { className: "unseen" }, words);
+    /** The title of the column that counts, and what the table says of it. */
+    this.counted = /** @type {HTMLElement} */ (heads[COUNTED].firstChild);
+    const label = (this.label = make("caption", { className: "unseen" }));
     const grid = make("table", {}, label, make("thead", {}, make("tr", {}, ...heads)), this.body, foot);
     this.clear.hidden = app.isRecording;
     const top = make("div", { className: "row" }, this.count, this.more, this.clear);
@@ -60,6 +62,9 @@ class Table {
       this.rows.push(new Row(this.rows.length, this));
       this.body.append(this.rows[this.rows.length - 1].element);
     }
+    const many = replay?.run.rule; // these make updates on points that are right, too
+    setText(this.counted, many ? "Updates" : HEADS[COUNTED]);
+    setText(this.label, `Points: place, class, and how often each ${many ? "made an update" : "was a mistake"} so far`);
     const counts = replay && moment ? replay.counts(moment.k) : [];
     /** @type {Map<number, number>} */
     const wrong = new Map(replay?.run.rows.map((number, place) => [number, counts[place]]));

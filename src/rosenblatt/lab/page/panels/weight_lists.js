@@ -6,7 +6,6 @@ import { FEATURE_NAMES, classWords, counted, exact } from "../words.js";
 /** @typedef {import("../types.d.ts").Moment} Moment */
 /** @typedef {import("../replay.js").Replay} Replay */
 
-const LISTS = [["Now", "weights"], ["Average so far", "weights-average"], ["Pocket", "weights-pocket"]];
 /** So many support points are listed. */
 const LISTED = 10;
 
@@ -18,15 +17,26 @@ export function numberLists(root) {
   /** @param {Replay} replay @param {Moment} moment */
   return (replay, moment) => {
     const { names } = replay.run;
-    const pocket = replay.pocket(moment.t);
-    const all = [moment, moment.average, ...(pocket ? [pocket] : [])];
-    if (shape !== `${names} ${all.length}` || !root.contains(cells[0])) {
-      shape = `${names} ${all.length}`;
-      root.replaceChildren(...LISTS.slice(0, all.length).map(([title, id]) => numberList(title, id, names)));
+    const all = listed(replay, moment);
+    const wanted = `${names} ${all.map(({ id }) => id)}`;
+    if (shape !== wanted || !root.contains(cells[0])) {
+      shape = wanted;
+      root.replaceChildren(...all.map(({ title, id }) => numberList(title, id, names)));
       cells = [...root.querySelectorAll("dd")];
     }
-    all.flatMap(({ w, b }) => [...w, b]).forEach((value, i) => setText(cells[i], exact(value)));
+    all.flatMap(({ values: { w, b } }) => [...w, b]).forEach((value, i) => setText(cells[i], exact(value)));
   };
+}
+
+/** Return what is listed at a moment. @param {Replay} replay @param {Moment} moment */
+function listed(replay, moment) {
+  const pocket = replay.pocket(moment.t);
+  return [
+    { title: "Now", id: "weights", values: moment },
+    ...(moment.variance ? [{ title: "Variance of each", id: "weights-variance", values: moment.variance }] : []),
+    { title: "Average so far", id: "weights-average", values: moment.average },
+    ...(pocket ? [{ title: "Pocket", id: "weights-pocket", values: pocket }] : []),
+  ];
 }
 
 /** @param {string} title @param {string} id @param {string[]} names */

@@ -19,6 +19,8 @@ import { numberLists, showSupport } from "./weight_lists.js";
 /** With more points than this, their half-planes are shaded as one. */
 const LAYERS = 80;
 
+const SPREAD = " Dashed: one standard deviation of each weight around w; it shrinks as more is known.";
+
 /** @type {import("../types.d.ts").Panel} */
 export const weights = { id: "weights", title: "Weights", create };
 
@@ -45,7 +47,7 @@ function create(root, _app) {
       if (canvas.hidden) return setText(note, "With one weight there is no picture: the sign of w decides.");
       const { width, height } = canvas.getBoundingClientRect();
       const plan = planOf(replay, moment, width, height);
-      setText(note, noteOf(plan.cone.length > 0, names.length));
+      setText(note, noteOf(plan.cone.length > 0, names.length) + (plan.spread ? SPREAD : ""));
       const label = `The weight space: w is at ${vector(plan.now)} after ${counted(moment.k, "update")}.`;
       show(canvas, label, (picture) => draw(picture, replay, moment, plan));
     },
@@ -91,11 +93,12 @@ function planOf(replay, moment, width, height) {
   const pixel = ([x, y]) => [(x - box[0]) * scale, (box[3] - y) * scale];
   const allowed = constraints(replay, moment);
   const walk = replay.weights.slice(0, moment.k + 1).map(pair);
-  return { box, pixel, allowed, cone: solutions(allowed, box), walk, now: walk[moment.k] };
+  const spread = moment.variance ? pair(moment.variance).map(Math.sqrt) : null;
+  return { box, pixel, allowed, cone: solutions(allowed, box), walk, now: walk[moment.k], spread };
 }
 
 /** @param {Picture} picture @param {Replay} replay @param {Moment} moment @param {ReturnType<typeof planOf>} plan */
-function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now }) {
+function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now, spread }) {
   const { ink, quiet, faint, accent, surface, positive, negative } = colors();
   const frame = corners(box);
   picture.path(frame.map(pixel), { fill: faint, alpha: 0.55 }, true);
@@ -111,6 +114,11 @@ function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now })
   drawAxes(picture, replay, box, pixel);
   if (moment.place >= 0) {
     drawLine(picture, allowed[moment.place], box, pixel, { stroke: moment.sign > 0 ? positive : negative, width: 2.5 });
+  }
+  if (spread) {
+    const turns = Array.from({ length: 96 }, (_, i) => (Math.PI * i) / 48);
+    const rim = turns.map((turn) => pixel([now[0] + spread[0] * Math.cos(turn), now[1] + spread[1] * Math.sin(turn)]));
+    picture.path(rim, { stroke: accent, width: 1.5, dash: [5, 4] }, true);
   }
   const path = walk.map(pixel);
   picture.path(path, { stroke: ink, width: 1, alpha: path.length < 200 ? 0.6 : 0.3 });

@@ -1,0 +1,211 @@
+"""Sums over a row to twice the digits of a float64: a high part without error and a low part with a small one.
+
+Let M be at least the sum of the sizes of all terms, and L = 4.25 M. A sum starts at s = L; a step adds a product p in
+one rounding: s' = RN(s + p). As long as s stays in [0.75 L, 1.25 L], the difference s' - s is exact (Sterbenz), so
+what was rounded away, p - (s' - s), is at most h = 2**-53 * 1.25 L in size, and a second instruction gives it with an
+error of at most 2**-53 h. It is added to the low part. The steps sum up to at most M + n h < L / 4 for n < 2**45, so s
+does stay there. A high part less L is a multiple of the last bit of 0.75 L, and all of them sum up to below L / 4, so
+the high parts of lanes are added without error, too.
+
+The low part is a sum of numbers whose sizes sum up to at most (n + 2) h, made in a tree of depth n / 8 + 20 or less
+(lanes, the entries that do not fill them, the bias, a second sum): it is off by at most 2**-53 times the depth times
+that, and the errors of the numbers themselves are no more than 2 to be added to the depth. Nothing overflows for L
+below 2**1000, and for L above 2**-600 what is lost below the smallest float64 is nothing beside this bound.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rosenblatt.kernels.compiler import at, by_layout, inline
+from rosenblatt.kernels.lanes import LANES, eight, folded, fused, side_by_side, spread
+
+_FACTOR = 4.25
+_LEAST, _MOST = 1e-150, 1e300
+
+
+@inline
+def greatest_error(terms, size):
+    """Return how far the low part of a sum of ``terms`` products may be off, where their sizes sum up to ``size``.
+
+    It is infinite where numbers are too large or too small for the reasoning above.
+    """
+    if not (_LEAST < size < _MOST):
+        return math.inf
+    return (0.125 * terms + 24.0) * (terms + 4.0) * 2.0**-106 * 1.5 * _FACTOR * size
+
+
+@inline
+def _step(high, low, a, b):
+    """Add ``a * b`` to a sum, of numbers or of lanes."""
+    new = fused(a, b, high)
+    return new, low + fused(a, b, high - new)
+
+
+@inline
+def _scaled_square_step(high, low, s, v):
+    """Add ``s * v * v`` to a sum; what is rounded away from ``v * v`` goes to the low part at once."""
+    product = v * v
+    rest = fused(v, v, -product)
+    new = fused(s, product, high)
+    return new, low + fused(s, rest, fused(s, product, high - new))
+
+
+@inline
+def _together(high, low, last_high, last_low, large):
+    """Return the high and the low part of a sum that was made in lanes and in a number."""
+    return folded(high - spread(large)) + (last_high - large), folded(low) + last_low
+
+
+def _dense_span(rows, i):
+    d = rows[1]
+    return i * d, (i + 1) * d
+
+
+def _csr_span(rows, i):
+    indptr = rows[2]
+    return np.int64(at(indptr, i)), np.int64(at(indptr, i + 1))
+
+
+_span = by_layout(_dense_span, _csr_span)
+"""``_span(rows, i)``: where the entries of row ``i`` begin and end among the values."""
+
+
+def _dense_weight(rows, w, k, first, p):
+    return at(w, p - first)
+
+
+def _csr_weight(rows, w, k, first, p):
+    return w[at(rows[1], p), k]
+
+
+_weight = by_layout(_dense_weight, _csr_weight)
+"""``_weight(rows, w, k, first, p)``: the weight of the entry at ``p``, in a row that begins at ``first``."""
+
+
+def _dense_weights(rows, w, k, first, p):
+    return eight(w, p - first)
+
+
+def _csr_weights(rows, w, k, first, p):
+    indices = rows[1]
+    return side_by_side(
+        w[at(indices, p), k],
+        w[at(indices, p + 1), k],
+        w[at(indices, p + 2), k],
+        w[at(indices, p + 3), k],
+        w[at(indices, p + 4), k],
+        w[at(indices, p + 5), k],
+        w[at(indices, p + 6), k],
+        w[at(indices, p + 7), k],
+    )
+
+
+_weights = by_layout(_dense_weights, _csr_weights)
+"""``_weights(rows, w, k, first, p)``: the same for the eight entries from ``p`` on, as lanes."""
+
+
+@inline
+def product_sum(rows, w, k, i, b, size):
+    """Return both parts of ``b`` plus the dot product of row ``i`` with the weights of class ``k``.
+
+    The sizes of all terms sum up to at most ``size``, here and below.
+    """
+    large = _FACTOR * size
+    values = rows[0]
+    first, stop = _span(rows, i)
+    whole = stop - (stop - first) % LANES
+    high, low = spread(large), spread(0.0)
+    for p in range(first, whole, LANES):
+        high, low = _step(high, low, eight(values, p), _weights(rows, w, k, first, p))
+    last_high, last_low = _step(large, 0.0, b, 1.0)
+    for p in range(whole, stop):
+        v = np.float64(at(values, p))
+        last_high, last_low = _step(last_high, last_low, v, _weight(rows, w, k, first, p))
+    return _together(high, low, last_high, last_low, large)
+
+
+@inline
+def careful_product_sum(rows, w, k, i, b, size):
+    """Return both parts of what ``product_sum`` sums, one entry after the other, and how far the low part may be off.
+
+    That is judged from what was really rounded away, and is zero where nothing was.
+    """
+    values = rows[0]
+    first, stop = _span(rows, i)
+    large = _FACTOR * size
+    high, low = _step(large, 0.0, b, 1.0)
+    lost = abs(low)
+    for p in range(first, stop):
+        v, weight = np.float64(at(values, p)), _weight(rows, w, k, first, p)
+        new = fused(v, weight, high)
+        rest = fused(v, weight, high - new)
+        if new == high and rest == 0.0 and v != 0.0 and weight != 0.0:  # a product too small for a float64
+            lost = math.inf
+        high = new
+        low += rest
+        lost += abs(rest)
+    if not (_LEAST < size < _MOST):
+        lost = math.inf
+    error = (stop - first + 8.0) * (2.0**-52 * lost + 2.0**-1074) if lost > 0.0 else 0.0
+    return high - large, low, error
+
+
+@inline
+def square_sum(rows, i, size):
+    """Return both parts of the squared length of row ``i``."""
+    large = _FACTOR * size
+    values = rows[0]
+    first, stop = _span(rows, i)
+    whole = stop - (stop - first) % LANES
+    high, low = spread(large), spread(0.0)
+    for p in range(first, whole, LANES):
+        v = eight(values, p)
+        high, low = _step(high, low, v, v)
+    last_high, last_low = large, 0.0
+    for p in range(whole, stop):
+        v = np.float64(at(values, p))
+        last_high, last_low = _step(last_high, last_low, v, v)
+    return _together(high, low, last_high, last_low, large)
+
+
+@inline
+def scaled_square_sum(rows, s, k, i, start, size):
+    """Return both parts of ``start`` plus the sum of ``s_j x_j**2`` over row ``i``, with the ``s`` of class ``k``."""
+    large = _FACTOR * size
+    values = rows[0]
+    first, stop = _span(rows, i)
+    whole = stop - (stop - first) % LANES
+    high, low = spread(large), spread(0.0)
+    for p in range(first, whole, LANES):
+        high, low = _scaled_square_step(high, low, _weights(rows, s, k, first, p), eight(values, p))
+    last_high, last_low = _step(large, 0.0, start, 1.0)
+    for p in range(whole, stop):
+        v = np.float64(at(values, p))
+        last_high, last_low = _scaled_square_step(last_high, last_low, _weight(rows, s, k, first, p), v)
+    return _together(high, low, last_high, last_low, large)
+
+
+@inline
+def product_and_square_sums(rows, w, k, i, b, size, square_size):
+    """Return what ``product_sum`` and ``square_sum`` return, four numbers, in one reading of the row."""
+    large, large_square = _FACTOR * size, _FACTOR * square_size
+    values = rows[0]
+    first, stop = _span(rows, i)
+    whole = stop - (stop - first) % LANES
+    high, low, high_square, low_square = spread(large), spread(0.0), spread(large_square), spread(0.0)
+    for p in range(first, whole, LANES):
+        v = eight(values, p)
+        high, low = _step(high, low, v, _weights(rows, w, k, first, p))
+        high_square, low_square = _step(high_square, low_square, v, v)
+    last_high, last_low = _step(large, 0.0, b, 1.0)
+    last_high_square, last_low_square = large_square, 0.0
+    for p in range(whole, stop):
+        v = np.float64(at(values, p))
+        last_high, last_low = _step(last_high, last_low, v, _weight(rows, w, k, first, p))
+        last_high_square, last_low_square = _step(last_high_square, last_low_square, v, v)
+    a, a_low = _together(high, low, last_high, last_low, large)
+    q, q_low = _together(high_square, low_square, last_high_square, last_low_square, large_square)
+    return a, a_low, q, q_low

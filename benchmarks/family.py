@@ -56,35 +56,35 @@ def data(quick: bool) -> list[Rows]:
     ]
 
 
-def learners(passes: int) -> dict[str, Any]:
-    """Return ours and scikit-learn's, ready to fit; all visit rows in their order."""
-    ours = {name: getattr(rosenblatt, name)(max_iter=passes, shuffle=False) for name in ("Perceptron", *LIMITS)}
-    theirs = {
-        name: getattr(peers, name)(max_iter=passes, tol=None, shuffle=False) for name in PEERS if hasattr(peers, name)
-    }
+def learners(passes: int, shuffle: bool) -> dict[str, Any]:
+    """Return ours and scikit-learn's, ready to fit."""
+    common = {"max_iter": passes, "shuffle": shuffle, "random_state": 0}
+    ours = {name: getattr(rosenblatt, name)(**common) for name in ("Perceptron", *LIMITS)}
+    theirs = {name: getattr(peers, name)(tol=None, **common) for name in PEERS if hasattr(peers, name)}
     return {**ours, **theirs}
 
 
 def passes(quick: bool) -> list[Figure]:
-    """Return the times of a pass on each kind of rows."""
+    """Return the times of a pass on each kind of rows, shuffled as by default and in their order."""
     found = []
     for rows in data(quick):
         X, y = rows.load()
-        times = {n: pass_times(X, y, n) for n in FITS}
-        shape = f"{rows.name}, {X.shape[0]:,} x {X.shape[1]:,}"
-        for name, limit in LIMITS.items():
-            found.append(against_perceptron(name, shape, times, limit if rows.limited else None))
-            found += [against_peer(name, peer, shape, times) for peer in PEERS if peer in times[FITS[0]]]
+        for shuffle, order in ((True, "shuffled"), (False, "in order")):
+            times = {n: pass_times(X, y, n, shuffle) for n in FITS}
+            shape = f"{rows.name}, {X.shape[0]:,} x {X.shape[1]:,}, {order}"
+            for name, limit in LIMITS.items():
+                found.append(against_perceptron(name, shape, times, limit if rows.limited else None))
+                found += [against_peer(name, peer, shape, times) for peer in PEERS if peer in times[FITS[0]]]
     return found
 
 
-def pass_times(X: Any, y: np.ndarray, n: int) -> dict[str, float]:
+def pass_times(X: Any, y: np.ndarray, n: int, shuffle: bool) -> dict[str, float]:
     """Return the best time of a fit of ``n`` passes by each learner, divided by ``n``; learners take turns."""
     some = min(2000, len(y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", FutureWarning)  # PassiveAggressiveClassifier is about to go
-        models = learners(n)
+        models = learners(n, shuffle)
         for model in models.values():
             model.fit(X[:some], y[:some])  # compiles
         times = alternate({name: partial(model.fit, X, y) for name, model in models.items()}, ROUNDS)

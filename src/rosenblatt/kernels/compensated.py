@@ -20,7 +20,8 @@ import math
 import numpy as np
 
 from rosenblatt.kernels.compiler import at, by_layout, inline
-from rosenblatt.kernels.lanes import LANES, eight, folded, fused, side_by_side, spread
+from rosenblatt.kernels.lanes import LANES, eight, folded, fused, spread
+from rosenblatt.kernels.multiclass import eight_weights
 
 _FACTOR = 4.25
 _LEAST, _MOST = 1e-150, 1e300
@@ -78,7 +79,7 @@ def _dense_weight(rows, w, k, first, p):
 
 
 def _csr_weight(rows, w, k, first, p):
-    return w[at(rows[1], p), k]
+    return w[np.uint64(at(rows[1], p)), k]
 
 
 _weight = by_layout(_dense_weight, _csr_weight)
@@ -90,17 +91,7 @@ def _dense_weights(rows, w, k, first, p):
 
 
 def _csr_weights(rows, w, k, first, p):
-    indices = rows[1]
-    return side_by_side(
-        w[at(indices, p), k],
-        w[at(indices, p + 1), k],
-        w[at(indices, p + 2), k],
-        w[at(indices, p + 3), k],
-        w[at(indices, p + 4), k],
-        w[at(indices, p + 5), k],
-        w[at(indices, p + 6), k],
-        w[at(indices, p + 7), k],
-    )
+    return eight_weights(rows[1], w, k, p)
 
 
 _weights = by_layout(_dense_weights, _csr_weights)

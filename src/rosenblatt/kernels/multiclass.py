@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import REORDERED, at, by_layout, plain
+from rosenblatt.kernels.compiler import REORDERED, at, by_layout, inline, plain
 from rosenblatt.kernels.exact import add_product, rounded
+from rosenblatt.kernels.lanes import LANES, eight, folded, side_by_side, spread
 from rosenblatt.kernels.rows import add, add_exactly, dot, dot_and_square, doubt, magnitude, square
 
 
@@ -62,19 +63,42 @@ class_weights = by_layout(_dense_weights, _csr_weights)
 of ``w`` where classes stand side by side. To be had once for many rows."""
 
 
+@inline
+def eight_weights(indices, w, k, p):
+    """Return the weights of class ``k`` for the eight entries from ``p`` on, as lanes.
+
+    They are read one by one: an instruction that reads all eight has to wait for the update before it.
+    """
+    return side_by_side(
+        w[np.uint64(at(indices, p)), k],
+        w[np.uint64(at(indices, p + 1)), k],
+        w[np.uint64(at(indices, p + 2)), k],
+        w[np.uint64(at(indices, p + 3)), k],
+        w[np.uint64(at(indices, p + 4)), k],
+        w[np.uint64(at(indices, p + 5)), k],
+        w[np.uint64(at(indices, p + 6)), k],
+        w[np.uint64(at(indices, p + 7)), k],
+    )
+
+
 def _dense_dot(rows, w, k, i):
     return dot(rows, i, w)
 
 
 def _csr_dot(rows, w, k, i):
     values, indices, indptr = rows
-    a = 0.0
-    for p in range(at(indptr, i), at(indptr, i + 1)):
-        a += w[at(indices, p), k] * at(values, p)
+    first, stop = np.int64(at(indptr, i)), np.int64(at(indptr, i + 1))
+    whole = stop - (stop - first) % LANES
+    sums = spread(0.0)
+    for p in range(first, whole, LANES):
+        sums = sums + eight(values, p) * eight_weights(indices, w, k, p)
+    a = folded(sums)
+    for p in range(whole, stop):
+        a += w[np.uint64(at(indices, p)), k] * at(values, p)
     return a
 
 
-class_dot = by_layout(_dense_dot, _csr_dot, fastmath=REORDERED)
+class_dot = by_layout(_dense_dot, _csr_dot)
 """``class_dot(rows, w, k, i)``: the dot product of row ``i`` with the weights of class ``k``."""
 
 

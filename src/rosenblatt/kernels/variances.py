@@ -15,7 +15,11 @@ def shrunk(s, t, x, v, r, inverse):
     ``inverse`` is ``1 / (v + r)``, whose product with ``v + r`` may be less than 1; a feature of 0, which sparse rows
     do not have, keeps its variance all the same, and all do where ``v + r`` is infinite.
     """
-    return s if x == 0.0 or inverse == 0.0 else s * min((max(v - t * x, 0.0) + r) * inverse, 1.0)
+    others = v - t * x
+    share = ((0.0 if others < 0.0 else others) + r) * inverse
+    share = 1.0 if share > 1.0 else share
+    share = 1.0 if x == 0.0 else share  # values are chosen one by one: no branch, which would be slow
+    return s * (1.0 if inverse == 0.0 else share)
 
 
 def _dense_add(rows, w, u, s, k, i, step, late_step, v, r):
@@ -35,7 +39,7 @@ def _csr_add(rows, w, u, s, k, i, step, late_step, v, r):
     values, indices, indptr = rows
     inverse = 1.0 / (v + r)
     for p in range(at(indptr, i), at(indptr, i + 1)):
-        j = at(indices, p)
+        j = np.uint64(at(indices, p))  # no test for negative indices
         x = np.float64(at(values, p))
         t = s[j, k] * x
         w[j, k] += step * t

@@ -57,7 +57,10 @@ class PassRunner:
         end, after an interrupt too, with the updates of each classifier, which are written down only if it is given.
         """
         rows, sparse = batch.rows, len(batch.rows.parts) == 3
-        state.set_layout("F" if sparse and len(state.w) > 1 else "C")
+        if sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
+            state.set_side_by_side()
+        elif not (sparse and state.s is not None and state.is_side_by_side):
+            state.set_layout("F" if sparse and len(state.w) > 1 else "C")
         log = _log(state, len(order) if on_updates is not None else 0)
         groups = _groups(state, rows, active, log, self.threads)
         slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
@@ -112,8 +115,7 @@ class _Group(NamedTuple):
     log: Log
     candidate: Candidate
     copied: slice | None = None
-    """The classes whose weights these are copies of, for threads that would share cache lines otherwise, and where
-    weights and variances are read and written together."""
+    """The classes whose weights these are copies of, for threads that would share cache lines otherwise."""
 
 
 def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[_Group]:
@@ -129,7 +131,7 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
     if sparse:
         w, u, candidate = w.T, u.T, candidate._replace(w=candidate.w.T)
     members = [np.arange(len(state.w))] if state.direct else np.array_split(active, threads)
-    if not sparse or few or (threads == 1 and state.s is None):
+    if not sparse or few or threads == 1:
         return [
             _Group(group, Weights(w, u, b, state.beta, s, s_b, state.decay, counters, _total()), log, candidate)
             for group in members
@@ -139,19 +141,14 @@ def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log:
         part = slice(int(group[0]), int(group[-1]) + 1)
         own_w, own_u, own_s, own = (np.ascontiguousarray(array[:, part]) for array in (w, u, s, candidate.w))
         if state.s is not None:
-            own_w, own_u, own_s = _side_by_side(own_w, own_u, own_s)
+            together = np.stack([own_w, own_u, own_s], axis=1)
+            own_w, own_u, own_s = together[:, 0], together[:, 1], together[:, 2]
         weights = Weights(
             own_w, own_u, b[part], state.beta[part], own_s, s_b[part], state.decay, counters[part], _total()
         )
         lines = Log(*(array[part] for array in log))
         groups.append(_Group(group - part.start, weights, lines, Candidate(own, candidate.b[part]), part))
     return groups
-
-
-def _side_by_side(*arrays: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Return copies of arrays of one shape whose lines follow each other in turn, so that one cache line has all."""
-    together = np.stack(arrays, axis=1)
-    return [together[:, k] for k in range(len(arrays))]
 
 
 def _join(state: LinearState, groups: list[_Group]) -> None:

@@ -205,6 +205,18 @@ class LinearState(RunState):
         if self.pocket is not None:
             self.pocket.candidate_w = np.asarray(self.pocket.candidate_w, order=order)
 
+    @property
+    def is_side_by_side(self) -> bool:
+        """Whether all that belongs to a feature lies together, as `set_side_by_side` lays it."""
+        first, *others = self.weight_arrays()
+        return first.base is not None and all(array.base is first.base for array in others)
+
+    def set_side_by_side(self) -> None:
+        """Lay weights, their cache and their variances out together for each feature: one cache line has all."""
+        if not self.is_side_by_side:
+            together = np.stack([array.T for array in self.weight_arrays()], axis=1)
+            self.set_weight_arrays([together[:, place].T for place in range(together.shape[1])])
+
     def snapshot(self) -> LinearState:
         """Return a copy that further training leaves alone."""
         other = super().snapshot()

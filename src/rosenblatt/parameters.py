@@ -132,7 +132,8 @@ def check_positive(name: str, value: Any, *, or_zero: bool = False, or_infinite:
         number = math.inf
     most = math.inf if or_infinite else sys.float_info.max
     if not (0 <= number <= most if or_zero else 0 < number <= most):
-        expected = "a number from 0 on" if or_zero else "a number above 0"
+        finite = "finite " if number == math.inf else ""
+        expected = f"a {finite}number {'from 0 on' if or_zero else 'above 0'}"
         raise ParameterError(Setting(name), f" must be {expected}, got {shorten(value)}.")
 
 

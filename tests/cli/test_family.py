@@ -110,7 +110,7 @@ def test_what_happens_to_several_classes_is_settled_for_each_learner(tmp_path, l
         (["-l", "pa", "-C", "0"], "--C must be a number above 0, got 0.0."),
         (["-l", "pa", "-C", "nan"], "--C must be a number above 0, got nan."),
         (["-l", "pa", "--loss", "log"], "--loss must be 'hinge' or 'squared_hinge', got 'log'."),
-        (["-l", "arow", "--r", "inf"], "--r must be a number above 0, got inf."),
+        (["-l", "arow", "--r", "inf"], "--r must be a finite number above 0, got inf."),
         (["-l", "margin", "--margin", "-1"], "--margin must be a number from 0 on, got -1.0."),
         (["--decay", "1"], "--decay must be below 1, got 1.0."),
         (["-l", "pa", "--degree", "2"], "--degree is for --learner kernel, and this is pa: leave it out."),

@@ -60,6 +60,7 @@ LITERALS = {
     ("online_learner", "--learner"): ("watch",),
     ("online_learner", "--hypothesis"): ("watch",),
     ("online_learner", "--decay"): ("watch",),
+    ("online_learner", "--r"): ("watch",),
     ("reproduce", "--degrees"): ("reproduce",),
     ("separate", "--target"): ("separate", "check"),
     ("several_values", "--degrees"): ("reproduce",),

@@ -92,7 +92,7 @@ def test_mistakes_are_those_of_the_weights_that_predict(tmp_path, words, learner
         (
             ["-l", "arow"],
             "AROW; its last weights predict, and its steps shrink, so it follows slowly: for streams that drift give "
-            "--learner pa.",
+            "--r 1 or --learner pa.",
         ),
         (["-l", "pa"], "passive-aggressive steps; its last weights predict, which follow streams that drift."),
         (["-l", "margin"], "the margin perceptron; its last weights predict, which follow streams that drift."),

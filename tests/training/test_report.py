@@ -65,7 +65,7 @@ def test_one_of_a_thing_is_called_one():
     model = Perceptron(max_iter=1, shuffle=False, fit_intercept=False).fit([[1], [-1]], [1, -1])
     assert str(model.report_).startswith("1 pass, 1 update.\nNot separated: 1 mistake in the last pass.")
     model = Perceptron(shuffle=False, fit_intercept=False).fit([[1], [-1]], [1, -1])
-    assert "no run can make more than 1 update." in str(model.report_)
+    assert "no run from zero can make more than 1 update." in str(model.report_)
 
 
 def test_a_kernel_without_a_space_proves_nothing():

@@ -134,7 +134,7 @@ def learner_line(learner: str, options: RunOptions, goes_on: bool) -> str:
     if options.hypothesis == "last" and learner == "AROW":
         return (
             f"{start} last weights predict, and its steps shrink, so it follows slowly: for streams that drift {other} "
-            "--learner pa."
+            "--r 1 or --learner pa."
         )
     if options.hypothesis == "last":
         return f"{start} last weights predict, which follow streams that drift."

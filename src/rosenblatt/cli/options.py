@@ -127,7 +127,8 @@ Learner = Annotated[
 Names = Annotated[bool, typer.Option("--names", help="Keep the words that are hashed, for explain (slower).")]
 
 Passes = Annotated[
-    int | None, typer.Option("--passes", "-p", metavar="N", help="The most passes (10; perceptron and margin: 100).")
+    int | None,
+    typer.Option("--passes", "-p", metavar="N", help="The most passes (10; arow: 5; perceptron and margin: 100)."),
 ]
 Shuffle = Annotated[bool, typer.Option("--shuffle/--no-shuffle", help="Visit rows in a random order.")]
 EarlyStopping = Annotated[
@@ -202,7 +203,12 @@ Hypothesis = Annotated[
     ),
 ]
 Regularisation = Annotated[
-    float | None, typer.Option("--r", metavar="R", help="For --learner arow: larger values make smaller steps.")
+    float | None,
+    typer.Option(
+        "--r",
+        metavar="R",
+        help="For --learner arow: larger values make smaller steps (10; for one pass over short texts rather 1).",
+    ),
 ]
 LargestStep = Annotated[
     float | None,
@@ -213,7 +219,7 @@ Loss = Annotated[
 ]
 Decay = Annotated[
     float | None,
-    typer.Option("--decay", metavar="D", help="How much of itself the average forgets with each row, from 0 to 1 (0)."),
+    typer.Option("--decay", metavar="D", help="How much of itself the average forgets with each row, below 1 (0)."),
 ]
 MarginBelow = Annotated[
     float | None,

@@ -30,7 +30,7 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
     say(str(model.report))
     bars(answer["mistakes_by_pass"], "Mistakes by pass")
     if "updates_by_pass" in answer:
-        bars(answer["updates_by_pass"], "Updates by pass, with those on rows that were right by too little")
+        bars(answer["updates_by_pass"], "Updates by pass (mistakes, and rows that were right by too little)")
     if answer["early_stopping"] is not None:
         errors = answer["early_stopping"]["error_by_pass"]
         shares = ", ".join("-" if error is None else f"{error:.1%}" for error in errors)

@@ -80,13 +80,14 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
 
 
 class PassiveAggressive(LinearPerceptron):
-    """Passive-aggressive learning: an update goes just as far as makes the row right by a margin of 1, up to ``C``.
+    """Passive-aggressive learning: an update goes as far as would make a row right by 1 but for the bias, up to ``C``.
 
     Where the activation is below 1 by l, the step is ``min(C, l / |x|^2)``, or ``l / (|x|^2 + 1 / (2 C))`` for
     ``loss="squared_hinge"``; ``C=inf`` goes all the way. On dense rows these are the weights of scikit-learn's
     ``PassiveAggressiveClassifier``, whose ``multi_class`` is "ovr" and which is removed in its version 1.10; on sparse
-    ones they are the same weights still. The bias moves, but is not counted in ``|x|^2``. Sums are rounded once, so
-    the same rows in the same order give the same bits in every layout. (Crammer et al. 2006.)
+    rows, where that differs from itself, they stay those of the dense ones. The bias moves, but is not counted in
+    ``|x|^2``, so rows much shorter than 1 overshoot. Sums are rounded once, so the same rows in the same order give the
+    same bits in every layout. (Crammer et al. 2006.)
 
     Parameters
     ----------

@@ -64,9 +64,9 @@ class LinearPerceptron(LinearWeights, LearnsOneByOne):
             Scales the step that an update makes, after ``C`` has limited it; for AROW it divides ``r`` instead. Rows of
             weight 0 are not visited.
         coef_init : array of shape (d,) or (1, d) for two classes, (k, d) for k classes, optional
-            Weights to begin with instead of zero, for instance ``coef_`` of another model. They count in averages,
-            votes and the bounds of ``report_`` as they should, and a fit that has them never goes on from an
-            earlier one, whatever ``warm_start`` says.
+            Weights to begin with instead of zero, for instance ``coef_`` of another model. Averages and
+            votes begin with them, the bounds of ``report_`` are for runs from weights of their length, and a fit that
+            has them never goes on from an earlier one, whatever ``warm_start`` says.
         intercept_init : number or array of shape (1,) for two classes, (k,) for k classes, optional
             Biases to begin with. Where only one of the two is given, the other is zero.
 

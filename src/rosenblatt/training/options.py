@@ -251,9 +251,13 @@ class PassiveAggressiveOptions(RunOptions):
     @property
     def rule(self) -> Rule:
         """Which rows make an update, and by how much."""
+        try:
+            most = float(self.C)
+        except OverflowError:  # a huge integer
+            most = math.inf
         if self.loss == "hinge":
-            return PassiveAggressiveRule(1.0, float(self.C), 0.0)
-        return PassiveAggressiveRule(1.0, math.inf, 0.5 / float(self.C))
+            return PassiveAggressiveRule(1.0, most, 0.0)
+        return PassiveAggressiveRule(1.0, math.inf, 0.5 / most)
 
     def parameters_of(self, rule: Any) -> dict[str, Any]:
         """Return the parameters that this rule comes from."""

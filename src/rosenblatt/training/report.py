@@ -187,7 +187,7 @@ class Report:
         lines, longest = [f"The margin ({self._space}) {high}."], f"The longest example has length {self.radius:.4g}"
         if not math.isfinite(self.bound):
             return [*lines, f"{longest}."]
-        return [*lines, f"{longest}, so no run can make more than {_updates(self.bound)}."]
+        return [*lines, f"{longest}, so no run from zero can make more than {_updates(self.bound)}."]
 
     def _no_separator(self) -> str:
         proved = [label for label, part in self.by_class.items() if part.proved_inseparable]

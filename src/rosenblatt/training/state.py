@@ -168,10 +168,10 @@ class LinearState(RunState):
         if longest < 1e300:
             return
         if not (np.isfinite(self.radius) and np.isfinite(self.w).all() and np.isfinite(self.u).all()):
-            raise ValueError(
-                "the weights have grown beyond the range of floats: scale the features, "
-                "for instance with sklearn.preprocessing.MaxAbsScaler, and train from the start."
-            )
+            advice = "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler"
+            if isinstance(self.rule, PassiveAggressiveRule):
+                advice = "give a smaller C or smaller weights of rows, fit_intercept=False, or longer rows"
+            raise ValueError(f"the weights have grown beyond the range of floats: {advice}, and train from the start.")
 
     def widen(self, d: int) -> None:
         """Add features up to ``d``: weights of 0, as if they had been there all along."""

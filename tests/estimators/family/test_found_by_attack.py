@@ -169,3 +169,20 @@ def test_a_checkpoint_of_another_learner_is_named(tmp_path):
         PassiveAggressive(random_state=0).fit_stream(blocks, checkpoint=tmp_path / "c", resume=True)
     with pytest.raises(ValueError, match=r"a run with decay 0.0 and not 0.1"):
         AROW(random_state=0, decay=0.1).fit_stream(blocks, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_an_integer_beyond_all_floats_is_no_limit_for_c_and_refused_elsewhere():
+    X, y = [[1.0], [-1.0], [2.0]], [1, 0, 1]
+    huge = PassiveAggressive(C=10**400, shuffle=False).fit(X, y)
+    assert np.array_equal(huge.coef_, PassiveAggressive(C=np.inf, shuffle=False).fit(X, y).coef_)
+    for model in (AROW(r=10**400), MarginPerceptron(margin=10**400), AROW(r=np.inf)):
+        with pytest.raises(ValueError, match="must be a finite number"):
+            model.fit(X, y)
+
+
+def test_weights_that_outgrow_the_floats_because_of_short_rows_are_not_blamed_on_the_scale():
+    X = np.random.default_rng(1).uniform(-1, 1, (300, 3))
+    y = np.random.default_rng(2).integers(0, 2, 300)
+    with pytest.raises(ValueError, match="give a smaller C or smaller weights of rows, fit_intercept=False"):
+        PassiveAggressive(C=np.inf, random_state=3, max_iter=60).fit(X, y)
+    PassiveAggressive(C=np.inf, random_state=3, max_iter=60, fit_intercept=False).fit(X, y)

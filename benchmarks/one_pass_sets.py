@@ -1,5 +1,6 @@
 """One pass over real sets: the accuracy of AROW beside vw's, as whole programs on the same files of vw's text.
 
+Both set each class against the rest, and AROW has the ``r`` that cross-validation chose for one pass (docs/family.md).
 Sets were not chosen by who wins them. Where a set has a test part its rows keep their order, unless that goes by class;
 other sets are split three times, and the mean counts.
 """
@@ -31,6 +32,7 @@ RCV1 = ("vw/rcv1_small.dat.gz", "vw/rcv1_small_test.data.gz")
 VW_PLACES = 1 << 18
 """Where vw keeps the weights of all classes by default; a set that needs more is shown with ``MORE`` as well."""
 MORE = ("-b", "24")
+OPTIONS = ("--r", 3, "--multi-class", "ovr")
 SHARE = 0.8
 """The share of sets that has to be ours."""
 
@@ -184,7 +186,7 @@ def compare(data: TextSet, folder: Path) -> tuple[float, float, float | None]:
         classes = np.unique(np.concatenate([learned[1], tested[1]]))
         write(text, learned, classes)
         write(test, tested, classes)
-        programs.train(text, ours, "arow", 1)
+        programs.train(text, ours, "arow", 1, *OPTIONS)
         several = ("--oaa", len(classes)) if len(classes) > 2 else ()
         answers = () if several else ("--binary",)
         score = [programs.accuracy(ours, test)]

@@ -207,7 +207,7 @@ Regularisation = Annotated[
     typer.Option(
         "--r",
         metavar="R",
-        help="For --learner arow: larger values make smaller steps (10; for one pass over short texts rather 1).",
+        help="For --learner arow: larger values make smaller steps (10; for one pass rather 3).",
     ),
 ]
 LargestStep = Annotated[

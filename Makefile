@@ -1,12 +1,13 @@
 # `make demo` and `make test` each set up all they need; run either on a fresh machine.
 PYTHON ?= python3
 MINUTES ?= 60
+MOMENTS ?= 20
 MATRIX ?= 3.11 3.12 3.13 oldest
 BIN := .venv/bin
 READY := .venv/.ready
 PYTEST := $(BIN)/python -m pytest -q
 
-.PHONY: demo test typescript test-fast test-gpu test-matrix attack lint hooks docs bench clean
+.PHONY: demo test typescript test-fast test-gpu test-matrix test-cluster attack lint hooks docs bench clean
 
 demo: $(READY)
 	$(BIN)/python -m rosenblatt.cli.demo
@@ -31,6 +32,10 @@ test-gpu: $(READY)
 
 test-matrix:
 	.ci/matrix $(MATRIX)
+
+# workers and drivers are killed at random moments while clusters train; `SEED=7` repeats them
+test-cluster: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m cluster --moments $(MOMENTS) $(SEED:%=--seed %)
 
 # `make attack ONLY=kills TRIAL=7` repeats a finding; see tests/attack/README.md
 attack: $(READY)

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 from benchmarks import (
+    clusters,
     family,
     figures,
     history,
@@ -50,6 +51,11 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "kernels-vote": kernels.vote,
     "lab": lab.lab,
     "family": family.passes,
+    "cluster-rounds": clusters.overheads,
+    "cluster-files": clusters.from_files,
+    "cluster-classes": clusters.ten_classes,
+    "cluster-memory": clusters.memory,
+    "cluster-mixing": clusters.quality,
     "programs": programs.programs,
     "programs-one-pass": one_pass.races,
     "programs-sets": one_pass_sets.accuracies,

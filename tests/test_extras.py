@@ -8,18 +8,20 @@ from pathlib import Path
 import pytest
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-APART = {"attack", "all", "bench", "dev", "docs", "gpu"}
-EXTRAS = {"matplotlib": "plots", "onnx": "onnx", "pyarrow": "files", "typer": "cli"}
+APART = {"attack", "all", "bench", "dask", "dev", "docs", "gpu", "ray"}
+EXTRAS = {"matplotlib": "plots", "onnx": "onnx", "pyarrow": "files", "dask": "dask", "ray": "ray", "typer": "cli"}
 CODE = """
 import sys
-for package in ("matplotlib", "onnx", "pyarrow", "typer"):
+for package in ("matplotlib", "onnx", "pyarrow", "distributed", "ray", "typer"):
     sys.modules[package] = None
-import rosenblatt, rosenblatt.plots
+import rosenblatt, rosenblatt.plots, rosenblatt.distributed as clusters
 model = rosenblatt.Perceptron().fit([[1.0], [-1.0]], [1, 0])
 for call in (
     lambda: rosenblatt.plots.plot_history(model),
     lambda: rosenblatt.export_onnx(model, "m.onnx"),
     lambda: rosenblatt.data.open(sys.argv[1], target="y"),
+    lambda: clusters.DaskPerceptron().fit_shards([([[1.0], [-1.0]], [1, 0])]),
+    lambda: clusters.RayPerceptron().fit_shards([([[1.0], [-1.0]], [1, 0])]),
 ):
     try:
         call()
@@ -40,7 +42,7 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(tmp_path):
     run = subprocess.run([sys.executable, "-c", CODE, tmp_path / "rows.csv"], capture_output=True, text=True)
     assert run.returncode == 2
     lines = run.stdout.splitlines() + run.stderr.splitlines()
-    assert len(lines) == 4
+    assert len(lines) == len(EXTRAS)
     for line, (package, extra) in zip(lines, EXTRAS.items(), strict=True):
         assert package in line
         assert f"pip install 'rosenblatt[{extra}]'" in line

@@ -12,6 +12,8 @@ import pytest
 import rosenblatt
 from rosenblatt.kernels import compiler
 
+CLUSTERS = {"dask", "distributed", "ray"}
+
 
 def test_every_public_name_is_there_and_documented():
     for name in rosenblatt.__all__:
@@ -33,7 +35,16 @@ def test_import_is_light():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"matplotlib", "pandas", "polars", "pyarrow", "starlette", "typer", "rich", "safetensors"}
-    assert not ast.literal_eval(run.stdout) & heavy
+    assert not ast.literal_eval(run.stdout) & (heavy | CLUSTERS)
+
+
+def test_learners_of_clusters_import_none_before_they_train():
+    code = (
+        "import sys, rosenblatt.distributed as clusters; clusters.DaskPerceptron(), clusters.RayPerceptron();"
+        "print({name.partition('.')[0] for name in sys.modules})"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not ast.literal_eval(run.stdout) & CLUSTERS
 
 
 def test_importing_the_package_imports_nothing_else():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.version import __version__
 
 if TYPE_CHECKING:
-    from rosenblatt import data, figures, plots, reproductions, textbook
+    from rosenblatt import data, distributed, figures, plots, reproductions, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
     from rosenblatt.estimators.family import AROW, MarginPerceptron, PassiveAggressive
@@ -76,6 +76,7 @@ _HOMES = {
 }
 _MODULES = {
     "data": "data",
+    "distributed": "distributed",
     "figures": "figures",
     "plots": "plots",
     "reproductions": "reproductions",

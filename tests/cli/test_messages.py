@@ -73,6 +73,8 @@ LITERALS = {
     ("watch", "--margin"): ("watch",),
     ("watch", "--model"): ("watch",),
     ("watch", "--target"): ("watch",),
+    ("clusters", "--cluster"): ("train",),
+    ("train_cluster", "--resume"): ("train",),
 } | {("train_options", one): ("train",) for one in options("train")}
 """The commands that print a literal option of a module; ``--learner`` in train_options is checked for watch below."""
 NO_MESSAGES = ("options", "errors", "main", "showing", "connecting", "using", "proving", "describing")

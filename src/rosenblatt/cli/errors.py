@@ -19,6 +19,7 @@ _RENAMED = {
     "max_line_bytes": "--max-line",
     "n_features": "--features",
     "carry": "--id",
+    "n_shards": "--shards",
     "missing_values": "--missing-value",
 }
 """The options of the command that are not called as the parameters are."""

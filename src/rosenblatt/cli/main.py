@@ -12,6 +12,7 @@ except ImportError:
 
 from rosenblatt.cli import connecting, proving, showing, using
 from rosenblatt.cli import options as given
+from rosenblatt.cli.cluster_options import ClusterOptions
 from rosenblatt.cli.errors import running
 from rosenblatt.cli.inputs import forgiving, seconds
 from rosenblatt.cli.learner_options import TrainLearnerOptions
@@ -74,6 +75,7 @@ def train(
     device: given.Device = None,
     *,
     steps: TrainLearnerOptions,
+    on: ClusterOptions,
     rows: WeightedRowOptions,
 ) -> None:
     """Learn from files and report: accuracy, whether the data is separated, its margin.
@@ -82,12 +84,16 @@ def train(
     the mean, and columns of numbers are scaled where their sizes differ much; each is said in a line. Ctrl-C ends a
     run early; what was learned so far is reported and saved.
 
+    With --cluster the rows stay where they are loaded and weights travel: the model is the same, to the bit. Without
+    --address a cluster is started on this machine, and closed at the end.
+
     \b
     Example:
       rosenblatt train people.csv --target survived --holdout 20% -o people.model
       rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
       rosenblatt train a9a.bz2 --learner arow --passes 1
       rosenblatt train rings.csv -t label --learner kernel --kernel rbf
+      rosenblatt train "part-*.parquet" -t y --cluster dask
     """
     from rosenblatt.cli.kernel_choice import KernelChoice
     from rosenblatt.cli.train import train as run_it
@@ -112,6 +118,7 @@ def train(
         multi_class=multi_class,
         holdout=holdout,
         folds=folds,
+        on=on,
     )
     run_it(data, target, run, test or [], out, forgiving(rows.to_open()) | {"scale": scale}, names, as_json)
 

@@ -174,6 +174,27 @@ Cache = Annotated[
     Path | None,
     typer.Option("--cache", metavar="FILE", help="Keep the parsed rows in this file, for later runs too."),
 ]
+ClusterKind = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="dask|ray", help="Train on a cluster, each file on one of its workers."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address", metavar="ADDR", help="Of the cluster, such as tcp://HOST:8786; if left out, one is started."
+    ),
+]
+Mode = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="exact|mix",
+        help="On a cluster: the model of one machine (if left out), or all shards at once and their mean.",
+    ),
+]
+Shards = Annotated[
+    int | None, typer.Option("--shards", metavar="N", help="For --mode mix: the shards to make of the files (8).")
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on from --checkpoint if it is there.")]
 OnlineLearner = Annotated[
     str | None,

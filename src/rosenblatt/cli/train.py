@@ -43,11 +43,14 @@ def train(
     started = time.perf_counter()
     readings = 10 if asked.passes is None else (asked.passes + 2 * needs_data(run)) * asked.seeds * (asked.folds or 1)
     many = readings > 2  # for one more pass, writing costs as much as parsing
-    stream = opened(paths, target, {**options, "names": names or None, "cache": asked.cache or many or None})
+    cache = (asked.cache or many or None) if asked.on.cluster is None else None
+    to_open = {**options, "names": names or None}
+    stream = opened(paths, target, {**to_open, "cache": cache})
     say_preparation(stream)
     if test:
         _opened_test(stream.unscaled(), test, options)  # to complain at once; how many features there are is not known
     if iter(stream) is stream:
+        asked.on.check_files()
         run = _one_pass(asked, run)
     rows, split = stream, None
     if asked.held_share is not None:
@@ -56,6 +59,10 @@ def train(
         split = Split.of_share(asked.held_share, asked.seed)
         rows = stream.part(split, held=False)
     training = Training(rows, asked, run, paths)
+    if asked.on.cluster is not None:
+        from rosenblatt.cli.train_cluster import ClusterTraining
+
+        training = ClusterTraining(rows, asked, run, paths, opened=to_open)
     try:
         interrupted = not training.fit()
     except KeyboardInterrupt:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.cli.cluster_options import ClusterOptions
 from rosenblatt.cli.kernel_choice import KernelChoice
 from rosenblatt.cli.learner_options import LearnerOptions
 from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer
@@ -28,6 +29,8 @@ LEARNERS = {
 DIRECT = ("averaged",)
 """Learners whose classes all compete in one update unless something else is said, though their own default is one
 against the rest; the others keep theirs."""
+ON_CLUSTERS = ("averaged", "perceptron")
+"""Learners that can be trained on a cluster."""
 MOST_FOLDS = 1000
 
 
@@ -52,6 +55,7 @@ class TrainOptions:
     multi_class: str | None = None
     holdout: str | None = None
     folds: int | None = None
+    on: ClusterOptions = field(default_factory=ClusterOptions)
 
     @property
     def held_share(self) -> float | None:
@@ -60,6 +64,9 @@ class TrainOptions:
 
     def check(self, tested: Sequence[str]) -> None:
         """Raise a ValueError for what does not go together, given the files to test on."""
+        self.on.check()
+        if self.on.cluster is not None:
+            self._check_cluster()
         if self.seeds < 1:
             raise ValueError(f"--seeds must be 1 or more, got {self.seeds}.")
         if self.seeds > 1 and not (tested or self.holdout):
@@ -85,6 +92,22 @@ class TrainOptions:
             }
             if given[one] is not None and given[other] is not None:
                 raise ValueError(f"--{one} and --{other} both say what the accuracy is measured on: leave one out.")
+
+    def _check_cluster(self) -> None:
+        """Raise a ParameterError for what cannot be had on a cluster."""
+        if self.learner not in ON_CLUSTERS:
+            raise ParameterError(
+                Setting("cluster"),
+                f" is for --learner {' or '.join(ON_CLUSTERS)}, and this is {self.learner}: leave it out.",
+            )
+        for name, given, why in (
+            ("holdout", self.holdout, "workers learn from whole files: test on others with --test"),
+            ("folds", self.folds, "workers learn from whole files: test on others with --test"),
+            ("seeds", self.seeds > 1 or None, "one model is trained at a time: run it with one --seed after the other"),
+            ("cache", self.cache, "workers keep their rows in memory: leave it out"),
+        ):
+            if given is not None:
+                raise ParameterError(Setting(name), " does not go with ", Setting("cluster"), f", as {why}.")
 
 
 def share_of(text: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from rosenblatt.cli.cluster_options import cluster_line
 from rosenblatt.cli.held_out import say_scores, say_seeds
 from rosenblatt.cli.kernel_choice import kernel_line
 from rosenblatt.cli.output import as_text, bars, note, on_terminal, say
@@ -24,6 +25,8 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
         f"{answer['learner']}: {count_of(answer['rows'], 'row')}{skipped}, {_features(model)}, classes {shown}; "
         f"{answer['seconds']:.2f} s."
     )
+    if "cluster" in answer:
+        say(cluster_line(answer["cluster"]))
     if "kernel" in answer:
         say(kernel_line(answer))
     _say_accuracy(answer)

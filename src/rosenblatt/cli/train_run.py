@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rosenblatt.training.checkpoint import CheckpointWriter
     from rosenblatt.training.model import TrainedModel
     from rosenblatt.training.options import RunOptions
+    from rosenblatt.training.run_data import Contents
 
 
 class Training:
@@ -35,29 +36,32 @@ class Training:
     def fit(self, label: str = "pass") -> bool:
         """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
         from rosenblatt.training.batches import Streamed
-        from rosenblatt.training.checkpoint import CheckpointWriter
-        from rosenblatt.training.feature_scales import differ_in_scale
-        from rosenblatt.training.model import TrainedModel, trained_state
-        from rosenblatt.training.observers import Observer
-        from rosenblatt.training.run import TrainingRun
         from rosenblatt.training.run_data import watch_contents
-        from rosenblatt.training.train import train as train_on
 
-        asked, learner = self.asked, LEARNERS[self.asked.learner]
-        contents = None if asked.checkpoint is None else watch_contents(self.stream)
+        contents = None if self.asked.checkpoint is None else watch_contents(self.stream)
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
         self._balance()
         source = Streamed(self.stream, class_weight=self.options.class_weight)
         bar = ProgressBar(label, self.paths, self.options.max_iter)
+        return self._learn(source, self.stream, bar, contents)
+
+    def _learn(self, source: Any, rows: Any, bar: ProgressBar, contents: Contents | None = None, **how: Any) -> bool:
+        """Train on a source; a checkpoint says that it is of these ``rows``. ``how`` is for `training.train.train`."""
+        from rosenblatt.training.checkpoint import CheckpointWriter
+        from rosenblatt.training.feature_scales import differ_in_scale
+        from rosenblatt.training.model import TrainedModel, trained_state
+        from rosenblatt.training.observers import Observer
+        from rosenblatt.training.run import TrainingRun
+        from rosenblatt.training.train import train as train_on
+
+        asked, learner = self.asked, LEARNERS[self.asked.learner]
         observers: list[Observer] = [bar.observer()]
         resumed = writer = None
         if not source.rereadable:
             self.options.check_read_once(asked.checkpoint is not None)
         elif asked.checkpoint is not None:
-            writer = CheckpointWriter(
-                asked.checkpoint, asked.every, learner, self.options, self.stream, contents=contents
-            )
+            writer = CheckpointWriter(asked.checkpoint, asked.every, learner, self.options, rows, contents=contents)
             observers.append(writer)
             resumed = self._resumed(writer)
         if resumed is not None:
@@ -65,7 +69,7 @@ class Training:
         kept: list[TrainedModel] = []
 
         def keep(run: TrainingRun) -> None:
-            if run.last_batch is None and not run.resumed:
+            if not run.has_visited:
                 return  # interrupted before the first row
             state, more = trained_state(run)
             kept.append(TrainedModel(learner, self.options, run.classes, state, more))
@@ -76,7 +80,7 @@ class Training:
         interrupted = False
         try:
             with bar:
-                train_on(source, self.options, keep, observers, resumed=resumed)
+                train_on(source, self.options, keep, observers, resumed=resumed, **how)
         except KeyboardInterrupt:
             _say_how_to_go_on(writer, resumed is not None)
             if not kept:
@@ -119,6 +123,10 @@ class Training:
             for block in bar.track(self.stream.unscaled()):
                 y = block.y if trained is None else block.y[trained(block.first, len(block))]
                 counts.update(y.tolist())
+        self._set_class_weight(counts)
+
+    def _set_class_weight(self, counts: Counter[Any]) -> None:
+        """Let each class count as much as the others, given the rows of each."""
         rows = sum(counts.values())
         weights = {label: rows / (len(counts) * count) for label, count in sorted(counts.items())}
         self.options = replace(self.options, class_weight=weights)

@@ -181,6 +181,25 @@ class RowSource:
         raise NotImplementedError
 
 
+def add_facts(parts: Sequence[Facts]) -> Facts:
+    """Return what is known after several sources, each of which has read a part of the rows."""
+    unseen: Counter[str] = Counter()
+    filled: Counter[str] = Counter()
+    words: dict[int, str] = {}
+    for part in parts:
+        unseen.update(part["unseen"])
+        filled.update(part["filled"])
+        words = dict(part["words"]) | words
+    return {
+        "skipped": sum(part["skipped"] for part in parts),
+        "complaints": [message for part in parts for message in part["complaints"]][:_KEPT_MESSAGES],
+        "unseen": dict(unseen),
+        "filled": dict(filled),
+        "n_features": max(part["n_features"] for part in parts),
+        "words": [list(pair) for pair in words.items()],
+    }
+
+
 def check_missing(missing: Any) -> None:
     """Raise a ParameterError unless this says what to do about missing numbers."""
     if missing not in FILLS:

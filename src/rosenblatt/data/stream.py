@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from rosenblatt.data.column_scales import StreamScale, TrainedRows
 from rosenblatt.data.io.contents import Contents
 from rosenblatt.data.io.fingerprint import fingerprint
 from rosenblatt.data.row_description import describe_rows
-from rosenblatt.data.row_source import FIRST_ROWS, Preparation, RowSource
+from rosenblatt.data.row_source import FIRST_ROWS, Facts, Preparation, RowSource, add_facts
 from rosenblatt.data.splits import Part, Split
 from rosenblatt.parameters import Phrase
 from rosenblatt.scaling import ColumnScale
@@ -78,6 +78,11 @@ class Stream:
         self.labelled = source.labelled
         if cache is not None and cache.facts is not None:
             source.restore(cache.facts)
+
+    @property
+    def files(self) -> list[str] | None:
+        """The names of the files, in the order in which they are read; None for input that can be read only once."""
+        return list(self._source.files.names) if self._source.files.rereadable else None
 
     def reads(self, path: str | os.PathLike[str]) -> bool:
         """Return whether a path names one of the files that are read."""
@@ -187,6 +192,15 @@ class Stream:
         files = self._source.files
         files.contents = Contents(files.names) if files.rereadable else None
         return files.contents
+
+    @property
+    def counts(self) -> Facts:
+        """What was counted and found in the iteration that has ended, as plain data for `restore_counts`."""
+        return self._source.facts()
+
+    def restore_counts(self, counts: Sequence[Facts]) -> None:
+        """Set what was counted to the sum over streams that have read, one after the other, what this one reads."""
+        self._source.restore(add_facts(counts))
 
     @property
     def share_read(self) -> float:

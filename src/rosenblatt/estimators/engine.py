@@ -35,7 +35,7 @@ from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.run_data import watch_contents
 from rosenblatt.training.scoring import stored_hypothesis
 from rosenblatt.training.starting_weights import GivenWeights, Weights
-from rosenblatt.training.train import Start, online_run, train
+from rosenblatt.training.train import MakeRun, Start, online_run, train
 from rosenblatt.user_warnings import warn_user
 
 KEPT = (
@@ -82,7 +82,7 @@ class EngineLearner(TrainedClassifier):
         given: GivenWeights | None = None,
     ) -> Self:
         options = self._options(X)
-        with _unchanged_on_error(self):
+        with unchanged_on_error(self):
             warm = given is None and self._is_warm()
             finite = warm or options.early_stopping or isinstance(options, KernelOptions)
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
@@ -147,7 +147,7 @@ class EngineLearner(TrainedClassifier):
         if resume and checkpoint is None:
             raise ParameterError(Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from.")
         contents = None if checkpoint is None else watch_contents(blocks)
-        with _unchanged_on_error(self):
+        with unchanged_on_error(self):
             warm = self._is_warm()
             width = self.n_features_in_ if warm else 0
             validate = block_validator(self, reset=not warm)
@@ -199,7 +199,7 @@ class EngineLearner(TrainedClassifier):
             )
         if self._lacks_names(X):
             raise ValueError(self._lacks_names(X))
-        with _unchanged_on_error(self):
+        with unchanged_on_error(self):
             X, y = validate_pair(self, X, y, reset=start is None)
             labels, numbers = encode_labels(y)
             batch = make_batch(X, numbers, labels, as_numpy(sample_weight), self.class_weight)
@@ -270,11 +270,12 @@ class EngineLearner(TrainedClassifier):
 
     def _train(
         self,
-        source: InMemory | Streamed,
+        source: Any,
         options: RunOptions,
         observers: Sequence[Observer] = (),
         resumed: Checkpoint | None = None,
         given: Weights | None = None,
+        make_run: MakeRun = TrainingRun,
     ) -> Self:
         """Make the passes, keep what came of them, and warn where mistakes are left."""
         start = None
@@ -285,7 +286,7 @@ class EngineLearner(TrainedClassifier):
 
         def keep(run: TrainingRun) -> None:
             runs.append(run)
-            if run.last_batch is None and not run.resumed:
+            if not run.has_visited:
                 return  # interrupted before the first row
             self.state_, self._early_stopping_state = trained_state(run)
             self.classes_, self.n_features_in_ = run.classes, self.state_.n_features
@@ -296,7 +297,15 @@ class EngineLearner(TrainedClassifier):
         threads = effective_n_jobs(self.n_jobs)
         try:
             outcome = train(
-                source, options, keep, observers, start=start, resumed=resumed, given=given, threads=threads
+                source,
+                options,
+                keep,
+                observers,
+                start=start,
+                resumed=resumed,
+                given=given,
+                threads=threads,
+                make_run=make_run,
             )
         except KeyboardInterrupt as interrupt:
             if hasattr(self, "state_"):
@@ -339,7 +348,7 @@ class EngineLearner(TrainedClassifier):
 
 
 @contextmanager
-def _unchanged_on_error(model: EngineLearner) -> Iterator[None]:
+def unchanged_on_error(model: EngineLearner) -> Iterator[None]:
     """Leave ``model`` as it was where training fails, but not where it is interrupted."""
     before = dict(model.__dict__)
     try:

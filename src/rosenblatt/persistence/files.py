@@ -65,6 +65,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     (array(['yes', 'no'], dtype='<U3'), 2)
     """
     model = searched(model)
+    model = model.to_local() if hasattr(model, "to_local") else model
     learner = learner_of(model)
     check_is_fitted(learner)
     _check_attached(getattr(learner, "preparation_", None))

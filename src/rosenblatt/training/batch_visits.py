@@ -61,7 +61,7 @@ class BatchVisits:
             state.passes -= 1
         else:
             self.current.active = np.arange(len(state.counters))
-            self._begin_pass()
+            self.begin_pass()
         if state.feature_ranges is None and not self.one_by_one:
             state.feature_ranges = feature_ranges(batch.rows.matrix)
         self._seen = False
@@ -109,7 +109,7 @@ class BatchVisits:
             self.state.computing = computing(self.options)
         self.state.counters["limit"] = limit
         self.classes, self.current.active = classes, np.arange(len(self.state.counters))
-        self._begin_pass()
+        self.begin_pass()
 
     def _add_class(self, label: Any) -> None:
         made = self.current.rows_visited(self.state.counters)
@@ -148,7 +148,7 @@ class BatchVisits:
 
     # what every pass begins and ends with
 
-    def _begin_pass(self) -> None:
+    def begin_pass(self) -> None:
         """Reset what is counted for each pass."""
         state, current = self.state, self.current
         self._note_standing()

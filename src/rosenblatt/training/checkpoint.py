@@ -81,9 +81,8 @@ class CheckpointWriter(Observer):
 
     def on_interrupt(self, run: TrainingRun) -> None:
         """Write a checkpoint of what has been learned until now, where something has."""
-        learned = run.last_batch is not None or run.resumed
         between = run.current.row == run.current.visited == 0  # passes; then it is the next pass that begins
-        if run.is_resumable and learned and not (between and run.current.was_done.any()):
+        if run.is_resumable and run.has_visited and not (between and run.current.was_done.any()):
             self._try_to_write(run)
 
     def _try_to_write(self, run: TrainingRun) -> None:

@@ -91,8 +91,15 @@ class ValidationSet:
         """Keep the rows of a batch that are held out, while it is not known which they are."""
         steps = batch.steps[mask] if len(batch.steps) else None
         self._parts.append(Block(batch.rows.matrix[mask], batch.labels[mask], batch.first, steps))
-        counts = np.bincount(batch.labels[~mask], minlength=len(batch.classes))
-        self._trained = np.pad(self._trained, (0, len(counts) - len(self._trained))) + counts
+        self._count(np.bincount(batch.labels[~mask], minlength=len(batch.classes)))
+
+    def _count(self, trained: NDArray[np.int64]) -> None:
+        self._trained = np.pad(self._trained, (0, len(trained) - len(self._trained))) + trained
+
+    def extend(self, other: ValidationSet) -> None:
+        """Keep what was kept of the rows that follow."""
+        self._parts += other._parts
+        self._count(other._trained)
 
     def complete(self) -> None:
         """Make the rows kept those that passes are judged by; each class has to be there, and among the others."""

@@ -107,6 +107,13 @@ class LabelSummary:
         self.seen |= seen
         self.weighted |= _occurring(labels[steps > 0], classes) if len(steps) else seen
 
+    def extend(self, other: LabelSummary) -> None:
+        """Take in what was seen of the rows that follow."""
+        if self.leading_run == self.rows and (not self.rows or self.leading_label == other.leading_label):
+            self.leading_run, self.leading_label = self.leading_run + other.leading_run, other.leading_label
+        self.rows, self.weighted_rows = self.rows + other.rows, self.weighted_rows + other.weighted_rows
+        self.seen, self.weighted = self.seen | other.seen, self.weighted | other.weighted
+
     @property
     def is_sorted(self) -> bool:
         """Whether rows visited as they come start with a long run of one label (CIML section 4.2)."""

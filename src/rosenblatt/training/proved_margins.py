@@ -35,6 +35,8 @@ def linear_margins(state: RunState, k: int) -> tuple[float, float, float]:
     if counters["step_sum"] > 0 and not isinstance(state.rule, ArowRule):
         drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
         drift += 4.0 * HALF_ULP * float(counters["updates"]) * math.sqrt(float(counters["excess2"]))
+        if state.mixed_shards:  # sums over shards are rounded too, and theirs are longer than their mean
+            drift *= 4.0 * (1.0 + math.sqrt(state.mixed_shards))
         high = (length + start + drift) / float(counters["step_sum"]) * slack
         if start > 0.0:
             high = min(high, math.sqrt(kesler) * radius * slack)  # no margin exceeds the longest example

@@ -60,6 +60,9 @@ class Report:
         Updates made during each pass, where rows that are right make them too; empty where they are the mistakes.
     early_stopping : EarlyStoppingFacts or None
         Where rows were held out: ``held_out_rows``, ``error_by_pass``, and the ``best_pass`` that was kept.
+    mixed_shards : int
+        How many shards the weights are the mean of, where a cluster has mixed them; else 0. Passes are rounds then, and
+        ``bound`` also bounds the mean mistakes of a shard, summed over all rounds of any such run.
     """
 
     passes: int
@@ -76,6 +79,7 @@ class Report:
     last_pass_cut: CutPass | None = None
     early_stopping: EarlyStoppingFacts | None = None
     updates_by_pass: list[int] = field(default_factory=list)
+    mixed_shards: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -187,7 +191,15 @@ class Report:
         lines, longest = [f"The margin ({self._space}) {high}."], f"The longest example has length {self.radius:.4g}"
         if not math.isfinite(self.bound):
             return [*lines, f"{longest}."]
-        return [*lines, f"{longest}, so no run from zero can make more than {_updates(self.bound)}."]
+        run = "run on one machine" if self.mixed_shards > 1 else "run"
+        lines.append(f"{longest}, so no {run} from zero can make more than {_updates(self.bound)}.")
+        if self.mixed_shards:
+            mean = self.updates / self.mixed_shards
+            lines.append(
+                f"Mixed from {count_of(self.mixed_shards, 'shard')}: the mean updates of a shard, summed over all "
+                f"rounds, were {mean:,.4g}, and can never be more than that."
+            )
+        return lines
 
     def _no_separator(self) -> str:
         proved = [label for label, part in self.by_class.items() if part.proved_inseparable]
@@ -215,7 +227,7 @@ class Report:
         )
 
 
-OPTIONAL = ("proved_inseparable", "last_pass_cut", "early_stopping", "updates_by_pass")
+OPTIONAL = ("proved_inseparable", "last_pass_cut", "early_stopping", "updates_by_pass", "mixed_shards")
 """Fields of a report that are in files only where they say something."""
 
 
@@ -271,6 +283,7 @@ def report(state: RunState, classes: np.ndarray, early_stopping: EarlyStoppingFa
         proved_inseparable=any(part.proved_inseparable for part in reports),
         last_pass_cut=state.cut,
         early_stopping=early_stopping,
+        mixed_shards=state.mixed_shards,
     )
 
 
@@ -295,4 +308,5 @@ def _single(state: RunState, k: int) -> Report:
         bound=bound,
         fit_intercept=state.fit_intercept,
         proved_inseparable=bool(state.inseparable is not None and state.inseparable[k]),
+        mixed_shards=state.mixed_shards,
     )

@@ -17,12 +17,14 @@ from rosenblatt.training.zero_weights import came_to_zero
 def restore_facts(state: RunState, told: Any) -> None:
     """Give a state from a file what only its report says; a ValueError where that is not valid.
 
-    These are how many rows were held out, how far the last pass came, and whether weights came back to zero by updates
-    without rounding. Files of older versions say none of them.
+    These are how many rows were held out, how many shards were mixed, how far the last pass came, and whether weights
+    came back to zero by updates without rounding. Files of older versions say none of them.
     """
     if type(told) is not dict:
         return  # a fault that the comparison with the counters finds
     cut, stopped = told.get("last_pass_cut"), told.get("early_stopping")
+    if told.get("mixed_shards") is not None:
+        state.mixed_shards = StrictFields(told, "the report").whole("mixed_shards", 1)
     if cut is not None:
         fields = StrictFields(cut, "the report: 'last_pass_cut'")
         share = fields.optional("share", lambda name: fields.number(name, 0.0, 1.0))

@@ -90,7 +90,8 @@ class TrainingRun(BatchVisits):
         self._runner: Any = PassRunner(threads)
         if isinstance(options, KernelOptions) and isinstance(state, DualState):
             self._runner, state.computing = DualPassRunner(), computing(options)
-        self._read_all = True
+        self.read_all = True
+        """Whether the pass has read the source to its end, or will."""
         self._given_order = np.empty(0, np.uint32)
         self._interrupts: Sequence[Any] = ()
         self._seen = self.resumed and self.current.passes_done > 0
@@ -146,7 +147,7 @@ class TrainingRun(BatchVisits):
         """
         first = not self._seen
         self.run_pass()
-        if first and self._read_all and not self.source.in_memory and not self.resumed:
+        if first and self.read_all and not self.source.in_memory and not self.resumed:
             self.labels.check(self.source.classes, self.options.class_weight, self.warm)
         resumable = self.source.rereadable and not self.source.in_memory
         with interrupts_deferred() if resumable else nullcontext():
@@ -197,13 +198,28 @@ class TrainingRun(BatchVisits):
 
     def run_pass(self) -> int:
         """Visit all rows once, from ``current.row`` on; return the mistakes of all classifiers."""
-        current, options = self.current, self.options
+        current = self.current
         if current.row == current.visited == 0:
-            self._begin_pass()
+            self.begin_pass()
         self.in_pass = True
         self.is_resumable = self.source.rereadable and not self.source.in_memory
-        validation = None if self.early_stopping is None else self.early_stopping.validation
         start = current.row
+        self.visit_rows()
+        current = self.current
+        if current.row == start == 0:
+            why = "it can be read only once, or has changed"
+            again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: {why}"
+            raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
+        self.is_resumable = False
+        if self.read_all or not current.rows:
+            current.rows = current.row
+        self._seen, current.row = True, 0
+        return int(self.state.counters["mistakes"][current.active].sum())
+
+    def visit_rows(self) -> None:
+        """Visit the rows of the source from ``current.row`` on, as a part of the pass in progress."""
+        current, options = self.current, self.options
+        validation = None if self.early_stopping is None else self.early_stopping.validation
         for batch in self.source.batches(current.row, self.window if options.shuffle else None):
             order = self._order(batch)
             if validation is not None:
@@ -217,17 +233,8 @@ class TrainingRun(BatchVisits):
                 pass  # whoever handled the interrupt wants the run to go on
             self._notify("on_batch", batch)
             if self.state.at_limit[current.active].all() and (self._seen or not self.source.rereadable):
-                self._read_all = False
+                self.read_all = False
                 break
-        if current.row == start == 0:
-            why = "it can be read only once, or has changed"
-            again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: {why}"
-            raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
-        self.is_resumable = False
-        if self._read_all or not current.rows:
-            current.rows = current.row
-        self._seen, current.row = True, 0
-        return int(self.state.counters["mistakes"][current.active].sum())
 
     def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:
         """Visit the rows of a batch that are left, or some of them if an interrupt comes; return whether it was all.
@@ -253,12 +260,17 @@ class TrainingRun(BatchVisits):
             return np.zeros(batch.rows.n, bool)
         return self.early_stopping.validation.mask(batch)
 
+    @property
+    def has_visited(self) -> bool:
+        """Whether this run, or the one that it goes on from, has visited a row."""
+        return self.last_batch is not None or self.resumed or self._seen or self.current.row > 0
+
     def rows_of_a_pass(self) -> int | None:
         """Return how many rows a whole pass visits, None if that is not known yet."""
         if self.source.in_memory:
             batches = list(self.source.batches())
             return sum(int((~self.held_out(b) & (b.steps > 0 if len(b.steps) else True)).sum()) for b in batches)
-        if not self._seen or not (self._read_all or self.source.rereadable):
+        if not self._seen or not (self.read_all or self.source.rereadable):
             return None
         rows = self.current.rows if self.resumed else self.labels.weighted_rows
         return rows - (0 if self.early_stopping is None else self.early_stopping.validation.size)

@@ -49,6 +49,8 @@ class RunState:
     """How many rows early stopping held out, in the state of a model that keeps its best pass."""
     cut: CutPass | None = None
     """How far the last pass came, where it was cut short."""
+    mixed_shards: int = 0
+    """How many shards the weights are the mean of, where a cluster has mixed them; else 0."""
     inseparable: NDArray[np.bool_] | None = None
     """Which classifiers' weights came back to zero by updates without rounding: a proof that nothing separates."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.starting_weights import Weights
 from rosenblatt.training.starts import first_state, new_state, not_precomputed
 
+MakeRun = Callable[..., TrainingRun]
+"""`TrainingRun`, or what has its parameters."""
+
 
 class Start(NamedTuple):
     """What a run goes on from: the state, its classes, and early stopping's best pass."""
@@ -30,7 +34,7 @@ class Start(NamedTuple):
 
 
 def train(
-    source: InMemory | Streamed,
+    source: Any,
     options: RunOptions,
     keep: Callable[[TrainingRun], None],
     observers: Sequence[Observer] = (),
@@ -39,10 +43,13 @@ def train(
     resumed: Checkpoint | None = None,
     given: Weights | None = None,
     threads: int = 1,
+    make_run: MakeRun = TrainingRun,
 ) -> Outcome:
     """Train on a source, from zero, from ``start`` or from a checkpoint, and return how the run ended.
 
     ``given`` are weights and biases that a new run begins with instead of zero.
+
+    ``source`` is `InMemory`, `Streamed`, or one for which ``make_run`` makes the runs.
 
     ``keep`` gets the run when it has ended or was interrupted, never one that failed. A stream in which a class turns
     up that its first block does not have is begun again with all classes.
@@ -54,7 +61,7 @@ def train(
         if isinstance(source, Streamed) and source.rereadable and start is None and len(source.classes) < 2:
             source.read_classes()
             check_two_classes(source.classes.tolist())
-        run = _new_run(source, options, observers, start, resumed, given, threads)
+        run = _new_run(source, options, observers, start, resumed, given, partial(make_run, threads=threads))
         try:
             outcome = run.run()
         except NewClass as found:
@@ -81,7 +88,7 @@ def _new_run(
     start: Start | None,
     resumed: Checkpoint | None,
     given: Weights | None,
-    threads: int,
+    make_run: MakeRun,
 ) -> TrainingRun:
     best, current = None, None
     if resumed is not None:
@@ -98,7 +105,7 @@ def _new_run(
     else:
         state = first_state(source, options, given)
     warm = start is not None and resumed is None
-    return TrainingRun(state, source, options, observers, threads=threads, warm=warm, best=best, resumed=current)
+    return make_run(state, source, options, observers, warm=warm, best=best, resumed=current)
 
 
 def online_run(

@@ -40,7 +40,7 @@ class ZeroWeights(Observer):
         """Look at the weights and, where they are zero, at the rows."""
         state, state.inseparable = run.state, None
         known = self._from_zero and run.early_stopping is None and run.source.rereadable
-        known = known and outcome is not Outcome.INTERRUPTED
+        known = known and outcome is not Outcome.INTERRUPTED and state.mixed_shards < 2  # a mean is rounded
         zero = came_to_zero(state) if known else np.zeros(1, bool)
         if zero.any() and _sums_are_exact(run, float(state.counters["step_sum"].max())):
             state.inseparable = zero

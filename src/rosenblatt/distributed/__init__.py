@@ -1,0 +1,23 @@
+"""Past one machine: perceptrons for rows that lie on a cluster, of Dask or of Ray. Both are imported on first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rosenblatt.distributed.dask_learners import DaskAveragedPerceptron, DaskPerceptron
+    from rosenblatt.distributed.ray_learners import RayAveragedPerceptron, RayPerceptron
+
+__all__ = ["DaskAveragedPerceptron", "DaskPerceptron", "RayAveragedPerceptron", "RayPerceptron"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{name[: 4 if name.startswith('Dask') else 3].lower()}_learners"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

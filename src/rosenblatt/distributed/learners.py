@@ -1,0 +1,320 @@
+"""What learners on all kinds of clusters share: shards in, a local model out."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
+from numbers import Integral
+from typing import Any, Self, cast
+
+import numpy as np
+from sklearn.base import clone
+
+from rosenblatt.distributed.engines import Engine
+from rosenblatt.distributed.exact import ExactRun
+from rosenblatt.distributed.mixing import MixingRun
+from rosenblatt.distributed.seeds import train_together
+from rosenblatt.distributed.shard_set import ShardSet
+from rosenblatt.distributed.shards import Shard, ShardFacts, join_shards, make_shard
+from rosenblatt.estimators.engine import EngineLearner, unchanged_on_error
+from rosenblatt.estimators.validation import attach_preparation
+from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer, check_positive
+from rosenblatt.training.batches import trained_rows
+from rosenblatt.training.checkpoint import CheckpointWriter
+from rosenblatt.training.observers import Callback, Observer
+from rosenblatt.training.options import RunOptions, draw_seed
+from rosenblatt.training.train import MakeRun
+
+MODES = ("exact", "mix")
+_COMMON = {"mode": "exact", "n_shards": 8, "timeout": 60.0}
+"""Parameters that learners on clusters have besides those of the local ones."""
+
+
+def with_parameters(local: type, **more: Any) -> Callable[..., None]:
+    """Return a constructor with the parameters of a local learner, those of all clusters, and some more."""
+    extra = _COMMON | more
+    known = list(inspect.signature(local).parameters.values())
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    added = [inspect.Parameter(name, keyword, default=default) for name, default in extra.items()]
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = inspect.Signature([own, *known, *added])
+
+    def __init__(self: Any, *arguments: Any, **parameters: Any) -> None:
+        given = signature.bind(self, *arguments, **parameters)
+        for name, default in extra.items():
+            setattr(self, name, given.arguments.pop(name, default))
+        local.__init__(*given.args, **given.kwargs)  # type: ignore[misc]
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
+
+
+class ClusterLearner(EngineLearner):
+    """A learner whose rows lie in shards on a cluster; a subclass says on what kind.
+
+    ``mode="exact"`` gives what ``fit_stream`` gives on one machine, bit for bit. ``mode="mix"`` trains all shards at
+    once and takes the mean, which depends on ``n_shards`` alone.
+    """
+
+    mode: str
+    n_shards: int
+    timeout: float
+
+    def _engine(self) -> Engine:
+        """Return the cluster to train on."""
+        raise NotImplementedError
+
+    def fit_shards(
+        self,
+        shards: Sequence[Any],
+        classes: Any = None,
+        on_pass: Callable[[Self], Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: float = 30.0,
+        resume: bool = False,
+        seeds: Sequence[int] | None = None,
+    ) -> Self:
+        """Learn from shards that are loaded where they will stay.
+
+        Parameters
+        ----------
+        shards : list
+            Each is (X, y) or (X, y, sample_weight), or a function without arguments that returns such a pair; functions
+            are called on workers. Rows count in the order of the shards.
+        classes : array, optional
+            Classes that may not occur.
+        on_pass : callable, optional
+            Called with the model after each pass; training ends where it returns True.
+        checkpoint, every, resume
+            As for ``fit_stream``; written between passes and, in exact mode, between shards.
+        seeds : list of int, optional
+            Train a model for each ``random_state`` at once, all workers busy. This one is that of the first, and
+            ``models_`` has all of them, as local learners.
+        """
+        settings = classes, on_pass, checkpoint, every, resume, seeds
+        return self._fit_loaders([ShardOf(shard) for shard in shards], *settings)
+
+    def fit_files(
+        self,
+        path: Any,
+        classes: Any = None,
+        on_pass: Callable[[Self], Any] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: float = 30.0,
+        resume: bool = False,
+        seeds: Sequence[int] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Learn from files that all workers can read under the same names, each of them a shard.
+
+        Parameters
+        ----------
+        path : str, path or list of them
+            Files, or patterns such as ``part-*.parquet``, in every format that ``data.open`` reads.
+        classes, on_pass, checkpoint, every, resume, seeds
+            As for ``fit_shards``.
+        **options
+            As for ``data.open``: ``target`` for tables, and so on. The schema of a table comes from its first rows, as
+            there, and holds for all files.
+        """
+        from rosenblatt.distributed.files import file_loaders, restore_counts
+
+        scaled = options.get("scale") not in (None, "none")
+        stream, loaders = file_loaders(path, options, self._trained_rows() if scaled else None)
+        settings = classes, on_pass, checkpoint, every, resume, seeds
+        self._fit_loaders(loaders, *settings, lambda facts: restore_counts(stream, facts))
+        for model in (self, *getattr(self, "models_", ())):
+            attach_preparation(model, stream)
+        return self
+
+    def _trained_rows(self) -> Callable[[int, int], Any] | None:
+        """Return what says which rows are not held out, as a scale is that of these; None if none are held out."""
+        options = self._cluster_options()
+        if not options.early_stopping:
+            return None
+        if self._is_warm():
+            return trained_rows(int(self.state_.seed), options.validation_fraction)
+        if not isinstance(options.random_state, Integral):
+            raise ParameterError(
+                "a scale is found before rows are held out, so early stopping needs a whole number as ",
+                Setting("random_state"),
+                f" here, got {options.random_state!r}.",
+            )
+        return trained_rows(draw_seed(options.random_state), options.validation_fraction)
+
+    def _fit_loaders(
+        self,
+        loaders: Sequence[Any],
+        classes: Any,
+        on_pass: Callable[[Self], Any] | None,
+        checkpoint: str | os.PathLike[str] | None,
+        every: float,
+        resume: bool,
+        seeds: Sequence[int] | None = None,
+        on_loaded: Callable[[Sequence[ShardFacts]], None] | None = None,
+    ) -> Self:
+        """Have the shards loaded, and train on them."""
+        options = self._cluster_options()
+        if resume and checkpoint is None:
+            raise ParameterError(Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from.")
+        if not len(loaders):
+            raise ValueError("expected at least one shard to learn from, got none.")
+        if seeds is not None and (not len(seeds) or checkpoint is not None or on_pass is not None):
+            raise ParameterError(
+                Setting("seeds"),
+                " needs at least one seed, and goes with neither checkpoint nor on_pass: leave these out.",
+            )
+        self.__dict__.pop("models_", None)
+        engine = self._engine()
+        try:
+            engine.load(shard_loaders(loaders, self.mode, self.n_shards, self._joined))
+            with unchanged_on_error(self):
+                shards = ShardSet(engine, classes, self.mode, options.class_weight)
+                if on_loaded is not None:
+                    on_loaded(shards.facts)
+                if seeds is not None:
+                    return self._fit_seeds(shards, seeds)
+                observers: list[Observer] = [] if on_pass is None else [Callback(self._caller(on_pass))]
+                resumed = None
+                if checkpoint is not None:
+                    names = lambda: shards.names  # noqa: E731
+                    learner = type(self)._learner_name()
+                    writer = CheckpointWriter(checkpoint, every, learner, options, cast(Any, shards), names)
+                    observers.append(writer)
+                    resumed = writer.read() if resume else None
+                self._note_features(shards)
+                make_run = runs_of(self.mode, None if checkpoint is None else every)
+                return self._train(shards, options, observers, resumed, make_run=make_run)
+        finally:
+            engine.close()
+
+    def _fit_seeds(self, shards: ShardSet, seeds: Sequence[int]) -> Self:
+        """Train a model for each seed at once; this one becomes the first of them."""
+        models = [clone(self).set_params(random_state=seed, warm_start=False, verbose=0) for seed in seeds]
+
+        def train(model: Self, observer: Observer) -> None:
+            own = shards.fork()
+            model._note_features(own)
+            model._train(own, model._cluster_options(), [observer], make_run=runs_of(self.mode, None))
+
+        train_together(train, models)
+        learned = {name: value for name, value in vars(models[0]).items() if name.endswith("_") or name[:6] == "_early"}
+        self.__dict__.update(learned)
+        self.models_ = [model.to_local() for model in models]
+        return self
+
+    def _note_features(self, shards: ShardSet) -> None:
+        """Note the names of the features; a ValueError where training would go on with others."""
+        if self._is_warm():
+            names = getattr(self, "feature_names_in_", None)
+            shards.check_features(self.n_features_in_, None if names is None else names.tolist())
+            return
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if shards.names is not None:
+            self.feature_names_in_ = np.array(shards.names, object)
+
+    def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
+        then = "mix" if self.state_.mixed_shards else "exact"
+        return [("mode", then, self.mode), *super()._fixed_parameters()]
+
+    def _cluster_options(self) -> RunOptions:
+        """Return the parameters for training, checked."""
+        check_positive("timeout", self.timeout)
+        return checked_options(self._options(), self.mode, self.n_shards)
+
+    def _joined(self, loaders: Sequence[Any]) -> Any:
+        """Return a loader of the rows of several."""
+        return joined_loader(loaders)
+
+    # the model at the end
+
+    def to_local(self) -> Any:
+        """Return the local learner with what was learned: it knows nothing of a cluster."""
+        local = next(base for base in type(self).__mro__ if base.__name__ == type(self)._learner_name())
+        names = inspect.signature(local).parameters
+        model = local(**{name: getattr(self, name) for name in names})
+        for name, value in vars(self).items():
+            if name.endswith("_") or name.startswith("_early"):
+                setattr(model, name, value)
+        return model
+
+
+def checked_options(options: RunOptions, mode: str, n_shards: int) -> RunOptions:
+    """Return the options of a run, or raise a ParameterError where a cluster cannot make it in this mode."""
+    check_choice("mode", mode, MODES)
+    check_integer("n_shards", n_shards, 1)
+    options.check_for_stream("training on a cluster")
+    if mode == "mix":
+        for name, given, needed in (
+            ("hypothesis", options.hypothesis if options.hypothesis == "vote" else None, None),
+            ("max_updates", options.max_updates, None),
+            ("decay", options.decay, 0.0),
+        ):
+            if given != needed:
+                raise ParameterError(
+                    Setting("mode", "mix"),
+                    " takes the mean of shards that know nothing of each other, which ",
+                    Setting(name, given),
+                    " does not go with: leave it out, or use ",
+                    Setting("mode", "exact"),
+                    ".",
+                )
+    return options
+
+
+def shard_loaders(loaders: Sequence[Any], mode: str, n_shards: int, join: Callable[[Sequence[Any]], Any]) -> list[Any]:
+    """Return a loader for each shard: for ``mode="mix"`` there are ``n_shards``, of partitions that follow each other.
+
+    ``join`` makes one loader of several.
+    """
+    if mode == "exact":
+        return list(loaders)
+    parts = np.array_split(np.arange(len(loaders)), min(n_shards, len(loaders)))
+    return [join([loaders[k] for k in part]) for part in parts]
+
+
+def runs_of(mode: str, every: float | None) -> MakeRun:
+    """Return what makes the runs of a mode; exact ones can be gone on with after so many seconds."""
+    return MixingRun if mode == "mix" else partial(ExactRun, every=every)
+
+
+class ShardOf:
+    """Loads a shard from what a user gave: a pair, or a function that returns one."""
+
+    def __init__(self, given: Any) -> None:
+        if not (callable(given) or (isinstance(given, tuple | list) and len(given) in (2, 3))):
+            raise ValueError(
+                "expected shards of the form (X, y) or (X, y, sample_weight), or functions that return them, got "
+                f"{type(given).__name__}."
+            )
+        self.given = given
+
+    def __call__(self) -> Shard:
+        """Return the shard."""
+        given = self.given() if callable(self.given) else self.given
+        return given if isinstance(given, Shard) else make_shard(*given)
+
+
+def joined_loader(loaders: Sequence[Any]) -> Any:
+    """Return a loader of the rows of several."""
+    return loaders[0] if len(loaders) == 1 else JoinedShard(loaders)
+
+
+class JoinedShard:
+    """Loads several shards as one."""
+
+    def __init__(self, loaders: Sequence[Callable[[], Shard]]) -> None:
+        self.loaders = list(loaders)
+
+    def __call__(self) -> Shard:
+        """Return the shard."""
+        return join_shards([loader() for loader in self.loaders])
+
+
+def without(model: Any, *names: str) -> dict[str, Any]:
+    """Return what is pickled of a model: all but some parameters, which are None in the copy."""
+    return copy(model.__dict__) | dict.fromkeys(names)

@@ -1,0 +1,17 @@
+"""A sample of what ``make test-cluster`` does: workers and a driver are killed, and the bits are the same."""
+
+import pytest
+
+from cluster.trials import kill_driver, kill_workers
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(("engine", "mode", "seed"), [("dask", "exact", 1), ("dask", "mix", 2), ("ray", "exact", 3)])
+def test_a_killed_worker_changes_no_bit(engine, mode, seed):
+    (record,) = kill_workers(engine, mode, 1, seed)
+    assert record["same"]
+
+
+def test_a_killed_driver_goes_on_with_other_workers_and_the_same_bits():
+    kill_driver("dask", "exact", seed=4)

@@ -222,3 +222,42 @@ def test_a_scale_of_files_is_that_of_the_rows_that_are_trained_on(client, rows, 
     if early_stopping:
         with pytest.raises(ValueError, match="early stopping needs a whole number as random_state here, got None"):
             unknown.fit_files(path, scale="standard", **options)
+
+
+def test_columns_of_one_parquet_table_are_cut_alike(tmp_path, client):
+    """Dask reads several small files as one partition, and more of them for one column than for two."""
+    rng = np.random.default_rng(0)
+    parts = []
+    for k in range(6):
+        X = rng.normal(size=(40, 2))
+        frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "label": np.where(X[:, 0] > 0, "yes", "no")})
+        frame.to_parquet(tmp_path / f"part-{k}.parquet")
+        parts.append((frame[["a", "b"]], frame["label"]))
+    table = dd.read_parquet(str(tmp_path / "part-*.parquet"))
+    model = DaskPerceptron(random_state=0, max_iter=5).fit(table[["a", "b"]], table["label"])
+    local = quietly(Perceptron(random_state=0, max_iter=5).fit_stream, parts)
+    assert np.array_equal(model.coef_, local.coef_)
+    assert model.score(table[["a", "b"]], table["label"]) == local.score(*map(pd.concat, zip(*parts, strict=True)))
+
+
+@pytest.mark.filterwarnings("ignore")  # Dask itself uses what newer versions of pandas warn of
+def test_words_predicted_for_a_frame_can_be_written_to_parquet(tmp_path, client):
+    frame = pd.DataFrame({"a": [1.0, -1.0, 2.0, -2.0], "label": ["yes", "no", "yes", "no"]})
+    table = dd.from_pandas(frame, npartitions=2)
+    model = DaskPerceptron(random_state=0).fit(table[["a"]], table["label"])
+    model.predict(table[["a"]]).to_frame("predicted").to_parquet(tmp_path / "out")
+    assert pd.read_parquet(tmp_path / "out")["predicted"].tolist() == ["yes", "no", "yes", "no"]
+
+
+def test_votes_answer_for_empty_partitions(client, rows):
+    X, y = rows
+    model = quietly(DaskPerceptron(hypothesis="vote", random_state=0, max_iter=2).fit, array_of(X), y)
+    assert np.array_equal(model.decision_function(array_of(X)).compute(), model.to_local().decision_function(X))
+
+
+def test_settings_of_dask_stay_as_they_were(client, rows):
+    X, y = rows
+    name = "distributed.admin.large-graph-warning-threshold"
+    before = dask.config.get(name)
+    quietly(DaskPerceptron(max_iter=2).fit, array_of(X), y, seeds=range(6))
+    assert dask.config.get(name) == before

@@ -237,7 +237,7 @@ def test_what_is_wrong_with_shards_is_said_in_a_sentence(mode):
         ([(X, y, np.ones(3))], "expected one sample weight for each of the 40 rows"),
         ([(X, y, -np.ones(40))], "sample weights must be finite and not negative"),
         ([X], r"expected shards of the form \(X, y\)"),
-        ([(np.where(X > 2, np.nan, X), y)], "NaN"),
+        ([(np.where(X > 2, np.nan, X), y)], "missing or infinite numbers"),
     ):
         model = ProcessPerceptron(mode=mode)
         with pytest.raises(ValueError, match=sentence) as refusal:
@@ -269,3 +269,14 @@ def test_arrays_that_cannot_be_written_to_need_no_other_kernels(mode):
     before = len(one_vs_rest_pass.signatures)
     quietly(ProcessPerceptron(random_state=0, max_iter=3, mode=mode, n_shards=2).fit_shards, cut([20, 40], X, y))
     assert len(one_vs_rest_pass.signatures) == before > 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("mode", ["exact", "mix"])
+def test_columns_of_an_empty_shard_are_no_features(form, mode):
+    X, y = integer_rows(60, 4, 3)
+    parts = [(form(X[:20]), y[:20]), (form(np.empty((0, 9))), np.empty(0)), (form(X[20:]), y[20:])]
+    model = quietly(ProcessPerceptron(random_state=0, max_iter=3, mode=mode).fit_shards, parts)
+    same = quietly(ProcessPerceptron(random_state=0, max_iter=3, mode=mode).fit_shards, [parts[0], parts[2]])
+    assert model.coef_.shape == (3, 4)
+    assert np.array_equal(model.coef_, same.coef_)

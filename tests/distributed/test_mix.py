@@ -75,7 +75,8 @@ def test_the_report_says_that_shards_were_mixed():
     assert report.converged
     assert "so no run on one machine from zero can make more than" in str(report)
     mean = f"{report.updates / 3:,.4g}"
-    assert f"Mixed from 3 shards: the mean updates of a shard, summed over all rounds, were {mean}" in str(report)
+    words = f"Mixed from 3 shards, a round for each pass: the mean updates of a shard were {mean} in all rounds"
+    assert f"{words}, and cannot be more than" in str(report)
 
 
 @st.composite
@@ -256,3 +257,12 @@ def test_a_mean_is_not_gone_on_from_in_exact_mode():
     model = ProcessPerceptron(mode="mix", n_shards=2, warm_start=True, random_state=0).fit_shards(parts)
     with pytest.raises(ValueError, match=r"^mode has changed since this model was trained"):
         model.set_params(mode="exact").fit_shards(parts)
+
+
+def test_another_number_of_shards_is_no_warm_start():
+    X, y = np.tile([[1.0, 0.0], [-1.0, 0.0]], (10, 1)), np.tile([1, 0], 10)
+    parts = [(X[k : k + 2], y[k : k + 2]) for k in range(0, 20, 2)]
+    model = ProcessPerceptron(mode="mix", n_shards=10, warm_start=True, fit_intercept=False).fit_shards(parts)
+    with pytest.raises(ValueError, match="the number of shards has changed since they were mixed"):
+        model.set_params(n_shards=1).fit_shards(parts)
+    assert model.set_params(n_shards=10).fit_shards(parts).report_.mixed_shards == 10

@@ -1,6 +1,7 @@
 """Several seeds at once: each model is the one that its seed gives alone."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from helpers.clusters import ProcessAveragedPerceptron
@@ -45,3 +46,33 @@ def test_what_does_not_go_with_seeds_is_one_sentence(more):
 def test_an_error_of_one_is_the_error_of_all():
     with pytest.raises(ValueError, match="random_state"):
         ProcessAveragedPerceptron().fit_shards(shards(), seeds=[1, -5])
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        (([[np.nan], [1.0]], [0, 1]), r"^shard 1: there are missing or infinite numbers: fill them in first"),
+        (
+            lambda: None,
+            r"^shard 1: expected shards of the form \(X, y\) or \(X, y, sample_weight\), .* got NoneType\.$",
+        ),
+        (([[1.0], [2.0]], [0]), r"^shard 1: expected a label for each of the 2 rows, got 1 labels\.$"),
+    ],
+)
+def test_an_error_says_which_shard_it_is_about(bad, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ProcessAveragedPerceptron().fit_shards([([[1.0], [2.0]], [0, 1]), bad])
+
+
+def test_a_fit_that_fails_keeps_the_models():
+    model = ProcessAveragedPerceptron(max_iter=2).fit_shards(shards(), seeds=[0, 1])
+    with pytest.raises(ValueError, match="two classes"):
+        model.fit_shards([([[1.0], [2.0]], [1, 1])])
+    assert len(model.models_) == 2
+
+
+def test_seeds_forget_the_names_of_an_earlier_fit():
+    frame = pd.DataFrame({"a": [1.0, -1.0], "b": [0.0, 1.0]})
+    model = ProcessAveragedPerceptron(max_iter=2).fit_shards([(frame, [1, 0])])
+    assert hasattr(model, "feature_names_in_")
+    assert not hasattr(model.fit_shards(shards(), seeds=[0]), "feature_names_in_")

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.distributed.shards import Shard, make_shard
+from rosenblatt.distributed.shards import Shard, make_shard, number_errors
+from rosenblatt.parameters import shorten
 
 
 def is_collection(X: Any) -> bool:
     """Return whether this is a collection of Dask's."""
-    return hasattr(X, "__dask_graph__")
+    return hasattr(X, "__dask_graph__") and type(X).__name__ != "Delayed"
 
 
 def _is_frame(X: Any) -> bool:
@@ -23,7 +24,7 @@ def _is_frame(X: Any) -> bool:
 def _blocks(X: Any, what: str) -> list[Any]:
     """Return the partitions of a collection as delayed objects, one after the other."""
     if _is_frame(X):
-        return list(X.to_delayed())
+        return list(X.to_delayed(optimize_graph=False))  # optimized, columns of one table may be cut in other ways
     if not hasattr(X, "chunks"):
         raise ValueError(f"expected {what} as a Dask array or data frame, got a {type(X).__name__} of Dask's.")
     if what == "X":
@@ -74,6 +75,8 @@ def _like(X: Any, rows: Sequence[Any], other: Any, what: str) -> list[Any]:
             f"{type(other).__name__}: give a Dask array or series, or call X.compute_chunk_sizes() first."
         )
     values = np.asarray(other)
+    if values.ndim == 0:
+        raise ValueError(f"expected {what} as an array or a Dask collection, got {shorten(other)}.")
     if len(values) != sum(lengths):
         raise ValueError(f"expected {what} for each of the {sum(lengths):,} rows, got {len(values):,}.")
     return np.split(values, np.cumsum(lengths)[:-1])
@@ -113,16 +116,8 @@ class PairShard:
 
 
 def _make(number: int, X: Any, y: Any, weight: Any) -> Shard:
-    try:
+    with number_errors(f"partition {number}"):
         return make_shard(X, y, weight)
-    except ValueError as fault:
-        message = str(fault)
-        if "contains NaN" in message or "Input X contains" in message:
-            message = (
-                "there are missing or infinite numbers: fill them in first, for instance with fillna, or leave out "
-                "such rows with dropna"
-            )
-        raise ValueError(f"partition {number}: {message}") from None
 
 
 def _count(model: Any, number: int, X: Any, y: Any, weight: Any) -> tuple[float, float]:
@@ -138,8 +133,11 @@ def lazily(model: Any, method: str, X: Any, meta: Any) -> Any:
     """Return what a method of a model answers for a collection, as a collection that is not computed yet."""
     if _is_frame(X):
         answer = _Answer(model, method, frame=True)
-        meta = _frame_of(meta, X._meta.iloc[:0].index)
+        one = np.zeros((1, *meta.shape[1:])) if method != "predict" else model.classes_[:1]
+        meta = _frame_of(one, X._meta_nonempty.index[:1]).iloc[:0]  # pandas has types of its own for words
         return X.map_partitions(answer, meta=meta, enforce_metadata=False)
+    if X.ndim != 2:
+        raise ValueError(f"expected X with rows and columns, got a Dask array of shape {X.shape}.")
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     answer = _Answer(model, method)
@@ -162,8 +160,8 @@ class _Answer:
 
     def __call__(self, X: Any) -> Any:
         if not X.shape[0]:
-            columns = getattr(self.model, "coef_", np.empty((1, 0))).shape[0]
-            several = self.method != "predict" and columns > 1
+            columns = len(self.model.classes_)
+            several = self.method != "predict" and columns > 2
             kind = self.model.classes_.dtype if self.method == "predict" else np.float64
             found = np.empty((0, columns) if several else 0, kind)
         else:

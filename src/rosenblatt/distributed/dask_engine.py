@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
+from contextlib import contextmanager
+from threading import Lock
 from time import monotonic, sleep
 from typing import Any
 from uuid import uuid4
@@ -12,6 +14,7 @@ from weakref import WeakSet
 
 from rosenblatt.distributed.engines import ClusterError, Handle, WorkLost
 
+_SUBMITTING = Lock()
 _POLL = 0.5
 """Seconds between two looks at the workers."""
 _IDLE = 10.0
@@ -191,8 +194,10 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _large_arguments() -> Any:
-    """Return a context in which Dask does not warn of large arguments: states travel as such on purpose."""
+@contextmanager
+def _large_arguments() -> Iterator[None]:
+    """Keep Dask from warning of large arguments: states travel as such on purpose. One thread at a time."""
     import dask
 
-    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})
+    with _SUBMITTING, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        yield

@@ -57,7 +57,7 @@ class DaskLearner(ClusterLearner):
         return DaskEngine(find_client(self.client), self.timeout)
 
     def _joined(self, loaders: Sequence[Any]) -> Any:
-        if len(loaders) > 1 and is_collection(loaders[0]):
+        if len(loaders) > 1 and hasattr(loaders[0], "__dask_graph__"):
             import dask
 
             return dask.delayed(join_shards)(list(loaders))
@@ -86,6 +86,8 @@ class DaskLearner(ClusterLearner):
         parts = [PairShard(*pair).counted(model) for pair in partitions(X, y, sample_weight)]
         counted = dask.compute(*parts) if self.client is None else self.client.compute(parts, sync=True)
         right, all_rows = np.sum(counted, axis=0)
+        if not all_rows > 0:
+            raise ValueError("expected rows to score, got none, or only rows of weight 0.")
         return float(right / all_rows)
 
     def __getstate__(self) -> dict[str, Any]:

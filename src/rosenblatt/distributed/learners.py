@@ -18,7 +18,7 @@ from rosenblatt.distributed.exact import ExactRun
 from rosenblatt.distributed.mixing import MixingRun
 from rosenblatt.distributed.seeds import train_together
 from rosenblatt.distributed.shard_set import ShardSet
-from rosenblatt.distributed.shards import Shard, ShardFacts, join_shards, make_shard
+from rosenblatt.distributed.shards import Shard, ShardFacts, join_shards, make_shard, number_errors
 from rosenblatt.estimators.engine import EngineLearner, unchanged_on_error
 from rosenblatt.estimators.validation import attach_preparation
 from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer, check_positive
@@ -95,7 +95,7 @@ class ClusterLearner(EngineLearner):
             ``models_`` has all of them, as local learners.
         """
         settings = classes, on_pass, checkpoint, every, resume, seeds
-        return self._fit_loaders([ShardOf(shard) for shard in shards], *settings)
+        return self._fit_loaders([ShardOf(shard, number) for number, shard in enumerate(shards)], *settings)
 
     def fit_files(
         self,
@@ -123,6 +123,11 @@ class ClusterLearner(EngineLearner):
         from rosenblatt.distributed.files import file_loaders, restore_counts
 
         scaled = options.get("scale") not in (None, "none")
+        if scaled and seeds is not None and self.early_stopping:
+            raise ParameterError(
+                Setting("seeds"),
+                " hold out different rows, and a scale is that of the others: leave it out, or train one by one.",
+            )
         stream, loaders = file_loaders(path, options, self._trained_rows() if scaled else None)
         settings = classes, on_pass, checkpoint, every, resume, seeds
         self._fit_loaders(loaders, *settings, lambda facts: restore_counts(stream, facts))
@@ -162,16 +167,18 @@ class ClusterLearner(EngineLearner):
             raise ParameterError(Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from.")
         if not len(loaders):
             raise ValueError("expected at least one shard to learn from, got none.")
-        if seeds is not None and (not len(seeds) or checkpoint is not None or on_pass is not None):
+        if seeds is not None and (
+            np.ndim(seeds) != 1 or not len(seeds) or checkpoint is not None or on_pass is not None
+        ):
             raise ParameterError(
                 Setting("seeds"),
                 " needs at least one seed, and goes with neither checkpoint nor on_pass: leave these out.",
             )
-        self.__dict__.pop("models_", None)
         engine = self._engine()
         try:
             engine.load(shard_loaders(loaders, self.mode, self.n_shards, self._joined))
             with unchanged_on_error(self):
+                self.__dict__.pop("models_", None)
                 shards = ShardSet(engine, classes, self.mode, options.class_weight)
                 if on_loaded is not None:
                     on_loaded(shards.facts)
@@ -201,6 +208,8 @@ class ClusterLearner(EngineLearner):
             model._train(own, model._cluster_options(), [observer], make_run=runs_of(self.mode, None))
 
         train_together(train, models)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
         learned = {name: value for name, value in vars(models[0]).items() if name.endswith("_") or name[:6] == "_early"}
         self.__dict__.update(learned)
         self.models_ = [model.to_local() for model in models]
@@ -209,6 +218,13 @@ class ClusterLearner(EngineLearner):
     def _note_features(self, shards: ShardSet) -> None:
         """Note the names of the features; a ValueError where training would go on with others."""
         if self._is_warm():
+            if self.state_.mixed_shards not in (0, sum(facts.rows > 0 for facts in shards.facts)):
+                raise ParameterError(
+                    "the number of shards has changed since they were mixed, so training cannot go on: give as many as "
+                    "before, or fit from the start (",
+                    Setting("warm_start", False),
+                    ").",
+                )
             names = getattr(self, "feature_names_in_", None)
             shards.check_features(self.n_features_in_, None if names is None else names.tolist())
             return
@@ -285,18 +301,24 @@ def runs_of(mode: str, every: float | None) -> MakeRun:
 class ShardOf:
     """Loads a shard from what a user gave: a pair, or a function that returns one."""
 
-    def __init__(self, given: Any) -> None:
-        if not (callable(given) or (isinstance(given, tuple | list) and len(given) in (2, 3))):
-            raise ValueError(
-                "expected shards of the form (X, y) or (X, y, sample_weight), or functions that return them, got "
-                f"{type(given).__name__}."
-            )
-        self.given = given
+    def __init__(self, given: Any, number: int) -> None:
+        self.given, self.number = given if callable(given) else _pair(given), number
 
     def __call__(self) -> Shard:
         """Return the shard."""
         given = self.given() if callable(self.given) else self.given
-        return given if isinstance(given, Shard) else make_shard(*given)
+        with number_errors(f"shard {self.number}"):
+            return make_shard(*_pair(given))
+
+
+def _pair(given: Any) -> Any:
+    """Return what a user gave as a shard; a ValueError unless it is rows and labels."""
+    if not (isinstance(given, tuple | list) and len(given) in (2, 3)):
+        raise ValueError(
+            "expected shards of the form (X, y) or (X, y, sample_weight), or functions that return them, got "
+            f"{type(given).__name__}."
+        )
+    return given
 
 
 def joined_loader(loaders: Sequence[Any]) -> Any:

@@ -52,7 +52,7 @@ class ShardSet:
         check_facts(self.facts)
         known = [] if classes is None else [np.unique(classes)]
         self.classes = all_classes([*known, *(facts.classes for facts in self.facts)])
-        self.width = max(facts.width for facts in self.facts)
+        self.width = max(facts.width for facts in self.facts if facts.rows)
         self.starts = np.concatenate([[0], np.cumsum([facts.rows for facts in self.facts])]).tolist()
 
     @property

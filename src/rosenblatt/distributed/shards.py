@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
@@ -56,8 +57,8 @@ class Shard:
 
 def make_shard(X: Any, y: Any, weight: Any = None) -> Shard:
     """Return a shard of valid rows and labels; it may be empty. A ValueError where something is not valid."""
-    rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    labels = as_numpy(y)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    rows, labels = X.shape[0] if X.shape else 0, np.asarray(as_numpy(y))
     n = len(labels) if np.ndim(labels) else 0
     if n != rows:
         raise ValueError(f"expected a label for each of the {rows:,} rows, got {n:,} labels.")
@@ -65,14 +66,32 @@ def make_shard(X: Any, y: Any, weight: Any = None) -> Shard:
         width = X.shape[1] if len(X.shape) > 1 else 0
         kept = sp.csr_array((0, width)) if sp.issparse(X) else np.empty((0, width))
         return Shard(kept, np.empty(0), np.empty(0, np.int32), names=_names(X))
+    if hasattr(y, "isna") and np.any(y.isna()):
+        raise ValueError("expected a label for each row, got missing ones: leave out such rows with dropna.")
     checker = Perceptron()
-    matrix, labels = validate_pair(checker, X, y, reset=True)
+    matrix, labels = validate_pair(checker, X, labels, reset=True)
     classes, numbers = encode_labels(labels)
     names = getattr(checker, "feature_names_in_", None)
     if weight is not None:
         weight = np.asarray(as_numpy(weight), dtype=np.float64)
+        weight = np.full(rows, weight) if weight.ndim == 0 else weight
         check_one_each(weight, rows)
     return Shard(matrix, classes, numbers, weight, None if names is None else [str(name) for name in names])
+
+
+@contextmanager
+def number_errors(where: str) -> Iterator[None]:
+    """Say which shard it is that a ValueError is about, and what to do about missing numbers."""
+    try:
+        yield
+    except ValueError as fault:
+        message = str(fault)
+        if "Input X contains" in message:
+            message = (
+                "there are missing or infinite numbers: fill them in first, for instance with fillna, or leave out "
+                "such rows with dropna"
+            )
+        raise ValueError(f"{where}: {message}") from None
 
 
 def _names(X: Any) -> list[str] | None:

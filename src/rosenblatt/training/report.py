@@ -165,6 +165,8 @@ class Report:
             if self.by_class:
                 lines.append(self._which_separated())
         lines += self._proved()
+        if self.mixed_shards:
+            lines.append(self._mixed())
         return lines if self.early_stopping is None else [*lines, str(self.early_stopping)]
 
     def _separated(self, yes: bool = True) -> list[Any]:
@@ -193,13 +195,15 @@ class Report:
             return [*lines, f"{longest}."]
         run = "run on one machine" if self.mixed_shards > 1 else "run"
         lines.append(f"{longest}, so no {run} from zero can make more than {_updates(self.bound)}.")
-        if self.mixed_shards:
-            mean = self.updates / self.mixed_shards
-            lines.append(
-                f"Mixed from {count_of(self.mixed_shards, 'shard')}: the mean updates of a shard, summed over all "
-                f"rounds, were {mean:,.4g}, and can never be more than that."
-            )
         return lines
+
+    def _mixed(self) -> str:
+        """Say how many shards the weights are the mean of, and what bounds their mistakes."""
+        mean = f"{self.updates / self.mixed_shards:,.4g}"
+        words = f"Mixed from {count_of(self.mixed_shards, 'shard')}, a round for each pass: the mean updates of a shard"
+        if math.isfinite(self.bound):
+            return f"{words} were {mean} in all rounds, and cannot be more than {math.floor(self.bound):,}."
+        return f"{words} were {mean} in all rounds; if a separator exists, they cannot be more than (R / its margin)^2."
 
     def _no_separator(self) -> str:
         proved = [label for label, part in self.by_class.items() if part.proved_inseparable]

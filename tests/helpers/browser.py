@@ -18,15 +18,25 @@ def find_chromium():
     return program
 
 
+_running = []
+"""The browser of this process, of which Playwright allows only one at a time."""
+
+
 @contextmanager
 def chromium():
-    """Start Chromium without a window; the value is its Playwright browser. The test is skipped where it is missing."""
+    """Start Chromium without a window, or take the one that runs; the value is its Playwright browser.
+
+    The test is skipped where it is missing.
+    """
+    if _running:
+        yield _running[0]
+        return
     program = find_chromium()
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        _running.append(playwright.chromium.launch(executable_path=program, args=FLAGS))
         try:
-            yield browser
+            yield _running[0]
         finally:
-            browser.close()
+            _running.pop().close()

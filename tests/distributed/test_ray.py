@@ -96,5 +96,5 @@ def test_what_is_wrong_with_rows_is_said_in_a_sentence():
         RayPerceptron().fit_shards([(X, y[1:])])
     with pytest.raises(ValueError, match="expected rows to learn from, got empty shards only"):
         RayPerceptron().fit_shards([(X[:0], y[:0])])
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="shard 1: there are missing or infinite numbers"):
         RayPerceptron().fit_shards([(X, y), (np.full((20, 2), np.nan), y)])

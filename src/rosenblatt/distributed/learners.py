@@ -307,6 +307,8 @@ class ShardOf:
     def __call__(self) -> Shard:
         """Return the shard."""
         given = self.given() if callable(self.given) else self.given
+        if isinstance(given, Shard):
+            return given
         with number_errors(f"shard {self.number}"):
             return make_shard(*_pair(given))
 

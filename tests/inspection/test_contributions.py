@@ -1,13 +1,170 @@
-from rosenblatt import AveragedPerceptron, contributions, data
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from helpers.weighted_models import X3, Y3, with_weights
+from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.inspection.contributions import contributions
+
+RNG = np.random.default_rng(1)
 
 
-def test_what_a_record_of_a_table_lacks_is_filled_as_in_training(tmp_path):
-    file = tmp_path / "t.csv"
-    lines = [f"{'' if i % 5 == 0 else 20 + i},{'mf'[i % 2]},{i % 3 > 0}\n" for i in range(30)]
-    file.write_text("age,sex,label\n" + "".join(lines))
-    stream = data.open(file, "label", missing="mean", scale="standard")
-    model = AveragedPerceptron(random_state=0).fit_stream(stream)
-    (tmp_path / "new.csv").write_text("age,sex\n,m\n")
-    X, _ = data.open(tmp_path / "new.csv", preparation=model.preparation_).read()
-    assert contributions(model, {"sex": "m"}).title == contributions(model, X).title
-    assert contributions(model, {"sex": "m", "age": 20}).title != contributions(model, X).title
+def test_contributions_are_weight_times_value_by_size_and_the_bias_comes_last():
+    table = contributions(with_weights([4, -1, 0, 7], b=-3), [1, 9, 5, -1])
+    assert table["feature"] == ["x1", "x3", "x0", "(bias)"]
+    assert table["value"] == [9, -1, 1, 1]
+    assert table["weight"] == [-1, 7, 4, -3]
+    assert table["contribution"] == [-9, -7, 4, -3]
+    assert table.notes == ("1 of 4 features contributes nothing and is left out.",)
+    assert table.title == "Predicted 'no': the activation is -15"
+
+
+@pytest.mark.parametrize("hypothesis", ["last", "average", "pocket"])
+@pytest.mark.parametrize("top", [None, 3])
+def test_contributions_add_up_to_the_activation(hypothesis, top):
+    X = RNG.normal(size=(60, 30))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = Perceptron(hypothesis=hypothesis, max_iter=3, random_state=0).fit(X, RNG.random(60) > 0.5)
+    for x in X[:5]:
+        table = contributions(model, x, top=top)
+        activation = model.decision_function([x])[0]
+        assert math.fsum(table["contribution"]) == pytest.approx(activation, rel=1e-12, abs=1e-12)
+        assert f"Predicted {model.predict([x])[0]!s}" in table.title
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "direct"])
+def test_with_more_classes_contributions_add_up_to_the_score_of_the_one_predicted(multi_class):
+    model = AveragedPerceptron(multi_class=multi_class, random_state=0).fit(X3, Y3)
+    for x in X3[:10]:
+        table = contributions(model, x)
+        assert math.fsum(table["contribution"]) == pytest.approx(model.decision_function([x]).max(), abs=1e-12)
+        assert table.title.startswith(f"Predicted {str(model.predict([x])[0])!r}: the score")
+
+
+def test_a_votes_contributions_are_those_of_its_average():
+    model = VotedPerceptron(random_state=0).fit(X3, X3[:, 0] > 0)
+    table = contributions(model, X3[0])
+    expected = X3[0] @ model.average_coef_[0] + model.average_intercept_[0]
+    assert math.fsum(table["contribution"]) == pytest.approx(expected, rel=1e-12)
+    assert "of the averaged weights" in table.title
+    assert any("vote" in note for note in table.notes)
+
+
+def test_on_the_boundary_the_label_is_undefined():
+    table = contributions(with_weights([1, 1], b=-2), [1, 1])
+    assert "label is undefined" in table.title
+    assert table.title.endswith("is 0")
+
+
+def test_next_to_the_boundary_the_label_is_defined_though_rounded_contributions_cancel():
+    model = with_weights([0.1, 1.0])
+    x = [0.1, -(0.1 * 0.1)]
+    table = contributions(model, x)
+    assert math.fsum(table["contribution"]) == 0
+    assert model.decision_function([x])[0] != 0
+    assert table.title.startswith(f"Predicted {str(model.predict([x])[0])!r}")
+    assert not table.title.endswith(" 0")
+
+
+def test_a_tie_between_classes_is_a_boundary_too():
+    model = Perceptron(fit_intercept=False, random_state=0).fit(np.eye(3), ["a", "b", "c"])
+    assert "label is undefined" in contributions(model, np.zeros(3)).title
+
+
+def test_zero_contributions_are_left_out():
+    w = np.ones(40)
+    x = np.zeros(40)
+    x[[3, 5]] = 1, -2
+    table = contributions(with_weights(w), x)
+    assert table["feature"] == ["x5", "x3", "(bias)"]
+    assert table.notes == ("38 of 40 features contribute nothing and are left out.",)
+    assert len(contributions(with_weights(w[:6]), x[:6])) == 3
+
+
+def test_the_scores_of_the_other_classes_are_in_the_title():
+    model = AveragedPerceptron(max_iter=3, random_state=0).fit(X3, Y3)
+    scores = dict(zip(model.classes_.tolist(), model.decision_function(X3[:1])[0], strict=True))
+    first, second, third = sorted(scores, key=scores.get, reverse=True)
+    assert contributions(model, X3[0]).title == (
+        f"Predicted {first!r}: the score of this class is {scores[first]:.4g}, the largest; {second} has "
+        f"{scores[second]:.4g}, {third} has {scores[third]:.4g}"
+    )
+    many = Perceptron(random_state=0).fit(np.eye(9), list(range(9)))
+    assert contributions(many, np.eye(9)[4]).title.endswith(" and 3 more are smaller")
+
+
+def test_top_adds_up_the_others():
+    table = contributions(with_weights([4, -1, 2, 7], b=5), [1, 1, 1, 1], top=1)
+    assert table["feature"] == ["x3", "(3 more)", "(bias)"]
+    assert table["contribution"] == [7, 5, 5]
+    assert table["value"] == [1, None, 1]
+    assert contributions(with_weights([4, -1], b=5), [1, 1], top=2)["feature"] == ["x0", "x1", "(bias)"]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [list, np.array, lambda x: [x], lambda x: np.array([x]), lambda x: sp.csr_array([x]), lambda x: sp.csc_matrix([x]),
+     sp.coo_array, lambda x: np.array(x, np.float32), lambda x: np.array(x, dtype=int)],
+)  # fmt: skip
+def test_a_row_comes_in_many_forms(form):
+    assert contributions(with_weights([4, -1, 7]), form([1, 9, -1]))["contribution"] == [-9, -7, 4, 0]
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_a_row_may_come_from_a_frame(library):
+    frame = library.DataFrame({"rain": [1.0, -1.0], "sun": [-2.0, 2.0]})
+    model = Perceptron(shuffle=False).fit(frame, ["wet", "dry"])
+    table = contributions(model, frame[:1])
+    assert table["feature"] == ["sun", "rain", "(bias)"]
+    if library is pd:
+        assert contributions(model, frame.iloc[0]).to_dict() == table.to_dict()
+
+
+def test_a_pipeline_shows_values_as_the_learner_sees_them():
+    X = X3 * [1, 10, 100, 1000]
+    model = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(X, X[:, 0] > 0)
+    table = contributions(model, X[0])
+    assert math.fsum(table["contribution"]) == pytest.approx(model.decision_function(X[:1])[0], rel=1e-12)
+    assert set(table["value"][:-1]) == set(model[:-1].transform(X[:1])[0])
+
+
+def test_a_text_is_a_row_of_words():
+    texts = ["good film", "bad film", "good good plot", "bad plot"]
+    model = make_pipeline(CountVectorizer(), Perceptron(shuffle=False)).fit(texts, ["+", "-", "+", "-"])
+    table = contributions(model, "a good bad good plot", top=2)
+    assert table["feature"][0] == "good"
+    assert table["value"][0] == 2
+
+
+def test_other_models_are_explained_too():
+    peer = LogisticRegression().fit(X3, X3[:, 0] > 0)
+    table = contributions(peer, X3[0])
+    assert math.fsum(table["contribution"]) == pytest.approx(peer.decision_function(X3[:1])[0])
+    line = LinearRegression().fit(X3, 3 * X3[:, 0] + 1)
+    table = contributions(line, [2, 0, 0, 0])
+    assert math.fsum(table["contribution"]) == pytest.approx(7)
+    assert table.title == "Predicted 7"
+
+
+def test_rows_that_are_not_one_row_are_refused():
+    model = with_weights([1, 2])
+    with pytest.raises(ValueError, match="expected one row, got 2: pick one"):
+        contributions(model, [[1, 1], [2, 2]])
+    with pytest.raises(ValueError, match="one row of numbers, got 3"):
+        contributions(model, 3)
+    with pytest.raises(ValueError, match="features"):
+        contributions(model, [1, 2, 3])
+    with pytest.raises(ValueError, match="NaN"):
+        contributions(model, [1, np.nan])
+    with pytest.raises(ValueError, match="beyond the range of floats"):
+        contributions(with_weights([1e300, 1]), [1e300, 1])

@@ -15,7 +15,8 @@ from rosenblatt.cli.startup import enable_gc
 from rosenblatt.cli.train_run import Training
 from rosenblatt.distributed.engines import ClusterError
 from rosenblatt.distributed.files import loaders_of, restore_counts
-from rosenblatt.distributed.learners import checked_options, joined_loader, runs_of, shard_loaders
+from rosenblatt.distributed.loaders import joined_loader, shard_loaders
+from rosenblatt.distributed.modes import checked_options, runs_of
 from rosenblatt.distributed.shard_set import ShardSet
 from rosenblatt.plurals import count_of
 from rosenblatt.training.observers import Observer

@@ -153,10 +153,15 @@ class ExactRun(ClusterRun):
     def _last(self) -> int:
         return len(self.source.facts) - 1
 
+    @property
+    def _divides(self) -> bool:
+        """Whether classifiers can travel apart: early stopping judges all of them together."""
+        return is_divisible(self.state) and self.early_stopping is None
+
     def _groups(self) -> list[NDArray[np.int64]]:
         """Return the classifiers that travel together."""
         active = self.current.active
-        if not is_divisible(self.state) or self.early_stopping is not None:
+        if not self._divides:
             return [active]
         if not _have_seen_alike(self.state.counters[active]):
             return [active]
@@ -164,7 +169,7 @@ class ExactRun(ClusterRun):
 
     def _part(self, members: NDArray[np.int64]) -> tuple[LinearState, PassState]:
         state, current = self.state, self.current
-        if not is_divisible(state) or self.early_stopping is not None:
+        if not self._divides:
             return state, replace(current, ranges=None)
         places = np.searchsorted(current.active, members)
         part = replace(
@@ -178,8 +183,7 @@ class ExactRun(ClusterRun):
 
     def _take(self, groups: Sequence[NDArray[np.int64]], ended: Sequence[Carried]) -> None:
         """Go on from what came back from the last shard."""
-        divided = is_divisible(self.state) and self.early_stopping is None
-        if divided:
+        if self._divides:
             for members, one in zip(groups, ended, strict=True):
                 put_classifiers(self.state, members, one.state)
         else:

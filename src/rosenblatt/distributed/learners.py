@@ -6,7 +6,6 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import partial
 from numbers import Integral
 from typing import Any, Self, cast
 
@@ -14,21 +13,20 @@ import numpy as np
 from sklearn.base import clone
 
 from rosenblatt.distributed.engines import Engine
-from rosenblatt.distributed.exact import ExactRun
-from rosenblatt.distributed.mixing import MixingRun
+from rosenblatt.distributed.loaders import ShardOf, joined_loader, shard_loaders
+from rosenblatt.distributed.modes import checked_options, runs_of
 from rosenblatt.distributed.seeds import train_together
 from rosenblatt.distributed.shard_set import ShardSet
-from rosenblatt.distributed.shards import Shard, ShardFacts, join_shards, make_shard, number_errors
-from rosenblatt.estimators.engine import EngineLearner, unchanged_on_error
+from rosenblatt.distributed.shards import ShardFacts
+from rosenblatt.estimators.engine import EngineLearner
+from rosenblatt.estimators.unchanged import unchanged_on_error
 from rosenblatt.estimators.validation import attach_preparation
-from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer, check_positive
+from rosenblatt.parameters import ParameterError, Setting, check_positive
 from rosenblatt.training.batches import trained_rows
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import RunOptions, draw_seed
-from rosenblatt.training.train import MakeRun
 
-MODES = ("exact", "mix")
 _COMMON = {"mode": "exact", "n_shards": 8, "timeout": 60.0}
 """Parameters that learners on clusters have besides those of the local ones."""
 
@@ -56,7 +54,7 @@ class ClusterLearner(EngineLearner):
     """A learner whose rows lie in shards on a cluster; a subclass says on what kind.
 
     ``mode="exact"`` gives what ``fit_stream`` gives on one machine, bit for bit. ``mode="mix"`` trains all shards at
-    once and takes the mean, which depends on ``n_shards`` alone.
+    once and takes the mean, which depends on the shards alone.
     """
 
     mode: str
@@ -210,8 +208,7 @@ class ClusterLearner(EngineLearner):
         train_together(train, models)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
-        learned = {name: value for name, value in vars(models[0]).items() if name.endswith("_") or name[:6] == "_early"}
-        self.__dict__.update(learned)
+        self.__dict__.update(_learned(models[0]))
         self.models_ = [model.to_local() for model in models]
         return self
 
@@ -253,90 +250,13 @@ class ClusterLearner(EngineLearner):
         local = next(base for base in type(self).__mro__ if base.__name__ == type(self)._learner_name())
         names = inspect.signature(local).parameters
         model = local(**{name: getattr(self, name) for name in names})
-        for name, value in vars(self).items():
-            if name.endswith("_") or name.startswith("_early"):
-                setattr(model, name, value)
+        vars(model).update(_learned(self))
         return model
 
 
-def checked_options(options: RunOptions, mode: str, n_shards: int) -> RunOptions:
-    """Return the options of a run, or raise a ParameterError where a cluster cannot make it in this mode."""
-    check_choice("mode", mode, MODES)
-    check_integer("n_shards", n_shards, 1)
-    options.check_for_stream("training on a cluster")
-    if mode == "mix":
-        for name, given, needed in (
-            ("hypothesis", options.hypothesis if options.hypothesis == "vote" else None, None),
-            ("max_updates", options.max_updates, None),
-            ("decay", options.decay, 0.0),
-        ):
-            if given != needed:
-                raise ParameterError(
-                    Setting("mode", "mix"),
-                    " takes the mean of shards that know nothing of each other, which ",
-                    Setting(name, given),
-                    " does not go with: leave it out, or use ",
-                    Setting("mode", "exact"),
-                    ".",
-                )
-    return options
-
-
-def shard_loaders(loaders: Sequence[Any], mode: str, n_shards: int, join: Callable[[Sequence[Any]], Any]) -> list[Any]:
-    """Return a loader for each shard: for ``mode="mix"`` there are ``n_shards``, of partitions that follow each other.
-
-    ``join`` makes one loader of several.
-    """
-    if mode == "exact":
-        return list(loaders)
-    parts = np.array_split(np.arange(len(loaders)), min(n_shards, len(loaders)))
-    return [join([loaders[k] for k in part]) for part in parts]
-
-
-def runs_of(mode: str, every: float | None) -> MakeRun:
-    """Return what makes the runs of a mode; exact ones can be gone on with after so many seconds."""
-    return MixingRun if mode == "mix" else partial(ExactRun, every=every)
-
-
-class ShardOf:
-    """Loads a shard from what a user gave: a pair, or a function that returns one."""
-
-    def __init__(self, given: Any, number: int) -> None:
-        self.given, self.number = given if callable(given) else _pair(given), number
-
-    def __call__(self) -> Shard:
-        """Return the shard."""
-        given = self.given() if callable(self.given) else self.given
-        if isinstance(given, Shard):
-            return given
-        with number_errors(f"shard {self.number}"):
-            return make_shard(*_pair(given))
-
-
-def _pair(given: Any) -> Any:
-    """Return what a user gave as a shard; a ValueError unless it is rows and labels."""
-    if not (isinstance(given, tuple | list) and len(given) in (2, 3)):
-        raise ValueError(
-            "expected shards of the form (X, y) or (X, y, sample_weight), or functions that return them, got "
-            f"{type(given).__name__}."
-        )
-    return given
-
-
-def joined_loader(loaders: Sequence[Any]) -> Any:
-    """Return a loader of the rows of several."""
-    return loaders[0] if len(loaders) == 1 else JoinedShard(loaders)
-
-
-class JoinedShard:
-    """Loads several shards as one."""
-
-    def __init__(self, loaders: Sequence[Callable[[], Shard]]) -> None:
-        self.loaders = list(loaders)
-
-    def __call__(self) -> Shard:
-        """Return the shard."""
-        return join_shards([loader() for loader in self.loaders])
+def _learned(model: Any) -> dict[str, Any]:
+    """Return what training has set of a model."""
+    return {name: value for name, value in vars(model).items() if name.endswith("_") or name.startswith("_early")}
 
 
 def without(model: Any, *names: str) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any, Self
 
@@ -20,6 +19,7 @@ from rosenblatt.estimators.prediction import TrainedClassifier
 from rosenblatt.estimators.stream_inputs import refuse_stream
 from rosenblatt.estimators.training_warnings import warn_about_mistakes, warn_about_scales, warn_if_sorted
 from rosenblatt.estimators.unavailable import AvailableUnless
+from rosenblatt.estimators.unchanged import unchanged_on_error
 from rosenblatt.estimators.validation import attach_preparation, block_validator, validate_pair
 from rosenblatt.parameters import ParameterError, Setting
 from rosenblatt.tables import Table
@@ -345,15 +345,3 @@ class EngineLearner(TrainedClassifier):
             warnings.simplefilter("ignore", ConvergenceWarning)
             model._fit(X, y, observers=[Callback(model._caller(errors.add))])
         return Table(errors.columns, title=f"{type(self).__name__}: errors by pass")
-
-
-@contextmanager
-def unchanged_on_error(model: EngineLearner) -> Iterator[None]:
-    """Leave ``model`` as it was where training fails, but not where it is interrupted."""
-    before = dict(model.__dict__)
-    try:
-        yield
-    except Exception:
-        model.__dict__.clear()
-        model.__dict__.update(before)
-        raise

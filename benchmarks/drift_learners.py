@@ -14,11 +14,11 @@ import numpy as np
 
 from benchmarks.drift_streams import Stream
 from rosenblatt.training.batches import make_batch
+from rosenblatt.training.linear import PassRunner
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.passes import PassRunner
+from rosenblatt.training.predict import predicted_classes
 from rosenblatt.training.rows import as_rows
-from rosenblatt.training.scoring import predicted_classes
-from rosenblatt.training.starts import new_state
+from rosenblatt.training.run import new_state
 
 
 class Online(Protocol):

@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.plain import by_blocks
 from rosenblatt import visiting_order
 from rosenblatt.reproductions import freund_schapire_1999
-from rosenblatt.reproductions.idx import read_mnist
+from rosenblatt.reproductions.freund_schapire import read_mnist
 
 EPOCHS = 10
 

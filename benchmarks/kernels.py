@@ -23,8 +23,7 @@ import rosenblatt
 from benchmarks.measure import Figure, alternate
 from benchmarks.plain import Learned, row_by_row
 from benchmarks.workloads import MNIST, ROOT, missing_data, mnist, real_data
-from rosenblatt.reproductions.idx import read_mnist
-from rosenblatt.reproductions.memory import free_cache_size
+from rosenblatt.reproductions.freund_schapire import free_cache_size, read_mnist
 
 ROUNDS = 2
 SUBSET, QUICK_ROWS, QUICK_TEST_ROWS = 10_000, 1000, 500

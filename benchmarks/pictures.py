@@ -22,8 +22,7 @@ from benchmarks.workloads import ROOT
 from rosenblatt import Perceptron, dataset_margin, margin
 from rosenblatt.data import make_xor
 from rosenblatt.plots.axes import DARK
-from rosenblatt.plots.plane_lines import BROKEN, Line, draw_line
-from rosenblatt.plots.plane_parts import Frame, Regions, Rows, draw_regions, draw_rows
+from rosenblatt.plots.plane_parts import BROKEN, Frame, Line, Regions, Rows, draw_line, draw_regions, draw_rows
 
 SHOWN = {
     "Perceptron": "Perceptron",

@@ -8,7 +8,7 @@ from benchmarks.plain import by_blocks, polynomial, row_by_row
 from benchmarks.workloads import ROOT
 
 import rosenblatt
-from rosenblatt.reproductions.idx import read_mnist
+from rosenblatt.reproductions.freund_schapire import read_mnist
 
 MEASURES = [kernels.rows, kernels.svc, kernels.whole, kernels.vote]
 

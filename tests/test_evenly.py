@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.evenly import evenly_chosen
+from rosenblatt.messages import evenly_chosen
 
 
 @pytest.mark.parametrize(

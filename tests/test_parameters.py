@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from rosenblatt.parameters import (
+from rosenblatt.messages import (
     IfAvailable,
     ParameterError,
     Setting,

@@ -7,9 +7,8 @@ import pytest
 from helpers.separable_sets import facet, noise
 from rosenblatt import progress
 from rosenblatt.progress import Progress
-from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.search.wolfe import IntegerRows, exact_search
+from rosenblatt.theory.separability import dataset_margin, separability
 
 
 class Terminal(io.StringIO):

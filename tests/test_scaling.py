@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 from rosenblatt.scaling import ColumnScale, ColumnSums
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -102,5 +102,5 @@ def test_the_site_builds_without_a_warning(check_links, repository, tmp_path_fac
     assert {"rosenblatt.trace", "rosenblatt.theory.convergence.trace.TracedUpdate"} <= set(names)
     assert not [name for name in names if "textbook" in name]
     figure = re.sub(r"<[^>]+>", "", (site / "gallery" / "figure-4-7.html").read_text())
-    assert "rosenblatt.figures.boundaries:" in figure
+    assert "rosenblatt.figures.ciml:" in figure
     assert "rosenblatt/figures" not in figure

@@ -6,19 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rosenblatt.small_pictures import (
-    BLUE,
-    GREEN,
-    RED,
-    Curve,
-    arrows,
-    bars,
-    chart,
-    circle,
-    described,
-    number_line,
-    short_name,
-)
+from rosenblatt.html import BLUE, GREEN, RED, Curve, arrows, bars, chart, circle, described, number_line, short_name
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert("&")</script>\x00\x1b[31m'

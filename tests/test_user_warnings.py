@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import Perceptron, RescaledPerceptron, data, explain
-from rosenblatt.user_warnings import warn_user
+from rosenblatt.messages import warn_user
 
 X, Y = data.make_xor()
 

@@ -6,73 +6,116 @@ Everything public is named here, and is imported when it is first used, so that 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.version import __version__
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from rosenblatt import data, distributed, figures, plots, reproductions, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
-    from rosenblatt.estimators.family import AROW, MarginPerceptron, PassiveAggressive
     from rosenblatt.estimators.kernel import KernelPerceptron
+    from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
     from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
     from rosenblatt.estimators.rescaled import RescaledPerceptron
-    from rosenblatt.features.combinations import Combinations, n_combinations
-    from rosenblatt.features.lifts import SphereLift
-    from rosenblatt.features.scaling import ExactScaler
+    from rosenblatt.features import Combinations, ExactScaler, SphereLift, n_combinations
     from rosenblatt.inspection.contributions import contributions
     from rosenblatt.inspection.explain import explain
     from rosenblatt.inspection.geometry import boundary, distance, unit_weights
     from rosenblatt.kernels.orders import visiting_order
-    from rosenblatt.persistence.export import export_onnx
     from rosenblatt.persistence.files import load, save
     from rosenblatt.persistence.json_export import export_json
+    from rosenblatt.persistence.onnx import export_onnx
     from rosenblatt.theory import vc
     from rosenblatt.theory.certificates import Certificate
     from rosenblatt.theory.convergence.bounds import mistake_bound
     from rosenblatt.theory.convergence.proof import Proof, proof
     from rosenblatt.theory.convergence.trace import Trace, trace
-    from rosenblatt.theory.margins import dataset_margin, margin
-    from rosenblatt.theory.mistakes.answers import FewestMistakes
-    from rosenblatt.theory.mistakes.fewest import fewest_mistakes
-    from rosenblatt.theory.programs.feasibility import maximize, strict_feasibility
-    from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled
-    from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded
-    from rosenblatt.theory.separability import separability
-    from rosenblatt.theory.separation.answers import Separation
-    from rosenblatt.theory.separation.deciding import separation
+    from rosenblatt.theory.linear_programs.answers import Feasible, Infeasible, Optimum, Unbounded, Unsettled
+    from rosenblatt.theory.linear_programs.solve import maximize, strict_feasibility
+    from rosenblatt.theory.logistic.answers import Separation
+    from rosenblatt.theory.logistic.search import separation
+    from rosenblatt.theory.min_mistakes.answers import FewestMistakes
+    from rosenblatt.theory.min_mistakes.search import fewest_mistakes
+    from rosenblatt.theory.separability import dataset_margin, margin, separability
     from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
 _HOMES = {
-    "features.combinations": ("Combinations", "n_combinations"),
-    "features.lifts": ("SphereLift",),
-    "features.scaling": ("ExactScaler",),
-    "kernels.orders": ("visiting_order",),
     "circles.fitting": ("fit_circle",),
+    "circles.shapes": (
+        "Circle",
+        "HalfSpace",
+        "NoCircle",
+        "Outside",
+        "circle_from_plane",
+    ),
+    "estimators.kernel": ("KernelPerceptron",),
+    "estimators.margin_learners": (
+        "AROW",
+        "MarginPerceptron",
+        "PassiveAggressive",
+    ),
+    "estimators.perceptron": (
+        "AveragedPerceptron",
+        "Perceptron",
+        "VotedPerceptron",
+    ),
+    "estimators.rescaled": ("RescaledPerceptron",),
+    "features": (
+        "Combinations",
+        "ExactScaler",
+        "SphereLift",
+        "n_combinations",
+    ),
     "inspection.contributions": ("contributions",),
     "inspection.explain": ("explain",),
-    "persistence.export": ("export_onnx",),
-    "inspection.geometry": ("boundary", "distance", "unit_weights"),
-    "estimators.family": ("AROW", "MarginPerceptron", "PassiveAggressive"),
-    "estimators.kernel": ("KernelPerceptron",),
-    "estimators.perceptron": ("AveragedPerceptron", "Perceptron", "VotedPerceptron"),
-    "estimators.rescaled": ("RescaledPerceptron",),
-    "persistence.files": ("load", "save"),
+    "inspection.geometry": (
+        "boundary",
+        "distance",
+        "unit_weights",
+    ),
+    "kernels.orders": ("visiting_order",),
+    "persistence.files": (
+        "load",
+        "save",
+    ),
     "persistence.json_export": ("export_json",),
-    "circles.shapes": ("Circle", "HalfSpace", "NoCircle", "Outside", "circle_from_plane"),
+    "persistence.onnx": ("export_onnx",),
     "theory.certificates": ("Certificate",),
     "theory.convergence.bounds": ("mistake_bound",),
-    "theory.convergence.proof": ("Proof", "proof"),
-    "theory.convergence.trace": ("Trace", "trace"),
-    "theory.margins": ("dataset_margin", "margin"),
-    "theory.mistakes.answers": ("FewestMistakes",),
-    "theory.mistakes.fewest": ("fewest_mistakes",),
-    "theory.programs.feasibility": ("maximize", "strict_feasibility"),
-    "theory.programs.optimum_answers": ("Optimum", "Unbounded"),
-    "theory.programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),
-    "theory.separability": ("separability",),
-    "theory.separation.answers": ("Separation",),
-    "theory.separation.deciding": ("separation",),
-    "theory.verdicts": ("Inseparable", "MarginBracket", "Separable", "Undecided", "Verdicts"),
+    "theory.convergence.proof": (
+        "Proof",
+        "proof",
+    ),
+    "theory.convergence.trace": (
+        "Trace",
+        "trace",
+    ),
+    "theory.linear_programs.answers": (
+        "Feasible",
+        "Infeasible",
+        "Optimum",
+        "Unbounded",
+        "Unsettled",
+    ),
+    "theory.linear_programs.solve": (
+        "maximize",
+        "strict_feasibility",
+    ),
+    "theory.logistic.answers": ("Separation",),
+    "theory.logistic.search": ("separation",),
+    "theory.min_mistakes.answers": ("FewestMistakes",),
+    "theory.min_mistakes.search": ("fewest_mistakes",),
+    "theory.separability": (
+        "dataset_margin",
+        "margin",
+        "separability",
+    ),
+    "theory.verdicts": (
+        "Inseparable",
+        "MarginBracket",
+        "Separable",
+        "Undecided",
+        "Verdicts",
+    ),
 }
 _MODULES = {
     "data": "data",

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 
 Features: TypeAlias = np.ndarray | sp.csr_array
 """Rows of numbers, dense or sparse."""

@@ -15,10 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.column_sums import add_dense_moments, add_sparse_moments, scale_sparse_rows
-from rosenblatt.kernels.exact import LIMBS, UNIT
-from rosenblatt.kernels.exact_sums import carry_limbs
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.kernels.exact import LIMBS, UNIT, add_dense_moments, add_sparse_moments, carry_limbs, scale_sparse_rows
+from rosenblatt.messages import ParameterError, Setting
 
 METHODS = ("none", "standard", "maxabs")
 """What can be done to columns: nothing; centred and divided by their standard deviation; divided by their largest."""

@@ -30,7 +30,7 @@ from rosenblatt import (
     separation,
     strict_feasibility,
 )
-from rosenblatt.theory.search import separators
+from rosenblatt.theory.search import hyperplane as separators
 
 
 def attack(rng: random.Random) -> str | None:

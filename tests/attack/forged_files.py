@@ -19,9 +19,9 @@ from helpers.naive_dual import dual_run
 from helpers.pipelines import OF_TABLES, example
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, data, load, save
 from rosenblatt.persistence.json_export import export_json
-from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.container import read_container
-from rosenblatt.training.kernel import Kernel
+from rosenblatt.storage.schema import StrictArrays
+from rosenblatt.training.options import Kernel
 from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 CSV = "a,b,c,y\n" + "".join(

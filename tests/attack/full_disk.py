@@ -26,7 +26,7 @@ import onnx
 
 from helpers.commands import command
 from rosenblatt import AveragedPerceptron, Certificate, data, export_json, export_onnx, load, save, separability
-from rosenblatt.data.cache.row_file import RowFile
+from rosenblatt.data.cache import RowFile
 from rosenblatt.storage.container import read_container
 
 _CALLS = ("open", "write", "fsync", "close", "replace")

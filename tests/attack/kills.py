@@ -16,7 +16,7 @@ import numpy as np
 
 from helpers.forging import alike
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data, load, save
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 from rosenblatt.training.run import TrainingRun
 
 MOST_RUNS = 60

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from helpers.commands import command
 from helpers.mutating import mutated_bytes
 from rosenblatt import data
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 
 CSV = 'a,b,c,y\n1,red,"x, y",0\n2.5,blue,"z ""q"" ",1\n-3e2,red,w,0\n4,blue,"line\nbreak",1\n5,red,v,1\n'
 JSON = '{"a":1,"b":"red","y":0}\n{"a":2.5,"b":"blue","y":1}\n{"a":-3e2,"b":null,"y":0}\n{"a":4,"b":"é","y":1}\n'

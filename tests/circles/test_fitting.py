@@ -13,7 +13,7 @@ from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
 from rosenblatt.features import SphereLift
 from rosenblatt.theory import vc
-from rosenblatt.theory.margins import dataset_margin, margin
+from rosenblatt.theory.separability import dataset_margin, margin
 
 SQUARE = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 CROSS = [0, 1, 1, 0]  # opposite corners of the square

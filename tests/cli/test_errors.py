@@ -8,7 +8,7 @@ from rosenblatt import Certificate, data
 from rosenblatt.blocks import DataError
 from rosenblatt.cli.errors import cli_message, running
 from rosenblatt.cli.main import train
-from rosenblatt.parameters import IfAvailable, ParameterError, Setting
+from rosenblatt.messages import IfAvailable, ParameterError, Setting
 
 
 @pytest.mark.parametrize(

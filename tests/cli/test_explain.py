@@ -9,7 +9,7 @@ import rosenblatt
 from rosenblatt import AveragedPerceptron, KernelPerceptron
 from rosenblatt.cli.errors import cli_message
 from rosenblatt.cli.explain import explain
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 
 
 def test_support_rows_are_explained_by_their_coefficients(tmp_path, capsys):

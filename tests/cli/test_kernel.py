@@ -15,7 +15,7 @@ from helpers.commands import AND, THREE, XOR, command, written
 from rosenblatt import KernelPerceptron, data
 from rosenblatt.cli.kernel_choice import KERNELS, KernelChoice
 from rosenblatt.training.checkpoint import CheckpointWriter
-from rosenblatt.training.model import TrainedModel
+from rosenblatt.training.model_file import TrainedModel
 
 KINDS = ("csv", "svmlight", "npz", "parquet", "vw")
 

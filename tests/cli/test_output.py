@@ -63,7 +63,7 @@ def test_a_disk_that_fills_up_costs_no_report(files, monkeypatch, tmp_path):
     def full(*_):
         raise OSError(28, "No space left on device", str(tmp_path / "new"))
 
-    monkeypatch.setattr("rosenblatt.training.model.write_container", full)
+    monkeypatch.setattr("rosenblatt.training.model_file.write_container", full)
     result = command("train", files["{data}"], "-t", "label", "-o", tmp_path / "new")
     assert result.exit_code == 2
     assert "Mistakes by pass" in result.stdout

@@ -8,7 +8,7 @@ from helpers.commands import command
 from helpers.idx_files import write_mnist
 from rosenblatt.cli import reproduce
 from rosenblatt.cli.several_values import repeat_option
-from rosenblatt.reproductions import images
+from rosenblatt.reproductions import freund_schapire as images
 
 NAME = "freund-schapire-1999"
 

@@ -67,7 +67,7 @@ def test_the_arms_keep_their_distance():
 
 
 def test_directions_are_those_of_sine_and_cosine_to_the_last_digit():
-    from rosenblatt.data.curves import _directions
+    from rosenblatt.data.generators import _directions
 
     turns = np.concatenate([np.arange(0, 9) / 8, np.random.default_rng(0).random(500) * 3])
     expected = np.array([[math.cos(2 * math.pi * t), math.sin(2 * math.pi * t)] for t in turns])

@@ -83,7 +83,7 @@ def sparse_arrays(X, values=float, **changes):
 @pytest.mark.parametrize("values", [np.float32, np.int8, np.uint64, np.bool_, np.float16, ">f8", np.longdouble])
 @pytest.mark.parametrize("form", PARTS)
 def test_every_format_of_sparse_matrices_gives_its_rows(tmp_path, form, values, monkeypatch):
-    monkeypatch.setattr("rosenblatt.data.npz_matrices._VALUES", 4)
+    monkeypatch.setattr("rosenblatt.data.npz._VALUES", 4)
     rng = np.random.default_rng(0)
     dense = (rng.integers(0, 4, (10, 6)) * (rng.random((10, 6)) < 0.5)).astype(np.dtype(values).newbyteorder("="))
     np.savez(tmp_path / "a.npz", **sparse_arrays(sp.coo_array(dense.astype(float)).asformat(form), values))
@@ -96,7 +96,7 @@ def test_every_format_of_sparse_matrices_gives_its_rows(tmp_path, form, values, 
 
 
 def test_entries_of_one_place_are_added_in_every_block(tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.data.npz_matrices._VALUES", 3)
+    monkeypatch.setattr("rosenblatt.data.npz._VALUES", 3)
     X = sp.csr_array(([1.0, 2.0, 4.0, 8.0, 16.0], [2, 0, 2, 1, 1], [0, 3, 3, 5]), shape=(3, 3))
     np.savez(tmp_path / "a.npz", **sparse_arrays(X))
     assert outcome(tmp_path / "a.npz") == ([[2.0, 0.0, 5.0], [0.0, 0.0, 0.0], [0.0, 24.0, 0.0]], [0, 1, 0])
@@ -225,8 +225,8 @@ def test_archives_that_numpy_does_not_write_are_one_sentence(tmp_path):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["<f4", ">f8", "<i2", "?"])
 def test_arrays_by_columns_are_read_by_rows_by_way_of_the_disk(tmp_path, monkeypatch, order, dtype):
-    monkeypatch.setattr("rosenblatt.data.npz_matrices._VALUES", 20)
-    monkeypatch.setattr("rosenblatt.data.npz_matrices._IN_MEMORY", 100)
+    monkeypatch.setattr("rosenblatt.data.npz._VALUES", 20)
+    monkeypatch.setattr("rosenblatt.data.npz._IN_MEMORY", 100)
     X = (np.arange(77).reshape(11, 7) % 5).astype(dtype)
     np.savez_compressed(tmp_path / "a.npz", X=np.asarray(X, order=order), y=np.arange(11).astype("S4"))
     blocks = list(data.open(tmp_path / "a.npz"))
@@ -237,7 +237,7 @@ def test_arrays_by_columns_are_read_by_rows_by_way_of_the_disk(tmp_path, monkeyp
 
 
 def test_a_full_disk_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.data.npz_matrices._IN_MEMORY", 100)
+    monkeypatch.setattr("rosenblatt.data.npz._IN_MEMORY", 100)
     np.savez_compressed(tmp_path / "a.npz", X=np.zeros((5000, 4), order="F"), y=np.zeros(5000))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8192, hard))
@@ -263,7 +263,7 @@ LARGE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", LARGE)
 def test_memory_does_not_grow_with_what_is_packed(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr("rosenblatt.data.npz_matrices._IN_MEMORY", 1 << 22)
+    monkeypatch.setattr("rosenblatt.data.npz._IN_MEMORY", 1 << 22)
     packed(tmp_path / "a.npz", {f"{name}.npy": array for name, array in LARGE[kind]().items()})
     if kind == "header":
         with zipfile.ZipFile(tmp_path / "a.npz", "a", zipfile.ZIP_DEFLATED) as archive:

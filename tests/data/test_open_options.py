@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.tables.arrow_arrays import import_arrow
+from rosenblatt.data.tables.values import import_arrow
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from helpers.forging import mutations
 from rosenblatt import data
-from rosenblatt.data.preparations import check_preparation, is_preparation
-from rosenblatt.parameters import ParameterError
+from rosenblatt.data.preparation import check_preparation, is_preparation
+from rosenblatt.messages import ParameterError
 
 TABLE = "a,b,c,d,y\n" + "".join(
     f"{k / 2},{'red' if k % 3 else 'blue'},{'true' if k % 2 else 'false'},some words about number{k},{k % 2}\n"

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import AveragedPerceptron, ExactScaler, KernelPerceptron, Perceptron, data
 from rosenblatt.data.splits import Split
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 from rosenblatt.training.batches import held_out
 
 pa = pytest.importorskip("pyarrow")

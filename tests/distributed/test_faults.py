@@ -14,10 +14,11 @@ from cluster.clusters import start_dask
 from cluster.training import SHARDS, HereLearner, digest, quietly, rows_of
 from helpers import faulty_shards as faults
 from helpers.faulty_shards import BrokenLoader, faulty_shards, visits_of
-from rosenblatt.distributed import DaskAveragedPerceptron, dask_engine
-from rosenblatt.distributed.dask_engine import DaskEngine
+from rosenblatt.distributed import DaskAveragedPerceptron
+from rosenblatt.distributed import dask as dask_engine
+from rosenblatt.distributed.dask import DaskEngine
 from rosenblatt.distributed.engines import ClusterError, InThisProcess, WorkLost
-from rosenblatt.distributed.shard_set import MOST_LOSSES, ShardSet
+from rosenblatt.distributed.shards import MOST_LOSSES, ShardSet
 
 MODES = pytest.mark.parametrize("mode", ["exact", "mix"])
 OPTIONS = {"max_iter": 4, "random_state": 0, "shuffle": False}

@@ -18,7 +18,7 @@ from helpers.clusters import (
     small_windows,
 )
 from rosenblatt import AveragedPerceptron, Perceptron, load, save
-from rosenblatt.distributed.mixing import Moves, mean_moves
+from rosenblatt.distributed.runs import Moves, mean_moves
 
 
 def mixing(shards, learner=ProcessPerceptron, **given):

@@ -5,9 +5,10 @@ import pytest
 from cluster.clusters import cluster
 from cluster.training import SHARDS, HereLearner, digest, quietly, rows_of
 from helpers.faulty_shards import BrokenLoader, faulty_shards, visits_of
-from rosenblatt.distributed import RayAveragedPerceptron, ray_engine
+from rosenblatt.distributed import RayAveragedPerceptron
+from rosenblatt.distributed import ray as ray_engine
 from rosenblatt.distributed.engines import ClusterError, WorkLost
-from rosenblatt.distributed.ray_engine import RayEngine
+from rosenblatt.distributed.ray import RayEngine
 
 pytestmark = pytest.mark.slow
 MODES = pytest.mark.parametrize("mode", ["exact", "mix"])

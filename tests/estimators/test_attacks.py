@@ -11,8 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, Perceptron, data, load, save
+from rosenblatt.training.linear import LinearState
 from rosenblatt.training.rows import check_sparse
-from rosenblatt.training.state import LinearState
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -16,7 +16,7 @@ from helpers.naive import activation, run
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
 from rosenblatt.progress import Progress
 from rosenblatt.training.batches import held_out
-from rosenblatt.training.passes import PassRunner
+from rosenblatt.training.linear import PassRunner
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

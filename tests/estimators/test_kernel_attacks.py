@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import KernelPerceptron, load, save
-from rosenblatt.training.dual import voting
+from rosenblatt.training.dual import predict as voting
 
 
 def test_thirds_that_add_up_to_one_are_no_integers():

@@ -20,7 +20,7 @@ from rosenblatt import (
     load,
     save,
 )
-from rosenblatt.training.state import LinearState
+from rosenblatt.training.linear import LinearState
 
 LEARNERS = [Perceptron, AveragedPerceptron, VotedPerceptron, MarginPerceptron, PassiveAggressive, AROW]
 WORDS = ("red", "green", "blue")

@@ -8,7 +8,7 @@ import pytest
 from helpers.naive import direct_votes, run, run_direct, vote
 from helpers.starting_weights import LINEAR, layouts, problem, separable
 from rosenblatt import Perceptron, VotedPerceptron, load, save
-from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.schema import StrictArrays
 from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

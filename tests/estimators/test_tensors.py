@@ -5,7 +5,7 @@ import pytest
 import sklearn
 
 from rosenblatt import KernelPerceptron, Perceptron
-from rosenblatt.estimators.array_inputs import as_numpy, like_input, tensor_device
+from rosenblatt.estimators.validation import as_numpy, like_input, tensor_device
 
 X = np.array([[2.0, 1.0], [1.0, 3.0], [-1.0, 2.0], [-2.0, -1.0], [1.0, -2.0], [0.5, 0.5]])
 y = np.array([1, 1, 0, 1, 0, 0])

@@ -6,8 +6,10 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 
 from rosenblatt import Perceptron
-from rosenblatt.figures import catalogue, errors, orders
-from rosenblatt.plots import orders as plot_orders
+from rosenblatt.figures import catalogue
+from rosenblatt.figures import ciml as errors
+from rosenblatt.figures import ciml as orders
+from rosenblatt.plots import by_pass as plot_orders
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from rosenblatt import Perceptron, figures, separability, vc
-from rosenblatt.figures.boundaries import sepals
-from rosenblatt.figures.hyperplane import surface
-from rosenblatt.figures.real_data import flowers, wines
-from rosenblatt.figures.subsets import POINTS
+from rosenblatt.figures.ciml import sepals
+from rosenblatt.figures.drawing import flowers, wines
+from rosenblatt.figures.har_peled import POINTS
+from rosenblatt.figures.notes import surface
 
 QUICK = [id for id in figures.catalogue if id not in ("4.3", "4.4")]
 

@@ -13,8 +13,8 @@ from matplotlib.colors import to_hex
 
 from rosenblatt import figures
 from rosenblatt.figures import writing
-from rosenblatt.figures.numbers import number_words
-from rosenblatt.figures.page import page
+from rosenblatt.figures.drawing import number_words
+from rosenblatt.figures.writing import page
 
 
 class Page(HTMLParser):

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from helpers.examples import small_set
 from helpers.naive_dual import dual_run, kernel_values
-from rosenblatt.storage.array_fields import StrictArrays
-from rosenblatt.training.kernel import Kernel
+from rosenblatt.storage.schema import StrictArrays
+from rosenblatt.training.options import Kernel
 from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 LAYOUTS = {

@@ -10,7 +10,7 @@ import json
 import numpy as np
 
 from rosenblatt.training.dual.state import DualState, SupportRows
-from rosenblatt.training.updates import UpdateLog
+from rosenblatt.training.state import UpdateLog
 
 TYPES = {"float64": "F64", "float32": "F32", "int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
 

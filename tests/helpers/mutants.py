@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from rosenblatt import data
 from rosenblatt.blocks import is_sparse
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 
 ROWS = 20
 MEMORY = 4 << 30

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.kernel import Kernel
-from rosenblatt.training.updates import Updates
+from rosenblatt.training.options import Kernel
+from rosenblatt.training.state import Updates
 
 
 def kernel_values(kernel, X):

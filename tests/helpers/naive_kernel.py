@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.training.kernel import Kernel
+from rosenblatt.training.options import Kernel
 
 Rational = int | Fraction
 Number = dict[Rational, Rational]

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.kernel import Kernel
-from rosenblatt.training.updates import Updates
+from rosenblatt.training.options import Kernel
+from rosenblatt.training.state import Updates
 
 
 class Scores(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 from helpers import naive_text
 from rosenblatt.kernels.parsing import svmlight as text
 from rosenblatt.kernels.parsing import vw as hashed_text
-from rosenblatt.kernels.parsing.byte_words import PAD
+from rosenblatt.kernels.parsing.bytes import PAD
 
 CODES = {
     getattr(module, name): name

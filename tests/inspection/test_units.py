@@ -22,8 +22,7 @@ from sklearn.preprocessing import (
 
 from rosenblatt import AveragedPerceptron
 from rosenblatt.inspection.contributions import contributions
-from rosenblatt.inspection.explain import explain
-from rosenblatt.inspection.units import Units, find_units
+from rosenblatt.inspection.explain import Units, explain, find_units
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(80, 3)) * [1.0, 20.0, 0.5] + [0.0, 50.0, 3.0]

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.kernels.exact import LIMBS, UNIT
-from rosenblatt.kernels.exact_sums import EXPONENTS, PARTS, add_moments, add_row_products, carry_limbs
+from rosenblatt.kernels.exact import EXPONENTS, LIMBS, PARTS, UNIT, add_moments, add_row_products, carry_limbs
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 rows = st.lists(st.lists(st.tuples(finite, finite), max_size=4), min_size=1, max_size=4)

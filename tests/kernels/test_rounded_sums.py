@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.exact_floats import exact_sum, nearest_float
-from rosenblatt.kernels.compensated import careful_product_sum
 from rosenblatt.kernels.compiler import kernel
 from rosenblatt.kernels.exact import LONG_LIMBS
-from rosenblatt.kernels.multiclass import class_weights
-from rosenblatt.kernels.rounded_sums import (
+from rosenblatt.kernels.rounded import (
+    careful_product_sum,
     rounded_activation,
     rounded_activation_and_square,
     rounded_lead,
@@ -21,6 +20,7 @@ from rosenblatt.kernels.rounded_sums import (
     rounded_variance,
     rounded_variance_of_two,
 )
+from rosenblatt.kernels.row_ops import class_weights
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 ordinary = st.floats(-100.0, 100.0)

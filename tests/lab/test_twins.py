@@ -12,7 +12,7 @@ import rosenblatt.lab
 from rosenblatt.lab.state import LabState
 from rosenblatt.lab.state_fields import FEATURES, LARGEST, LEARNERS, MOST_PICKS, MOST_POINTS, ORDERS
 from rosenblatt.lab.words import SIGNS, short
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of
 
 PAGE = Path(rosenblatt.lab.__file__).parent / "page"
 NODE = shutil.which("node")

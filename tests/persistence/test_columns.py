@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from helpers.forging import alike, compact, forge, mutations, other_arrays
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron, data
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 from rosenblatt.persistence.files import load, save
 from rosenblatt.storage.columns import names_from_plain, names_to_plain, pack_columns, unpack_columns
 from rosenblatt.storage.container import read_container
-from rosenblatt.training.model import TrainedModel
+from rosenblatt.training.model_file import TrainedModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 RECORDED = Path(__file__).parents[1] / "recorded" / "files"

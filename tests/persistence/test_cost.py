@@ -11,9 +11,9 @@ import pytest
 from helpers.forging import compact, forge
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, save
 from rosenblatt.blocks import Block
-from rosenblatt.data.cache.row_file import RowFileWriter
+from rosenblatt.data.cache import RowFileWriter
 from rosenblatt.storage.container import read_container
-from rosenblatt.theory.certificate_fields import MOST_BITS
+from rosenblatt.theory.certificates import MOST_BITS
 
 pytestmark = [
     pytest.mark.slow,
@@ -27,7 +27,7 @@ TIMES, MORE = 64, 128 << 20
 MEASURE = """
 import io, json, os, resource, sys, time
 import rosenblatt
-from rosenblatt.data.cache.row_file import RowFile
+from rosenblatt.data.cache import RowFile
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.options import RunOptions
 

@@ -18,8 +18,8 @@ from helpers.examples import small_set
 from helpers.pipelines import EXAMPLES, example
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data
 from rosenblatt.estimators.rescaled import RescaledPerceptron
-from rosenblatt.persistence.export import export_onnx
 from rosenblatt.persistence.json_export import export_json
+from rosenblatt.persistence.onnx import export_onnx
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from helpers.examples import small_set
 from helpers.forging import alike, compact, forge
 from rosenblatt import AROW, AveragedPerceptron, MarginPerceptron, PassiveAggressive
-from rosenblatt.persistence.export import export_onnx
 from rosenblatt.persistence.files import load, save
 from rosenblatt.persistence.json_export import export_json
+from rosenblatt.persistence.onnx import export_onnx
 from rosenblatt.storage.container import read_container
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -17,7 +17,7 @@ from sklearn.utils.fixes import parse_version
 from helpers.forging import compact, forge, mutations, other_arrays
 from helpers.pipelines import example, learner, mixed, numbers, table
 from rosenblatt import ExactScaler, load, save
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 from rosenblatt.storage.container import read_container
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

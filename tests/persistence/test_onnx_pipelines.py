@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from helpers.pipelines import EXAMPLES, OF_TABLES, example, learner, mixed, numbers, table
 from rosenblatt import AveragedPerceptron, Perceptron, data
-from rosenblatt.persistence.export import export_onnx
+from rosenblatt.persistence.onnx import export_onnx
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -16,8 +16,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from helpers.forging import alike
 from helpers.pipelines import EXAMPLES, example, learner, mixed, numbers, table
 from rosenblatt import KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron, load, save
-from rosenblatt.persistence.export import export_onnx
 from rosenblatt.persistence.json_export import export_json
+from rosenblatt.persistence.onnx import export_onnx
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

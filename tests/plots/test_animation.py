@@ -142,7 +142,7 @@ def test_an_interrupt_while_writing_leaves_no_figure_and_no_file(tmp_path, monke
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rosenblatt.plots.animation._gif", interrupt)
+    monkeypatch.setattr("rosenblatt.plots.update._gif", interrupt)
     with pytest.raises(KeyboardInterrupt):
         animate(RUN, X, Y, tmp_path / "run.gif", max_frames=1)
     assert plt.get_fignums() == []

@@ -10,7 +10,7 @@ from rosenblatt import Circle, HalfSpace, Outside, fit_circle
 from rosenblatt.data import make_circle
 from rosenblatt.plots import plot_circle
 from rosenblatt.plots.axes import BLUE, ORANGE
-from rosenblatt.plots.plane_shapes import Edge
+from rosenblatt.plots.plane import Edge
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 X, Y = make_circle(80, radius=2.0, center=[5, 1], gap=0.3, random_state=0)

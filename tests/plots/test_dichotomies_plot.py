@@ -11,10 +11,10 @@ from matplotlib.path import Path
 
 from rosenblatt import vc
 from rosenblatt.circles.shapes import Circle, HalfSpace
-from rosenblatt.plots import dichotomies, plot_dichotomies
-from rosenblatt.plots.cutting_shapes import Polygon, cutting_shape, held_rows
-from rosenblatt.theory.vc.families import check_family
-from rosenblatt.theory.vc.points import read_points
+from rosenblatt.plots import plot_dichotomies
+from rosenblatt.plots import vc as dichotomies
+from rosenblatt.plots.vc import Polygon, cutting_shape, held_rows
+from rosenblatt.theory.vc.families import check_family, read_points
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 KITE = [[0, 0], [2, 0], [0, 2], [3, 3]]

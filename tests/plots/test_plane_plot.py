@@ -15,7 +15,7 @@ from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, SphereL
 from rosenblatt.data import make_rings, make_xor
 from rosenblatt.inspection.geometry import distance
 from rosenblatt.plots import PlaneDisplay, plot_plane, plot_projection
-from rosenblatt.plots.plane_lines import Line
+from rosenblatt.plots.plane_parts import Line
 
 AND = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
 LABELS = np.array([0, 0, 0, 1])

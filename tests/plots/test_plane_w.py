@@ -7,8 +7,7 @@ from sklearn.datasets import load_iris
 from helpers.pictures import axes, legend, rings
 from rosenblatt import Perceptron, separability
 from rosenblatt.plots import plot_plane, plot_verdict
-from rosenblatt.plots.plane_lines import Line, draw_w
-from rosenblatt.plots.plane_parts import Frame
+from rosenblatt.plots.plane_parts import Frame, Line, draw_w
 
 AND = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
 LABELS = np.array([0, 0, 0, 1])

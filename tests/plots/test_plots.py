@@ -16,10 +16,10 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from helpers.pictures import axes, lines
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.messages import percent
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
 from rosenblatt.plots.axes import BLUE, ORANGE
-from rosenblatt.plurals import percent
-from rosenblatt.training.pass_state import CutPass
+from rosenblatt.training.state import CutPass
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

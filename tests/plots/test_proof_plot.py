@@ -4,7 +4,7 @@ import pytest
 from helpers.pictures import axes, lines
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.theory.convergence.proof import proof
-from rosenblatt.theory.words import bound_text
+from rosenblatt.theory.inputs import bound_text
 
 TWO = proof([[1.0], [0.0]], [1, -1])
 RNG = np.random.default_rng(0)

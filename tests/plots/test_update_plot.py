@@ -9,7 +9,7 @@ from PIL import Image
 from rosenblatt import trace
 from rosenblatt.data import make_xor
 from rosenblatt.plots import animate, plot_update
-from rosenblatt.theory.words import true_minus
+from rosenblatt.theory.inputs import true_minus
 
 RNG = np.random.default_rng(4)
 X = RNG.integers(-9, 10, (20, 2)).astype(float)

@@ -28,7 +28,7 @@ from rosenblatt.plots import (
     plot_verdict,
     plot_votes,
 )
-from rosenblatt.plots.hulls import convex_hull
+from rosenblatt.plots.verdict import convex_hull
 
 SQUARE = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
 RNG = np.random.default_rng(0)

@@ -7,9 +7,9 @@ from sklearn.preprocessing import StandardScaler
 
 from helpers.pictures import axes
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt.messages import percent
 from rosenblatt.plots import plot_votes
 from rosenblatt.plots.plane_parts import Frame
-from rosenblatt.plurals import percent
 
 RNG = np.random.default_rng(0)
 X = np.vstack([RNG.normal(size=(20, 2)), RNG.normal(size=(20, 2)) + 1.2])

@@ -7,10 +7,9 @@ import pytest
 from helpers import slow_dual
 from helpers.idx_files import write_mnist
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.reproductions import freund_schapire_1999, memory
-from rosenblatt.reproductions.images import images_of
-from rosenblatt.reproductions.protocol import degree_runs
-from rosenblatt.reproductions.result import reproduction
+from rosenblatt.reproductions import freund_schapire as memory
+from rosenblatt.reproductions import freund_schapire_1999
+from rosenblatt.reproductions.freund_schapire import degree_runs, images_of, reproduction
 
 SEED = 10
 

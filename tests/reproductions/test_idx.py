@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.idx_files import NAMES, idx_bytes, write_mnist
-from rosenblatt.reproductions.idx import read_idx, read_mnist
+from rosenblatt.reproductions.freund_schapire import read_idx, read_mnist
 
 
 @pytest.mark.parametrize("packed", [False, True])

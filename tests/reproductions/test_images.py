@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from helpers.idx_files import NAMES, idx_bytes, write_mnist
-from rosenblatt.reproductions import images
-from rosenblatt.reproductions.images import images_of
+from rosenblatt.reproductions import freund_schapire as images
+from rosenblatt.reproductions.freund_schapire import images_of
 
 
 def test_every_third_of_the_small_digits_is_for_testing():

@@ -8,10 +8,9 @@ import pytest
 from helpers import slow_dual
 from helpers.idx_files import write_mnist
 from rosenblatt import visiting_order
-from rosenblatt.reproductions.images import Images, images_of
-from rosenblatt.reproductions.protocol import degree_runs, epochs_up_to, scaled, visits_of
+from rosenblatt.reproductions.freund_schapire import Images, degree_runs, epochs_up_to, images_of, scaled, visits_of
 from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.kernel import Kernel
+from rosenblatt.training.options import Kernel
 
 
 @pytest.fixture

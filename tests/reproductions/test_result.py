@@ -5,9 +5,7 @@ import matplotlib.pyplot as plt
 import pytest
 from matplotlib.figure import Figure
 
-from rosenblatt.reproductions.paper import PAPER
-from rosenblatt.reproductions.protocol import DegreeRun, Moment
-from rosenblatt.reproductions.result import reproduction
+from rosenblatt.reproductions.freund_schapire import PAPER, DegreeRun, Moment, reproduction
 
 RUNS = [
     DegreeRun(2, [Moment(0.1, 10.1, 6.3, 5.95, 1900, 1500), Moment(1, 3.4, 2.87, 2.77, 10_120, 8_148)], 60.0, 2.0),

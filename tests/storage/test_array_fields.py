@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.schema import StrictArrays
 
 
 def test_arrays_are_taken_by_type_and_shape_and_all():

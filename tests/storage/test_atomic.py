@@ -12,9 +12,8 @@ import time
 import numpy as np
 import pytest
 
-from rosenblatt.storage import atomic
-from rosenblatt.storage.atomic import Replacement, write_atomically
-from rosenblatt.storage.container import read_container, write_container
+from rosenblatt.storage import container as atomic
+from rosenblatt.storage.container import Replacement, read_container, write_atomically, write_container
 
 
 @pytest.fixture
@@ -122,7 +121,7 @@ def test_a_file_that_another_process_takes_for_abandoned_is_made_again(path, mon
 
 _WRITES_FOR_EVER = """
 import sys
-from rosenblatt.storage.atomic import Replacement, write_atomically
+from rosenblatt.storage.container import Replacement, write_atomically
 def parts():
     yield b"half of a mod"
     print("writing", flush=True)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.forging import alike
-from rosenblatt.storage import json_fields
-from rosenblatt.storage.json_fields import (
+from rosenblatt.storage import schema as json_fields
+from rosenblatt.storage.schema import (
     StrictFields,
     from_canonical_json,
     labels_from_plain,

@@ -13,8 +13,7 @@ from attack.full_disk import WRITERS
 from attack.power_loss import Recorder, find_fault
 from rosenblatt import AveragedPerceptron
 from rosenblatt.kernels.compiler import KernelCache
-from rosenblatt.storage.atomic import write_atomically
-from rosenblatt.storage.container import read_container
+from rosenblatt.storage.container import read_container, write_atomically
 from rosenblatt.training.checkpoint import CheckpointWriter
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

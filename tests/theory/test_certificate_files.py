@@ -11,9 +11,8 @@ import pytest
 from rosenblatt import fewest_mistakes, maximize, separation, strict_feasibility
 from rosenblatt.theory import certificates
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.programs.feasibility_answers import Unsettled
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.linear_programs.answers import Unsettled
+from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Undecided, Verdicts
 
 SQUARE = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]

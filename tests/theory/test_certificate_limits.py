@@ -11,12 +11,11 @@ import pytest
 from helpers.commands import AND, command, written
 from rosenblatt import Certificate, Verdicts, maximize, separability, strict_feasibility
 from rosenblatt.theory import certificates, scores
-from rosenblatt.theory.certificate_fields import MOST_BITS
-from rosenblatt.theory.certificates import MOST_ROWS
-from rosenblatt.theory.floats import round_root
-from rosenblatt.theory.programs import feasibility_answers
-from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible
-from rosenblatt.theory.search.exact_wolfe import MOST_WORK
+from rosenblatt.theory.certificates import MOST_BITS, MOST_ROWS
+from rosenblatt.theory.exact import round_root
+from rosenblatt.theory.linear_programs import answers as feasibility_answers
+from rosenblatt.theory.linear_programs.answers import Feasible, Infeasible
+from rosenblatt.theory.search.wolfe import MOST_WORK
 from rosenblatt.theory.verdicts import Inseparable, Separable
 
 SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

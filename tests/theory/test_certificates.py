@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from helpers.separable_sets import facet, holds, noise, planted
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.enclosures import Basis
-from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.search import gordan, separators
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.search import gordan
+from rosenblatt.theory.search import hyperplane as separators
+from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 
 FAR = np.array([[3, 2], [3, 3], [1, 2], [10**15 + 2, 1]]) + np.array([10**15, 2 * 10**15])  # no floats part them

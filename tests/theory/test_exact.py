@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from helpers.separable_sets import balanced, mean_square
 from rosenblatt.theory.exact import (
     hull_distance,
+    round_root,
     squared_length,
     squared_sum,
     sums_to_zero,
 )
-from rosenblatt.theory.floats import round_root
 
 some = settings(max_examples=60, deadline=None)
 

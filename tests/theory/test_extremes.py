@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from helpers.separable_sets import is_separable, naive_least_score, noise
-from rosenblatt.theory.margins import dataset_margin, margin
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.separability import dataset_margin, margin, separability
 from rosenblatt.theory.verdicts import Separable
 
 
@@ -103,8 +102,8 @@ def test_mixed_signs_of_the_largest_floats_do_not_warn():
 def test_twins_among_round_numbers():
     import scipy.sparse as sp
 
+    from rosenblatt.theory.exact import row_hashes
     from rosenblatt.theory.search.gordan import conflicting_duplicates
-    from rosenblatt.theory.ties import row_hashes
 
     rng = np.random.default_rng(0)
     X, y = rng.choice([-1.0, 1.0], (2000, 30)), rng.choice([-1.0, 1.0], 2000)

@@ -27,8 +27,7 @@ from rosenblatt import (
     strict_feasibility,
     vc,
 )
-from rosenblatt.theory.given_numbers import exact_numbers, unrounded
-from rosenblatt.theory.inputs import check_matrix
+from rosenblatt.theory.inputs import check_matrix, exact_numbers, unrounded
 
 LARGE = 2**53
 NANOSECONDS = [1_600_000_000_000_000_001, 1_600_000_000_000_000_003]

@@ -15,8 +15,8 @@ from sklearn.svm import SVC
 
 from helpers.separable_sets import facet, holds, is_separable, margin_square, naive_least_score, noise, planted
 from rosenblatt import progress
-from rosenblatt.theory.margins import dataset_margin, margin
 from rosenblatt.theory.search import gordan
+from rosenblatt.theory.separability import dataset_margin, margin
 from rosenblatt.theory.verdicts import KINDS
 
 some = settings(max_examples=60, deadline=None)

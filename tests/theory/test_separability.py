@@ -16,7 +16,8 @@ from helpers.separable_sets import facet, holds, is_separable, noise, planted
 from rosenblatt import progress
 from rosenblatt.theory import vc
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.search import gordan, separators
+from rosenblatt.theory.search import gordan
+from rosenblatt.theory.search import hyperplane as separators
 from rosenblatt.theory.search import wolfe as nearest
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts

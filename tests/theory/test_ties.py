@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rosenblatt.theory import scores, ties
+from rosenblatt.theory import exact as ties
+from rosenblatt.theory import scores
+from rosenblatt.theory.exact import representatives, row_hashes
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.ties import representatives, row_hashes
 
 
 def kinds(X, signs, rows, columns):

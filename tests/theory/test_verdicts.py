@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.separable_sets import facet, noise
-from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.search import gordan
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Separable, Undecided, Verdicts
 
 POINTS = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [4.0, 4.0], [5.0, 4.0]]

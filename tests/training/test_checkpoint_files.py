@@ -15,8 +15,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from helpers.dying_runs import Crash, X, assert_same, learner, y
 from rosenblatt import AveragedPerceptron, data
-from rosenblatt.data.io import fingerprint as fingerprints
-from rosenblatt.data.io.contents import RunningDigest, digest_of
+from rosenblatt.data.io import identity as fingerprints
+from rosenblatt.data.io.identity import RunningDigest, digest_of
 from rosenblatt.progress import Progress
 from rosenblatt.storage.container import read_container, write_container
 from rosenblatt.training.checkpoint import CheckpointWriter

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.dying_runs import Blocks, assert_same
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
-from rosenblatt.training import passes
+from rosenblatt.training import linear as passes
 from rosenblatt.training import run as run_module
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.observers import Observer

@@ -8,12 +8,12 @@ import pytest
 
 from helpers.dying_runs import Blocks, assert_same
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, load, save
-from rosenblatt.training import passes
+from rosenblatt.training import linear as passes
 from rosenblatt.training import run as run_module
 from rosenblatt.training.early_stopping import ValidationSet
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.pass_state import CutPass
 from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.state import CutPass
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
-from rosenblatt.training.feature_scales import scale_ratio
+from rosenblatt.training.rows import scale_ratio
 
 LEARNERS = [
     AveragedPerceptron(random_state=0),

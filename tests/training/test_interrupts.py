@@ -10,8 +10,8 @@ import pytest
 
 from helpers.examples import small_set
 from rosenblatt import AveragedPerceptron, load, save
-from rosenblatt.training import passes
-from rosenblatt.training.interrupts import interrupts_deferred
+from rosenblatt.training import linear as passes
+from rosenblatt.training.state import interrupts_deferred
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="no signals")
 

@@ -10,12 +10,11 @@ from helpers.examples import small_set
 from helpers.naive import run as naive_run
 from rosenblatt import AveragedPerceptron, Perceptron
 from rosenblatt.training.batches import InMemory, Streamed, make_batch
-from rosenblatt.training.labels import encode_labels
 from rosenblatt.training.observers import Callback, Observer, UpdateTrace
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.outcome import Outcome
-from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.starts import new_state
+from rosenblatt.training.rows import encode_labels
+from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.state import Outcome
 from rosenblatt.training.train import train
 
 
@@ -134,7 +133,7 @@ def test_a_callback_that_returns_true_ends_the_run():
 
 
 def test_the_kernels_log_costs_nothing_when_it_is_not_wanted(monkeypatch):
-    from rosenblatt.training import passes
+    from rosenblatt.training import linear as passes
 
     X, y = small_set("gauss", seed=9)
     sizes = []

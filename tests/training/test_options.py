@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.schema import StrictFields
 from rosenblatt.training.options import LEARNERS, RunOptions, draw_seed, parameter_names
 
 

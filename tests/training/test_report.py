@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import KernelPerceptron, Perceptron, load, save
+from rosenblatt.training.model_file import restore_facts
 from rosenblatt.training.report import Report
-from rosenblatt.training.report_fields import restore_facts
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 XOR = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), ["same", "differ", "differ", "same"]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from helpers.examples import small_set
 from helpers.forging import alike
 from rosenblatt import Perceptron
-from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.schema import StrictArrays
 from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

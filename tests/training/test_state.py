@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import Perceptron
-from rosenblatt.training.state import LinearState
+from rosenblatt.training.linear import LinearState
 
 
 def test_weights_without_memory_say_what_they_would_take():

@@ -7,11 +7,11 @@ import scipy.sparse as sp
 from helpers.examples import small_set
 from rosenblatt import AveragedPerceptron, VotedPerceptron
 from rosenblatt.training.batches import InMemory, make_batch
-from rosenblatt.training.labels import encode_labels
+from rosenblatt.training.linear import PassRunner
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.outcome import Outcome
-from rosenblatt.training.passes import PassRunner
+from rosenblatt.training.rows import encode_labels
+from rosenblatt.training.state import Outcome
 from rosenblatt.training.train import Start, online_run, train
 
 

@@ -11,14 +11,24 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from rosenblatt.circles.lifting import LiftedPoints, root, squared_distances, to_float
-from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, Shape, unrounded_points
+from rosenblatt.circles.shapes import (
+    Circle,
+    HalfSpace,
+    LiftedPoints,
+    NoCircle,
+    Outside,
+    Shape,
+    root,
+    squared_distances,
+    to_float,
+    unrounded_points,
+)
 from rosenblatt.estimators.perceptron import AveragedPerceptron
 from rosenblatt.theory.inputs import Floats, Numbers, check_labels, positive_label, signs_of
-from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
-from rosenblatt.theory.search.exact_wolfe import ExactRows, exact_search
 from rosenblatt.theory.search.gordan import gordan
+from rosenblatt.theory.search.presolve import Solvable, Unsolvable
+from rosenblatt.theory.search.wolfe import ExactRows, exact_search
+from rosenblatt.theory.separability import dataset_margin
 from rosenblatt.theory.vc import BallObstruction
 
 LARGEST = 1e150  # coordinates whose squares are floats

@@ -11,8 +11,7 @@ from rosenblatt.cli.output import as_text, emit, print_table, say
 from rosenblatt.cli.predict import model_and_rows
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.scores import class_scores
-from rosenblatt.label_text import plain_label
-from rosenblatt.plurals import count_of, name_some
+from rosenblatt.messages import count_of, name_some, plain_label
 
 _MOST_CLASSES = 8
 """A table of more classes than this does not fit a terminal; then the commonest confusions are listed."""

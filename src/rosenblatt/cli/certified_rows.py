@@ -7,7 +7,7 @@ from typing import Any
 
 from rosenblatt.cli.inputs import target_of
 from rosenblatt.cli.row_options import RowOptions
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.messages import ParameterError, Setting
 
 
 def check_same_preparation(path: str, preparation: Mapping[str, Any], target: str | None, rows: RowOptions) -> None:
@@ -17,9 +17,9 @@ def check_same_preparation(path: str, preparation: Mapping[str, Any], target: st
     >>> check_same_preparation("a.cert", made, None, RowOptions(bits=18))
     >>> check_same_preparation("a.cert", made, None, RowOptions(bits=9))
     Traceback (most recent call last):
-    rosenblatt.parameters.ParameterError: a.cert is about rows that were made with bits=18, and bits=9 was given: ...
+    rosenblatt.messages.ParameterError: a.cert is about rows that were made with bits=18, and bits=9 was given: ...
     """
-    from rosenblatt.data.preparations import check_preparation
+    from rosenblatt.data.preparation import check_preparation
 
     try:
         check_preparation(preparation)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rosenblatt.cli import options as given
-from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer, count_of
 
 CLUSTERS = {"dask": "Dask", "ray": "Ray"}
 """The kinds of clusters, and how these are written."""
@@ -27,7 +26,7 @@ class ClusterOptions:
 
         >>> ClusterOptions(mode="mix").check()
         Traceback (most recent call last):
-        rosenblatt.parameters.ParameterError: mode is for training on a cluster: add cluster='dask' or cluster='ray'.
+        rosenblatt.messages.ParameterError: mode is for training on a cluster: add cluster='dask' or cluster='ray'.
         """
         if self.cluster is None:
             for name in ("address", "mode", "shards"):

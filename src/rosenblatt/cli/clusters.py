@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.distributed.engines import Engine
@@ -38,7 +38,7 @@ def _opened_dask(address: str | None, workers: int) -> Iterator[Engine]:
         from distributed import Client, LocalCluster
     except ImportError:
         raise _missing("dask", "dask and distributed") from None
-    from rosenblatt.distributed.dask_engine import DaskEngine
+    from rosenblatt.distributed.dask import DaskEngine
 
     with ExitStack() as stack:
         cluster: Any = address
@@ -67,7 +67,7 @@ def _opened_ray(address: str | None, workers: int) -> Iterator[Engine]:
         import ray
     except ImportError:
         raise _missing("ray", "ray") from None
-    from rosenblatt.distributed.ray_engine import RayEngine
+    from rosenblatt.distributed.ray import RayEngine
 
     quiet = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     try:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, get_args
 
-from rosenblatt.parameters import ParameterError, Sentence, Setting
+from rosenblatt.messages import ParameterError, Sentence, Setting
 
 _RENAMED = {
     "kinds": "--kind",

@@ -9,7 +9,7 @@ from typing import Any
 
 from rosenblatt.cli.output import as_text, emit, print_table
 from rosenblatt.cli.predict import model_and_rows
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of
 
 _WIDTH = 80
 _SHORTEST = 12  # names are cut so that lines fit, but to no fewer letters than these
@@ -37,8 +37,8 @@ def explain(
 
 def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str] | None, as_json: bool) -> Any:
     """Return the table of weights, in full for each class where machines read it."""
-    from rosenblatt.inspection.by_class import Words
     from rosenblatt.inspection.explain import explanation
+    from rosenblatt.inspection.support import Words
 
     words = Words(
         scale="train it again with rosenblatt train --scale standard.",
@@ -60,7 +60,7 @@ def _not_zero(table: Any) -> Any:
 
 def _with_note_on_words(model: Any, table: Any) -> Any:
     """Return the table with a note where it has hashed words that the model does not know."""
-    from rosenblatt.data.preparations import is_preparation
+    from rosenblatt.data.preparation import is_preparation
 
     preparation = getattr(model, "preparation_", {})
     hashed = is_preparation(preparation) and "bits" in preparation
@@ -85,7 +85,7 @@ def _within_width(table: Any) -> Any:
 
 def _names(model: Any) -> list[str] | None:
     """Return names for features that the model has none for: their numbers in the files; None for support rows."""
-    from rosenblatt.data.preparations import is_preparation, number_of_feature
+    from rosenblatt.data.preparation import is_preparation, number_of_feature
     from rosenblatt.inspection.support import is_kernel_model
 
     preparation = getattr(model, "preparation_", {})

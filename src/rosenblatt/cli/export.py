@@ -30,7 +30,7 @@ def export(path: str, out: Path) -> None:
 
 def _written(model: Any) -> str:
     """Return what was written: the learner, its features, and what comes before it."""
-    from rosenblatt.plurals import count_of
+    from rosenblatt.messages import count_of
 
     learner = model[-1] if hasattr(model, "steps") else model
     steps = [type(step).__name__ for _, step in model.steps[:-1]] if learner is not model else []
@@ -41,8 +41,8 @@ def _written(model: Any) -> str:
 def _note(model: Any, ending: str) -> str:
     """Return what there is to know about a file for other programs."""
     from rosenblatt.inspection.geometry import linear_rule
-    from rosenblatt.persistence.onnx_inputs import hashes_words
-    from rosenblatt.plurals import count_of, name_some
+    from rosenblatt.messages import count_of, name_some
+    from rosenblatt.persistence.onnx import hashes_words
 
     if hasattr(model, "steps"):
         return "Its inputs are those of the pipeline." if ending == ".onnx" else "Its steps are written with it."

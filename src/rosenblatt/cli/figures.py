@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rosenblatt.cli.output import say
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.figures import Entry

@@ -14,11 +14,11 @@ from rosenblatt.cli.output import as_text, note, print_table, say
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.scores import class_scores, scores_table
 from rosenblatt.cli.train_run import Training
-from rosenblatt.label_text import plain_label
+from rosenblatt.messages import plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
-    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.training.model_file import TrainedModel
 
 Pairs = dict[tuple[Any, Any], int]
 """How many rows of each class were predicted as each."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rosenblatt.cli.output import as_text, note
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.plurals import count_of, name_some
+from rosenblatt.messages import count_of, name_some
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +56,7 @@ def forgiving(options: Mapping[str, Any]) -> dict[str, Any]:
     >>> forgiving({"missing": "zero"})
     {'unclear': 'drop', 'missing': 'zero'}
     """
-    from rosenblatt.data.row_source import IfMeaningful
+    from rosenblatt.data.source import IfMeaningful
 
     given = {name: value for name, value in options.items() if value is not None}
     return {"unclear": "drop", "missing": IfMeaningful("mean"), **given}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.parameters import ParameterError, Setting, check_choice
+from rosenblatt.messages import ParameterError, Setting, check_choice
 
 if TYPE_CHECKING:
-    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
@@ -44,7 +44,7 @@ class KernelChoice:
             for name in given:
                 raise ParameterError(Setting(name), f" is for --learner kernel, and this is {learner}: leave it out.")
             return given
-        from rosenblatt.training.kernel import PARAMETERS
+        from rosenblatt.training.options import PARAMETERS
 
         kernel = given.get("kernel", "poly")
         check_choice("kernel", kernel, KERNELS)
@@ -57,7 +57,7 @@ class KernelChoice:
         if "gamma" in given:
             given["gamma"] = _gamma(given["gamma"])
         if "device" in given:
-            from rosenblatt.training.dual.arrays import open_library
+            from rosenblatt.training.dual.kernel_values import open_library
 
             open_library(given["device"])  # an error is better now than after files have been read
         return given
@@ -103,9 +103,8 @@ def online_options(model: TrainedModel, device: str | None) -> RunOptions:
 
 def check_bounded(options: RunOptions) -> None:
     """Raise a ParameterError where the theorem has no bound on the updates of such a run."""
-    from rosenblatt.kernels.pass_arguments import MarginRule, PerceptronRule
-    from rosenblatt.training.kernel import Kernel
-    from rosenblatt.training.options import KernelOptions
+    from rosenblatt.kernels.rules import MarginRule, PerceptronRule
+    from rosenblatt.training.options import Kernel, KernelOptions
 
     if not isinstance(options.rule, PerceptronRule | MarginRule):
         raise ParameterError(

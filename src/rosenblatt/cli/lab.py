@@ -23,7 +23,7 @@ def lab(source: str | None, port: int, browser: bool, export: Path | None) -> No
         note(left_out)
     enable_gc()
     if export is not None:
-        from rosenblatt.storage.atomic import write_atomically
+        from rosenblatt.storage.container import write_atomically
 
         write_atomically(export, [exported(state).encode()])
         say(f"Run written to {export}: open it in a browser.")

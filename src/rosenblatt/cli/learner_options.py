@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from rosenblatt.cli import options as given
-from rosenblatt.parameters import ParameterError, Setting, check_choice
+from rosenblatt.messages import ParameterError, Setting, check_choice
 
 _USERS = {
     "r": ("arow",),

@@ -7,8 +7,7 @@ from typing import Any
 
 from rosenblatt.cli.errors import cli_message
 from rosenblatt.cli.output import note
-from rosenblatt.parameters import ParameterError
-from rosenblatt.plurals import count_of, name_some
+from rosenblatt.messages import ParameterError, count_of, name_some
 
 _FILLED = {
     "mean": "A number becomes the mean of its column, a category counts as none.",
@@ -18,7 +17,7 @@ _FILLED = {
 
 def say_preparation(stream: Any) -> None:
     """Print a line for each thing that was decided about the columns of a table: left out, or noted."""
-    from rosenblatt.data.tables.dropped import dropped_phrases
+    from rosenblatt.data.tables.schema import dropped_phrases
 
     for pieces in (dropped_phrases(stream.dropped), *stream.notes):
         if pieces:

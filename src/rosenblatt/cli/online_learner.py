@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
     from rosenblatt.training.run import TrainingRun
 
@@ -82,9 +82,9 @@ class OnlineLearner:
         """Return the class of one row, in a time that does not depend on columns in which a sparse row is 0."""
         import scipy.sparse as sp
 
+        from rosenblatt.training.linear import LinearState
+        from rosenblatt.training.predict import predicted_classes, with_columns
         from rosenblatt.training.rows import as_rows
-        from rosenblatt.training.scoring import predicted_classes, with_columns
-        from rosenblatt.training.state import LinearState
 
         assert self.model is not None
         state, classes, hypothesis = self.model.state, self.model.classes, self.options.hypothesis
@@ -98,8 +98,8 @@ class OnlineLearner:
         import numpy as np
 
         from rosenblatt.training.batches import make_batch
-        from rosenblatt.training.labels import encode_labels
-        from rosenblatt.training.model import TrainedModel
+        from rosenblatt.training.model_file import TrainedModel
+        from rosenblatt.training.rows import encode_labels
         from rosenblatt.training.train import Start, online_run
 
         run = self._run if one_by_one else None

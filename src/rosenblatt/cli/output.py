@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import typer
 
 from rosenblatt.cli.errors import cli_message, cli_note, running
-from rosenblatt.label_text import label_text as as_text
+from rosenblatt.messages import label_text as as_text
 
 _WIDTH = 78
 _ORPHAN = 5

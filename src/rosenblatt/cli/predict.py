@@ -15,7 +15,7 @@ from rosenblatt.cli.output import as_text, emit, on_terminal
 from rosenblatt.cli.predictions import Columns, form_of, is_standard_output, write
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.label_text import plain_label
+from rosenblatt.messages import plain_label
 
 
 def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any) -> tuple[Predictor, Any]:
@@ -26,9 +26,8 @@ def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any
 
 def loaded(path: str) -> Predictor:
     """Return the model of a file, which has to say how rows are prepared."""
-    from rosenblatt.data.preparations import check_preparation
-    from rosenblatt.training.model import TrainedModel
-    from rosenblatt.training.model_file import ModelInfo, read_file
+    from rosenblatt.data.preparation import check_preparation
+    from rosenblatt.training.model_file import ModelInfo, TrainedModel, read_file
     from rosenblatt.training.options import LEARNERS
 
     def read(info: ModelInfo, fields: Any, arrays: Any) -> Predictor:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from rosenblatt.cli.output import finite_or_null
-from rosenblatt.label_text import label_text
-from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.messages import label_text
+from rosenblatt.storage.container import write_atomically
 
 Columns: TypeAlias = dict[str, list[Any]]
 """Answers for some rows, column by column. The first ones that are written have all columns and no rows."""

@@ -13,8 +13,8 @@ from rosenblatt.cli.notes import say_counts, say_extra_columns, say_preparation
 from rosenblatt.cli.output import NegativeAnswer, as_text, emit, say
 from rosenblatt.cli.row_options import FileOptions, RowOptions
 from rosenblatt.cli.startup import enable_gc
-from rosenblatt.parameters import check_seconds
-from rosenblatt.training.interrupts import interrupts_deferred
+from rosenblatt.messages import check_seconds
+from rosenblatt.training.state import interrupts_deferred
 
 _QUICK = 1e-2
 """How far the margin of sparse rows is settled: they are many, and their margins rarely asked for to six digits."""

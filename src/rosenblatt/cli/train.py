@@ -18,11 +18,11 @@ from rosenblatt.cli.output import emit, note
 from rosenblatt.cli.train_options import TrainOptions, run_options
 from rosenblatt.cli.train_report import print_report, say_scale
 from rosenblatt.cli.train_run import Training
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
-    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
 
 

@@ -14,11 +14,9 @@ from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.startup import enable_gc
 from rosenblatt.cli.train_run import Training
 from rosenblatt.distributed.engines import ClusterError
-from rosenblatt.distributed.files import loaders_of, restore_counts
-from rosenblatt.distributed.loaders import joined_loader, shard_loaders
-from rosenblatt.distributed.modes import checked_options, runs_of
-from rosenblatt.distributed.shard_set import ShardSet
-from rosenblatt.plurals import count_of
+from rosenblatt.distributed.runs import checked_options, runs_of
+from rosenblatt.distributed.shards import ShardSet, joined_loader, loaders_of, restore_counts, shard_loaders
+from rosenblatt.messages import count_of
 from rosenblatt.training.observers import Observer
 
 if TYPE_CHECKING:

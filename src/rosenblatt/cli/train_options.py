@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.cli.cluster_options import ClusterOptions
 from rosenblatt.cli.kernel_choice import KernelChoice
 from rosenblatt.cli.learner_options import LearnerOptions
-from rosenblatt.parameters import ParameterError, Setting, check_choice, check_integer
+from rosenblatt.messages import ParameterError, Setting, check_choice, check_integer
 
 if TYPE_CHECKING:
     from rosenblatt.training.options import RunOptions

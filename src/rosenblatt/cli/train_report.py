@@ -9,11 +9,11 @@ from rosenblatt.cli.cluster_options import cluster_line
 from rosenblatt.cli.held_out import say_scores, say_seeds
 from rosenblatt.cli.kernel_choice import kernel_line
 from rosenblatt.cli.output import as_text, bars, note, on_terminal, say
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.scaling import ColumnScale
-    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.training.model_file import TrainedModel
 
 
 def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def print_report(model: TrainedModel, answer: dict[str, Any]) -> None:
 
 def _features(model: TrainedModel) -> str:
     """Return how many features there are, and of how many columns of a table they are made."""
-    from rosenblatt.data.preparations import is_hashed
+    from rosenblatt.data.preparation import is_hashed
 
     prepared, features = model.preparation or {}, count_of(model.n_features, "feature")
     columns = prepared.get("columns")

@@ -13,15 +13,14 @@ from rosenblatt.cli.output import note
 from rosenblatt.cli.progress_bar import ProgressBar
 from rosenblatt.cli.startup import enable_gc
 from rosenblatt.cli.train_options import LEARNERS, TrainOptions
-from rosenblatt.label_text import plain_label
+from rosenblatt.messages import plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
-    from rosenblatt.data.column_scales import TrainedRows
-    from rosenblatt.training.checkpoint import CheckpointWriter
-    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.data.scaling import TrainedRows
+    from rosenblatt.training.checkpoint import CheckpointWriter, Contents
+    from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
-    from rosenblatt.training.run_data import Contents
 
 
 class Training:
@@ -36,7 +35,7 @@ class Training:
     def fit(self, label: str = "pass") -> bool:
         """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
         from rosenblatt.training.batches import Streamed
-        from rosenblatt.training.run_data import watch_contents
+        from rosenblatt.training.checkpoint import watch_contents
 
         contents = None if self.asked.checkpoint is None else watch_contents(self.stream)
         with ProgressBar("reading", self.paths) as reading:
@@ -49,9 +48,9 @@ class Training:
     def _learn(self, source: Any, rows: Any, bar: ProgressBar, contents: Contents | None = None, **how: Any) -> bool:
         """Train on a source; a checkpoint says that it is of these ``rows``. ``how`` is for `training.train.train`."""
         from rosenblatt.training.checkpoint import CheckpointWriter
-        from rosenblatt.training.feature_scales import differ_in_scale
-        from rosenblatt.training.model import TrainedModel, trained_state
+        from rosenblatt.training.model_file import TrainedModel, trained_state
         from rosenblatt.training.observers import Observer
+        from rosenblatt.training.rows import differ_in_scale
         from rosenblatt.training.run import TrainingRun
         from rosenblatt.training.train import train as train_on
 

@@ -19,11 +19,11 @@ from rosenblatt.cli.row_options import WeightedRowOptions
 from rosenblatt.cli.startup import enable_gc
 from rosenblatt.cli.train_options import LEARNERS, TrainOptions, run_options
 from rosenblatt.cli.train_run import name_features
-from rosenblatt.parameters import ParameterError, Setting
+from rosenblatt.messages import ParameterError, Setting
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
-    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.report import Report
 
 _LARGE_RATIO = 10.0
@@ -109,7 +109,7 @@ def _started(
     for name, value in fixed.items():
         if value is not None:
             raise ParameterError(Setting(name), f" is what it was when {path} was made: leave it out.")
-    from rosenblatt.training.model import TrainedModel
+    from rosenblatt.training.model_file import TrainedModel
 
     model = loaded(path)
     if not isinstance(model, TrainedModel):

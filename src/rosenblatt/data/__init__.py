@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rosenblatt.blocks import Block, DataError
-    from rosenblatt.data.curves import make_rings, make_spiral
-    from rosenblatt.data.generators import make_circle, make_separable, make_sorted, make_xor
-    from rosenblatt.data.open_files import Stream, open
+    from rosenblatt.data.generators import make_circle, make_rings, make_separable, make_sorted, make_spiral, make_xor
+    from rosenblatt.data.opening import Stream, open
 
 __all__ = [
     "Block",

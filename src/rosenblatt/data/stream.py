@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
-from rosenblatt.data.cache.row_cache import DamagedCache, RowCache
-from rosenblatt.data.column_scales import StreamScale, TrainedRows
-from rosenblatt.data.io.contents import Contents
-from rosenblatt.data.io.fingerprint import fingerprint
-from rosenblatt.data.row_description import describe_rows
-from rosenblatt.data.row_source import FIRST_ROWS, Facts, Preparation, RowSource, add_facts
+from rosenblatt.data.cache import DamagedCache, RowCache
+from rosenblatt.data.describe import describe_rows
+from rosenblatt.data.io.identity import Contents, fingerprint
+from rosenblatt.data.scaling import StreamScale, TrainedRows
+from rosenblatt.data.source import FIRST_ROWS, Facts, Preparation, RowSource, add_facts
 from rosenblatt.data.splits import Part, Split
-from rosenblatt.parameters import Phrase
+from rosenblatt.messages import Phrase
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.tables import Table
 

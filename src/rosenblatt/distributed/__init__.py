@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rosenblatt.distributed.dask_learners import DaskAveragedPerceptron, DaskPerceptron
-    from rosenblatt.distributed.ray_learners import RayAveragedPerceptron, RayPerceptron
+    from rosenblatt.distributed.dask import DaskAveragedPerceptron, DaskPerceptron
+    from rosenblatt.distributed.ray import RayAveragedPerceptron, RayPerceptron
 
 __all__ = ["DaskAveragedPerceptron", "DaskPerceptron", "RayAveragedPerceptron", "RayPerceptron"]
 

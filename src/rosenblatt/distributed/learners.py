@@ -13,15 +13,11 @@ import numpy as np
 from sklearn.base import clone
 
 from rosenblatt.distributed.engines import Engine
-from rosenblatt.distributed.loaders import ShardOf, joined_loader, shard_loaders
-from rosenblatt.distributed.modes import checked_options, runs_of
-from rosenblatt.distributed.seeds import train_together
-from rosenblatt.distributed.shard_set import ShardSet
-from rosenblatt.distributed.shards import ShardFacts
-from rosenblatt.estimators.engine import EngineLearner
-from rosenblatt.estimators.unchanged import unchanged_on_error
+from rosenblatt.distributed.runs import checked_options, runs_of, train_together
+from rosenblatt.distributed.shards import ShardFacts, ShardOf, ShardSet, joined_loader, shard_loaders
+from rosenblatt.estimators.base import EngineLearner, unchanged_on_error
 from rosenblatt.estimators.validation import attach_preparation
-from rosenblatt.parameters import ParameterError, Setting, check_positive
+from rosenblatt.messages import ParameterError, Setting, check_positive
 from rosenblatt.training.batches import trained_rows
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.observers import Callback, Observer
@@ -118,7 +114,7 @@ class ClusterLearner(EngineLearner):
             As for ``data.open``: ``target`` for tables, and so on. The schema of a table comes from its first rows, as
             there, and holds for all files.
         """
-        from rosenblatt.distributed.files import file_loaders, restore_counts
+        from rosenblatt.distributed.shards import file_loaders, restore_counts
 
         scaled = options.get("scale") not in (None, "none")
         if scaled and seeds is not None and self.early_stopping:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt import data
 from rosenblatt.blocks import Block, Features, is_sparse, join_blocks, rebatch, skip_rows
-from rosenblatt.estimators.array_inputs import as_numpy
+from rosenblatt.data.stream import Stream
+from rosenblatt.distributed.engines import ClusterError, Engine, Handle, WorkLost
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.estimators.validation import validate_pair
+from rosenblatt.estimators.validation import as_numpy, validate_pair
+from rosenblatt.messages import ParameterError, Setting
 from rosenblatt.training.batches import Batch, make_batch
-from rosenblatt.training.labels import Labels, check_label_types, check_one_each, encode_labels
-from rosenblatt.training.rows import pad_columns
+from rosenblatt.training.rows import Labels, check_label_types, check_one_each, encode_labels, pad_columns
 
 Loader = Callable[[], "Shard"]
 """Loads a shard, on a worker."""
@@ -217,3 +220,231 @@ def check_facts(facts: Sequence[ShardFacts]) -> None:
             )
         if other.names != first.names and None not in (other.names, first.names):
             raise ValueError(f"expected shards with the same column names, got others in shard {place}.")
+
+
+# All shards of a data set as one: where each begins, what is called on them, and what happens when workers die.
+
+
+MOST_LOSSES = 10
+"""How often in a row the same calls may be lost before training gives up."""
+
+
+class ShardSet:
+    """The shards that an engine has loaded, as a run sees them: a source of rows that can be read again.
+
+    Parameters
+    ----------
+    engine : Engine
+        What has loaded them.
+    classes : array, optional
+        Classes that may not occur.
+    mode : str
+        How they are trained on: a checkpoint of one way is none of another.
+    class_weight : mapping, optional
+        Step sizes by class.
+    progress : callable, optional
+        Called from time to time with how many have been loaded.
+    """
+
+    in_memory, rereadable = False, True
+
+    def __init__(
+        self,
+        engine: Engine,
+        classes: Any = None,
+        mode: str = "exact",
+        class_weight: Mapping[Any, float] | str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.engine, self.mode, self.class_weight = engine, mode, class_weight
+        self.facts: list[ShardFacts] = self.gather(
+            lambda: [engine.call(shard_facts, shard) for shard in range(engine.shards)], progress
+        )
+        check_facts(self.facts)
+        known = [] if classes is None else [np.unique(classes)]
+        self.classes = all_classes([*known, *(facts.classes for facts in self.facts)])
+        self.width = max(facts.width for facts in self.facts if facts.rows)
+        self.starts = np.concatenate([[0], np.cumsum([facts.rows for facts in self.facts])]).tolist()
+
+    @property
+    def rows(self) -> int:
+        """Rows of all shards."""
+        return int(self.starts[-1])
+
+    @property
+    def last_filled(self) -> int:
+        """The last shard that has rows."""
+        return max(shard for shard, facts in enumerate(self.facts) if facts.rows)
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the features, where rows come from data frames."""
+        return next((facts.names for facts in self.facts if facts.rows), None)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest that identifies these rows and their shards."""
+        digest = hashlib.sha256(" ".join([self.mode, *(facts.digest for facts in self.facts)]).encode())
+        return digest.hexdigest()
+
+    def fork(self) -> ShardSet:
+        """Return the same shards for another run at the same time."""
+        other = copy(self)
+        other.engine = self.engine.fork()
+        return other
+
+    def set_classes(self, classes: Any) -> None:
+        """Number the labels by ``classes``, which have those of all shards among them."""
+        self.classes = classes
+
+    def check_features(self, width: int, names: list[str] | None) -> None:
+        """Raise a ValueError unless a model with these features can go on with the shards."""
+        sparse = all(facts.sparse for facts in self.facts if facts.rows)
+        if self.width != width and not sparse:
+            raise ValueError(f"expected shards with the {width} features that the model has, got {self.width}.")
+        if self.names != names and None not in (self.names, names):
+            raise ValueError("expected shards with the column names that the model was trained on, got others.")
+
+    def shard_of(self, row: int) -> int:
+        """Return the shard that a row is in: the last one for the row after all."""
+        return min(int(np.searchsorted(self.starts, row, side="right")) - 1, len(self.facts) - 1)
+
+    def gather(self, calls: Callable[[], Sequence[Handle]], progress: Callable[[int], None] | None = None) -> list[Any]:
+        """Make calls and return their results in order; all are made again where workers die with some of them."""
+        for _ in range(MOST_LOSSES):
+            try:
+                return self.engine.fetch(calls(), progress)
+            except WorkLost as lost:
+                reason = lost
+                self.engine.recover()
+        raise ClusterError(
+            f"work on the same shards was lost {MOST_LOSSES} times in a row ({reason}): do these fit into the memory "
+            "of a worker? Cut the data into more shards, or give workers more memory."
+        ) from reason
+
+    def batches(self, from_row: int = 0, window: int | None = None) -> Iterator[Batch]:
+        """Yield the rows of all shards, brought here one after the other; only what is rarely needed reads them so."""
+        for shard, facts in enumerate(self.facts):
+            if facts.rows and self.starts[shard + 1] > from_row:
+                (rows,) = self.gather(partial(self._fetching, shard))
+                of_all = self.classes, self.starts[shard], self.width
+                yield from ShardRows(rows, *of_all, class_weight=self.class_weight).batches(from_row)
+
+    def _fetching(self, shard: int) -> list[Handle]:
+        return [self.engine.call(_itself, shard)]
+
+    def share(self, batch: Batch | None, visited: int) -> float:
+        """Return how much of a pass has been visited, given how many rows have been."""
+        return visited / self.rows
+
+
+def _itself(rows: Any) -> Any:
+    return rows
+
+
+# What loads shards, on workers: of pairs, of functions that return them, and of several partitions as one.
+
+
+def shard_loaders(loaders: Sequence[Any], mode: str, n_shards: int, join: Callable[[Sequence[Any]], Any]) -> list[Any]:
+    """Return a loader for each shard: for ``mode="mix"`` there are ``n_shards``, of partitions that follow each other.
+
+    ``join`` makes one loader of several.
+    """
+    if mode == "exact":
+        return list(loaders)
+    parts = np.array_split(np.arange(len(loaders)), min(n_shards, len(loaders)))
+    return [join([loaders[k] for k in part]) for part in parts]
+
+
+class ShardOf:
+    """Loads a shard from what a user gave: a pair, or a function that returns one."""
+
+    def __init__(self, given: Any, number: int) -> None:
+        self.given, self.number = given if callable(given) else _pair(given), number
+
+    def __call__(self) -> Shard:
+        """Return the shard."""
+        given = self.given() if callable(self.given) else self.given
+        if isinstance(given, Shard):
+            return given
+        with number_errors(f"shard {self.number}"):
+            return make_shard(*_pair(given))
+
+
+def _pair(given: Any) -> Any:
+    """Return what a user gave as a shard; a ValueError unless it is rows and labels."""
+    if not (isinstance(given, tuple | list) and len(given) in (2, 3)):
+        raise ValueError(
+            "expected shards of the form (X, y) or (X, y, sample_weight), or functions that return them, got "
+            f"{type(given).__name__}."
+        )
+    return given
+
+
+def joined_loader(loaders: Sequence[Any]) -> Any:
+    """Return a loader of the rows of several."""
+    return loaders[0] if len(loaders) == 1 else JoinedShard(loaders)
+
+
+class JoinedShard:
+    """Loads several shards as one."""
+
+    def __init__(self, loaders: Sequence[Callable[[], Shard]]) -> None:
+        self.loaders = list(loaders)
+
+    def __call__(self) -> Shard:
+        """Return the shard."""
+        return join_shards([loader() for loader in self.loaders])
+
+
+# Files as shards: each is read by a worker, as the driver has seen that all of them are to be read.
+
+
+_OF_FILES = ("format", "header", "delimiter", "quote", "on_error", "max_line_bytes", "names")
+"""Options that say how a file is written and read, besides how rows are made of it."""
+_ONLY_HERE = ("block_rows", "cache", "carry", "labels", "threads")
+
+
+class FileShard:
+    """Loads the rows of one file."""
+
+    def __init__(self, path: str, preparation: dict[str, Any], options: dict[str, Any]) -> None:
+        self.path, self.preparation, self.options = path, preparation, options
+
+    def __call__(self) -> Shard:
+        """Return the shard."""
+        stream = data.open(self.path, preparation=self.preparation, **self.options)
+        blocks = list(stream)
+        if not blocks:
+            X, y = stream.read()
+            return Shard(X, y, y.astype("int32"), read=(stream.counts,))
+        block = join_blocks(blocks)
+        classes, numbers = encode_labels(block.y)
+        return Shard(block.X, classes, numbers, block.weight, read=(stream.counts,))
+
+
+def file_loaders(
+    path: Any, options: dict[str, Any], trained: Callable[[int, int], Any] | None = None
+) -> tuple[Stream, list[FileShard]]:
+    """Return a stream of all files, and what loads each of them; a scale is that of the rows that are ``trained``."""
+    for name in _ONLY_HERE:
+        if name in options:
+            raise ParameterError(Setting(name), " is for files that one process reads: leave it out.")
+    stream = data.open(path, **options)
+    stream.fit_scale(trained)
+    return stream, loaders_of(stream, options)
+
+
+def loaders_of(stream: Stream, options: Mapping[str, Any]) -> list[FileShard]:
+    """Return what loads each file of a stream that was opened with these options."""
+    files = stream.files
+    if files is None:
+        raise ParameterError("a cluster reads files by their names, got input that can be read only once.")
+    alike = {name: value for name, value in options.items() if name in _OF_FILES}
+    preparation = stream.preparation
+    return [FileShard(name, preparation, alike) for name in files]
+
+
+def restore_counts(stream: Stream, facts: Sequence[ShardFacts]) -> None:
+    """Tell a stream what workers counted while they read its files: rows left out, missing values, columns."""
+    stream.restore_counts([counts for one in facts for counts in one.read])

@@ -10,14 +10,13 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from rosenblatt.estimators.array_inputs import like_input, tensor_device
-from rosenblatt.estimators.engine import EngineLearner
-from rosenblatt.estimators.unavailable import never
-from rosenblatt.training.dual.scoring import kernel_values
+from rosenblatt.estimators.base import EngineLearner, never
+from rosenblatt.estimators.validation import like_input, tensor_device
+from rosenblatt.training.dual.predict import kernel_values
 from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.kernel import SCALED
+from rosenblatt.training.options import SCALED
+from rosenblatt.training.predict import decision_scores, predicted_classes
 from rosenblatt.training.rows import Matrix, RowMatrix
-from rosenblatt.training.scoring import decision_scores, predicted_classes
 
 Floats = NDArray[np.float64]
 

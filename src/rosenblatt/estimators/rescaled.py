@@ -11,23 +11,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.estimators.prediction import ExactClassifier
-from rosenblatt.estimators.stream_inputs import refuse_stream
+from rosenblatt.estimators.base import ExactClassifier, refuse_stream
 from rosenblatt.estimators.validation import validate_pair
-from rosenblatt.parameters import check_boolean
-from rosenblatt.theory.claims import margin_of, most_margin
+from rosenblatt.messages import check_boolean, warn_user
+from rosenblatt.theory.certificates import margin_of, most_margin
 from rosenblatt.theory.inputs import unrounded_matrix
-from rosenblatt.theory.margins import dataset_margin
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.search.hulls import longest_row
 from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.search.wolfe import longest_row
+from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Verdicts
-from rosenblatt.training.activations import activations, best_classes
-from rosenblatt.training.labels import encode_labels
+from rosenblatt.training.linear import activations, best_classes
 from rosenblatt.training.options import draw_seed
-from rosenblatt.training.rows import RowMatrix
-from rosenblatt.user_warnings import warn_user
+from rosenblatt.training.rows import RowMatrix, encode_labels
 
 Verdict = Any  # Separable, Inseparable, Undecided or MarginBracket
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from rosenblatt.figures.algorithm import figure_30_2
-from rosenblatt.figures.bias import figure_3_1
-from rosenblatt.figures.boundaries import figure_4_6, figure_4_7, figure_4_8
-from rosenblatt.figures.circle import figure_30_2_circle
-from rosenblatt.figures.curved import figure_3_3
-from rosenblatt.figures.dot_product import figure_4_5
+from rosenblatt.figures.ciml import (
+    figure_3_1,
+    figure_3_3,
+    figure_3_4,
+    figure_4_3,
+    figure_4_4,
+    figure_4_5,
+    figure_4_6,
+    figure_4_7,
+    figure_4_8,
+    figure_4_9,
+    figure_4_12,
+    figure_30_2,
+)
 from rosenblatt.figures.drawing import CIML, HAR_PELED, NOTES, Drawing, Entry
-from rosenblatt.figures.errors import figure_4_3
-from rosenblatt.figures.exclusive_or import figure_4_12
-from rosenblatt.figures.hyperplane import figure_3_2
-from rosenblatt.figures.margin import figure_3_4
-from rosenblatt.figures.neuron import figure_4_1, figure_4_2
-from rosenblatt.figures.orders import figure_4_4
-from rosenblatt.figures.red_and_blue import figure_30_1
-from rosenblatt.figures.subsets import figure_30_3_1
-from rosenblatt.figures.update import figure_4_9
-from rosenblatt.figures.verdicts import figure_4_10, figure_4_11
-from rosenblatt.parameters import ParameterError, did_you_mean, shorten
+from rosenblatt.figures.har_peled import figure_30_1, figure_30_2_circle, figure_30_3_1
+from rosenblatt.figures.notes import figure_3_2, figure_4_1, figure_4_2, figure_4_10, figure_4_11
+from rosenblatt.messages import ParameterError, did_you_mean, shorten
 
 catalogue: dict[str, Entry] = {
     entry.id: entry

@@ -21,7 +21,7 @@ from numba import types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.extending import intrinsic, overload
 
-from rosenblatt.user_warnings import warn_user
+from rosenblatt.messages import warn_user
 
 REORDERED = {"reassoc", "contract", "nsz"}
 """Fast-math flags for sums whose order does not matter because their rounding is bounded afterwards."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rosenblatt.kernels.compiler import kernel
-from rosenblatt.kernels.parsing.byte_words import address_of, word
+from rosenblatt.kernels.parsing.bytes import address_of, word
 
 LANES = 8
 STRIPE = 8 * LANES

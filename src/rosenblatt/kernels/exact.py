@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from rosenblatt.kernels.compiler import plain
+from rosenblatt.kernels.compiler import kernel, plain
 
 LIMBS = 142
 """Length of a total: an int64 array that the caller brings, since making one takes long to compile."""
@@ -145,3 +145,119 @@ def nearest(total):
     if place > 971 or (place == 971 and kept == 1 << 53):
         return sign * math.inf
     return sign * math.ldexp(float(kept), place)
+
+
+# Exact sums over many entries: of products, one sum for each row, and of all entries and their squares.
+
+
+EXPONENTS, PARTS = 2048, 8
+"""Shape of the table that ``add_moments`` fills: an int64 array of zeros that the caller brings."""
+MOST_ENTRIES = 1 << 24
+"""Entries that a table has room for."""
+_LOW_18, _LOW_52, _TOP_BIT = (1 << 18) - 1, (1 << 52) - 1, 1 << 52
+
+
+@kernel
+def add_row_products(totals, u, v, pointers):
+    """Add to ``totals[i]`` the sum of ``u[k] * v[k]`` over the entries k of row i, from ``pointers[i]`` on.
+
+    Each total has ``LIMBS`` limbs as ``exact.py`` describes them.
+    """
+    for i in range(totals.shape[0]):
+        total = totals[i]
+        for k in range(pointers[i], pointers[i + 1]):
+            if u[k] != 0.0 and v[k] != 0.0:
+                add_product(total, u[k], v[k])
+
+
+@kernel
+def carry_limbs(totals):
+    """Bring every limb into [0, 2**32) in place: each total becomes its two's complement."""
+    for i in range(totals.shape[0]):
+        left = 0
+        for k in range(LIMBS):
+            limb = totals[i, k] + left
+            left = limb >> 32
+            totals[i, k] = limb & _LOW_32
+
+
+@kernel
+def add_moments(table, bits):
+    """Add float64 numbers, given as the int64 that have the same bits, and their squares to ``table``.
+
+    Line e is about numbers +-m 2**(e - 1075). With m = a 2**36 + b 2**18 + c, its parts are the sums of +-a, +-b, +-c,
+    a a, a b, 2 a c + b b, b c and c c: at most 2**38 each time, so that ``MOST_ENTRIES`` of them cannot overflow.
+    """
+    for k in range(bits.shape[0]):
+        m = bits[k] & _LOW_52
+        e = (bits[k] >> 52) & 2047
+        if e > 0:
+            m |= _TOP_BIT
+        elif m == 0:
+            continue
+        else:
+            e = 1
+        a, b, c = m >> 36, (m >> 18) & _LOW_18, m & _LOW_18
+        sign = 1 if bits[k] >= 0 else -1
+        table[e, 0] += sign * a
+        table[e, 1] += sign * b
+        table[e, 2] += sign * c
+        table[e, 3] += a * a
+        table[e, 4] += a * b
+        table[e, 5] += 2 * a * c + b * b
+        table[e, 6] += b * c
+        table[e, 7] += c * c
+
+
+# Exact sums of each column, of its numbers and of their squares; and rows that are centred and divided by column.
+
+
+@kernel
+def add_dense_moments(sums, squares, X):
+    """Add the numbers of each column j of ``X`` to ``sums[j]``, their squares to ``squares[j]``.
+
+    Each total has ``LIMBS`` limbs as ``exact.py`` describes them.
+    """
+    for i in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            x = X[i, j]
+            if x != 0.0:
+                add_product(sums[j], x, 1.0)
+                add_product(squares[j], x, x)
+
+
+@kernel
+def add_sparse_moments(sums, squares, values, columns):
+    """Add each number of a sparse matrix, and its square, to the totals of its column."""
+    for k in range(values.shape[0]):
+        x = values[k]
+        if x != 0.0:
+            add_product(sums[columns[k]], x, 1.0)
+            add_product(squares[columns[k]], x, x)
+
+
+@kernel
+def scale_sparse_rows(indptr, indices, values, centred, centre, spread, out_indptr, out_indices, out_values):
+    """Write the rows of a CSR matrix with every number x of column j as (x - centre[j]) / spread[j].
+
+    ``centred`` are the columns whose centre is not 0, in order: each row gets an entry for all of them, so the arrays
+    that are written to have room for ``len(values) + rows * len(centred)`` numbers. Returns how many were written.
+    """
+    at = 0
+    for i in range(indptr.shape[0] - 1):
+        k, stop, c = indptr[i], indptr[i + 1], 0
+        while k < stop or c < centred.shape[0]:
+            if c == centred.shape[0] or (k < stop and indices[k] < centred[c]):
+                j, x = indices[k], values[k]
+                k += 1
+            else:
+                j, x = centred[c], 0.0
+                if k < stop and indices[k] == j:
+                    x = values[k]
+                    k += 1
+                c += 1
+            out_indices[at] = j
+            out_values[at] = (x - centre[j]) / spread[j]
+            at += 1
+        out_indptr[i + 1] = at
+    return at

@@ -14,18 +14,29 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.averages import late_factor, scale_class
 from rosenblatt.kernels.compiler import at, inline, kernel, plain
-from rosenblatt.kernels.multiclass import (
+from rosenblatt.kernels.row_ops import (
+    SMALLEST,
     class_dot,
     class_dot_and_square,
     class_dots,
     class_weights,
     copy_class,
+    doubt,
     settled_lead,
+    square,
+    warm,
 )
-from rosenblatt.kernels.rows import SMALLEST, doubt, square, warm
-from rosenblatt.kernels.rules import closer, closer_lead, grown_excess, move_bias, move_weights, step_size
+from rosenblatt.kernels.rules import (
+    closer,
+    closer_lead,
+    grown_excess,
+    late_factor,
+    move_bias,
+    move_weights,
+    scale_class,
+    step_size,
+)
 
 _NEVER = np.iinfo(np.int64).max
 _LEAST = 1e-300  # tiny steps must not vanish from the bound on |w|

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from rosenblatt.kernels.compiler import at, kernel, plain
-from rosenblatt.kernels.rows import dot
+from rosenblatt.kernels.row_ops import dot
 
 PAUSED, CLOSED, AT_ZERO, STUCK = range(4)
 """Why a search came back: its turns are over, its bracket is closed, it is at the origin, no step helps."""

@@ -9,8 +9,8 @@ from typing import Any
 from rosenblatt.circles.shapes import circle_from_plane
 from rosenblatt.lab.learning import Run, make_learner, run, waiting
 from rosenblatt.lab.state import LabState
-from rosenblatt.plurals import count_of
-from rosenblatt.training.feature_scales import ratio_with_mistakes
+from rosenblatt.messages import count_of
+from rosenblatt.training.rows import ratio_with_mistakes
 
 WIDTH = 100
 """The longest line of points."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from rosenblatt.lab.state import LabState, feature_columns
 from rosenblatt.lab.words import separators_words
-from rosenblatt.plurals import count_of
-from rosenblatt.theory.mistakes.fewest import fewest_mistakes
+from rosenblatt.messages import count_of
+from rosenblatt.theory.min_mistakes.search import fewest_mistakes
 
 SECONDS = 2.0
 

@@ -12,17 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt import textbook
-from rosenblatt.estimators.family import AROW, MarginPerceptron, PassiveAggressive
 from rosenblatt.estimators.kernel import KernelPerceptron
+from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.lab.rules import rule_message
 from rosenblatt.lab.state import LabState, feature_columns
 from rosenblatt.lab.state_fields import BY_MARGIN, MOST_VISITS
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import Observer, UpdateTrace
-from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.starts import new_state
+from rosenblatt.training.run import TrainingRun, new_state
 
 Floats = NDArray[np.float64]
 SHUFFLE: dict[str, bool | str] = {"fixed": False, "once": "once", "each": True, "pick": False}

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.lab.state_fields import LARGEST, MOST_POINTS
-from rosenblatt.parameters import show_text
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of, show_text
 
 _LABELS = ("label", "class", "target", "species")
 _PAIRS = (("x", "y"), ("x0", "x1"), ("x1", "x2"))

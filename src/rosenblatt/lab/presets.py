@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.data.curves import make_rings, make_spiral
-from rosenblatt.data.generators import make_circle, make_separable, make_sorted, make_xor
+from rosenblatt.data.generators import make_circle, make_rings, make_separable, make_sorted, make_spiral, make_xor
 from rosenblatt.lab.state import LabState
-from rosenblatt.parameters import shorten
+from rosenblatt.messages import shorten
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]

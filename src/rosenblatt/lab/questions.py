@@ -40,8 +40,8 @@ def start_state() -> LabState:
 
 def start_answer(state: LabState) -> dict[str, Any]:
     """Return what the page needs first: the state, the presets there are, and the version."""
+    from rosenblatt import __version__
     from rosenblatt.lab.presets import PRESETS
-    from rosenblatt.version import __version__
 
     presets = [{"name": name, "title": title} for name, title in PRESETS.items()]
     return {"state": state.to_plain(), "presets": presets, "version": __version__}

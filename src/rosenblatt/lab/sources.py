@@ -7,7 +7,7 @@ from typing import Any
 
 from rosenblatt.lab.points import points_of
 from rosenblatt.lab.state import LabState, view_of
-from rosenblatt.parameters import shorten
+from rosenblatt.messages import shorten
 
 _MOST_BYTES = 100_000_000
 _TABLES = (".csv", ".tsv", ".txt")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.lab.state_fields import NARROWEST, READERS
-from rosenblatt.parameters import shorten
+from rosenblatt.messages import shorten
 
 VERSION = 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosenblatt.parameters import shorten
+from rosenblatt.messages import shorten
 
 MOST_POINTS = 1000
 MOST_PICKS = 500

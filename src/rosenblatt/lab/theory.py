@@ -13,10 +13,9 @@ from rosenblatt.lab.learning import Run
 from rosenblatt.lab.plain_numbers import plain, plain_list, unit
 from rosenblatt.lab.state import LabState
 from rosenblatt.lab.words import separator_words, separators_words, short
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
-from rosenblatt.theory.margins import dataset_margin
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided
 
 SECONDS = 1.0

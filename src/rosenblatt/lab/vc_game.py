@@ -11,12 +11,11 @@ from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.circles.shapes import Circle, HalfSpace
 from rosenblatt.lab.plain_numbers import unit
 from rosenblatt.lab.state_fields import FAMILIES, LARGEST
-from rosenblatt.parameters import shorten
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of, shorten
+from rosenblatt.theory.inputs import as_float
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.vc import RadonPartition, dichotomies, sauer_bound, vc_dimension, why_not
 from rosenblatt.theory.verdicts import Separable
-from rosenblatt.theory.words import as_float
 
 MOST_POINTS = 7
 WIDER = 0.05  # how far a box reaches beyond its points, of their extent, where nothing is in the way

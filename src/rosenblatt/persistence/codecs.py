@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.estimators.family import AROW, MarginPerceptron, PassiveAggressive
 from rosenblatt.estimators.kernel import KernelPerceptron
+from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
-from rosenblatt.parameters import shorten
-from rosenblatt.storage.array_fields import StrictArrays
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.messages import shorten
+from rosenblatt.storage.schema import StrictArrays, StrictFields
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
-from rosenblatt.training.labels import Names
-from rosenblatt.training.model import TrainedModel
-from rosenblatt.training.model_file import ModelInfo
-from rosenblatt.training.option_fields import parameters_to_plain
-from rosenblatt.training.options import RunOptions, parameter_names
+from rosenblatt.training.model_file import ModelInfo, TrainedModel
+from rosenblatt.training.options import RunOptions, parameter_names, parameters_to_plain
+from rosenblatt.training.rows import Names
 
 TRAINED: dict[str, type] = {
     cls.__name__: cls

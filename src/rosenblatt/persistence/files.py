@@ -9,10 +9,10 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.data.preparations import check_preparation, is_preparation
+from rosenblatt.data.preparation import check_preparation, is_preparation
 from rosenblatt.estimators.rescaled import RescaledPerceptron
-from rosenblatt.inspection.pipelines import searched
-from rosenblatt.parameters import check_integer, shorten
+from rosenblatt.inspection.explain import searched
+from rosenblatt.messages import check_integer, shorten
 from rosenblatt.persistence.codecs import (
     LEARNERS,
     TRAINED,
@@ -22,13 +22,11 @@ from rosenblatt.persistence.codecs import (
     to_trained_model,
 )
 from rosenblatt.persistence.pipelines import KIND, learner_of, pipeline_from_plain, pipeline_to_plain
-from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.columns import MOST_FEATURES
 from rosenblatt.storage.container import read_container, write_container
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.schema import StrictArrays, StrictFields
 from rosenblatt.theory.certificates import MOST_ROWS
-from rosenblatt.training.model import TrainedModel
-from rosenblatt.training.model_file import ModelInfo, model_to_plain, read_model
+from rosenblatt.training.model_file import ModelInfo, TrainedModel, model_to_plain, read_model
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:

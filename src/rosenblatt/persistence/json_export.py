@@ -7,16 +7,16 @@ import os
 from collections import Counter
 from typing import Any
 
-from rosenblatt.data.preparations import is_preparation
+from rosenblatt import __version__
+from rosenblatt.data.preparation import is_preparation
+from rosenblatt.inspection.explain import feature_labels, searched, split_pipeline
 from rosenblatt.inspection.geometry import linear_rule
-from rosenblatt.inspection.pipelines import feature_labels, searched, split_pipeline
-from rosenblatt.persistence.export import check_exportable
+from rosenblatt.persistence.onnx import check_exportable
 from rosenblatt.persistence.steps.codec import StepWriter
 from rosenblatt.persistence.steps.composites import steps_to_plain
 from rosenblatt.persistence.steps.registry import step_to_plain
-from rosenblatt.storage.atomic import write_atomically
-from rosenblatt.storage.json_fields import label_to_json
-from rosenblatt.version import __version__
+from rosenblatt.storage.container import write_atomically
+from rosenblatt.storage.schema import label_to_json
 
 
 def export_json(model: Any, path: str | os.PathLike[str]) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from rosenblatt.parameters import shorten
+from rosenblatt import __version__
+from rosenblatt.messages import shorten
 from rosenblatt.persistence.codecs import LEARNERS
 from rosenblatt.persistence.steps.codec import (
     Claims,
@@ -20,12 +21,10 @@ from rosenblatt.persistence.steps.codec import (
 )
 from rosenblatt.persistence.steps.composites import PIPELINE, steps_from_plain, steps_to_plain
 from rosenblatt.persistence.steps.registry import step_from_plain, step_to_plain
-from rosenblatt.storage.array_fields import StrictArrays
 from rosenblatt.storage.columns import LEAST_SHARE, MOST_FEATURES
 from rosenblatt.storage.container import check_version
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.schema import StrictArrays, StrictFields
 from rosenblatt.training.model_file import Reader, invalid_file, model_from_plain
-from rosenblatt.version import __version__
 
 KIND = "pipeline"
 _FORMAT = 1

@@ -4,25 +4,16 @@ Each function draws on the matplotlib Axes ``ax``, or on those of a new figure w
 A model may be a scikit-learn pipeline that ends in one: its other steps are applied to the rows.
 """
 
-from rosenblatt.plots.activation import plot_activation
-from rosenblatt.plots.animation import animate
-from rosenblatt.plots.bracket import plot_bracket
-from rosenblatt.plots.circle import plot_circle
-from rosenblatt.plots.dichotomies import plot_dichotomies
-from rosenblatt.plots.errors import ErrorsDisplay, plot_errors
-from rosenblatt.plots.growth import plot_growth
-from rosenblatt.plots.history import plot_history
-from rosenblatt.plots.lift import plot_lift
-from rosenblatt.plots.neuron import plot_neuron
-from rosenblatt.plots.orders import plot_orders
+from rosenblatt.plots.by_pass import ErrorsDisplay, plot_errors, plot_history, plot_orders
+from rosenblatt.plots.circle import plot_circle, plot_lift
+from rosenblatt.plots.neuron import plot_neuron, plot_votes
 from rosenblatt.plots.plane import PlaneDisplay, plot_plane
-from rosenblatt.plots.projection import plot_projection
+from rosenblatt.plots.projection import plot_activation, plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
-from rosenblatt.plots.support import plot_support
-from rosenblatt.plots.update import plot_update
-from rosenblatt.plots.verdict import plot_verdict
-from rosenblatt.plots.votes import plot_votes
-from rosenblatt.plots.weights import plot_weights
+from rosenblatt.plots.update import animate, plot_update
+from rosenblatt.plots.vc import plot_dichotomies, plot_growth
+from rosenblatt.plots.verdict import plot_bracket, plot_verdict
+from rosenblatt.plots.weights import plot_support, plot_weights
 
 __all__ = [
     "ErrorsDisplay",

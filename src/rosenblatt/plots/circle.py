@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside
-from rosenblatt.plots.axes import Axes, axes_for, closes_on_error, ink, shown_name
-from rosenblatt.plots.plane_lines import BROKEN, halo
-from rosenblatt.plots.plane_parts import LOOKS, Frame, Rows, draw_legend, draw_rows, plane_points
-from rosenblatt.plots.plane_shapes import Edge, draw_proof, draw_sides
-from rosenblatt.plurals import count_of
+from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
+from rosenblatt.features import SphereLift
+from rosenblatt.inspection.explain import split_pipeline, through_steps
+from rosenblatt.inspection.geometry import check_two_classes, linear_rule
+from rosenblatt.messages import count_of, evenly_chosen
+from rosenblatt.plots.axes import (
+    GREEN,
+    MARKS_UP_TO,
+    Axes,
+    axes_for,
+    closes_on_error,
+    import_matplotlib,
+    ink,
+    shown_name,
+)
+from rosenblatt.plots.plane import Edge, draw_proof, draw_sides
+from rosenblatt.plots.plane_parts import BROKEN, LOOKS, Frame, Rows, dense, draw_legend, draw_rows, halo, plane_points
+from rosenblatt.theory.inputs import as_float, number_text, rows_text, shown_number, true_minus, vector_text
 from rosenblatt.theory.inputs import check_labels as labels_of_rows
-from rosenblatt.theory.words import number_text, rows_text, shown_number, true_minus, vector_text
+from rosenblatt.theory.vc import BallObstruction
 
 _WHOLE = 3.0  # a circle of up to so many times the size of the points is drawn whole
 _SEVERAL = "#999999"  # the tint of a side of several classes
@@ -159,3 +171,174 @@ def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.
         for row in rows:
             words = {"textcoords": "offset points", "color": ink(), "fontsize": "small", "bbox": halo(), "zorder": 5}
             ax.annotate(str(row), X[row], (6, 6), **words)
+
+
+# A picture in space of points lifted to (x, |x|^2), where a plane cuts what a circle cuts below (Har-Peled 30.2).
+
+
+Shape: TypeAlias = Circle | HalfSpace | Outside
+
+_GRID = 15  # lines of the paraboloid each way
+_BEYOND = 1.35  # how far the plane is drawn, in radii
+_FLOOR = 0.45  # how far below all else the plane of the points lies, as a share of the height
+_PAPER = "#888888"
+
+
+@closes_on_error
+def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = None) -> Axes:
+    """Draw points of the plane lifted to (x, |x|^2) in space, the plane that separates them, and the circle below.
+
+    The plane cuts the paraboloid of all lifted points in an ellipse, which lies straight above the circle: points
+    inside the circle are lifted to below the plane, all others to above it. A line is cut by an upright plane. Where
+    there is no circle, lines go from lifted points of both classes to a mix that they have in common. The points
+    themselves and the circle are drawn again on the floor of the picture.
+
+    Parameters
+    ----------
+    shape_or_model : Circle, HalfSpace, Outside or NoCircle; or a linear model of lifted points
+        What `fit_circle` returned, or a fitted model of the three features (x1, x2, |x|^2), such as a pipeline of a
+        `SphereLift` and a Perceptron.
+    points, labels : rows of two numbers, and their labels of up to ten classes
+    ax : matplotlib Axes in three dimensions, optional
+        Where to draw, and what is returned, as from ``figure.add_subplot(projection="3d")``; otherwise a new figure is
+        made.
+
+    Examples
+    --------
+    >>> from rosenblatt import data, fit_circle
+    >>> points, labels = data.make_circle(60, gap=0.2, random_state=0)
+    >>> ax = plot_lift(fit_circle(points, labels), points, labels)
+    >>> ax.get_zlabel(), ax.get_title()
+    ('|x|²', 'A plane cuts the lifted points as a circle cuts them below')
+    """
+    X = plane_points("plot_lift", points, None)
+    shape = _shape(shape_or_model, X)
+    y, classes = circle_labels("plot_lift", labels, len(X))
+    ax = _axes_in_space(ax)
+    edge = None if isinstance(shape, NoCircle) else Edge(shape)
+    low, high, _ = circle_frame(X, edge)
+    bottom, top = _draw_paraboloid(ax, low, high)
+    plane = None if edge is None else _plane(edge, low, high, top)
+    if plane is not None:
+        bottom = min(bottom, float(plane[2].min()))
+        ax.plot_surface(*plane, color=GREEN, alpha=0.3, linewidth=0, shade=False, zorder=2)
+        ax.plot([], [], [], "s", color=GREEN, alpha=0.4, markersize=9, label="the plane")
+    floor = bottom - _FLOOR * (top - bottom)
+    if edge is not None:
+        _draw_cut(ax, edge, low, high, floor)
+    _draw_points(ax, X, y, classes, floor)
+    if isinstance(shape, NoCircle):
+        _draw_mixes(ax, shape.proof, X, y, classes)
+    ax.set_title(_title(shape), fontsize="medium")
+    ax.set(xlabel="x₁", ylabel="x₂", zlabel="|x|²")
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(floor, top))
+    ticker = import_matplotlib("ticker")
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.set_major_locator(ticker.MaxNLocator(4))
+    ax.set_zticks([tick for tick in ax.get_zticks() if bottom <= tick <= top])
+    ax.set_box_aspect((1, 1, 0.85), zoom=0.98)
+    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=3, fontsize="small")
+    return ax
+
+
+def _shape(given: Any, X: np.ndarray) -> Shape | NoCircle:
+    """Return a shape as given, or that below the plane of a model of lifted points."""
+    if isinstance(given, Circle | HalfSpace | Outside | NoCircle):
+        return given
+    steps, learner = split_pipeline(given)
+    rule = linear_rule(learner)
+    check_two_classes(learner, rule)
+    lifted = SphereLift().fit_transform(X)
+    seen = lifted if steps is None else dense(through_steps(steps, X))
+    if rule.w.shape[1] != 3 or seen.shape != lifted.shape or not np.allclose(seen, lifted):
+        raise ValueError(
+            "plot_lift needs a model of the three features (x1, x2, |x|^2), such as "
+            f"make_pipeline(SphereLift(), Perceptron()), got one of {rule.w.shape[1]} others: fit it to lifted points."
+        )
+    return circle_from_plane(rule.w[0], float(rule.b[0]))
+
+
+def _axes_in_space(ax: Axes | None) -> Axes:
+    ax = axes_for(ax, in_space=True)
+    ax.computed_zorder = False
+    ax.view_init(elev=14, azim=-62)
+    return ax
+
+
+def _draw_paraboloid(ax: Axes, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """Draw the paraboloid of all lifted points as a light net; return its lowest and highest places."""
+    x1, x2 = np.meshgrid(*(np.linspace(low[i], high[i], _GRID) for i in range(2)))
+    height = x1**2 + x2**2
+    ax.plot_wireframe(x1, x2, height, color=_PAPER, linewidth=0.5, alpha=0.5, zorder=1, label="the paraboloid")
+    nearest = np.clip(0.0, low, high)
+    return float(nearest @ nearest), float(height.max())
+
+
+def _plane(edge: Edge, low: np.ndarray, high: np.ndarray, top: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the plane above a circle, a little beyond it or as far as the picture goes; an upright one for a line."""
+    middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
+    if edge.center is None:
+        ends = _within(edge.curve(middle, reach), low, high)
+        x1, heights = np.meshgrid(ends[:, 0], [0.0, top])
+        return x1, np.meshgrid(ends[:, 1], [0.0, top])[0], heights
+    if (edge.center - edge.radius >= low).all() and (edge.center + edge.radius <= high).all():
+        angle, radius = np.meshgrid(np.linspace(0, 2 * np.pi, 60), [0.0, _BEYOND * edge.radius])
+        x1, x2 = edge.center[0] + radius * np.cos(angle), edge.center[1] + radius * np.sin(angle)
+    else:
+        x1, x2 = np.meshgrid(*(np.linspace(low[i], high[i], _GRID) for i in range(2)))
+    places = np.stack([x1, x2], axis=-1)
+    depth = edge.depth(places.reshape(-1, 2)).reshape(x1.shape)
+    return x1, x2, (places**2).sum(axis=-1) + depth * (2 * edge.radius - depth)  # |x|^2 + r^2 - |x - m|^2
+
+
+def _draw_cut(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, floor: float) -> None:
+    """Draw the curve where the plane cuts the paraboloid, and the circle or line below."""
+    curve = _within(edge.curve((low + high) / 2, float(np.hypot(*(high - low)))), low, high, 120)
+    above, below = ("ellipse", "circle") if edge.center is not None else ("parabola", "line")
+    look = {"color": ink(), "zorder": 3}
+    ax.plot(*curve.T, (curve**2).sum(axis=1), linewidth=2.2, label=f"the {above} that it cuts", **look)
+    ax.plot(*curve.T, np.full(len(curve), floor), linestyle="--", linewidth=1.4, label=f"the {below} below", **look)
+
+
+def _within(curve: np.ndarray, low: np.ndarray, high: np.ndarray, points: int = 2) -> np.ndarray:
+    """Return the part of a curve that a picture shows; a segment is cut off, and divided, where it ends."""
+    if len(curve) > 2:
+        return curve[((curve >= low) & (curve <= high)).all(axis=1)]
+    step = curve[1] - curve[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.sort([(low - curve[0]) / step, (high - curve[0]) / step], axis=0)
+    share = np.linspace(np.nanmax(ends[0]), np.nanmin(ends[1]), points)
+    return curve[0] + np.outer(share, step)
+
+
+def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, floor: float) -> None:
+    """Draw the lifted points, and smaller ones below."""
+    for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
+        own = X[y == label]
+        drawn = own[evenly_chosen(len(own), MARKS_UP_TO)]
+        look = {"color": colour, "marker": marker, "depthshade": False}
+        name = f"{shown_name(label)} ({len(own):,}), lifted"
+        ax.scatter(*drawn.T, (drawn**2).sum(axis=1), s=22, edgecolor=ink(), linewidth=0.4, zorder=4, label=name, **look)
+        ax.scatter(*drawn.T, np.full(len(drawn), floor), s=7, alpha=0.8, zorder=1, **look)
+
+
+def _draw_mixes(ax: Axes, proof: BallObstruction, X: np.ndarray, y: np.ndarray, classes: np.ndarray) -> None:
+    """Draw a line from each lifted point of a proof to the mix of both classes."""
+    common = [as_float(value) for value in proof.point]
+    for rows, dash, height in (
+        (proof.inside, "-", proof.inside_height),
+        (proof.outside, "--", proof.outside_height),
+    ):
+        colour = LOOKS[int(np.searchsorted(classes, y[rows[0]]))][0]
+        for i, row in enumerate(rows):
+            ends = np.array([[*X[row], X[row] @ X[row]], [*common, as_float(height)]])
+            label = None if i else f"to a mix of {rows_text(rows, 4)}"
+            ax.plot(*ends.T, dash, color=colour, linewidth=2, zorder=3, label=label)
+    ax.plot(*common, as_float(proof.inside_height), "X", color=ink(), markersize=9, zorder=5, label="one point of both")
+
+
+def _title(shape: Shape | NoCircle) -> str:
+    if isinstance(shape, NoCircle):
+        return "No plane: a mix of lifted points of both classes is one point"
+    below = "line" if isinstance(shape, HalfSpace) else "circle"
+    return f"{'An upright' if below == 'line' else 'A'} plane cuts the lifted points as a {below} cuts them below"

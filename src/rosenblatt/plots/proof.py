@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from rosenblatt.evenly import evenly_chosen
+from rosenblatt.messages import count_of, evenly_chosen
 from rosenblatt.plots.axes import (
     BLUE,
     DOTS_UP_TO,
@@ -22,10 +22,8 @@ from rosenblatt.plots.axes import (
     tidy,
     whole_ticks,
 )
-from rosenblatt.plurals import count_of
-from rosenblatt.theory.convergence.proof import Proof
-from rosenblatt.theory.convergence.squeeze_picture import EVEN_UP_TO
-from rosenblatt.theory.words import bound_text
+from rosenblatt.theory.convergence.proof import EVEN_UP_TO, Proof
+from rosenblatt.theory.inputs import bound_text
 
 _POINTS = 2000  # points of a curve; of a run with more updates, so many are drawn, evenly chosen
 

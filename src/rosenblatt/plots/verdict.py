@@ -3,27 +3,149 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from rosenblatt.label_text import label_text
-from rosenblatt.plots.axes import Axes, axes_for, closes_on_error
-from rosenblatt.plots.hulls import draw_hulls, shares
-from rosenblatt.plots.plane_lines import Line, draw_band, draw_rings, draw_w
+from rosenblatt.messages import count_of, label_text
+from rosenblatt.plots.axes import (
+    BLUE,
+    DOTS_UP_TO,
+    ORANGE,
+    Axes,
+    axes_for,
+    closes_on_error,
+    ink,
+    paper,
+    tidy,
+    whole_ticks,
+)
 from rosenblatt.plots.plane_parts import (
+    LOOKS,
+    TINT,
     Frame,
+    Line,
     Regions,
     Rows,
     column_names,
+    draw_band,
     draw_legend,
     draw_regions,
+    draw_rings,
     draw_rows,
+    draw_w,
+    halo,
     plane_points,
 )
-from rosenblatt.plurals import count_of
-from rosenblatt.theory.inputs import certified_signs, check_labels
+from rosenblatt.theory.certificates import DEFINITIONS
+from rosenblatt.theory.inputs import certified_signs, check_labels, number_text, true_minus
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
+
+# Two convex hulls in the plane with the point that they share: why nothing separates two classes.
+
+
+NO_NAMES = ("_", "_", "_")
+"""What a legend leaves out."""
+_SHORT = 99  # a share is written as a fraction up to this denominator
+_TEXT_AT = ((0, -9), "top"), ((0, 9), "bottom")  # the shares of the first class stand below, of the second above
+
+
+def convex_hull(points: np.ndarray) -> np.ndarray:
+    """Return the corners of the convex hull, in order around it: one for a single place, two on a line.
+
+    >>> convex_hull(np.array([[0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 0]])).tolist()
+    [[0, 0], [2, 0], [2, 2], [0, 2]]
+    >>> convex_hull(np.array([[1, 1], [0, 0], [2, 2]])).tolist()
+    [[0, 0], [2, 2]]
+    """
+    places = np.unique(points, axis=0)  # sorted from left to right
+    if len(places) < 3:
+        return places
+    lower, upper = _chain(places), _chain(places[::-1])
+    return np.array(lower[:-1] + upper[:-1])
+
+
+def box_corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return the corners of a rectangle from its lowest corner to its highest, counter-clockwise.
+
+    >>> box_corners(np.array([0, 0]), np.array([2, 1])).tolist()
+    [[0, 0], [2, 0], [2, 1], [0, 1]]
+    """
+    return np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
+
+
+def _chain(places: np.ndarray) -> list[np.ndarray]:
+    """Return the corners of the hull on the right of the way along sorted places (Andrew 1979)."""
+    corners: list[np.ndarray] = []
+    for place in places:
+        while len(corners) > 1:
+            (x1, y1), (x2, y2) = corners[-1] - corners[-2], place - corners[-2]
+            if x1 * y2 - y1 * x2 > 0:
+                break
+            corners.pop()
+        corners.append(place)
+    return corners
+
+
+def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray, signs: np.ndarray) -> list[Fraction]:
+    """Return the weight of each support row as a share of its class's: exact where there are integer ``weights``."""
+    numbers = [Fraction(number) for number in (alpha[support].tolist() if weights is None else weights)]
+    totals = {
+        side: sum((number for number, sign in zip(numbers, signs[support], strict=True) if sign == side), Fraction())
+        for side in (-1.0, 1.0)
+    }
+    return [number / totals[float(sign)] for number, sign in zip(numbers, signs[support], strict=True)]
+
+
+def common_point(points: np.ndarray, support: np.ndarray, parts: list[Fraction], signs: np.ndarray) -> np.ndarray:
+    """Return the mean of the support rows of the second class, which is that of the first class too."""
+    own = [(part, points[i]) for part, i in zip(parts, support.tolist(), strict=True) if signs[i] > 0]
+    return np.array([float(sum((part * Fraction(float(x[j])) for part, x in own), Fraction())) for j in range(2)])
+
+
+def draw_two_hulls(
+    ax: Axes,
+    sets: tuple[np.ndarray, np.ndarray],
+    common: np.ndarray,
+    colours: tuple[str, str],
+    names: tuple[str, str, str] = NO_NAMES,
+) -> None:
+    """Draw the hulls of two sets of points, the first solid, the second broken, and a cross at a point that both hold.
+
+    ``names`` are what a legend calls the two hulls and the cross.
+    """
+    for points, colour, dash, name in zip(sets, colours, ("-", "--"), names, strict=False):
+        corners = convex_hull(points)
+        if len(corners) > 2:
+            ax.fill(*corners.T, color=colour, alpha=TINT, linewidth=0, zorder=1)
+        closed = np.concatenate([corners, corners[:1]])
+        ax.plot(*closed.T, dash, color=colour, linewidth=2.4, zorder=1.5, label=name, solid_capstyle="round")
+    look = {"markersize": 9, "markeredgewidth": 1.2, "markeredgecolor": paper(), "color": ink(), "linestyle": "none"}
+    ax.plot(*common, "X", zorder=4, label=names[2], **look)
+
+
+def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, parts: list[Fraction]) -> np.ndarray:
+    """Draw the hulls of both classes, the support rows with their shares, and the common point, which is returned."""
+    points, signs = rows.points, np.where(rows.labels == rows.classes[1], 1.0, -1.0)
+    shared = common_point(points, support, parts, signs)
+    place = true_minus(", ".join(f"{number:.4g}" for number in shared + 0.0))
+    names = ("_", "_", f"in both hulls: ({place})")
+    draw_two_hulls(ax, (rows.of_class(1), rows.of_class(0)), shared, (LOOKS[1][0], LOOKS[0][0]), names)
+    for i, part in zip(support.tolist(), parts, strict=True):
+        k = int(signs[i] > 0)
+        ax.plot(*np.stack([points[i], shared]).T, ":", color=LOOKS[k][0], linewidth=1.5, zorder=1)
+        offset, edge = _TEXT_AT[k]
+        words = {"textcoords": "offset points", "ha": "center", "va": edge, "fontsize": "small", "zorder": 5}
+        ax.annotate(_share_text(part), points[i], offset, color=ink(), bbox=halo(), **words)
+    draw_rings(ax, points[support], rows.mark, f"their weights prove it ({len(support):,})")
+    return shared
+
+
+def _share_text(part: Fraction) -> str:
+    return str(part) if part.denominator <= _SHORT else f"{float(part):.2g}"
+
 
 _BORDER = 0.15  # around the rows, as a share of their range: room for the shares beside them
 _NEAREST = 1e-6  # rows whose distances differ by less, as a share, are all drawn as nearest
@@ -148,3 +270,76 @@ def _title(verdict: Any) -> str:
     numbers = [f"{number:.4g}" for number in (low, high)]
     bracket = f"is {numbers[0]}" if numbers[0] == numbers[1] else f"lies between {numbers[0]} and {numbers[1]}"
     return f"Separable: the largest margin\n{bracket} ({kind})"
+
+
+# A picture of the margin bracket closing: what is proved from below and from above, step by step.
+
+
+@closes_on_error
+def plot_bracket(bracket: MarginBracket | Separable, ax: Axes | None = None) -> Axes:
+    """Draw how the bracket around the largest margin closed: its lower and upper end after each step of the search.
+
+    The upper end is the shortest mean that weights of the rows have given, the lower one the margin of the best
+    hyperplane, drawn from where it separates; both are on a logarithmic axis, and what lies between them is shaded. The
+    last pair is proved, those on the way are in floating point. The axis and the title say which margin it is.
+
+    Parameters
+    ----------
+    bracket : MarginBracket or Separable
+        What `dataset_margin` returned in this session, or `separability` by its method "hull": one that was loaded
+        from a file, or found by a linear program, has no history.
+    ax : matplotlib Axes, optional
+        Where to draw, and what is returned; otherwise a new figure is made.
+
+    Examples
+    --------
+    >>> from rosenblatt import data, dataset_margin
+    >>> X, y = data.make_separable(40, 4, margin=0.05, random_state=0)
+    >>> ax = plot_bracket(dataset_margin(X, y, kind="augmented"))
+    >>> print(ax.get_title())  # doctest: +ELLIPSIS
+    0.05, proved to a share of ...
+    (augmented margin: of (x, 1), the bias a weight like the others)
+    """
+    kind, low, high = _claim(bracket)
+    if not 0 < low <= high < math.inf:
+        raise ValueError("plot_bracket draws a bracket around a margin above 0, which there is not: nothing to close.")
+    if not bracket.history:
+        raise ValueError(
+            "this bracket has no history: it was loaded from a file, or found at once by a linear program "
+            '(method="lp"). Call dataset_margin(X, y), or separability(X, y, method="hull"), on the data.'
+        )
+    steps, lows, highs = (np.array(column) for column in zip(*bracket.history, strict=True))
+    steps, lows, highs = np.append(steps, steps[-1] + 1), np.append(lows, low), np.append(highs, high)
+    lows = np.where(lows > 0, lows, np.nan)
+    ax = axes_for(ax)
+    dots = len(steps) <= DOTS_UP_TO
+    known = ~np.isnan(lows)
+    ax.fill_between(steps[known], lows[known], highs[known], color=ORANGE, alpha=0.15, linewidth=0, step="post")
+    upper = {"color": ORANGE, "linestyle": "--", "marker": "v" if dots else "", "drawstyle": "steps-post"}
+    lower = {"color": BLUE, "linestyle": "-", "marker": "^" if dots else "", "drawstyle": "steps-post"}
+    ax.plot(steps, highs, **upper, label="no margin is above this")
+    ax.plot(steps, lows, **lower, label="a hyperplane has this margin")
+    ax.plot(steps[-1], low, "*", color=ink(), markersize=14, linestyle="none", zorder=4, label="proved")
+    ax.set_yscale("log")
+    seen = [*highs.tolist(), *lows[known].tolist()]
+    ax.set_ylim(min(seen) / 1.3, max(seen) * 1.3)
+    ends = " to ".join(dict.fromkeys(map(number_text, (low, high))))
+    title = f"{ends}, proved to a share of {number_text((high - low) / high, 1)}\n({kind} margin: {DEFINITIONS[kind]})"
+    ax.set_title(true_minus(title), fontsize="medium")
+    ax.set(xlabel="steps of the search", ylabel=f"{kind} margin")
+    whole_ticks(ax, y=False)
+    ax.legend(frameon=False)
+    tidy(ax)
+    return ax
+
+
+def _claim(bracket: Any) -> tuple[str, float, float]:
+    """Return the kind of margin and the two ends that are proved."""
+    if isinstance(bracket, Separable):
+        return "geometric", bracket.margin_low, bracket.margin_high
+    if isinstance(bracket, MarginBracket):
+        return bracket.kind, bracket.low, bracket.high
+    raise ValueError(
+        "plot_bracket draws what rosenblatt.dataset_margin or rosenblatt.separability returned for data that can be "
+        f"separated, got {type(bracket).__name__}."
+    )

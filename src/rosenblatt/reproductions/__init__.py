@@ -1,6 +1,5 @@
 """Experiments of papers, each as one function: the same data, the same protocol, our numbers beside theirs."""
 
-from rosenblatt.reproductions.freund_schapire import freund_schapire_1999
-from rosenblatt.reproductions.result import Reproduction
+from rosenblatt.reproductions.freund_schapire import Reproduction, freund_schapire_1999
 
 __all__ = ["Reproduction", "freund_schapire_1999"]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.parameters import IfAvailable, ParameterError, Setting
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.messages import IfAvailable, ParameterError, Setting
+from rosenblatt.storage.schema import StrictFields
 
 MOST_FEATURES = 1 << 24
 """Columns that a file may claim without storing them, unless more are allowed."""

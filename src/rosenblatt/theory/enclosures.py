@@ -21,10 +21,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.exact import as_integers, combined, product_with_integers
-from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs
-from rosenblatt.theory.integers import near_floats
-from rosenblatt.theory.words import as_float
+from rosenblatt.theory.exact import as_integers, combined, near_floats, product_with_integers
+from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float
 
 NEARNESS = 1e-6  # how far exact weights may be from those that are given, as a share of the largest
 MOST_FACTORS = 32  # of all steps, a column

@@ -17,10 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.exact import in_common_units, largest_bytes, product_with_integers
-from rosenblatt.theory.floats import round_root
+from rosenblatt.theory.exact import in_common_units, largest_bytes, product_with_integers, representatives, round_root
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_entry
-from rosenblatt.theory.ties import representatives
 
 BLOCK_BYTES = 1 << 26
 MANY = 200  # more dense rows in doubt than this are first looked at with twice the digits

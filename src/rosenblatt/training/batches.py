@@ -17,9 +17,18 @@ from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, is_sparse, rebatch, skip_rows
 from rosenblatt.kernels.orders import mix, visiting_order
-from rosenblatt.parameters import ParameterError, Setting, shorten
-from rosenblatt.training.labels import Labels, check_label_types, check_one_each, number_labels, step_sizes
-from rosenblatt.training.rows import RowMatrix, as_rows, check_sparse, pad_columns
+from rosenblatt.messages import ParameterError, Setting, shorten
+from rosenblatt.training.rows import (
+    Labels,
+    RowMatrix,
+    as_rows,
+    check_label_types,
+    check_one_each,
+    check_sparse,
+    number_labels,
+    pad_columns,
+    step_sizes,
+)
 
 WINDOW = 1 << 16
 

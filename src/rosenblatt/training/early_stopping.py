@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.blocks import Block, join_blocks
-from rosenblatt.parameters import IfAvailable, ParameterError, Setting
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import IfAvailable, ParameterError, Setting, count_of
 from rosenblatt.training.batches import Batch, BatchSource, held_out
 from rosenblatt.training.observers import Observer
+from rosenblatt.training.predict import predicted_classes
 from rosenblatt.training.rows import RowMatrix, as_rows
-from rosenblatt.training.run_state import RunState
-from rosenblatt.training.scoring import predicted_classes
+from rosenblatt.training.state import RunState
 
 if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun

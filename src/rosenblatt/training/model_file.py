@@ -1,22 +1,34 @@
-"""What the file of every model says, whatever the learner, and how it is read."""
+"""A trained perceptron as plain data, and its file: what the command works with, and estimators are wrapped around."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.parameters import ParameterError, shorten
-from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt import __version__
+from rosenblatt.messages import ParameterError, shorten
 from rosenblatt.storage.columns import names_from_plain, names_to_plain, pack_columns, unpack_columns
-from rosenblatt.storage.container import check_version, read_container
-from rosenblatt.storage.json_fields import StrictFields, labels_from_plain, labels_to_plain, to_canonical_json
-from rosenblatt.training.labels import Labels, Names
-from rosenblatt.version import __version__
+from rosenblatt.storage.container import check_version, read_container, write_container
+from rosenblatt.storage.schema import StrictArrays, StrictFields, labels_from_plain, labels_to_plain, to_canonical_json
+from rosenblatt.training.early_stopping import BestPass, EarlyStoppingFacts, early_stopping_facts
+from rosenblatt.training.linear import LinearState
+from rosenblatt.training.observers import came_to_zero
+from rosenblatt.training.options import LEARNERS, RunOptions
+from rosenblatt.training.predict import decision_scores, predicted_classes, stored_hypothesis
+from rosenblatt.training.report import OPTIONAL, Report, report
+from rosenblatt.training.rows import Labels, Matrix, Names, RowMatrix, as_rows
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.serialization import State, check_states, state_from_plain, state_to_plain
+from rosenblatt.training.state import CutPass, RunState
+
+# What the file of every model says, whatever the learner, and how it is read.
+
 
 FORMAT = 2
 """Version of what a model file says; one more for every change that an older `load` would not understand.
@@ -144,3 +156,246 @@ def model_from_plain(
     fields.end()
     source.end()
     return model
+
+
+# The report in a model file: what it says that counters do not, and whether the rest agrees with them.
+
+
+def restore_facts(state: RunState, told: Any) -> None:
+    """Give a state from a file what only its report says; a ValueError where that is not valid.
+
+    These are how many rows were held out, how many shards were mixed, how far the last pass came, and whether weights
+    came back to zero by updates without rounding. Files of older versions say none of them.
+    """
+    if type(told) is not dict:
+        return  # a fault that the comparison with the counters finds
+    cut, stopped = told.get("last_pass_cut"), told.get("early_stopping")
+    if told.get("mixed_shards") is not None:
+        state.mixed_shards = StrictFields(told, "the report").whole("mixed_shards", 1)
+    if cut is not None:
+        fields = StrictFields(cut, "the report: 'last_pass_cut'")
+        share = fields.optional("share", lambda name: fields.number(name, 0.0, 1.0))
+        state.cut = CutPass(fields.whole("rows"), share, fields.flag("interrupted"))
+        fields.end()
+    if type(stopped) is dict and stopped.get("held_out_rows") is not None:
+        state.held_out_rows = StrictFields(stopped, "the report: 'early_stopping'").whole("held_out_rows")
+    parts = told.get("by_class") if len(state.counters) > 1 else [told]
+    if type(parts) is list and len(parts) == len(state.counters) and all(type(part) is dict for part in parts):
+        proved = np.array([part.get("proved_inseparable") is True for part in parts])
+        if proved.any():
+            if not (isinstance(state, LinearState) and bool((came_to_zero(state) | ~proved).all())):
+                raise ValueError("the report says that weights came back to zero, which they did not.")
+            state.inseparable = proved
+
+
+def same_report(stored: Any, computed: Any) -> bool:
+    """Return whether two reports have the same fields and counts; another version may round a margin otherwise.
+
+    A report of an older version lacks some fields.
+    """
+    if type(computed) is float or computed in ("inf", "-inf"):
+        return type(stored) is float or stored in ("inf", "-inf")
+    if type(stored) is not type(computed):
+        return False
+    if type(computed) is dict:
+        lacking = computed.keys() - stored.keys()
+        if lacking - set(OPTIONAL) or stored.keys() - computed.keys():
+            return False
+        return all(same_report(stored[name], computed[name]) for name in computed if name in stored)
+    if type(computed) is list:
+        return len(stored) == len(computed) and all(map(same_report, stored, computed))
+    return bool(stored == computed)
+
+
+EarlyStoppingState = tuple[State, BestPass]
+"""Where a run with early stopping stands, to go on: its last state, and its best pass."""
+
+
+@dataclass
+class TrainedModel:
+    """A learner that the engine has trained."""
+
+    learner: str
+    options: RunOptions
+    classes: Labels
+    state: State
+    early_stopping_state: EarlyStoppingState | None = None
+    feature_names: Names | None = None
+    preparation: dict[str, Any] | None = None
+    fingerprint: Any = None
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the rows that it predicts."""
+        return self.state.n_features
+
+    def _rows(self, X: Matrix) -> RowMatrix:
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"expected rows of {self.n_features} features, got {X.shape[1]}.")
+        return as_rows(X)
+
+    def predict(self, X: Matrix) -> Labels:
+        """Return the class of each row of a valid matrix; the first of those tied on a boundary."""
+        rows = self._rows(X)
+        if len(self.classes) == 1:
+            return self.classes[np.zeros(rows.n, np.int64)]
+        return self.classes[predicted_classes(self.state, self.options.hypothesis, rows)[0]]
+
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the scores of each row of a valid matrix, a column for each classifier."""
+        return decision_scores(self.state, self.options.hypothesis, self._rows(X))
+
+    @property
+    def report(self) -> Report:
+        """What the run proves about the data."""
+        return report(self.state, self.classes, self.early_stopping)
+
+    @property
+    def early_stopping(self) -> EarlyStoppingFacts | None:
+        """What early stopping held out and which pass it kept; None where no rows were held out."""
+        return early_stopping_facts(self.state, self.early_stopping_state and self.early_stopping_state[1])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file, from which `load` and `TrainedModel.load` bring it back."""
+        write_container(path, *self.to_plain())
+
+    def to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the header and the arrays of the model's file."""
+        parameters = self.options.to_plain(self.learner, self.state.seed)
+        names = None if self.feature_names is None else [str(name) for name in self.feature_names]
+        info = ModelInfo(self.learner, parameters, self.classes, names, self.preparation, self.fingerprint)
+        return model_to_plain(info, *self._learned(), TrainedModel.from_plain)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, max_features: int | None = None) -> TrainedModel:
+        """Return the model of a file; a ValueError where the file is not valid, or holds another learner."""
+        return read_file(path, cls.from_plain, max_features)
+
+    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        header, arrays = state_to_plain(self.state)
+        out: dict[str, Any] = {"report": self.report.to_plain(), "state": header, "resume": None}
+        if self.early_stopping_state is not None:
+            last, best = self.early_stopping_state
+            out["resume"] = {"error": float(best.error), "passes_since": int(best.passes_since)}
+            for part, state in (("last", last), ("best", best.state)):
+                if state is not None:
+                    out["resume"][part], more = state_to_plain(state)
+                    arrays |= {f"{part}.{name}": a for name, a in more.items() if not _same_bits(a, arrays.get(name))}
+        return out, arrays
+
+    @classmethod
+    def from_plain(cls, info: ModelInfo, fields: StrictFields, arrays: StrictArrays) -> TrainedModel:
+        """Return the model that a file describes, or raise a ValueError."""
+        if info.learner not in LEARNERS:
+            raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
+        options = RunOptions.from_plain(StrictFields(info.parameters, "the header: 'parameters'"), info.learner)
+        about = len(info.classes), info.learner, options
+        state = state_from_plain(fields.take("state"), arrays, *about)
+        model = cls(info.learner, options, info.classes, state, None, info.names(state.n_features))
+        model.preparation, model.fingerprint = info.preparation, info.fingerprint
+        states = [state]
+        resume = fields.take("resume")
+        if resume is not None:
+            more = StrictFields(resume, "the header: 'resume'")
+            last, best = (
+                state_from_plain(more.take(part), arrays.under(part + "."), *about) for part in ("last", "best")
+            )
+            model.early_stopping_state = (
+                last,
+                BestPass(best, more.number("error", 0.0, 1.0), more.whole("passes_since")),
+            )
+            more.end()
+            states += [last, best]
+        check_states(states, info.classes.tolist())
+        if options.hypothesis in (("pocket", "vote") if isinstance(state, LinearState) else ("pocket",)):
+            stored_hypothesis(state, options.hypothesis)  # a kernel perceptron can always vote
+        told = fields.take("report")
+        restore_facts(state, told)
+        if model.early_stopping_state is not None:
+            model.early_stopping_state[0].cut = state.cut
+        if not same_report(told, model.report.to_plain()):
+            raise ValueError("its report is not that of its counters.")
+        return model
+
+
+def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
+    """Return the state to predict with, that of the best pass where rows were held out, and what to go on from."""
+    state, more = run.state, None
+    best = None if run.early_stopping is None else run.early_stopping.best
+    if best is not None and best.state is not None:
+        best.widen(state.n_features)
+        more = (state, best)
+        state = best.state.snapshot()
+        if isinstance(state, LinearState):
+            state.set_layout("C")
+        state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
+        state.pass_updates = list(run.state.pass_updates)
+        state.validation_error, state.cut = list(run.state.validation_error), run.state.cut
+        if run.early_stopping is not None and not run.early_stopping.validation.pending:
+            state.held_out_rows = len(run.early_stopping.validation.labels)
+    if state.feature_ranges is None:
+        state.feature_ranges = run.last_ranges()
+    return state, more
+
+
+def history(state: State) -> NDArray[np.void]:
+    """Return for each pass the ``mistakes`` made in it, and the ``validation_error`` after it if there is one.
+
+    Where rows that are right make updates too, there are the ``updates`` of each pass.
+
+    Where an interrupt cut the last pass short, there is the ``share`` of its rows that each pass has visited too, which
+    is 1 for the others and NaN where it is not known.
+    """
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "mistakes": ("i8", [int(np.maximum(counts, 0).sum()) for counts in state.mistakes])
+    }
+    if state.updates_right_rows:
+        columns["updates"] = "i8", [int(np.maximum(counts, 0).sum()) for counts in state.pass_updates]
+    if state.validation_error:
+        columns["validation_error"] = "f8", state.errors_by_pass
+    if state.cut is not None and state.cut.interrupted:
+        columns["share"] = "f8", [1.0] * (state.passes - 1) + [np.nan if state.cut.share is None else state.cut.share]
+    kinds = [(name, kind) for name, (kind, _) in columns.items()]
+    return np.array(list(zip(*(values for _, values in columns.values()), strict=True)), dtype=kinds)
+
+
+def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
+    """Return whether two arrays are the same bits, so that one of them need not be stored."""
+    return (
+        other is not None and one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    )
+
+
+# A state as several: one-vs-rest classifiers are independent, so some of them can be trained apart from the others.
+
+
+Numbers = NDArray[np.int64]
+
+
+def is_divisible(state: LinearState) -> bool:
+    """Return whether the classifiers of a state share nothing: no update that moves two of them, no log, no pocket."""
+    return len(state.counters) > 1 and not state.direct and state.log is None and state.pocket is None
+
+
+def take_classifiers(state: LinearState, members: Numbers) -> LinearState:
+    """Return a state of some classifiers, which goes on as they would have in the whole one; its history is empty."""
+    part = copy(state)
+    part.room, part.mistakes, part.pass_updates, part.validation_error = None, [], [], []
+    part.counters, part.done = state.counters[members], state.done[members]
+    part.set_weight_arrays([array[members] for array in state.weight_arrays()])
+    part.b, part.beta = state.b[members], state.beta[members]
+    part.s_b = None if state.s_b is None else state.s_b[members]
+    return part
+
+
+def put_classifiers(state: LinearState, members: Numbers, part: LinearState) -> None:
+    """Replace some classifiers of a state by those of a part that `take_classifiers` gave and that was trained."""
+    state.widen(part.n_features)
+    part.widen(state.n_features)
+    state.counters[members], state.done[members] = part.counters, part.done
+    for array, trained in zip(state.weight_arrays(), part.weight_arrays(), strict=True):
+        array[members] = trained
+    state.b[members], state.beta[members] = part.b, part.beta
+    if state.s_b is not None and part.s_b is not None:
+        state.s_b[members] = part.s_b
+    state.radius = max(state.radius, part.radius)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rosenblatt.kernels.pass_arguments import ArowRule, MarginRule, PassiveAggressiveRule, PerceptronRule, Rule
-from rosenblatt.parameters import (
+from rosenblatt.kernels.rules import ArowRule, MarginRule, PassiveAggressiveRule, PerceptronRule, Rule
+from rosenblatt.messages import (
     ParameterError,
     Setting,
     check_boolean,
@@ -22,9 +23,167 @@ from rosenblatt.parameters import (
     check_share,
     shorten,
 )
-from rosenblatt.storage.json_fields import StrictFields
-from rosenblatt.training.kernel import SCALED, check_kernel
-from rosenblatt.training.option_fields import parameters_to_plain, valid_parameter
+from rosenblatt.storage.schema import StrictFields, label_to_json, to_canonical_json
+
+# Which kernel a run uses, as plain data.
+
+
+KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
+"""Kernels that have a name; any function of two matrices is one, too."""
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "linear": (),
+    "poly": ("degree", "gamma", "coef0"),
+    "rbf": ("gamma",),
+    "laplacian": ("gamma",),
+    "sigmoid": ("gamma", "coef0"),
+}
+"""The parameters that kernels use; those that are not listed use none."""
+SCALED = tuple(name for name, parameters in PARAMETERS.items() if "gamma" in parameters)
+"""Kernels that have a gamma."""
+MOST_DEGREE = 1000
+"""Powers of dot products beyond this would take long to be decided exactly."""
+FUNCTION = "function"
+"""What a kernel that the user wrote is called."""
+NO_FILE = (
+    'a model whose kernel is a function cannot be saved, as files hold no code: train with kernel="precomputed" on the '
+    "values of the function, or keep the function in a module and pickle the model."
+)
+"""Why there is no file of such a kernel, and what to do."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with its parameters; those that it does not use are as they were given.
+
+    ======================  =====================================================================
+    ``linear``              x . z
+    ``poly``                (gamma x . z + coef0) ** degree
+    ``rbf``                 exp(-gamma |x - z|^2)
+    ``laplacian``           exp(-gamma |x - z|_1)
+    ``sigmoid``             tanh(gamma x . z + coef0)
+    ``precomputed``         rows are kernel values, a column for each training row
+    ``function``            what ``function(X, Z)`` returns, a line for each row of X
+    ======================  =====================================================================
+    """
+
+    name: str = "poly"
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+    function: Callable[[Any, Any], Any] | None = None
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The parameters that it uses."""
+        return {name: getattr(self, name) for name in PARAMETERS.get(self.name, ())}
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the sign of every sum of its values can be settled exactly."""
+        return self.name in ("linear", "poly", "rbf", "laplacian")
+
+    @property
+    def has_space(self) -> bool:
+        """Whether its values are known to be dot products in some space, so that the convergence theorem holds."""
+        return self.name in ("linear", "rbf", "laplacian") or (self.name == "poly" and self.coef0 >= 0)
+
+    @property
+    def polynomial(self) -> tuple[float, float, int] | None:
+        """``gamma``, ``coef0`` and ``degree`` where it is a polynomial of the dot product."""
+        if self.name == "linear":
+            return 1.0, 0.0, 1
+        return (self.gamma, self.coef0, self.degree) if self.name == "poly" else None
+
+
+def check_kernel(kernel: Any, degree: Any, gamma: Any, coef0: Any) -> None:
+    """Raise a ParameterError where a kernel or a parameter of it is not valid."""
+    if not callable(kernel):
+        if not isinstance(kernel, str):
+            raise ParameterError(
+                Setting("kernel"), f" must be one of {', '.join(KERNELS)} or a function, got {shorten(kernel)}."
+            )
+        check_choice("kernel", kernel, KERNELS)
+    check_integer("degree", degree, 0, most=MOST_DEGREE)
+    if isinstance(gamma, str):
+        check_choice("gamma", gamma, ("scale", "auto"))
+    elif not _is_finite(gamma) or gamma < 0:
+        raise ParameterError(Setting("gamma"), f' must be "scale", "auto" or a number from 0 on, got {shorten(gamma)}.')
+    if not _is_finite(coef0):
+        raise ParameterError(Setting("coef0"), f" must be a number, got {shorten(coef0)}.")
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether a value is a number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+# The parameters of learners as data that JSON holds, and back; what no parameter can be is refused.
+
+
+def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return any parameters as data that JSON holds; a source of randomness becomes ``seed``."""
+    out = {}
+    for name, value in parameters.items():
+        value = value.item() if isinstance(value, np.generic) else value
+        if name == "random_state" and (isinstance(value, bool) or not isinstance(value, Integral | None)):
+            value = seed
+        if name == "kernel" and callable(value):
+            raise ValueError(NO_FILE)
+        if name == "class_weight" and isinstance(value, Mapping):
+            value = [[label_to_json(label), float(weight)] for label, weight in value.items()]
+        if name in NUMBERS:
+            value = float(value) if value != math.inf else "inf"
+        to_canonical_json(value, name)
+        out[name] = value
+    return out
+
+
+NUMBERS = ("decay", "margin", "C", "r")
+"""Parameters of the linear learners that are any numbers, perhaps infinite."""
+_DEVICE = re.compile("[a-z]{1,20}(:[0-9]{1,4})?")
+"""What a file may call a device."""
+
+
+def valid_parameter(name: str, value: Any) -> Any:
+    """Return the value of a parameter from a file; a ValueError where its type cannot be that of the parameter."""
+    if name in ("random_state", "n_jobs"):
+        wrong = type(value) is not int or (value < 0 if name == "random_state" else value == 0)
+        if value is not None and wrong:
+            raise ValueError(f"{name} must be an integer or None, got {shorten(value)}.")
+    elif type(value) is int and abs(value) >= 2**62:
+        raise ValueError(f"{name} must be below 2**62, got {shorten(value)}.")
+    elif name == "class_weight":
+        value = _class_weight(value)
+    elif name in NUMBERS:
+        if name == "C" and value == "inf":
+            return math.inf
+        if type(value) not in (int, float):
+            raise ValueError(f"{name} must be a number, got {shorten(value)}.")
+    elif name == "validation_fraction" and type(value) is not float:
+        raise ValueError(f"validation_fraction must be a number between 0 and 1, got {shorten(value)}.")
+    elif name == "verbose" and type(value) not in (int, bool):
+        raise ValueError(f"verbose must be an integer, got {shorten(value)}.")
+    elif name == "device" and value is not None and not (type(value) is str and _DEVICE.fullmatch(value)):
+        raise ValueError(f'device must be a word such as "cuda" or "cuda:1" or None, got {shorten(value)}.')
+    return value
+
+
+def _class_weight(value: Any) -> Any:
+    if value is None or value == "balanced":
+        return value
+    pairs: list[Any] = value if type(value) is list else [None]
+    if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
+        raise ValueError(f"class_weight must be pairs of a label and a weight, got {shorten(value)}.")
+    weights = {label_to_json(label): weight for label, weight in pairs}
+    if len(weights) < len(pairs) or any(type(weight) is not float or weight < 0 for weight in weights.values()):
+        raise ValueError(f"class_weight must be one weight from 0 on for each label, got {shorten(value)}.")
+    return weights
+
 
 LEARNERS: dict[str, dict[str, Any]] = {
     "Perceptron": {"hypothesis": "last", "max_iter": 100},

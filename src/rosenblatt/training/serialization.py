@@ -8,38 +8,34 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.kernels.pass_arguments import ArowRule
+from rosenblatt.kernels.rules import ArowRule
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.storage.array_fields import StrictArrays
-from rosenblatt.storage.json_fields import StrictFields
-from rosenblatt.training.dual.serialization import check_dual_state, dual_state_from_plain, dual_state_to_plain
-from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.options import RunOptions
-from rosenblatt.training.state import LinearState, Pocket
-from rosenblatt.training.state_fields import (
+from rosenblatt.storage.schema import StrictArrays, StrictFields
+from rosenblatt.training.dual.state import DualState, check_dual_state, dual_state_from_plain, dual_state_to_plain
+from rosenblatt.training.fields import (
     COUNTER_TYPES,
+    ROWS,
     TINY,
     check_run,
+    check_updates,
     common_counters,
     counter_array,
     counters_from_plain,
     optional_counters,
     optional_counters_from_plain,
     require,
+    rows_from_plain,
+    rows_to_plain,
     run_from_plain,
     run_to_plain,
     steps_agree,
-)
-from rosenblatt.training.update_fields import (
-    ROWS,
-    check_updates,
-    rows_from_plain,
-    rows_to_plain,
     sum_slack,
     updates_from_plain,
     updates_to_plain,
 )
-from rosenblatt.training.updates import UpdateLog
+from rosenblatt.training.linear import LinearState, Pocket
+from rosenblatt.training.options import RunOptions
+from rosenblatt.training.state import UpdateLog
 
 State: TypeAlias = Any
 """A `LinearState`, or a `DualState` for a kernel perceptron."""

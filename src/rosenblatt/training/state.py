@@ -1,290 +1,439 @@
-"""The state of a linear learner's run: weights, counters and history, all that it needs to go on."""
+"""What every run's state has, whatever it learns: counters, history, and what it takes to go on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import enum
+import math
+import signal
+import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import FrameType
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.averages import share_of_late
-from rosenblatt.kernels.pass_arguments import ArowRule, PassiveAggressiveRule, PerceptronRule, Rule
-from rosenblatt.rounding import HALF_ULP
-from rosenblatt.training.run_state import RunState, new_counters
-from rosenblatt.training.updates import UpdateLog, competing_updates, mirrored_updates
+from rosenblatt.kernels.rules import COUNTERS
+from rosenblatt.training.rows import Labels, check_label_types
 
-Floats = NDArray[np.float64]
-_PERCEPTRON = PerceptronRule()
-_LEAST_START2 = 1e-290
-"""What squares too small for floats may add up to."""
+# How far a pass has come: what a checkpoint has to know besides the state.
+
+
+@dataclass(frozen=True)
+class CutPass:
+    """A pass that was cut short, by an interrupt or by a limit on updates."""
+
+    rows: int
+    """Rows that it visited."""
+    share: float | None
+    """Their share of those that a whole pass visits, None where that is not known, as in the first pass of a stream."""
+    interrupted: bool = False
+    """Whether an interrupt cut it short; a pass that a limit ended is judged and kept like any other."""
 
 
 @dataclass
-class Pocket:
-    """The weights with the fewest training mistakes so far, and the candidate of the pass in progress."""
+class PassState:
+    """The pass in progress: the classifiers that take part, and how they stood before."""
 
-    w: Floats
-    b: Floats
-    mistakes: Floats
-    candidate_w: Floats
-    candidate_b: Floats
+    row: int = 0
+    """The rows before this one have been visited."""
+    visited: int = 0
+    """And, if they are shuffled, so many of the window that begins with it."""
+    passes_done: int = 0
+    """Passes of this run before this one."""
+    active: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    was_done: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
+    visits: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    rows: int = 0
+    """Rows of a whole pass, 0 before the first has ended."""
+    ranges: NDArray[np.float64] | None = None
+    """The ranges of the features in the batch before a checkpoint, in case no other one follows."""
 
-    @classmethod
-    def empty(cls, k: int, d: int, judged: int) -> Pocket:
-        """Return a pocket for ``k`` weight vectors, of which ``judged`` are judged by themselves."""
-        worst = np.full(judged, np.inf)
-        return cls(np.zeros((k, d)), np.zeros(k), worst, np.zeros((k, d)), np.zeros(k))
+    def rows_visited(self, counters: NDArray[np.void]) -> int:
+        """Return how many rows this pass has visited, by the counters of the classifiers."""
+        return int(np.max(counters["visits"][self.active] - self.visits, initial=0.0))
+
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(kw_only=True)
-class LinearState(RunState):
-    """The weights and counters of a run."""
+class RunState:
+    """The counters and the history of a run.
 
-    w: Floats
-    """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.multiclass`)."""
-    u: Floats
-    b: Floats
-    beta: Floats
-    """With ``u`` what Algorithm 7 of CIML caches for the average."""
-    rule: Rule = _PERCEPTRON
-    decay: float = 0.0
-    """How much the average forgets with each visit."""
-    s: Floats | None = None
-    """The variance of each weight, where the rule keeps them, laid out as ``w`` is ..."""
-    s_b: Floats | None = None
-    """... and of each bias."""
-    fit_intercept: bool = True
-    pocket: Pocket | None = None
-    log: UpdateLog | None = None
-    """Every update, where votes are wanted."""
-    room: tuple[Floats, ...] | None = field(default=None, repr=False, compare=False)
-    """Larger arrays that the weights may be the beginnings of, so that features can be added one by one."""
+    Two classes are one classifier that answers yes to the second; more classes are a classifier each. With
+    ``direct`` the classes compete in one update and have one record of counters.
+    """
 
-    @classmethod
-    def zeros(
-        cls,
-        n_classes: int,
-        d: int,
-        *,
-        direct: bool,
-        fit_intercept: bool,
-        hypothesis: str = "last",
-        seed: int = 0,
-        rule: Rule = _PERCEPTRON,
-        decay: float = 0.0,
-    ) -> LinearState:
-        """Return a state that has seen nothing, for ``n_classes`` classes and ``d`` features."""
-        k = n_classes if n_classes > 2 else 1
-        with _memory_for(k, d):
-            w, u = np.zeros((k, d)), np.zeros((k, d))
-            s = np.ones((k, d)) if isinstance(rule, ArowRule) else None
-        state = cls(
-            w=w,
-            u=u,
-            b=np.zeros(k),
-            beta=np.zeros(k),
-            rule=rule,
-            decay=decay,
-            s=s,
-            s_b=None if s is None else np.ones(k),
-            fit_intercept=bool(fit_intercept),
-            seed=seed,
-            **new_counters(n_classes, direct),
-        )
-        if hypothesis == "pocket":
-            state.pocket = Pocket.empty(k, d, len(state.counters))
-        if hypothesis == "vote":
-            state.log = UpdateLog.empty(len(state.counters), n_classes if state.direct else 0)
-        return state
-
-    def start_from(self, w: Floats, b: Floats) -> None:
-        """Begin with weights of shape (m, d) and biases instead of zero; nothing must have been visited yet.
-
-        They vote and may go to the pocket as those after an update do. The counters take a little more than their
-        squared length: all that a run proves rests on it.
-        """
-        self.w, self.b = w.copy(order="C"), b.copy()
-        long = np.column_stack([w, b]).reshape(len(self.counters), -1)
-        squares = np.einsum("ij,ij->i", long, long) * (1.0 + 8.0 * (long.shape[1] + 8.0) * HALF_ULP)
-        self.counters["start2"] = self.counters["excess2"] = np.where(long.any(axis=1), squares + _LEAST_START2, 0.0)
-        if self.pocket is not None:
-            self.pocket = Pocket(w.copy(), b.copy(), self.pocket.mistakes, w.copy(), b.copy())
-        if self.log is not None and long.any():
-            self.log.start = w.copy(), b.copy()
+    counters: NDArray[np.void]
+    """A record of type ``COUNTERS`` for each classifier, or one for all where classes compete directly."""
+    direct: bool
+    done: NDArray[np.bool_]
+    """Whether each classifier (or the one for all) has made a whole pass without a mistake."""
+    seed: int = 0
+    radius: float = 0.0
+    """Length of the longest example seen, the bias coordinate included."""
+    leading_run: int = 0
+    """How many rows at the start of a stream had one label, as long as no other has come; -1 after a warning."""
+    leading_label: object = None
+    feature_ranges: Floats | None = None
+    """Range of each feature over a sample of the rows."""
+    passes: int = 0
+    mistakes: list[NDArray[np.int64]] = field(default_factory=list)
+    """For each pass, the mistakes of each classifier; -1 where a classifier took no part."""
+    pass_updates: list[NDArray[np.int64]] = field(default_factory=list)
+    """For each pass, the updates of each classifier, -1 as for ``mistakes``; empty where they are its mistakes."""
+    validation_error: list[float] = field(default_factory=list)
+    """The error on the rows held out after each pass that was judged by them."""
+    held_out_rows: int | None = None
+    """How many rows early stopping held out, in the state of a model that keeps its best pass."""
+    cut: CutPass | None = None
+    """How far the last pass came, where it was cut short."""
+    mixed_shards: int = 0
+    """How many shards the weights are the mean of, where a cluster has mixed them; else 0."""
+    inseparable: NDArray[np.bool_] | None = None
+    """Which classifiers' weights came back to zero by updates without rounding: a proof that nothing separates."""
 
     @property
     def n_features(self) -> int:
-        """Number of columns of the weights."""
-        return self.w.shape[1]
+        """Columns of the rows."""
+        raise NotImplementedError
 
     @property
     def n_scores(self) -> int:
-        """Number of weight vectors."""
-        return len(self.w)
+        """Scores of a row: one for two classes, else one for each class."""
+        raise NotImplementedError
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether a bias is learned."""
+        return False
 
     @property
     def updates_right_rows(self) -> bool:
         """Whether rows that are right may make an update, too."""
-        return not isinstance(self.rule, PerceptronRule)
-
-    def weight_arrays(self) -> list[Floats]:
-        """Return the arrays that have a number for each weight of a class: weights, their cache, their variances."""
-        return [self.w, self.u] if self.s is None else [self.w, self.u, self.s]
-
-    def set_weight_arrays(self, arrays: Sequence[Floats]) -> None:
-        """Replace the arrays that `weight_arrays` returns."""
-        self.w, self.u = arrays[:2]
-        if self.s is not None:
-            self.s = arrays[2]
-
-    def average(self) -> tuple[Floats, Floats]:
-        """Return the mean of the weights after each visit, and of the biases.
-
-        CIML's algorithm 7 with its counter started at 0 instead of 1: the zero vector that precedes the first
-        visit is not part of the mean. (Either way every sign is the same.)
-        """
-        visits = np.maximum(self.visits, 1.0)
-        if self.decay == 0.0:
-            return self.w - self.u / visits[:, None], self.b - self.beta / visits
-        epochs = np.broadcast_to(self.counters["epoch"], self.n_scores)
-        shares = [share_of_late(self.decay, *both) for both in zip(visits.tolist(), epochs.tolist(), strict=True)]
-        share = np.array(shares)
-        return self.w - self.u * share[:, None], self.b - self.beta * share
-
-    def check_finite(self) -> None:
-        """Raise a ValueError if weights have outgrown the floats; look only where they may have."""
-        counters = self.counters
-        if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
-            raise ValueError(
-                "the squared lengths of some rows are beyond the range of floats, and steps are measured by them: "
-                "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler."
-            )
-        with np.errstate(over="ignore"):
-            steps = self.radius * np.sqrt(counters["step_square_sum"].max()) + np.sqrt(counters["excess2"].max())
-            longest = steps * (counters["visits"].max() + 1.0)
-        if longest < 1e300:
-            return
-        if not (np.isfinite(self.radius) and np.isfinite(self.w).all() and np.isfinite(self.u).all()):
-            advice = "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler"
-            if isinstance(self.rule, PassiveAggressiveRule):
-                advice = "give a smaller C or smaller weights of rows, fit_intercept=False, or longer rows"
-            raise ValueError(f"the weights have grown beyond the range of floats: {advice}, and train from the start.")
-
-    def widen(self, d: int) -> None:
-        """Add features up to ``d``: weights of 0, as if they had been there all along."""
-        more = d - self.n_features
-        if more > 0:
-            with _memory_for(len(self.w), d):
-                parts, arrays = self.room, self.weight_arrays()
-                if (
-                    parts is None
-                    or d > parts[0].shape[1]
-                    or any(array.base is not part for array, part in zip(arrays, parts, strict=True))
-                ):
-                    parts = self.room = tuple(_room_for(array, d, 1.0 if array is self.s else 0.0) for array in arrays)
-            self.set_weight_arrays([part[:, :d] for part in parts])
-            self.feature_ranges = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: all but room for more features."""
-        return self.__dict__ | {"room": None}
-
-    def set_layout(self, order: Literal["C", "F"]) -> None:
-        """Lay the weights out in C or Fortran order; a single vector is both."""
-        if self.w.flags.f_contiguous if order == "F" else self.w.flags.c_contiguous:
-            return
-        new = not (self.counters["updates"].any() or self.counters["start2"].any())
-        arrays = [
-            np.zeros(weights.shape, order=order) if new else np.asarray(weights, order=order)
-            for weights in (self.w, self.u)
-        ]
-        self.set_weight_arrays([*arrays, *([] if self.s is None else [np.asarray(self.s, order=order)])])
-        if self.pocket is not None:
-            self.pocket.candidate_w = np.asarray(self.pocket.candidate_w, order=order)
+        return False
 
     @property
-    def is_side_by_side(self) -> bool:
-        """Whether all that belongs to a feature lies together, as `set_side_by_side` lays it."""
-        first, *others = self.weight_arrays()
-        return first.base is not None and all(array.base is first.base for array in others)
+    def updates_by_pass(self) -> list[NDArray[np.int64]]:
+        """For each pass, the updates of each classifier; -1 where a classifier took no part."""
+        return self.pass_updates if self.updates_right_rows else self.mistakes
 
-    def set_side_by_side(self) -> None:
-        """Lay weights, their cache and their variances out together for each feature: one cache line has all."""
-        if not self.is_side_by_side:
-            together = np.stack([array.T for array in self.weight_arrays()], axis=1)
-            self.set_weight_arrays([together[:, place].T for place in range(together.shape[1])])
+    @property
+    def visits(self) -> Floats:
+        """Visits that the average behind each score covers."""
+        return np.broadcast_to(self.counters["visits"], self.n_scores).astype(np.float64)
 
-    def snapshot(self) -> LinearState:
+    @property
+    def at_limit(self) -> NDArray[np.bool_]:
+        """Whether each classifier has made as many updates as it may."""
+        limit = self.counters["limit"]
+        return (limit >= 0) & (self.counters["updates"] >= limit)
+
+    @property
+    def errors_by_pass(self) -> list[float]:
+        """The error on the rows held out after each pass; NaN for earlier passes, and for one cut by an interrupt."""
+        known = len(self.validation_error)
+        after = int(self.cut is not None and self.cut.interrupted and known < self.passes)
+        return [math.nan] * (self.passes - known - after) + self.validation_error + [math.nan] * after
+
+    def mistakes_left(self) -> int:
+        """Return the mistakes in the last pass of each classifier that has not made one without."""
+        history = np.array(self.mistakes)
+        return int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~self.done)))
+
+    def widen(self, d: int) -> None:
+        """Add features up to ``d``, as if they had been there all along."""
+        raise NotImplementedError
+
+    def snapshot(self) -> Self:
         """Return a copy that further training leaves alone."""
-        other = super().snapshot()
-        other.set_weight_arrays([array.copy(order="K") for array in self.weight_arrays()])
-        other.b, other.beta, other.s_b = self.b.copy(), self.beta.copy(), None if self.s_b is None else self.s_b.copy()
-        if self.pocket is not None:
-            other.pocket = Pocket(**{name: array.copy(order="K") for name, array in vars(self.pocket).items()})
-        if self.log is not None:
-            other.log = self.log.snapshot()
+        other = copy(self)
+        other.counters, other.done = self.counters.copy(), self.done.copy()
+        other.mistakes, other.validation_error = list(self.mistakes), list(self.validation_error)
+        other.pass_updates = list(self.pass_updates)
         return other
 
-    def _for_classes(self, n_classes: int, direct: bool) -> LinearState:
-        new = LinearState.zeros(
-            n_classes,
-            self.n_features,
-            direct=direct,
-            fit_intercept=self.fit_intercept,
-            rule=self.rule,
-            decay=self.decay,
-        )
-        if self.log is not None:
-            new.log = self.log.with_classifiers(len(new.counters), n_classes if new.direct else 0)
-        if self.pocket is not None:
-            new.pocket = Pocket.empty(len(new.w), new.n_features, len(new.counters))
+    # classes that turn up on the way
+
+    def _for_classes(self, n_classes: int, direct: bool) -> Self:
+        """Return a state of the same kind for so many classes, which has learned nothing."""
+        raise NotImplementedError
+
+    def _take_classifier(self, target: int, old: Self, source: int, sign: int, places: NDArray[np.int64]) -> None:
+        """Take over what ``old``'s classifier ``source`` has learned, or its mirror image for ``sign`` -1.
+
+        ``places`` are the new numbers of the classes.
+        """
+        raise NotImplementedError
+
+    def _take_updates_of_all(self, old: Self, places: NDArray[np.int64]) -> None:
+        """Take over the updates that ``old`` made, as those of classes that compete."""
+        raise NotImplementedError
+
+    def with_class(self, places: NDArray[np.int64], direct: bool) -> Self:
+        """Return this state with one more class, which starts from zero.
+
+        ``places`` gives the number that each class known so far has from now on. Two classes share one classifier,
+        since the first's is the mirror image of the second's; from the third on each has its own.
+        """
+        n_classes = len(places) + 1
+        new = self._for_classes(n_classes, direct)
+        new.seed, new.radius, new.passes, new.feature_ranges = self.seed, self.radius, self.passes, self.feature_ranges
+        new.leading_run, new.leading_label = self.leading_run, self.leading_label
+        new.validation_error, new.held_out_rows = list(self.validation_error), self.held_out_rows
+        new.mistakes = [np.full(len(new.counters), -1) for _ in self.mistakes]
+        new.pass_updates = [np.full(len(new.counters), -1) for _ in self.pass_updates]
+        if n_classes == 2:
+            moves = [(0, 0, 1 if places[0] == 1 else -1)]
+        elif n_classes == 3:
+            moves = [(0, int(places[0]), -1), (0, int(places[1]), 1)]
+        else:
+            moves = [(k, int(place), 1) for k, place in enumerate(places)]
+        for source, target, sign in moves:
+            new._take_classifier(target, self, source, sign, places)
+            if not new.direct:
+                new._take_counters(target, self, source)
+        if new.direct:
+            new.counters[0], new.mistakes = self.counters[0], list(self.mistakes)
+            new.pass_updates = list(self.pass_updates)
+            new.counters["target"] = 0
+            if n_classes == 3:  # weights and their mirror image side by side are twice as long, squared
+                new.counters["start2"] *= 2.0
+                new.counters["excess2"] *= 2.0
+            new._take_updates_of_all(self, places)
         return new
 
-    def _take_classifier(
-        self, target: int, old: LinearState, source: int, sign: int, places: NDArray[np.int64]
-    ) -> None:
-        for name in ("w", "u", "b", "beta"):
-            getattr(self, name)[target] = _mirrored(getattr(old, name)[source], sign)
-        if self.s is not None and self.s_b is not None and old.s is not None and old.s_b is not None:
-            self.s[target], self.s_b[target] = old.s[source], old.s_b[source]
-        if not self.direct and self.log is not None and old.log is not None:
-            self.log.chunks[target] = mirrored_updates(old.log.stored(source), sign)
-        if self.log is not None and old.log is not None and old.log.start is not None:
-            if self.log.start is None:
-                self.log.start = np.zeros((self.n_scores, old.log.start[0].shape[1])), np.zeros(self.n_scores)
-            for start, before in zip(self.log.start, old.log.start, strict=True):
-                start[target] = _mirrored(before[source], sign)
+    def with_classes(self, known: Labels, labels: Labels, direct: bool) -> tuple[Self, Labels]:
+        """Return a state that knows the classes ``labels`` besides those ``known``, and all classes, sorted."""
+        check_label_types(known, labels)
+        state = self
+        for label in np.setdiff1d(labels, known):
+            classes = np.union1d(known, [label])
+            state = state.with_class(np.searchsorted(classes, known), direct)
+            known = classes
+        return state, known
 
-    def _take_updates_of_all(self, old: LinearState, places: NDArray[np.int64]) -> None:
-        if self.log is not None and old.log is not None:
-            self.log.chunks[0] = competing_updates(old.log.stored(0), places, bool(old.log.n_classes))
+    def _take_counters(self, target: int, old: Self, source: int) -> None:
+        """Take over the counters and the history of ``old``'s classifier ``source`` for ``target``."""
+        number = self.counters["target"][target]
+        self.counters[target] = old.counters[source]
+        self.counters["target"][target] = number
+        for counts, before in ((self.mistakes, old.mistakes), (self.pass_updates, old.pass_updates)):
+            for now, then in zip(counts, before, strict=True):
+                now[target] = then[source]
+
+    def note_leading_run(self, y: Labels) -> bool:
+        """Count the rows at the start of a stream that have one label; return whether they are so many as to warn."""
+        seen = int(self.counters["visits"].max())
+        if self.leading_run != seen or (seen and self.leading_label != y[0]):
+            return False  # another label has come already
+        differs = y != y[0]
+        self.leading_run += int(np.argmax(differs)) if differs.any() else len(y)
+        self.leading_label = y[0]
+        return self.leading_run >= max(100, len(y) // 10)
+
+
+def new_counters(n_classes: int, direct: bool) -> dict[str, Any]:
+    """Return the fields ``counters``, ``direct`` and ``done`` of a state that has seen nothing."""
+    direct = direct and n_classes > 2
+    judged = 1 if direct or n_classes <= 2 else n_classes
+    counters = np.zeros(judged, COUNTERS)
+    counters["target"] = np.arange(judged) if n_classes != 2 else 1
+    counters["limit"] = -1
+    return {"counters": counters, "direct": direct, "done": np.zeros(judged, bool)}
+
+
+# How a training run ends.
+
+
+class Outcome(enum.Enum):
+    """How a run ended."""
+
+    CLEAN_PASS = "clean pass"
+    MAX_PASSES = "max_iter"
+    MAX_UPDATES = "max_updates"
+    STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+
+    def describe(self, passes: int, mistakes: int) -> str:
+        """Return a few words for people, given the passes and the mistakes that are left."""
+        if self is Outcome.CLEAN_PASS:
+            return "separated"
+        if self is Outcome.INTERRUPTED:
+            return "interrupted; the model keeps what it has learned"
+        why = "as asked" if self is Outcome.STOPPED else f"with {'mistakes' if mistakes else 'updates'} left"
+        return f"stopped after {passes} pass{'' if passes == 1 else 'es'}, {why}"
+
+
+# Ctrl-C that waits for work to be done.
 
 
 @contextmanager
-def _memory_for(k: int, d: int) -> Iterator[None]:
-    """Say what the memory would have been for, where there is not enough."""
-    try:
-        yield
-    except MemoryError:
-        what = f"the weights of {d:,} features{f' for {k:,} classes' if k > 1 else ''} take {16 * k * d / 1e9:,.1f} GB"
-        raise MemoryError(f"{what}, more than there is: use fewer features, or hash them to fewer columns.") from None
+def interrupts_deferred() -> Iterator[list[tuple[int, FrameType | None]]]:
+    """Put off SIGINT until the end of the block, where its handler is called as if it came then.
 
-
-def _room_for(weights: Floats, d: int, fill: float) -> Floats:
-    """Return an array that begins with these weights and has columns of ``fill`` up to ``d`` and half as many again.
-
-    Memory for columns of 0 is taken only when they are used; columns that come one by one are copied a few times.
+    The list that the block gets has an entry for each that came, so that it can end early. In other threads than the
+    main one nothing is done: interrupts do not reach them.
     """
-    k, known = weights.shape
-    shape = k, d + d // 2 if known else d
-    room = np.zeros(shape, order="F") if fill == 0.0 else np.full(shape, fill, order="F")
-    room[:, :known] = weights
-    return room
+    if threading.current_thread() is not threading.main_thread():
+        yield []
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, handler if handler is not None else signal.SIG_DFL)
+        if came and callable(handler):
+            handler(*came[0])
 
 
-def _mirrored(values: Floats, sign: int) -> Floats:
-    """Return ``sign * values`` without negative zeros, which a run from zero never makes."""
-    return values if sign > 0 else 0.0 - values
+# Every update of a run with its row, from which the weights at any moment can be had again.
+
+
+Integers = NDArray[np.int64]
+
+
+class Updates(NamedTuple):
+    """Updates of one classifier in the order in which they were made."""
+
+    members: Integers
+    """Which row each was made on: a row number of a batch, or the place of a stored row."""
+    steps: Floats
+    """Step sizes, with the sign of the label; where classes compete directly they are positive."""
+    visits: Floats
+    """The visits before each."""
+    trues: Integers
+    """Where classes compete directly, the class that was moved towards the row ..."""
+    rivals: Integers
+    """... and the one that was moved away."""
+
+    def survival(self, visits: float) -> Floats:
+        """Return how many of all ``visits`` the weights made by each update survived."""
+        return np.diff(self.visits, append=visits)
+
+    def before_first(self, visits: float) -> float:
+        """Return how many of all ``visits`` the weights at the start survived."""
+        return float(self.visits[0]) if len(self.visits) else visits
+
+    def some(self, which: NDArray[np.bool_]) -> Updates:
+        """Return the updates for which ``which`` is true."""
+        return Updates(*(part[which] for part in self))  # type: ignore[arg-type]
+
+
+def join_updates(chunks: list[Updates]) -> Updates:
+    """Return the updates of all ``chunks`` as one."""
+    none, nothing = np.empty(0, np.int64), np.empty(0)
+    start = Updates(none, nothing, nothing, none, none)
+    return Updates(*(np.concatenate(parts) for parts in zip(start, *chunks, strict=True)))
+
+
+def mirrored_updates(chunks: list[Updates], sign: int) -> list[Updates]:
+    """Return updates as they are, or those of the mirror image for ``sign`` -1."""
+    return [update._replace(steps=sign * update.steps) for update in chunks]
+
+
+def competing_updates(chunks: list[Updates], places: Integers, direct: bool) -> list[Updates]:
+    """Return updates as those of competing classes, now numbered by ``places``; ``direct`` if they competed before."""
+    if direct:
+        return [u._replace(trues=places[u.trues], rivals=places[u.rivals]) for u in chunks]
+    # one classifier for two classes: it moved the second class by its steps, the first one the other way
+    return [
+        u._replace(
+            steps=np.abs(u.steps),
+            trues=np.where(u.steps > 0, places[1], places[0]),
+            rivals=np.where(u.steps > 0, places[0], places[1]),
+        )
+        for u in chunks
+    ]
+
+
+@dataclass
+class UpdateLog:
+    """The updates of all classifiers with their rows.
+
+    Freund and Schapire's representation of a voted perceptron: the voters are never stored as vectors, and their
+    activations on a new row are running sums over its products with the stored rows.
+    """
+
+    blocks: list[Any]
+    chunks: list[list[Updates]]
+    n_classes: int
+    """Number of classes where they compete directly, else 0."""
+    start: tuple[Floats, Floats] | None = None
+    """The weights and biases that the run began with, None for zero; features that came later are left out."""
+    _pending: tuple[Any, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
+    """A matrix and updates on its rows that are not stored yet: a further pass may need the same rows."""
+
+    @classmethod
+    def empty(cls, n_classifiers: int, n_classes: int) -> UpdateLog:
+        """Return a log without updates."""
+        return cls(blocks=[], chunks=[[] for _ in range(n_classifiers)], n_classes=n_classes)
+
+    def append(self, X: Any, updates: list[Updates]) -> None:
+        """Append updates, some for each classifier; their members are row numbers of ``X``."""
+        if self._pending is None or self._pending[0] is not X:
+            self.store()
+            self._pending = X, [[] for _ in self.chunks]
+        with interrupts_deferred():
+            for chunk, update in zip(self._pending[1], updates, strict=True):
+                chunk.append(update)
+
+    def store(self) -> None:
+        """Copy the rows of all updates so far, each once for all passes over one matrix."""
+        if self._pending is None:
+            return
+        X, updates = self._pending[0], [join_updates(chunk) for chunk in self._pending[1]]
+        wanted = np.unique(np.concatenate([update.members for update in updates]))
+        before = sum(block.shape[0] for block in self.blocks)
+        with interrupts_deferred():  # rows without their updates could not be saved
+            self._pending = None
+            if len(wanted):
+                self.blocks.append(X[wanted])
+                for chunk, update in zip(self.chunks, updates, strict=True):
+                    chunk.append(update._replace(members=before + np.searchsorted(wanted, update.members)))
+
+    def snapshot(self) -> UpdateLog:
+        """Return a copy that further training leaves alone (the arrays themselves never change)."""
+        self.store()
+        other = copy(self)
+        other.blocks, other.chunks = list(self.blocks), [list(chunk) for chunk in self.chunks]
+        return other
+
+    def with_classifiers(self, n_classifiers: int, n_classes: int) -> UpdateLog:
+        """Return a log with the same rows and no updates."""
+        self.store()
+        return UpdateLog(list(self.blocks), [[] for _ in range(n_classifiers)], n_classes)
+
+    def rows(self) -> Any:
+        """Return all stored rows as one float64 matrix, dense or CSR."""
+        self.store()
+        if any(sp.issparse(block) for block in self.blocks):
+            blocks = [sp.csr_array(block) for block in self.blocks]
+            width = max(block.shape[1] for block in blocks)
+            for block in blocks:  # columns may have come up on the way
+                block.resize((block.shape[0], width))
+            return sp.vstack(blocks, format="csr", dtype=np.float64)
+        return np.concatenate(self.blocks, dtype=np.float64)
+
+    def start_weights(self, d: int) -> tuple[Floats, Floats] | None:
+        """Return the weights of ``d`` features and the biases that the run began with, None for zero."""
+        if self.start is None:
+            return None
+        w, b = self.start
+        return np.pad(w, ((0, 0), (0, d - w.shape[1]))), b
+
+    def updates(self, k: int) -> Updates:
+        """Return all updates of classifier ``k``."""
+        self.store()
+        return join_updates(self.chunks[k])
+
+    def stored(self, k: int) -> list[Updates]:
+        """Return the updates of classifier ``k`` in the parts in which they came."""
+        self.store()
+        return self.chunks[k]

@@ -13,13 +13,12 @@ from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
 from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass
-from rosenblatt.training.labels import Labels, check_label_types, check_two_classes
+from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
-from rosenblatt.training.outcome import Outcome
-from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.starting_weights import Weights
-from rosenblatt.training.starts import first_state, new_state, not_precomputed
+from rosenblatt.training.rows import Labels, check_label_types, check_two_classes
+from rosenblatt.training.run import TrainingRun, first_state, new_state, not_precomputed
+from rosenblatt.training.state import Outcome
 
 MakeRun = Callable[..., TrainingRun]
 """`TrainingRun`, or what has its parameters."""

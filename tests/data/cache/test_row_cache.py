@@ -9,7 +9,7 @@ import pytest
 
 from helpers.kept_rows import KINDS, counts, example, told
 from rosenblatt import AveragedPerceptron, data
-from rosenblatt.data.cache import row_cache
+from rosenblatt.data import cache as row_cache
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -13,8 +13,8 @@ import pytest
 
 from helpers.kept_rows import example, told
 from rosenblatt import AveragedPerceptron, data
-from rosenblatt.data.cache import row_cache
-from rosenblatt.data.cache.row_file import RowFile
+from rosenblatt.data import cache as row_cache
+from rosenblatt.data.cache import RowFile
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

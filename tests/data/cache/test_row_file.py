@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block
-from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, batch_to_block, block_to_batch
+from rosenblatt.data.cache import RowFile, RowFileWriter, batch_to_block, block_to_batch
 
 Y = {
     "int": np.array([3, -1, 2]),

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from helpers.forging import mutations
 from rosenblatt import data
 from rosenblatt.blocks import Block
-from rosenblatt.data.cache.row_file import RowFile, RowFileWriter, block_to_batch
+from rosenblatt.data.cache import RowFile, RowFileWriter, block_to_batch
 
 FORGERIES = int(os.environ.get("FORGERIES", "400"))
 DENSE = np.array([[1.0, -2.0], [0.5, 3.0], [0.1, 3.0]])

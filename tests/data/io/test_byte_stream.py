@@ -13,7 +13,7 @@ import pytest
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.kernels.parsing.byte_words import PAD
+from rosenblatt.kernels.parsing.bytes import PAD
 
 TEXT = b"".join(b"%d line\n" % k for k in range(300)) + b"x" * 500 + b"\n\nlast without a newline"
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.io import contents as module
-from rosenblatt.data.io.contents import Contents, RunningDigest, digest_of
+from rosenblatt.data.io import identity as module
+from rosenblatt.data.io.identity import Contents, RunningDigest, digest_of
 
 NOISE = np.random.default_rng(0).bytes(1000)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.io import fingerprint as fingerprints
-from rosenblatt.data.io.fingerprint import PART, PARTS, fingerprint
+from rosenblatt.data.io import identity as fingerprints
+from rosenblatt.data.io.identity import PART, PARTS, fingerprint
 
 
 def test_any_byte_of_a_small_file_counts(tmp_path):

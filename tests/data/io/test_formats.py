@@ -2,7 +2,7 @@
 
 import pytest
 
-from rosenblatt.data.io.formats import detect_format
+from rosenblatt.data.io.bytes import detect_format
 
 
 @pytest.mark.parametrize(

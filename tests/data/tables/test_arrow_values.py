@@ -10,8 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
-from rosenblatt.data.tables.arrow_arrays import as_numpy, null_rows, numbers_to_arrow, replace_nulls, strings_to_arrow
-from rosenblatt.data.tables.arrow_values import parse_booleans, parse_numbers, parse_strings
+from rosenblatt.data.tables.values import (
+    as_numpy,
+    null_rows,
+    numbers_to_arrow,
+    parse_booleans,
+    parse_numbers,
+    parse_strings,
+    replace_nulls,
+    strings_to_arrow,
+)
 
 TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 TYPES += ["float16", "float32", "float64", ">f8", ">i4"]

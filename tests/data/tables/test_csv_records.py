@@ -7,8 +7,7 @@ import random
 import pytest
 
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.tables.csv_records import line_count, record_places, whole_records
-from rosenblatt.data.tables.delimited import DelimitedReader
+from rosenblatt.data.tables.delimited import DelimitedReader, line_count, record_places, whole_records
 
 
 def random_text(rng, ends=("\n", "\r\n")):

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.tables.dates import parse_dates
+from rosenblatt.data.tables.values import parse_dates
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 

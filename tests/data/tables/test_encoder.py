@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from rosenblatt import data
-from rosenblatt.data.tables.hashing import Hasher
+from rosenblatt.data.tables.encoder import Hasher
 
 
 def write(folder, rows, name="a.csv"):

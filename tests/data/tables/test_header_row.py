@@ -3,7 +3,7 @@
 import pytest
 
 from rosenblatt import data
-from rosenblatt.parameters import ParameterError
+from rosenblatt.messages import ParameterError
 
 
 def written(folder, text):

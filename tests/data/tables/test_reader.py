@@ -6,9 +6,8 @@ import pyarrow.parquet
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.tables.arrow_values import strings_to_numbers
-from rosenblatt.data.tables.column_names import join_names, suggestion
-from rosenblatt.data.tables.reader import ColumnLayout
+from rosenblatt.data.tables.reader import ColumnLayout, join_names, suggestion
+from rosenblatt.data.tables.values import strings_to_numbers
 
 
 def test_small_helpers():

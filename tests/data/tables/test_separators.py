@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from rosenblatt import data
-from rosenblatt.data.tables.separators import kinds_of_separated, parse_separated
+from rosenblatt.data.tables.values import kinds_of_separated, parse_separated
 
 
 def written_with(x, digits, thousands, point):

@@ -9,10 +9,10 @@ import pytest
 
 from helpers.titanic import titanic_like
 from rosenblatt import data
-from rosenblatt.data.row_source import OnlyDescribed
-from rosenblatt.data.tables.dropped import dropped_phrases
-from rosenblatt.data.tables.id_columns import integers_like_ids, strings_like_ids
-from rosenblatt.parameters import ParameterError, shorten
+from rosenblatt.data.source import OnlyDescribed
+from rosenblatt.data.tables.column_kinds import integers_like_ids, strings_like_ids
+from rosenblatt.data.tables.schema import dropped_phrases
+from rosenblatt.messages import ParameterError, shorten
 
 
 def written(folder, text, name="a.csv"):

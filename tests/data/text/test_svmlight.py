@@ -15,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from helpers import naive_text
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.text.svmlight import SvmlightReader
+from rosenblatt.data.text.formats import SvmlightReader
 
 ROWS = 120
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from helpers import naive_text
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.text.vw import VwReader
+from rosenblatt.data.text.formats import VwReader
 
 LINES = (
     "1 |f 1:0.5 abc:2 12x 7\n1 |  a b |ns:2 a:3 00012 99999999999999999999999 | c é\n"

@@ -15,7 +15,7 @@ from rosenblatt import (
     save,
     separability,
 )
-from rosenblatt.kernels.averages import _compound, share_of_late
+from rosenblatt.kernels.rules import _compound, share_of_late
 
 
 @pytest.mark.parametrize(("decay", "n"), [(0.99, 256), (0.5, 1024), (0.5, 2048), (0.1, 8192)])

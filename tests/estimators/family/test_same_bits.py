@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from helpers.family_cases import CASES, FEW, assert_same_bits, family_set, row_weights
 from rosenblatt import load, save
-from rosenblatt.training import passes
+from rosenblatt.training import linear as passes
 from rosenblatt.training import run as run_module
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.run import TrainingRun

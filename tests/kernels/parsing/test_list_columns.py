@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.point_sets import some
-from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, VALID, check_rows
+from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, VALID, check_rows
 
 COLUMNS = [-(2**31), -1, 0, 1, 2, 3, MAX_COLUMNS - 1, MAX_COLUMNS]
 VALUES = [0.0, -1.5, math.inf, -math.inf, math.nan, 1.7976931348623157e308, 5e-324]

@@ -12,7 +12,7 @@ from helpers.naive import activation
 from rosenblatt import Perceptron
 from rosenblatt.theory.convergence import bounds
 from rosenblatt.theory.convergence.bounds import allowing_for_rounding, mistake_bound, novikoff, squared_radius
-from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.separability import dataset_margin
 
 some = settings(max_examples=60, deadline=None)
 small = st.integers(-4, 4)

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from helpers.examples import small_set
 from helpers.naive import activation, run
 from rosenblatt import visiting_order
-from rosenblatt.theory.convergence import inequalities as module
-from rosenblatt.theory.convergence.bounds import mistake_bound
-from rosenblatt.theory.convergence.inequalities import inequalities
+from rosenblatt.theory.convergence import bounds as module
+from rosenblatt.theory.convergence.bounds import inequalities, mistake_bound
 from rosenblatt.theory.convergence.proof import proof
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

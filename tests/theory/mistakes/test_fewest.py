@@ -8,9 +8,10 @@ import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable
 from rosenblatt import Certificate, FewestMistakes, fewest_mistakes, separability
-from rosenblatt.theory.mistakes import fewest, hitting
-from rosenblatt.theory.mistakes.budget import Budget
-from rosenblatt.theory.mistakes.trees import fewest_removals
+from rosenblatt.theory.min_mistakes import hitting_set as hitting
+from rosenblatt.theory.min_mistakes import search as fewest
+from rosenblatt.theory.min_mistakes.answers import fewest_removals
+from rosenblatt.theory.search.limits import Budget
 
 
 def naive_fewest(X, y):
@@ -117,8 +118,8 @@ def best_threshold(x, y):
 
 @pytest.mark.parametrize(("n", "seed"), [(60, None), (600, None), (60, 0), (300, 1), (2000, 2)])
 def test_on_a_line_the_lower_end_is_at_least_half_of_the_truth(n, seed, monkeypatch):
-    monkeypatch.setattr("rosenblatt.theory.mistakes.brackets.SEARCH", 4e9)
-    monkeypatch.setattr("rosenblatt.theory.mistakes.brackets.PROOF", 2e8)
+    monkeypatch.setattr("rosenblatt.theory.min_mistakes.search.SEARCH", 4e9)
+    monkeypatch.setattr("rosenblatt.theory.min_mistakes.search.PROOF", 2e8)
     x = np.arange(n) * 1.0
     y = np.arange(n) % 2 if seed is None else np.random.default_rng(seed).integers(0, 2, n)
     found = fewest_mistakes(x[:, None], y)
@@ -140,7 +141,7 @@ class Clock:
 
 def test_every_stage_leaves_time_for_the_next(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("rosenblatt.theory.mistakes.budget.time", clock)
+    monkeypatch.setattr("rosenblatt.theory.search.limits.time", clock)
     X, y, _ = flipped(2000, 30, 0.2)
     found = fewest_mistakes(X, y, max_seconds=60)
     assert clock.time < 90
@@ -150,8 +151,8 @@ def test_every_stage_leaves_time_for_the_next(monkeypatch):
 
 def test_where_no_time_is_left_nothing_is_searched(monkeypatch):
     called = []
-    monkeypatch.setattr("rosenblatt.theory.mistakes.hyperplanes.TrainingRun", called.append)
-    monkeypatch.setattr("rosenblatt.theory.mistakes.cores.separability", called.append)
+    monkeypatch.setattr("rosenblatt.theory.min_mistakes.hyperplanes.TrainingRun", called.append)
+    monkeypatch.setattr("rosenblatt.theory.min_mistakes.search.separability", called.append)
     X, y, _ = flipped(200, 3, 0.2)
     found = fewest_mistakes(X, y, max_seconds=1e-9)
     assert found.low == 0 < found.high < 200

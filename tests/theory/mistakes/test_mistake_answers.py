@@ -11,8 +11,8 @@ import pytest
 
 from helpers.forging import mutations
 from rosenblatt import Certificate, FewestMistakes, fewest_mistakes
-from rosenblatt.theory.mistakes import trees
-from rosenblatt.theory.mistakes.answers import Core
+from rosenblatt.theory.min_mistakes import answers as trees
+from rosenblatt.theory.min_mistakes.answers import Core
 
 SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = [0, 1, 1, 0]

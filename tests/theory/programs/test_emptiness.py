@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import Certificate, strict_feasibility
-from rosenblatt.theory.programs import emptiness
-from rosenblatt.theory.programs.feasibility_answers import Infeasible
-from rosenblatt.theory.simplex import TooMuchWorkError, nonnegative_solution
+from rosenblatt.theory.exact import TooMuchWorkError, nonnegative_solution
+from rosenblatt.theory.linear_programs import solve as emptiness
+from rosenblatt.theory.linear_programs.answers import Infeasible
 
 
 def has_solution(A, b):

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.programs import feasibility as programs
-from rosenblatt.theory.programs.feasibility import strict_feasibility
-from rosenblatt.theory.programs.feasibility_answers import Feasible, Infeasible, Unsettled
+from rosenblatt.theory.linear_programs import solve as programs
+from rosenblatt.theory.linear_programs.answers import Feasible, Infeasible, Unsettled
+from rosenblatt.theory.linear_programs.solve import strict_feasibility
 from rosenblatt.theory.separability import separability
 
 

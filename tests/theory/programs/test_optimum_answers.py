@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.programs.feasibility import maximize
-from rosenblatt.theory.programs.feasibility_answers import Infeasible
-from rosenblatt.theory.programs.optimum_answers import Optimum, Unbounded
+from rosenblatt.theory.linear_programs.answers import Infeasible, Optimum, Unbounded
+from rosenblatt.theory.linear_programs.solve import maximize
 
 
 def verified(answer, *system):

@@ -6,10 +6,10 @@ import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable, noise, planted
 from rosenblatt import Certificate, margin, separability
-from rosenblatt.theory.search import separators
-from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
-from rosenblatt.theory.search.decisions import DecisionSearch
+from rosenblatt.theory.search import hyperplane as separators
 from rosenblatt.theory.search.limits import Limits
+from rosenblatt.theory.search.presolve import Solvable, Unsolvable
+from rosenblatt.theory.search.wide import DecisionSearch
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided
 
 

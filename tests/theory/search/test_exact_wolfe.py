@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.point_sets import some
-from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
+from rosenblatt.theory.search.wolfe import IntegerRows, exact_search
 
 
 class Rows:

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from helpers.separable_sets import noise, planted
-from rosenblatt.theory.search.hinge import HingeSearch, best_length
-from rosenblatt.theory.search.peeling import fold
+from rosenblatt.theory.search.presolve import fold
+from rosenblatt.theory.search.wide import HingeSearch, best_length
 
 
 def loss(s, q, t):

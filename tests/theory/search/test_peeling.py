@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable
-from rosenblatt.theory.search.peeling import fold, peel, signs_in_columns, unpeel, used_part, without_rare
+from rosenblatt.theory.search.presolve import fold, peel, signs_in_columns, unpeel, used_part, without_rare
 
 
 def sparse_rows(rng, n, m):

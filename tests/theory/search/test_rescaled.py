@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from rosenblatt.data import make_separable
 from rosenblatt.kernels.orders import visiting_order
-from rosenblatt.theory.search.alternatives import Unsolvable
 from rosenblatt.theory.search.gordan import gordan
+from rosenblatt.theory.search.presolve import Unsolvable
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 
 

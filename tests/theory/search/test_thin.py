@@ -7,7 +7,7 @@ import pytest
 
 from helpers.separable_sets import facet, planted
 from rosenblatt.data import make_separable
-from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.separability import dataset_margin
 from rosenblatt.theory.verdicts import KINDS
 
 ROUNDING = 1e-14

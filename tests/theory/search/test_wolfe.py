@@ -13,11 +13,9 @@ from helpers.separable_sets import facet, is_separable, margin_square, naive_lea
 from rosenblatt.theory.inputs import largest_entry, longest_row
 from rosenblatt.theory.search import gordan as gordans
 from rosenblatt.theory.search import wolfe as searches
-from rosenblatt.theory.search.alternatives import Solvable, Unsolvable
-from rosenblatt.theory.search.exact_wolfe import IntegerRows, exact_search
 from rosenblatt.theory.search.gordan import conflicting_duplicates, decide_exactly, gordan
-from rosenblatt.theory.search.hulls import Hull
-from rosenblatt.theory.search.wolfe import nearest_point
+from rosenblatt.theory.search.presolve import Solvable, Unsolvable
+from rosenblatt.theory.search.wolfe import Hull, IntegerRows, exact_search, nearest_point
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import KINDS, Inseparable, Separable
 

@@ -11,8 +11,8 @@ import pytest
 from helpers.mutating import mutated_plain
 from helpers.naive_separation import naive_answer, tied_set
 from rosenblatt import Certificate, Separation, separation
-from rosenblatt.theory.separation import answers
-from rosenblatt.theory.separation.claims import Force
+from rosenblatt.theory.logistic import answers
+from rosenblatt.theory.logistic.answers import Force
 
 QUASI = [[0, 1], [0, 2], [0, 3], [0, 4], [1, 2], [1, 3]], [0, 1, 0, 1, 1, 1]
 

@@ -11,9 +11,11 @@ import scipy.sparse as sp
 
 from helpers.naive_separation import naive_answer, tied_set
 from rosenblatt import separation
-from rosenblatt.theory.separation import reduction, signs, tucker
-from rosenblatt.theory.separation.modular import PRIMES
-from rosenblatt.theory.separation.simplex import Combination
+from rosenblatt.theory.logistic import search as reduction
+from rosenblatt.theory.logistic import search as signs
+from rosenblatt.theory.logistic import search as tucker
+from rosenblatt.theory.logistic.arithmetic import PRIMES
+from rosenblatt.theory.logistic.search import Combination
 
 
 def compare(seed):

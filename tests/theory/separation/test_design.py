@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from rosenblatt.theory.separation.design import read_design
+from rosenblatt.theory.logistic.problem import read_design
 
 COLUMNS = {"age": [3, 1, 2], "sex": ["m", "f", "m"], "old": [True, False, True]}
 

@@ -6,12 +6,22 @@ import numpy as np
 import pytest
 
 from helpers.naive_separation import kept_columns
-from rosenblatt.theory.separation import modular
-from rosenblatt.theory.separation.modular import PRIMES, leftmost, rank_reaches, residues, solve, spanning_rows
-from rosenblatt.theory.separation.numbers import exact_scores, float_scores, near_columns, places, to_integers
-from rosenblatt.theory.separation.problem import Problem
-from rosenblatt.theory.separation.shifts import shifted
-from rosenblatt.theory.separation.simplex import Combination, farkas
+from rosenblatt.theory.logistic import arithmetic as modular
+from rosenblatt.theory.logistic.arithmetic import (
+    PRIMES,
+    exact_scores,
+    float_scores,
+    leftmost,
+    near_columns,
+    places,
+    rank_reaches,
+    residues,
+    solve,
+    spanning_rows,
+    to_integers,
+)
+from rosenblatt.theory.logistic.problem import Problem, shifted
+from rosenblatt.theory.logistic.search import Combination, farkas
 
 
 def integers(rng, shape, most=4):

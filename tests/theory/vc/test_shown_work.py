@@ -7,9 +7,9 @@ import pytest
 
 from rosenblatt import vc
 from rosenblatt.progress import Progress
-from rosenblatt.theory.vc import arrangements, counting
-from rosenblatt.theory.vc.families import cut
-from rosenblatt.theory.vc.points import read_points, to_integers
+from rosenblatt.theory.vc import counting
+from rosenblatt.theory.vc import families as arrangements
+from rosenblatt.theory.vc.families import cut, read_points, to_integers
 
 POINTS = np.random.default_rng(0).integers(-20, 20, (11, 2))
 FAMILIES = [("halfspaces", None), ("discs", None), ("rectangles", None), ("convex-k-gons", 3)]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rosenblatt.training.dual.exact_products import exact_distances, exact_dots, exact_squared_distances
+from rosenblatt.training.dual.exact_signs import exact_distances, exact_dots, exact_squared_distances
 
 finite = st.one_of(st.sampled_from([0.0, -0.0, 1.0, -2.0, 0.1]), st.floats(allow_nan=False, allow_infinity=False))
 shapes = hnp.array_shapes(min_dims=2, max_dims=2, max_side=4)

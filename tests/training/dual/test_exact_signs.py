@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.training.dual.exact_signs import exact_sign
-from rosenblatt.training.kernel import Kernel
+from rosenblatt.training.options import Kernel
 
 DIGITS = Context(prec=200)
 EXPONENTIAL = ("rbf", "laplacian")

@@ -9,12 +9,11 @@ import pytest
 
 from helpers.dual_states import CLASSES, back, becomes, kernel, put, says, trained
 from helpers.forging import alike
-from rosenblatt.storage.array_fields import StrictArrays
-from rosenblatt.training.dual.serialization import MOST_DEGREE
-from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.kernel import Kernel
+from rosenblatt.storage.schema import StrictArrays
+from rosenblatt.training.dual.state import MOST_DEGREE, DualState
+from rosenblatt.training.options import Kernel
 from rosenblatt.training.serialization import state_from_plain, state_to_plain
-from rosenblatt.training.updates import Updates
+from rosenblatt.training.state import Updates
 
 COMMON = [
     *(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.svm import SVC
 
-from rosenblatt.parameters import ParameterError
-from rosenblatt.training.dual.gamma import scale_gamma
+from rosenblatt.messages import ParameterError
+from rosenblatt.training.dual.start import scale_gamma
 
 moderate = st.floats(-1e100, 1e100)
 shapes = hnp.array_shapes(min_dims=2, max_dims=2, max_side=6)

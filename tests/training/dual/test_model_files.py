@@ -12,15 +12,14 @@ from helpers.forging import alike, compact, forge, mutations, other_arrays
 from helpers.naive_dual import dual_run
 from rosenblatt import KernelPerceptron
 from rosenblatt.persistence import codecs
-from rosenblatt.persistence.export import export_onnx
 from rosenblatt.persistence.json_export import export_json
+from rosenblatt.persistence.onnx import export_onnx
 from rosenblatt.storage.container import read_container
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.early_stopping import BestPass
-from rosenblatt.training.kernel import Kernel
-from rosenblatt.training.model import TrainedModel
-from rosenblatt.training.options import RunOptions
-from rosenblatt.training.pass_state import PassState
+from rosenblatt.training.model_file import TrainedModel
+from rosenblatt.training.options import Kernel, RunOptions
+from rosenblatt.training.state import PassState
 
 LEARNER = "KernelPerceptron"
 

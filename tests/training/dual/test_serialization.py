@@ -10,11 +10,11 @@ from helpers.dual_states import CLASSES, LAYOUTS, back, trained
 from helpers.examples import small_set
 from helpers.forging import alike
 from helpers.naive_dual import dual_run
-from rosenblatt.storage.array_fields import StrictArrays
+from rosenblatt.storage.schema import StrictArrays
 from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.kernel import KERNELS, Kernel
+from rosenblatt.training.linear import LinearState
+from rosenblatt.training.options import KERNELS, Kernel
 from rosenblatt.training.serialization import check_states, state_from_plain, state_to_plain
-from rosenblatt.training.state import LinearState
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from rosenblatt.parameters import did_you_mean, shorten
+from rosenblatt.messages import did_you_mean, shorten
 
 IDEAS = {
     "xor": "what one line cannot do, and how it can",

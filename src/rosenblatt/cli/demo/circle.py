@@ -11,10 +11,10 @@ from rosenblatt.circles.shapes import circle_from_plane
 from rosenblatt.cli.demo.telling import draw, end, heading, say, show_lines
 from rosenblatt.data.generators import make_circle
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.features.lifts import SphereLift
+from rosenblatt.features import SphereLift
 from rosenblatt.tables import Table
+from rosenblatt.theory.inputs import number_text, vector_text
 from rosenblatt.theory.separability import separability
-from rosenblatt.theory.words import number_text, vector_text
 
 _CENTRE, _RADIUS, _GAP = (2.0, 1.0), 1.5, 0.15
 _POINTS, _SEED = 120, 0

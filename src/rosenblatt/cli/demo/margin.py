@@ -11,12 +11,11 @@ from rosenblatt.cli.demo.telling import draw, end, heading, say, show_lines
 from rosenblatt.data.generators import make_separable
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.tables import Table
+from rosenblatt.theory.certificates import DEFINITIONS
 from rosenblatt.theory.convergence.bounds import mistake_bound
-from rosenblatt.theory.margins import dataset_margin, margin
-from rosenblatt.theory.row_certificates import DEFINITIONS
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.inputs import bound_text
+from rosenblatt.theory.separability import dataset_margin, margin, separability
 from rosenblatt.theory.verdicts import Separable
-from rosenblatt.theory.words import bound_text
 
 _CODE = (
     "from rosenblatt import data, dataset_margin\n"

@@ -11,7 +11,7 @@ from rosenblatt.data.generators import make_sorted
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.tables import Table
 from rosenblatt.theory.convergence.bounds import mistake_bound
-from rosenblatt.theory.words import bound_text
+from rosenblatt.theory.inputs import bound_text
 
 _SEEDS = 10
 _CODE = (

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.cli.demo.telling import draw, end, heading, say, show_lines
-from rosenblatt.evenly import evenly_chosen
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import count_of, evenly_chosen
 from rosenblatt.tables import Table
 from rosenblatt.theory.convergence.proof import Proof, proof
-from rosenblatt.theory.words import bound_text
+from rosenblatt.theory.inputs import bound_text
 
 _POINTS, _LABELS = [[2.0, 0.4], [4.0, -0.4], [4.0, 0.4]], [1, -1, 1]
 """The second and the third undo each other's update, but for a step upwards: half the mistakes that can be."""

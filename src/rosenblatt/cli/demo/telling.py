@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rosenblatt.storage.atomic import write_atomically
+from rosenblatt.storage.container import write_atomically
 
 _WIDTH = 78
 

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt.cli.demo.telling import draw, heading, say
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.inspection.explain import explain
+from rosenblatt.messages import count_of
 from rosenblatt.plots import plot_history, plot_projection, plot_weights
-from rosenblatt.plurals import count_of
 
 _SPLITS = 10
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from rosenblatt.cli.demo.telling import draw, end, heading, say, show_lines
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.features.combinations import Combinations
+from rosenblatt.features import Combinations
 from rosenblatt.tables import Table
 from rosenblatt.theory.separability import separability
 

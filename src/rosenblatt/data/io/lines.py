@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.byte_stream import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
-from rosenblatt.data.io.contents import Contents
-from rosenblatt.kernels.parsing.byte_words import PAD
-from rosenblatt.parameters import Phrase, Setting, check_integer, shorten
+from rosenblatt.data.io.bytes import STANDARD_INPUT, BinaryFile, ByteStream, display_name, is_regular
+from rosenblatt.data.io.identity import Contents
+from rosenblatt.kernels.parsing.bytes import PAD
+from rosenblatt.messages import Phrase, Setting, check_integer, shorten
 
 CHUNK_BYTES = 1 << 22
 """Bytes of text that are parsed at once and become a block."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.byte_stream import ByteStream
-from rosenblatt.data.row_source import rename_errors
-from rosenblatt.data.tables.arrow_arrays import (
+from rosenblatt.data.io.bytes import ByteStream
+from rosenblatt.data.source import rename_errors
+from rosenblatt.data.tables.reader import TableChunk, TableReader
+from rosenblatt.data.tables.values import (
     as_numpy,
     combine_chunks,
     import_arrow,
@@ -24,10 +25,10 @@ from rosenblatt.data.tables.arrow_arrays import (
     show_type,
     strings_to_arrow,
 )
-from rosenblatt.data.tables.reader import TableChunk, TableReader
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 _VALUES = 1 << 19
 """Values in a chunk, so that it is a few megabytes whatever the number of columns."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Generator, Iterable
+from array import array
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -18,16 +20,189 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import TO_UTF8, LineSource, TextChunk
-from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow
-from rosenblatt.data.tables.arrow_values import MISSING_NUMBERS, Reason
-from rosenblatt.data.tables.column_names import join_names
-from rosenblatt.data.tables.csv_records import blank_lines, line_count, record_places, whole_records
-from rosenblatt.data.tables.dialects import Expected
-from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
-from rosenblatt.parameters import IfAvailable, Setting
+from rosenblatt.data.source import Preparation
+from rosenblatt.data.tables.column_kinds import infer_kind
+from rosenblatt.data.tables.reader import DELIMITERS, Records, TableChunk, TableReader, join_names
+from rosenblatt.data.tables.schema import TableOptions
+from rosenblatt.data.tables.values import (
+    MISSING_NUMBERS,
+    Reason,
+    WayOut,
+    combine_chunks,
+    import_arrow,
+    numbers_to_arrow,
+    parse_numbers,
+    parse_strings,
+)
+from rosenblatt.messages import IfAvailable, Phrase, Setting, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# Where the records of CSV text end: at line ends that are not inside quotes.
+#
+# A quote opens a quoted part only at the start of a cell, or directly after the quote that closed one (a doubled
+# quote); elsewhere it is a character like any other. Lines end in a newline, a carriage return, or both, as in Arrow.
+
+
+_NEWLINE, _RETURN = b"\n\r"
+_AT_ONCE = 1 << 16
+"""Quotes that are looked at one by one as Python's integers, which take more memory than text."""
+
+
+def line_count(data: bytes) -> int:
+    """Return how many lines end in ``data``."""
+    count = data.count(b"\n")
+    return count + data.count(b"\r") - data.count(b"\r\n") if b"\r" in data else count
+
+
+def blank_lines(data: bytes) -> int:
+    """Return the size of the blank lines that ``data`` begins with.
+
+    Examples
+    --------
+    >>> blank_lines(b"\\n \\r\\n 1,2\\n")
+    4
+    """
+    blank = data[: len(data) - len(data.lstrip())]
+    return max(blank.rfind(b"\n"), blank.rfind(b"\r")) + 1
+
+
+def whole_records(data: bytes, delimiter: str | None, quote: str) -> int:
+    """Return the size of the whole records that ``data``, which ends with a line, begins with.
+
+    Examples
+    --------
+    >>> whole_records(b'1,2\\n3,"a\\n', ",", '"')
+    4
+    """
+    if not quote or quote.encode() not in data:
+        return len(data)
+    quotes = _quotes(data, delimiter, quote)
+    if len(quotes) % 2 == 0:
+        return len(data)
+    for k in range(len(quotes) - 1, -1, -2):  # the places between quotes, from the last
+        start = int(quotes[k - 1]) if k else 0
+        end = max(data.rfind(b"\n", start, quotes[k]), data.rfind(b"\r", start, quotes[k]))
+        if end >= 0:
+            return end + 1
+    return 0
+
+
+def record_places(data: bytes, delimiter: str | None, quote: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each record begins, and how many lines come before it; empty lines are no records.
+
+    Examples
+    --------
+    >>> record_places(b'1,2\\n\\n"a\\n\\nb",4\\n5,6\\n', ",", '"')
+    (array([ 0,  5, 14]), array([0, 2, 5]))
+    """
+    text = np.frombuffer(data, np.uint8)
+    ends = (text == _NEWLINE) | (text == _RETURN)
+    ends[:-1] &= ~((text[:-1] == _RETURN) & (text[1:] == _NEWLINE))
+    line_ends = np.flatnonzero(ends)
+    quotes = _quotes(data, delimiter, quote) if quote else np.empty(0, np.int64)
+    record_ends = line_ends[np.searchsorted(quotes, line_ends) % 2 == 0]
+    starts = np.concatenate([[0], record_ends[:-1] + 1])
+    empty = (record_ends == starts) | ((record_ends == starts + 1) & (text[starts] == _RETURN))
+    return starts[~empty], np.searchsorted(line_ends, starts)[~empty]
+
+
+def _quotes(data: bytes, delimiter: str | None, quote: str) -> np.ndarray:
+    """Return the places of the quotes that open and close quoted parts, in turn."""
+    text = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(text == ord(quote))
+    before = text[quotes - 1]
+    opens = (before == _NEWLINE) | (before == _RETURN) | (before == ord(delimiter or ",")) | (quotes == 0)
+    if (opens | (before == ord(quote)))[::2].all():
+        return quotes
+    kept = array("q")
+    for start in range(0, len(quotes), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        for place, may_open in zip(quotes[part].tolist(), opens[part].tolist(), strict=True):
+            if len(kept) % 2 or may_open or (kept and kept[-1] == place - 1):
+                kept.append(place)
+    return np.array(kept, np.int64)
+
+
+# How a CSV file is written: what stands between its cells, and whether its first record names the columns.
+
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known of a file before it is read, where other files like it were read before."""
+
+    columns: Sequence[str] = ()
+    """Columns by which its dialect is recognised."""
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    """The dialect of the files before, where these do not tell."""
+    named: Sequence[str] = ()
+    """Columns that options name: a first record with one of them has names."""
+
+    def delimiter(self, line: bytes, quote: str) -> str:
+        """Return what stands between the cells of the first line: what gives the expected columns, if anything does.
+
+        >>> Expected().delimiter(b"a;b", ""), Expected(("size, cm", "b")).delimiter(b"size, cm;b", "")
+        (';', ';')
+        """
+        usual = self.usual.get("delimiter")
+        there = [c for c in (usual or "") + DELIMITERS if c.encode() in line]
+        for delimiter in there if self.columns else ():
+            if _cells(line, delimiter, quote).issuperset(self.columns):
+                return delimiter
+        return usual if usual in there else next(iter(there), usual or ",")
+
+    def has_header(self, cells: Sequence[str]) -> bool:
+        """Return whether the first record, with these cells, names the columns.
+
+        >>> Expected().has_header(["a", "7"]), Expected(("7",)).has_header(["a", "7"])
+        (False, True)
+        >>> Expected().has_header(["0", "1", "y"]), Expected(named=["y"]).has_header(["0", "1", "y"])
+        (False, True)
+        """
+        there = {cell.strip() for cell in cells}
+        if (self.columns and there.issuperset(self.columns)) or there.intersection(self.named):
+            return True
+        return bool(self.usual.get("header", not has_number(cells) or _counts_up(cells)))
+
+    def is_data(self, cells: Sequence[str]) -> bool:
+        """Return whether the first record looks like data where names are expected.
+
+        >>> Expected(("a", "b")).is_data(["1", "2"]), Expected(("a", "b")).is_data(["a", "2"])
+        (True, False)
+        """
+        return bool(self.columns) and has_number(cells) and not set(self.columns) & {cell.strip() for cell in cells}
+
+
+def has_number(cells: Sequence[str]) -> bool:
+    """Return whether a cell is a number."""
+    return any(_NUMBER.fullmatch(cell) for cell in cells)
+
+
+def _cells(line: bytes, delimiter: str, quote: str) -> set[str]:
+    """Return the cells of a line, without blanks around them."""
+    how: Any = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    try:
+        return {
+            cell.strip() for cell in next(csv.reader([line.decode("utf-8-sig", "replace")], delimiter=delimiter, **how))
+        }
+    except (csv.Error, StopIteration):
+        return set()
+
+
+def _counts_up(cells: Sequence[str]) -> bool:
+    """Return whether all cells count the columns, from 0 or from 1, as pandas names columns.
+
+    >>> _counts_up(["0", "1", "2"]), _counts_up(["1", "2"]), _counts_up(["1", "male", "yes"])
+    (True, True, False)
+    """
+    numbers = [cell.strip() for cell in cells]
+    return len(cells) > 1 and any(numbers == [str(k + first) for k in range(len(cells))] for first in (0, 1))
+
 
 _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)")
 _OPEN_QUOTE = "a quote opens in this record and is not closed"
@@ -285,3 +460,58 @@ class DelimitedReader(TableReader[Records]):
                 column_types=types, include_columns=list(types), null_values=words, true_values=[], false_values=[]
             ),
         )
+
+
+# Whether the first row of a table of text names its columns, where that may be wrong.
+
+
+_ENOUGH = 4
+"""How often each value of a column has to occur for a cell that is none of them to be unlike them."""
+NAMES_FIRST: Reason = (
+    WayOut(", and this line looks like the names of the columns"),
+    IfAvailable("header", ": give ", Setting("header", True), " if it is"),
+)
+"""What to do about a first row that looks like names."""
+
+
+def header_notes(head: TableChunk, options: TableOptions, file: str) -> list[tuple[Phrase, ...]]:
+    """Return a sentence that the first row was taken for names where it may be data, none where it is clear.
+
+    It is clear where options name columns; and, unless the names are numbers that count the columns, where a column
+    holds numbers, booleans or dates, or values that occur again and again, but not in the first row.
+    """
+    names = list(head.columns)
+    if isinstance(options.target, str) or isinstance(options.weight, str) or options.named_columns:
+        return []
+    again = "" if has_number(names) else _repeated_name(head, tuple(options.missing_values))
+    if again is None:
+        return []
+    why = f", though {shorten(again)} occurs again below" if again else ""
+    what = f"{file}: its first line was taken for the names of its columns, {join_names(names)}{why}"
+    return [(f"{what}; give ", Setting("header", False), " if it is a row.")]
+
+
+def _repeated_name(head: TableChunk, missing: tuple[str, ...]) -> str | None:
+    """Return the first name that is also a value of its column, "" if none is, None where names are unlike values."""
+    again = ""
+    unlike = False
+    for name in head.columns:
+        kind = infer_kind(head, name, typed=False, missing=missing)
+        if kind not in ("category", "text") and not (not isinstance(kind, str) and kind.best in ("text", "hash")):
+            return None
+        counts = Counter(text for text in parse_strings(head.columns[name], missing).to_pylist() if text is not None)
+        if name in counts:
+            again = again or name
+        elif counts and min(counts.values()) >= _ENOUGH:
+            unlike = True
+    return again if again or not unlike else None
+
+
+def looks_like_names(chunk: TableChunk, place: int, preparation: Preparation) -> bool:
+    """Return whether the row at a place has words in all columns that should hold numbers, of which there are some."""
+    if any(fault == place for fault, _ in chunk.faults):
+        return False
+    row = place if chunk.places is None else int(np.searchsorted(chunk.places, place))
+    numbers = [column["name"] for column in preparation["columns"] if column["kind"] == "number"]
+    missing = tuple(preparation["missing_values"])
+    return bool(numbers) and all(parse_numbers(chunk.columns[name][row : row + 1], missing)[1] for name in numbers)

@@ -2,32 +2,167 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.blocks import Features
-from rosenblatt.data.preparations import is_hashed
-from rosenblatt.data.row_source import Preparation
-from rosenblatt.data.tables.arrow_arrays import as_numpy, import_arrow, null_rows, replace_nulls, strings_to_arrow
-from rosenblatt.data.tables.arrow_values import (
+from rosenblatt.blocks import DataError, Features, is_sparse
+from rosenblatt.data.preparation import is_hashed
+from rosenblatt.data.source import Preparation, fit_columns
+from rosenblatt.data.tables.column_kinds import parser_of
+from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
+from rosenblatt.data.tables.values import (
     Faults,
     Reason,
+    as_numpy,
+    comma_advice,
+    import_arrow,
     no_advice,
+    null_rows,
+    numbers_to_arrow,
     parse_labels,
     parse_numbers,
     parse_strings,
+    replace_nulls,
+    strings_to_arrow,
+    to_floats,
 )
-from rosenblatt.data.tables.column_kinds import parser_of
-from rosenblatt.data.tables.encoded_rows import EncodedRows, RowsToCount
-from rosenblatt.data.tables.hashing import Hasher
-from rosenblatt.data.tables.reader import ColumnLayout, TableChunk
-from rosenblatt.data.tables.separators import comma_advice
-from rosenblatt.parameters import IfAvailable, Setting
+from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
+from rosenblatt.messages import IfAvailable, Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# The rows of a chunk as features and labels, and what is counted in those that are kept.
+
+
+@dataclass
+class Counts:
+    """What is counted in the rows of a chunk that are kept, for each column."""
+
+    unseen: Counter[str]
+    """How many categories are none of the known ones."""
+    filled: Counter[str]
+    """How many values are missing."""
+
+
+@dataclass
+class RowsToCount:
+    """The rows of a chunk, by column, that are counted unless they turn out to be at fault.
+
+    >>> rows = RowsToCount(filled={"a": np.array([0, 2])})
+    >>> rows.counts(np.array([True, True, False])).filled
+    Counter({'a': 1})
+    """
+
+    unseen: dict[str, np.ndarray] = field(default_factory=dict)
+    filled: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def counts(self, sound: np.ndarray) -> Counts:
+        """Return how many of them are sound: ``sound`` says so for each row."""
+        unseen, filled = (
+            Counter({name: int(np.count_nonzero(sound[rows])) for name, rows in found.items()})
+            for found in (self.unseen, self.filled)
+        )
+        return Counts(unseen, filled)
+
+
+@dataclass
+class EncodedRows:
+    """The rows of a chunk as features and labels; those at fault are left out."""
+
+    X: Features
+    y: np.ndarray
+    weight: np.ndarray | None
+    places: np.ndarray
+    faults: list[tuple[int, Reason]]
+    """Places that have no row, and why, in order."""
+    chunk: TableChunk
+    counts: Counts
+    names: dict[int, str]
+    """Words, by hashed column."""
+    carried: dict[str, list[Any]] | None = None
+    """The values of columns that come along."""
+
+    def before(self, place: int) -> EncodedRows:
+        """Return the rows before ``place``."""
+        n = int(np.searchsorted(self.places, place))
+        weight = None if self.weight is None else self.weight[:n]
+        carried = None if self.carried is None else {name: cells[:n] for name, cells in self.carried.items()}
+        X, y, places = self.X[:n], self.y[:n], self.places[:n]
+        return EncodedRows(X, y, weight, places, [], self.chunk, self.counts, self.names, carried)
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """The number of each row among all of this chunk, those at fault included."""
+        return np.searchsorted(np.sort([*self.places.tolist(), *(place for place, _ in self.faults)]), self.places)
+
+
+# Words and categories into a fixed number of columns, by scikit-learn's hashing.
+
+
+class Hasher:
+    """Columns for words: the hash of ``column=word``, cut to some bits.
+
+    A text is cut into words as scikit-learn's ``HashingVectorizer`` does it: lower case, two letters or more. Counts
+    are not negative, and the row of a text has length 1.
+
+    Parameters
+    ----------
+    bits : int
+        There are 2**bits columns.
+    ngrams : int
+        Count also up to this many words in a row.
+
+    Examples
+    --------
+    >>> hasher = Hasher(bits=4, ngrams=1)
+    >>> words = hasher.words("title", ["A good film, good!", None])
+    >>> words
+    [['title=good', 'title=film', 'title=good'], []]
+    >>> hasher.counted(words).toarray().round(2)[0, [7, 11]]
+    array([0.89, 0.45])
+    """
+
+    def __init__(self, bits: int, ngrams: int) -> None:
+        from sklearn.feature_extraction import FeatureHasher
+        from sklearn.feature_extraction.text import HashingVectorizer
+
+        self._hasher = FeatureHasher(2**bits, input_type="string", alternate_sign=False)
+        self._cut = HashingVectorizer(ngram_range=(1, ngrams)).build_analyzer()
+
+    def words(self, column: str, texts: Iterable[str | None]) -> list[list[str]]:
+        """Return the words of each text, with the column's name before them."""
+        return [[f"{column}={word}" for word in self._cut(text)] if text else [] for text in texts]
+
+    def counted(self, words: list[list[str]]) -> sp.csr_array:
+        """Return how often each row has each word, divided by the row's length."""
+        if not words:
+            return sp.csr_array((0, self._hasher.n_features))
+        counts = sp.csr_array(self._hasher.transform(words))
+        squares = np.add.reduceat(np.append(counts.data**2, 0.0), counts.indptr[:-1])  # integers: exact
+        lengths = np.sqrt(np.where(np.diff(counts.indptr) > 0, squares, 1.0))
+        counts.data /= np.repeat(lengths, np.diff(counts.indptr))
+        return counts
+
+    def places(self, words: list[str]) -> np.ndarray:
+        """Return the column of each word."""
+        return self._hasher.transform([[word] for word in words]).indices if words else np.empty(0, np.int32)
+
+    def names(self, words: list[list[list[str]]]) -> dict[int, str]:
+        """Return the first word of each hashed column, given the words of some columns of a table, row by row."""
+        unique = list(dict.fromkeys(chain.from_iterable(chain.from_iterable(zip(*words, strict=True)))))
+        found: dict[int, str] = {}
+        for column, word in zip(self.places(unique).tolist(), unique, strict=True):
+            found.setdefault(column, word)
+        return found
+
 
 _A_NUMBER: Reason = "a number", IfAvailable("missing_values", " (or a word that ", Setting("missing_values"), " names)")
 _EXPECTED: dict[str, Reason] = {
@@ -249,3 +384,136 @@ def _no_value(name: str) -> Reason:
         otherwise=otherwise,
     )
     return f"column {name!r} has no value", fill
+
+
+# Tables whose rows are sparse: a list of column numbers, ``indices``, and a list of ``values``, in each row.
+#
+# Column numbers count from 0 and ascend. There are as many columns as the rows need, as with svmlight text.
+
+
+LISTS = ("indices", "values")
+_REASONS: dict[int, Reason] = {
+    OUT_OF_RANGE: (f"an index is negative, missing or too large, expected 0 to {MAX_COLUMNS - 1}",),
+    UNSORTED: ("an index is not above the one before it, expected ascending indices: sort the row",),
+    NOT_FINITE: ("a value is missing, NaN, infinite or too large for float64, expected finite numbers",),
+}
+
+
+def has_lists(columns: dict[str, pa.Array]) -> bool:
+    """Return whether the columns of a table are those of sparse rows."""
+    return all(name in columns and _is_list(columns[name].type) for name in LISTS)
+
+
+def _is_list(type_: pa.DataType) -> bool:
+    types = import_arrow().types
+    return types.is_list(type_) or types.is_large_list(type_)
+
+
+class ListEncoder(Encoder):
+    """Turns two columns of lists into sparse rows.
+
+    If the preparation has "n_features", rows have that many columns, and entries beyond are left out and counted.
+    """
+
+    def __init__(self, preparation: Preparation, labelled: bool = True) -> None:
+        super().__init__(preparation, labelled)
+        self._width: int | None = preparation.get("n_features")
+        self.n_features, self.fixed_width = self._width or 0, self._width is not None
+
+    @property
+    def preparation(self) -> Preparation:
+        """How rows are made; the number of columns is that so far, None before the first."""
+        return self._preparation | {"n_features": self.n_features or None}
+
+    @property
+    def number_columns(self) -> None:
+        """None: features are alike."""
+        return None
+
+    @property
+    def layout(self) -> ColumnLayout:
+        """What has to be read."""
+        labels = super().layout
+        return ColumnLayout(dict.fromkeys(LISTS, "list") | labels.needed, labels.known)
+
+    def feature_names(self, words: dict[int, str]) -> None:
+        """Return None: columns have no names."""
+        return None
+
+    def fit_width(self, rows: EncodedRows) -> Features:
+        """Return the features of the next rows, as wide as they should be."""
+        assert is_sparse(rows.X)
+        if self._width is None:
+            whole = len(rows.y) == rows.chunk.n
+            width = rows.X.shape[1] if whole else 1 + int(rows.X.indices.max(initial=-1))  # not those of rows left out
+            self.n_features = max(self.n_features, width)
+        X, beyond = fit_columns(rows.X, self.n_features)
+        rows.counts.unseen.update({"columns": beyond} if beyond else {})
+        return X
+
+    def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
+        """Return the lists as CSR; rows at fault are empty."""
+        arrays = [chunk.columns[name] for name in LISTS]
+        for name, array in zip(LISTS, arrays, strict=True):
+            _check_type(array.type, name, chunk.where(0))
+            faults.add(null_rows(array), (f"column {name!r} has no value",))
+        ends = [as_numpy(array.offsets) for array in arrays]
+        unequal = np.diff(ends[0]) != np.diff(ends[1])
+        faults.add(np.flatnonzero(unequal), ("the two lists are not equally long",))
+        if faults:
+            arrays = [_emptied(array, faults) for array in arrays]
+            ends = [as_numpy(array.offsets) for array in arrays]
+        first, begin, size = int(ends[0][0]), int(ends[1][0]), int(ends[0][-1] - ends[0][0])
+        indices = _column_numbers(arrays[0].values[first : first + size])
+        values = _values(arrays[1].values[begin : begin + size])
+        indptr = (ends[0] - first).astype(np.int32 if size < 2**31 else np.int64)
+        results = np.empty(chunk.n, np.int8)
+        highest = check_rows(indptr, indices, values, results)
+        bad = np.flatnonzero(results)
+        if len(bad):
+            for row in bad.tolist():
+                faults.add([row], _REASONS[int(results[row])])
+            sizes = np.diff(indptr)
+            valid = np.repeat(results == 0, sizes)
+            indices, values = indices[valid], values[valid]
+            indptr = np.concatenate([[0], np.cumsum(np.where(results == 0, sizes, 0))]).astype(indptr.dtype)
+        X = sp.csr_array((values, indices, indptr), shape=(chunk.n, highest + 1))
+        X.has_canonical_format = True
+        return X
+
+
+def _check_type(type_: pa.DataType, name: str, where: str) -> None:
+    """Raise an error unless the type is a list of numbers, or of null, as lists without elements are."""
+    types = import_arrow().types
+    if not _is_list(type_):
+        raise DataError(f"{where}: column {name!r} holds {type_} values, expected lists.")
+    of, integers = type_.value_type, name == LISTS[0]
+    if not (types.is_integer(of) or types.is_null(of) or (types.is_floating(of) and not integers)):
+        expected = "integers" if integers else "numbers"
+        raise DataError(f"{where}: column {name!r} holds lists of {of}, expected lists of {expected}.")
+
+
+def _emptied(array: pa.Array, faults: Faults) -> pa.Array:
+    """Return an array of lists, empty in the rows at fault."""
+    pa = import_arrow()
+    kept = np.delete(np.arange(len(array)), list(faults))
+    sizes = np.zeros(len(array) + 1, np.int64)
+    sizes[1 + kept] = np.diff(as_numpy(array.offsets))[kept]
+    flat = array.take(numbers_to_arrow(kept)).flatten()
+    return pa.LargeListArray.from_arrays(numbers_to_arrow(np.cumsum(sizes)), flat)
+
+
+def _column_numbers(array: pa.Array) -> np.ndarray:
+    """Return column numbers as int32, -1 for those that are invalid."""
+    numbers = as_numpy(array)
+    if numbers.dtype != np.int32:
+        numbers = np.where((numbers < 0) | (numbers >= MAX_COLUMNS), -1, numbers).astype(np.int32)
+    return replace_nulls(array, numbers, -1)
+
+
+def _values(array: pa.Array) -> np.ndarray:
+    """Return values as float32 or float64, NaN where one is missing."""
+    values = as_numpy(array)
+    if values.dtype not in (np.float32, np.float64):
+        values = to_floats(values)
+    return replace_nulls(array, values, np.nan)

@@ -17,11 +17,16 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import TO_UTF8, quote_bytes
-from rosenblatt.data.tables.arrow_arrays import combine_chunks, import_arrow, numbers_to_arrow, strings_to_arrow
-from rosenblatt.data.tables.arrow_values import Reason, plain_text
-from rosenblatt.data.tables.column_names import first_repeated
-from rosenblatt.data.tables.reader import Records, TableChunk, TableReader
-from rosenblatt.parameters import IfAvailable, Setting, shorten
+from rosenblatt.data.tables.reader import Records, TableChunk, TableReader, first_repeated
+from rosenblatt.data.tables.values import (
+    Reason,
+    combine_chunks,
+    import_arrow,
+    numbers_to_arrow,
+    plain_text,
+    strings_to_arrow,
+)
+from rosenblatt.messages import IfAvailable, Setting, shorten
 
 if TYPE_CHECKING:
     import pyarrow as pa

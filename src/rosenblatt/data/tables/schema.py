@@ -3,31 +3,245 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
-from rosenblatt.data.row_source import OnlyDescribed, Preparation
-from rosenblatt.data.tables.arrow_arrays import import_arrow, is_number_type, is_unsupported_type, strings_to_arrow
-from rosenblatt.data.tables.arrow_values import parse_numbers, parse_strings, plain_text
-from rosenblatt.data.tables.column_kinds import PARSERS, UnclearColumn, infer_kind, numeric_columns, parser_of
-from rosenblatt.data.tables.column_names import join_names
-from rosenblatt.data.tables.date_orders import order_of
-from rosenblatt.data.tables.dropped import why_dropped
-from rosenblatt.data.tables.encoder import Encoder
-from rosenblatt.data.tables.id_columns import integers_like_ids, strings_like_ids
-from rosenblatt.data.tables.list_columns import LISTS, has_lists
-from rosenblatt.data.tables.questions import Questions, find_column
-from rosenblatt.data.tables.reader import TableChunk
-from rosenblatt.data.tables.separators import SEPARATED
-from rosenblatt.data.tables.table_options import TableOptions
-from rosenblatt.data.tables.targets import label_kind, regression_question
-from rosenblatt.parameters import ParameterError, Phrase, Setting
+from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS
+from rosenblatt.data.source import OnlyDescribed, Preparation, check_missing
+from rosenblatt.data.tables.column_kinds import (
+    PARSERS,
+    UnclearColumn,
+    infer_kind,
+    integers_like_ids,
+    label_kind,
+    numeric_columns,
+    parser_of,
+    regression_question,
+    strings_like_ids,
+)
+from rosenblatt.data.tables.encoder import LISTS, Encoder, has_lists
+from rosenblatt.data.tables.reader import TableChunk, join_names, suggestion
+from rosenblatt.data.tables.values import (
+    SEPARATED,
+    import_arrow,
+    is_number_type,
+    is_unsupported_type,
+    order_of,
+    parse_numbers,
+    parse_strings,
+    plain_text,
+    strings_to_arrow,
+)
+from rosenblatt.messages import (
+    IfAvailable,
+    ParameterError,
+    Phrase,
+    Setting,
+    check_choice,
+    check_integer,
+    shorten,
+    show_text,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# Questions about a table that only its owner can answer: all of them in one message.
+
+
+_MOST_NAMED = 20
+"""Unclear columns that are named one by one."""
+
+
+def find_column(column: str | int | None, order: list[str], use: str, file: str, header: bool | None) -> str | None:
+    """Return the name of a column that is given by its name or its number, for its ``use`` in a message."""
+    if column is None or (isinstance(column, str) and column in order):
+        return column
+    if isinstance(column, int) and -len(order) <= column < len(order):
+        return order[column]
+    shown = f"{column!r}{suggestion(column, order)}" if isinstance(column, str) else f"number {column}"
+    purpose = f" for the {use}" if use in ("target", "weight") else ""
+    hint: tuple[Phrase, ...] = ()
+    several = [part.strip() for part in column.split(",")] if isinstance(column, str) else []
+    if use in ("drop", "keep") and len(several) > 1 and set(several) <= set(order):
+        hint = ": name columns one by one, ", Setting(use, several), "."
+        raise ParameterError(f"{file} has no column {column!r}", *hint)
+    if header is not None:
+        what = "their names" if header else "data, not for their names"
+        hint = f" (its first line was taken for {what}: give ", Setting("header", not header), " if that is wrong)"
+    raise ParameterError(f"{file} has no column {shown}{purpose}: its columns are {join_names(order)}", *hint, ".")
+
+
+class Questions:
+    """The questions about a table, each as the pieces of a sentence without its full stop."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self.asked: list[tuple[Phrase, ...]] = []
+        self.no_target: ParameterError | None = None
+
+    def ask_target(self, order: list[str]) -> None:
+        """Ask which column is the label."""
+        unlabelled = IfAvailable("labels", "; or ", Setting("labels", False), " for rows without labels")
+        ways = Setting("target"), f", one of {join_names(order)}", unlabelled
+        self.no_target = ParameterError(f"which column of {self._file} is the label? Give ", *ways, ".")
+        self.asked.append(("which column is the label? Give ", *ways))
+
+    def ask_columns(self, unclear: dict[str, UnclearColumn], may_drop: bool = False) -> None:
+        """Ask what some columns are; whether those that are no numbers may be left out all at once."""
+        several = {name: column for name, column in unclear.items() if len(column.suggestions) > 1}
+        others = {name: column for name, column in unclear.items() if name not in several}
+        if others:
+            at_once = may_drop and not any(column.question for column in others.values())
+            drop_all = IfAvailable("unclear", "; ", Setting("unclear", "drop"), " leaves out all such columns")
+            self.asked.append((*_what_they_are(others), *((drop_all,) if at_once else ())))
+        for name, column in islice(several.items(), _MOST_NAMED):
+            settings = [Setting("kinds", {name: kind}) for kind in column.suggestions]
+            ways: list[Phrase] = [settings[0]]
+            for setting in settings[1:]:
+                ways += [" or ", setting]
+            self.asked.append((f"column {name!r} {column.clause}: give ", *ways))
+
+    def ask_missing(self, counts: dict[str, int], rows: int) -> None:
+        """Ask what to put where numbers are missing."""
+        some = ", ".join(f"{name!r} ({count:,})" for name, count in islice(counts.items(), _MOST_NAMED))
+        more = " and others" if len(counts) > _MOST_NAMED else ""
+        ways = Setting("missing", "zero"), " or ", Setting("missing", "mean"), " to fill them"
+        self.asked.append((f"values are missing in the first {rows:,} rows of {some}{more}: give ", *ways))
+
+    def error(self) -> ParameterError:
+        """Return one error with all questions."""
+        if self.no_target is not None and len(self.asked) == 1:
+            return self.no_target
+        first, *others = self.asked
+        pieces: list[Phrase] = [f"{self._file}: ", *first, "."]
+        for start, *rest in others:
+            pieces += [f" {str(start)[0].upper()}{str(start)[1:]}", *rest, "."]
+        return DataError(*pieces)
+
+
+def _what_they_are(unclear: dict[str, UnclearColumn]) -> tuple[Phrase, ...]:
+    if len(unclear) > _MOST_NAMED:
+        some = ", ".join(map(shorten, islice(unclear, _MOST_NAMED)))
+        what = f"it is unclear what {len(unclear):,} columns are ({some} and others)"
+        return f"{what}: leave out what is no feature by ", Setting("drop")
+    clauses = {
+        name: f"{column.clause} (write them as {column.rewrite})" if column.rewrite else column.clause
+        for name, column in unclear.items()
+    }
+    what = "; ".join(f"column {name!r} {clause}" for name, clause in clauses.items())
+    suggested = {name: column.suggestions[0] for name, column in unclear.items() if column.suggestions}
+    hint: tuple[Phrase, ...] = (", or give ", Setting("kinds", suggested)) if suggested else ()
+    words = sorted({word for column in unclear.values() for word in column.words})
+    if words:
+        missing = Setting("missing_values", words), " if that stands for a missing value"
+        hint += (IfAvailable("missing_values", ", or ", *missing),)
+    return f"{what}: leave out what is no feature by ", Setting("drop", list(unclear)), *hint
+
+
+# What is said of the columns that were left out.
+
+
+_MOST_EXCLUDED_NAMED = 8
+"""Columns that are named with a reason."""
+UNUSABLE = "and cannot be used as a feature"
+"""How the reason ends where a column cannot be kept either."""
+_REWRITE = "write them as"
+"""What the reason says where a column could be kept if its values were written otherwise."""
+
+
+def dropped_phrases(dropped: Mapping[str, str]) -> tuple[Phrase, ...]:
+    """Return a sentence about the columns that were left out, of ``stream.dropped``, and how to keep one.
+
+    Examples
+    --------
+    >>> from rosenblatt.messages import ParameterError
+    >>> left_out = {"PassengerId": "counts the rows: 1, 2, 3, ...", "Booked": "holds dates, such as '1912-08-05'"}
+    >>> print(ParameterError(*dropped_phrases(left_out)))
+    left out: PassengerId (counts the rows: 1, 2, 3, ...), Booked (holds dates, such as '1912-08-05');
+    keep=['Booked'] uses that column.
+    """
+    if not dropped:
+        return ()
+    named = [f"{show_text(name)} ({reason})" for name, reason in islice(dropped.items(), _MOST_EXCLUDED_NAMED)]
+    more = len(dropped) - len(named)
+    others = f" and {more:,} more" if more else ""
+    sentence = f"left out: {', '.join(named)}{others}"
+    usable = [name for name, reason in dropped.items() if is_usable(reason)]
+    if not usable:
+        return (f"{sentence}.",)
+    return f"{sentence}; ", Setting("keep", usable[-1:]), " uses it." if len(dropped) == 1 else " uses that column."
+
+
+def is_usable(reason: str | None) -> bool:
+    """Return whether a column that was left out for a reason could be kept; False if it was not left out."""
+    return reason is not None and not reason.endswith(UNUSABLE) and _REWRITE not in reason
+
+
+def why_dropped(column: UnclearColumn) -> str:
+    """Return why an unclear column is left out, and what can be done about it where it cannot be kept as it is.
+
+    Examples
+    --------
+    >>> why_dropped(UnclearColumn("holds lists"))
+    'holds lists, and cannot be used as a feature'
+    """
+    if column.rewrite:
+        return f"{column.clause}: {_REWRITE} {column.rewrite}"
+    return column.clause if column.best else f"{column.clause}, {UNUSABLE}"
+
+
+# The options for the columns of a table, checked.
+
+
+@dataclass
+class TableOptions:
+    """The options for the columns of a table, checked. ``data.open`` documents them."""
+
+    target: str | int | None = None
+    labels: bool = True
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    kinds: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    categories: str = "onehot"
+    bits: int = 18
+    ngrams: int = 1
+    missing: str = "error"
+    missing_values: Sequence[str] = ()
+    weight: str | int | None = None
+    unclear: str = "error"
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "drop", "keep", "missing_values"):
+            if isinstance(value := getattr(self, name), str):
+                hint = "give ", Setting(name, [value]), "."
+                raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
+        check_choice("categories", self.categories, ("onehot", "hash"))
+        check_missing(self.missing)
+        check_integer("bits", self.bits, 1, most=MOST_BITS)
+        check_integer("ngrams", self.ngrams, 1, most=MOST_NGRAMS)
+        both = [name for name in self.keep if name in self.drop]
+        if both:
+            what = f" name the column {both[0]!r}: a column is kept or left out."
+            raise ParameterError(Setting("keep"), " and ", Setting("drop"), " both", what)
+        for name, kind in self.kinds.items():
+            if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
+                allowed = f" of {name!r} must be one of {join_names(KINDS)}", IfAvailable("columns", ", or categories")
+                raise ParameterError(Setting("kinds"), *allowed, f", got {shorten(kind)}.")
+        self.missing_values = tuple(map(str, self.missing_values))
+
+    @property
+    def named_columns(self) -> list[str]:
+        """The columns that options name, but for target and weight."""
+        return [*self.drop, *self.keep, *(self.columns or ()), *self.kinds]
+
 
 _KEPT_FIRST = ("number", "text", "date", "category")
 """Which of the columns that would be left out are used after all if there is no other."""

@@ -10,23 +10,17 @@ import numpy as np
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.row_source import VERSION, Facts, OnlyDescribed, OpenRequest, Preparation, RowSource
+from rosenblatt.data.source import VERSION, Facts, OnlyDescribed, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
-from rosenblatt.data.tables.arrow_values import Reason
-from rosenblatt.data.tables.column_names import join_names
-from rosenblatt.data.tables.delimited import DelimitedReader
-from rosenblatt.data.tables.description import describe_columns
-from rosenblatt.data.tables.dialects import Expected
-from rosenblatt.data.tables.encoded_rows import EncodedRows
-from rosenblatt.data.tables.encoder import Encoder
-from rosenblatt.data.tables.header_row import NAMES_FIRST, header_notes, looks_like_names
+from rosenblatt.data.tables.column_kinds import unlabelled_question
+from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, Expected, header_notes, looks_like_names
+from rosenblatt.data.tables.describe import describe_columns
+from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.json_lines import JsonReader
-from rosenblatt.data.tables.list_columns import ListEncoder
-from rosenblatt.data.tables.reader import ColumnLayout, TableReader
-from rosenblatt.data.tables.schema import Schema, infer_schema
-from rosenblatt.data.tables.table_options import TableOptions
-from rosenblatt.data.tables.targets import unlabelled_question
-from rosenblatt.parameters import Phrase
+from rosenblatt.data.tables.reader import ColumnLayout, TableReader, join_names
+from rosenblatt.data.tables.schema import Schema, TableOptions, infer_schema
+from rosenblatt.data.tables.values import Reason
+from rosenblatt.messages import Phrase
 from rosenblatt.tables import Table
 
 DIALECT = ("header", "delimiter", "quote")

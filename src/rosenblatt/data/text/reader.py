@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.lines import LineSource, TextChunk, quote_bytes
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.row_source import Facts, RowSource, fit_columns
-from rosenblatt.kernels.parsing.list_columns import MAX_COLUMNS
+from rosenblatt.data.source import Facts, RowSource, fit_columns
+from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
 from rosenblatt.kernels.parsing.svmlight import BAD_VALUE, DONE, NEED_SPACE, NEED_VALUES, PROGRESS, TOO_LARGE
-from rosenblatt.parameters import Phrase, check_integer
+from rosenblatt.messages import Phrase, check_integer
 
 _NUMBER = re.compile(rb"[+-]?\d*\.?\d*(?:[eE][+-]?\d+)?")
 _WORD = re.compile(rb"[^ \t\r\n]{0,80}")

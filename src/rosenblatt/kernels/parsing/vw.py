@@ -12,8 +12,17 @@ import math
 import numpy as np
 
 from rosenblatt.kernels.compiler import at, inline, kernel, plain
-from rosenblatt.kernels.parsing.byte_words import address_of, byte, leading_digits, number_of, word
-from rosenblatt.kernels.parsing.numbers import MALFORMED, UNDECIDED, any_number, number
+from rosenblatt.kernels.parsing.bytes import (
+    MALFORMED,
+    UNDECIDED,
+    address_of,
+    any_number,
+    byte,
+    leading_digits,
+    number,
+    number_of,
+    word,
+)
 from rosenblatt.kernels.parsing.svmlight import (
     BAD_LABEL,
     BAD_VALUE,

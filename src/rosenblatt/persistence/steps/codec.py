@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.parameters import IfAvailable, ParameterError, Setting, shorten
-from rosenblatt.storage.array_fields import StrictArrays
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.messages import IfAvailable, ParameterError, Setting, shorten
+from rosenblatt.storage.schema import StrictArrays, StrictFields
 
 Plain = dict[str, Any]
 
@@ -47,7 +46,7 @@ class Claims:
     >>> claims.add(600)
     >>> claims.add(600)
     Traceback (most recent call last):
-    rosenblatt.parameters.ParameterError: its steps have too many columns ... allow them by max_features=1200.
+    rosenblatt.messages.ParameterError: its steps have too many columns ... allow them by max_features=1200.
     """
 
     most: int

@@ -24,7 +24,7 @@ from rosenblatt.persistence.steps.codec import (
     step_width,
 )
 from rosenblatt.persistence.steps.selections import selected_indices, selection_from_plain, selection_to_plain
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.schema import StrictFields
 
 WORDS = ("drop", "passthrough")
 PIPELINE = {"memory": fixed(None), "verbose": flag(False), "transform_input": fixed(None)}

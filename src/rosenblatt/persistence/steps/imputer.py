@@ -24,7 +24,7 @@ from rosenblatt.persistence.steps.codec import (
     values_from_plain,
     values_to_plain,
 )
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.schema import StrictFields
 
 _VALUE = "a string, a number, NaN or None"
 _PARAMETERS = {

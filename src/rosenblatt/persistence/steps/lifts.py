@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.features.combinations import Combinations, n_combinations
-from rosenblatt.features.lifts import SphereLift
+from rosenblatt.features import Combinations, SphereLift, n_combinations
 from rosenblatt.persistence.steps.codec import (
     Codec,
     Parameter,
@@ -17,7 +16,7 @@ from rosenblatt.persistence.steps.codec import (
     parameters_from_plain,
     parameters_to_plain,
 )
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.schema import StrictFields
 
 _MOST_DEGREE = 64
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import OneHotEncoder
 
-from rosenblatt.parameters import shorten
+from rosenblatt.messages import shorten
 from rosenblatt.persistence.steps.codec import (
     Codec,
     Parameter,
@@ -27,7 +27,7 @@ from rosenblatt.persistence.steps.codec import (
     values_from_plain,
     values_to_plain,
 )
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.schema import StrictFields
 
 _DROPS = ("first", "if_binary")
 _DTYPES = ("float64", "float32", "int64", "int32", "int8", "uint8", "bool")

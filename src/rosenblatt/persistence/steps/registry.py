@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.parameters import shorten
+from rosenblatt.messages import shorten
 from rosenblatt.persistence.steps import composites, imputer, lifts, one_hot, scalers
 from rosenblatt.persistence.steps.codec import CODECS, StepReader, StepWriter
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.schema import StrictFields
 
 for _module in (scalers, imputer, one_hot, composites, lifts):
     CODECS.update({codec.kind.__name__: codec for codec in _module.CODECS})

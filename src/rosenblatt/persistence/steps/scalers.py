@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from rosenblatt.features.scaling import ExactScaler
+from rosenblatt.features import ExactScaler
 from rosenblatt.persistence.steps.codec import (
     Codec,
     Plain,
@@ -19,7 +19,7 @@ from rosenblatt.persistence.steps.codec import (
     parameters_from_plain,
     parameters_to_plain,
 )
-from rosenblatt.storage.json_fields import StrictFields
+from rosenblatt.storage.schema import StrictFields
 
 _STANDARD = {"copy": flag(True), "with_mean": flag(True), "with_std": flag(True)}
 _MAXABS = {"copy": flag(True), "clip": flag(False)}

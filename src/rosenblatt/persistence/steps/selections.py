@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.parameters import shorten
+from rosenblatt.messages import shorten
 
 
 def selection_to_plain(columns: Any) -> Any:

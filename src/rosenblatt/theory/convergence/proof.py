@@ -9,23 +9,41 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.evenly import evenly_chosen
-from rosenblatt.parameters import check_integer
-from rosenblatt.plurals import count_of
-from rosenblatt.small_pictures import described
+from rosenblatt.html import BLUE, GREEN, RED, Curve, chart, described
+from rosenblatt.messages import check_integer, count_of, evenly_chosen
 from rosenblatt.tables import Table
-from rosenblatt.theory.claims import margin_of
-from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
-from rosenblatt.theory.convergence.inequalities import Update, inequalities, rounding
-from rosenblatt.theory.convergence.squeeze_picture import draw_squeeze
+from rosenblatt.theory.certificates import margin_of
+from rosenblatt.theory.convergence.bounds import Update, inequalities, novikoff, rounding, squared_radius
 from rosenblatt.theory.convergence.trace import follow, run_options
-from rosenblatt.theory.exact import squared_length
-from rosenblatt.theory.floats import round_root
-from rosenblatt.theory.given_numbers import unrounded
-from rosenblatt.theory.inputs import Floats, MatrixLike, check_labels, two_classes
-from rosenblatt.theory.margins import dataset_margin
+from rosenblatt.theory.exact import round_root, squared_length
+from rosenblatt.theory.inputs import Floats, MatrixLike, bound_text, check_labels, two_classes, unrounded
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.words import bound_text
+from rosenblatt.theory.separability import dataset_margin
+
+# The squeeze of a convergence proof as a small picture, for notebooks; ``plots.plot_proof`` shows more.
+
+
+EVEN_UP_TO = 5
+"""A bound of up to so many times the updates fits on even scales; beyond, they are logarithmic."""
+
+
+def draw_squeeze(proof: Proof) -> str:
+    """Draw k gamma <= w*.w <= |w| <= sqrt(k) R over the updates k, up to where the two bounds meet."""
+    log = proof.bound > EVEN_UP_TO * proof.updates
+    k = np.geomspace(1.0, proof.bound, 40) if log else np.linspace(0.0, proof.bound, 40)
+    curves = [
+        Curve(k, np.sqrt(k) * proof.R, "√k·R: |w| is at most this", RED, "6 3"),
+        Curve(proof.k, proof.norm, "|w|", BLUE),
+        Curve(proof.k, proof.projection, "w*·w", GREEN),
+        Curve(k, k * proof.gamma, "k·γ: w*·w is at least this", RED, "2 3"),
+    ]
+    end = bound_text(proof.bound)
+    words = (
+        f"The squeeze k·γ ≤ w*·w ≤ |w| ≤ √k·R over {count_of(proof.updates, 'update')}: "
+        f"the two bounds meet at (R/γ)² = {end}."
+    )
+    return chart(curves, words, "update k", log, (proof.bound, math.sqrt(proof.bound) * proof.R, f"(R/γ)² = {end}"))
+
 
 _PRINTED = ("k", "row", "y·a", "rise", "|z|²", "w*·w", "k·γ", "|w|²", "k·R²", "cosine", "√k·γ/R", "α", "α₀−k·R²")
 _OUT_OF_RANGE = "the rows are too long, or the margin is too small, to be compared in floats: scale the features."

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.evenly import evenly_chosen
-from rosenblatt.parameters import check_integer
-from rosenblatt.plurals import count_of
+from rosenblatt.html import MOST_ROWS, described
+from rosenblatt.messages import check_integer, count_of, evenly_chosen
 from rosenblatt.rounding import TINY
-from rosenblatt.small_pictures import MOST_ROWS, described
 from rosenblatt.tables import Table
-from rosenblatt.theory.convergence.inequalities import rounding
-from rosenblatt.theory.floats import rounded_product
+from rosenblatt.theory.convergence.bounds import rounding
+from rosenblatt.theory.exact import rounded_product
 from rosenblatt.theory.inputs import (
     Floats,
     Matrix,
@@ -26,15 +24,15 @@ from rosenblatt.theory.inputs import (
     check_labels,
     check_rows,
     dense_rows,
+    number_text,
     two_classes,
+    vector_text,
 )
-from rosenblatt.theory.words import number_text, vector_text
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.report import draw_mistakes
-from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.starts import new_state
+from rosenblatt.training.run import TrainingRun, new_state
 
 _CHUNK = 1 << 20  # numbers in the weight vectors that are made together
 

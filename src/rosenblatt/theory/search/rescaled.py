@@ -26,17 +26,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrcon, dtrtri
 
-from rosenblatt.parameters import check_integer
-from rosenblatt.plurals import count_of
+from rosenblatt.messages import check_integer, count_of
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, check_matrix, dense_rows, squared_lengths
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.search.cones import balanced
+from rosenblatt.theory.search.gordan import balanced
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.outcome import Outcome
-from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.starts import new_state
+from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.state import Outcome
 
 STRETCH = 10.0
 WORST_CONDITION = 1e12

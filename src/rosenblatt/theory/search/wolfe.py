@@ -14,15 +14,109 @@ all rows only when that is nearly done.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.wolfe import AT_ZERO, PAUSED, STATE, nearest_steps
-from rosenblatt.theory.inputs import Floats, spread
-from rosenblatt.theory.search.hulls import Hull
+from rosenblatt.rounding import HALF_ULP, TINY
+from rosenblatt.theory.exact import near_floats, proportional_integers
+from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows, entries, longest_row, safe, spread
+
+# The convex hulls whose nearest point to the origin is the margin, for the three definitions of a margin.
+#
+# Each row stands for z = y x, or z = y (x, 1) where the bias is a weight like any other. The margin is the distance
+# from the origin to the hull of
+#
+# - all rows z: homogeneous without the 1, augmented with it;
+# - the means (z_i + z_j) / 2 of one row of each class: geometric. These are the halved differences of the two
+#   classes, so their hull lies at half the distance of the two class hulls, and the bias is free.
+
+
+ROUNDED = 2.0**-50  # a product of rows is off by about this share
+
+
+class Hull:
+    """The hull of one kind, for the solver: floats, scaled by a power of two where squares would overflow or vanish.
+
+    ``constant`` is what stands for the 1 in z = y (x, 1); 0 means that there is no such coordinate.
+    """
+
+    def __init__(self, X: Matrix, signs: Signs, kind: str, constant: float = 1.0) -> None:
+        constant = constant if kind == "augmented" else 0.0
+        self.X, exponent = safe(X, constant)
+        self.signs = signs
+        self.constant = math.ldexp(constant, -exponent)
+        self.size = X.shape[1] + (kind == "augmented")
+        both = kind == "geometric"
+        self.groups = [np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)] if both else [np.arange(len(signs))]
+        self.radius = math.hypot(longest_row(self.X), self.constant) or 1.0
+        self.noise = 1e-15  # lengths below this share of the radius are rounding
+
+    def scores(self, u: Floats) -> Floats:
+        """Return ``z . u`` for all rows."""
+        d = self.X.shape[1]
+        s = self.X @ u[:d]
+        if self.constant:
+            s += self.constant * u[d]
+        s *= self.signs
+        return s
+
+    def rows(self, which: NDArray[np.intp]) -> Floats:
+        """Return some rows z as a dense matrix."""
+        Z = np.zeros((len(which), self.size))
+        Z[:, : self.X.shape[1]] = dense_rows(self.X, which)
+        if self.constant:
+            Z[:, -1] = self.constant
+        Z *= self.signs[which][:, None]
+        return Z
+
+    def narrowed(self, which: NDArray[np.intp]) -> Hull:
+        """Return the hull of points with the same products as these rows, in no more dimensions than there are rows."""
+        part = self.X[which]
+        G = part @ part.T
+        G = (G.toarray() if sp.issparse(G) else G) + self.constant**2
+        largest = float(np.max(G.diagonal())) or 1.0
+        extra = ROUNDED * largest  # so that rounding does not make a length negative
+        while True:
+            try:
+                points = np.linalg.cholesky(G + extra * np.eye(len(G)))
+                break
+            except np.linalg.LinAlgError:
+                extra *= 8.0
+        few = Hull(points, self.signs[which], "geometric" if len(self.groups) == 2 else "homogeneous")
+        few.noise = 3.0 * math.sqrt(extra / largest)
+        return few
+
+    def combine(self, shares: Floats) -> Floats:
+        """Return the sum of all rows z times ``shares``."""
+        signed = self.signs * shares
+        return np.append(self.X.T @ signed, self.constant * signed.sum())[: self.size]
+
+    def middle(self) -> Floats:
+        """Return the mean of all vertices."""
+        shares = np.empty(len(self.signs))
+        for group in self.groups:
+            shares[group] = 1.0 / (len(group) * len(self.groups))
+        return self.combine(shares)
+
+    def lowest(self, s: Floats) -> float:
+        """Return the least score of a vertex, where ``s`` are the scores of all rows."""
+        return sum(float(np.min(s[group])) for group in self.groups) / len(self.groups)
+
+    def lowest_rows(self, s: Floats, count: int) -> NDArray[np.intp]:
+        """Return the ``count`` rows of least score of each group, or all."""
+        parts = []
+        for group in self.groups:
+            few = min(count, len(group)) - 1
+            parts.append(group[np.argpartition(s[group], few)[: few + 1]])
+        return np.concatenate(parts)
+
 
 ENOUGH = 1e-3  # all rows are looked at for the first time when the working set's own bracket is closed to this share
 PATIENCE = 300  # the most steps without a shorter mean
@@ -182,3 +276,163 @@ class _Working:
         ends = np.zeros((len(which), 2))
         ends[np.arange(len(which)), group] = self.hull.radius
         return np.hstack([self.hull.rows(which), ends]), group
+
+
+# Wolfe's algorithm in exact arithmetic, to decide what floating point leaves open.
+#
+# Rows are taken as integers in a common unit, so nothing is rounded and every step is a fact about the numbers as
+# stored. The search starts from the corral that floating point ended with, so it is short, and it always ends: each
+# corral gives a strictly shorter mean. Either some corral holds the origin, and its weights prove that nothing
+# separates (Gordan), or its mean is a separator.
+
+
+MOST_WORK = 1 << 28  # what a search may cost, in products of words: a minute or two
+
+BLOCK = 1 << 20
+
+
+class ExactRows(Protocol):
+    """Rows of integers, which floats are near to."""
+
+    width: int  # the number of columns
+
+    @property
+    def bits(self) -> int:
+        """The most bits of a number."""
+
+    def __getitem__(self, i: int) -> list[int]:
+        """Return row i."""
+
+    def near(self, v: Floats) -> tuple[Floats, Floats]:
+        """Return ``z . v`` for every row, in some common unit, and how far each may be off."""
+
+
+class IntegerRows:
+    """The rows z = y (x, 1), or z = y x without a bias, as integers in the largest unit that allows it."""
+
+    def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
+        self.X, self.signs, self.bias = X, signs, bias
+        self.low, self.high = _places(entries(X).reshape(-1))
+        if bias:
+            self.low, self.high = min(self.low, 0), max(self.high, 1)
+        self.width, self.bits = X.shape[1] + bias, max(1, self.high - self.low)
+        self._known: dict[int, list[int]] = {}
+
+    def __getitem__(self, i: int) -> list[int]:
+        if i not in self._known:
+            x = self.X[[i]].toarray()[0] if sp.issparse(self.X) else self.X[i]
+            sign = int(self.signs[i])
+            row = [sign * _in_units(value, self.low) for value in x.tolist()]
+            self._known[i] = [*row, sign << -self.low] if self.bias else row
+        return self._known[i]
+
+    def near(self, v: Floats) -> tuple[Floats, Floats]:
+        """Return ``z . v`` for every row, and how far each may be off."""
+        d = self.X.shape[1]
+        s = self.X @ v[:d]
+        spread = abs(self.X) @ (np.abs(v[:d]) + TINY)  # so that what vanished in v counts too
+        if self.bias:
+            s, spread = s + v[d], spread + abs(v[d])
+        return self.signs * s, 1.01 * ((d + 6) * HALF_ULP * spread + 2.0**-1000)
+
+
+def exact_search(
+    rows: ExactRows,
+    start: Iterable[int],
+    most_work: float = MOST_WORK,
+    watch: Callable[[int, float], bool | None] | None = None,
+) -> tuple[list[int], None] | tuple[list[int], list[int]] | None:
+    """Return ``(v, None)`` with v . z > 0 for all rows z, or ``(numbers, weights)`` of rows that add up to zero.
+
+    All numbers are integers, and the rows that add up to zero are affinely independent, so at most one more than there
+    are columns. ``start`` are rows to begin with. None where it would be too much work. ``watch`` is called before
+    each step with the number of rows in use and the share of the allowed work that is done; True ends the search.
+    """
+    keys = list(dict.fromkeys(int(i) for i in start)) or [0]
+    shares = [Fraction(1, len(keys))] * len(keys)
+    work = 0
+    while True:
+        if watch and watch(len(keys), work / most_work):
+            return None
+        work += len(keys) ** 4 * rows.bits // 64  # the numbers grow with the points
+        if work > most_work:
+            return None
+        target = _nearest([rows[i] for i in keys])
+        if target is None:  # affinely dependent: the last is not needed
+            keys, shares = keys[:-1], [Fraction(1, len(keys) - 1)] * (len(keys) - 1)
+        elif min(target) <= 0:
+            keys, shares = _toward(keys, shares, target)
+        else:
+            whole = proportional_integers(target)
+            v = [sum(share * rows[i][j] for share, i in zip(whole, keys, strict=True)) for j in range(rows.width)]
+            if not any(v):
+                return keys, whole
+            i, score = _lowest(rows, v)
+            if score > 0:
+                return v, None
+            keys, shares = [*keys, i], [*target, Fraction(0)]
+
+
+def _toward(keys: list[int], shares: list[Fraction], target: list[Fraction]) -> tuple[list[int], list[Fraction]]:
+    """Move from ``shares`` toward ``target`` until the first weight is gone, and drop what has none."""
+    way = min(s / (s - t) if s else s for s, t in zip(shares, target, strict=True) if t <= 0)
+    shares = [(1 - way) * s + way * t for s, t in zip(shares, target, strict=True)]
+    kept = [k for k, share in enumerate(shares) if share > 0]
+    return [keys[k] for k in kept], [shares[k] for k in kept]
+
+
+def _nearest(points: list[list[int]]) -> list[Fraction] | None:
+    """Return the weights of the affine hull's point nearest to the origin; None where the points are dependent.
+
+    They are in proportion to the solution of (P P' + 1 1') a = 1, which is found by Bareiss's elimination: only
+    integers, and every division is exact. The matrix is positive definite, so no pivot is zero unless the
+    points are affinely dependent.
+    """
+    P = np.array(points, dtype=object).reshape(len(points), -1)
+    size = len(points)
+    M = np.empty((size, size + 1), dtype=object)
+    M[:, :size] = P @ P.T + 1
+    M[:, size] = 1
+    previous = 1
+    for k in range(size):
+        pivot = M[k, k]
+        if pivot == 0:
+            return None
+        M[k + 1 :, k + 1 :] = (
+            M[k + 1 :, k + 1 :] * pivot - np.multiply.outer(M[k + 1 :, k], M[k, k + 1 :])
+        ) // previous
+        previous = pivot
+    a = [0] * size  # the solution times the determinant
+    for i in range(size - 1, -1, -1):
+        rest = M[i, size] * previous - sum(M[i, j] * a[j] for j in range(i + 1, size))
+        a[i] = rest // M[i, i]
+    total = sum(a)
+    return [Fraction(value, total) for value in a]
+
+
+def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
+    """Return the row of least score v . z and that score: floats leave few rows in doubt, which are done exactly."""
+    with np.errstate(all="ignore"):
+        s, error = rows.near(np.array(near_floats(v)))
+        in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))
+    score, i = min((sum(a * b for a, b in zip(v, rows[i], strict=True)), i) for i in in_doubt.tolist())
+    return i, score
+
+
+def _places(values: Floats) -> tuple[int, int]:
+    """Return the place of the lowest bit that is set in any of the numbers, and of the one above the highest."""
+    low, high = 10_000, -10_000
+    for start in range(0, len(values), BLOCK):
+        block = values[start : start + BLOCK]
+        parts, exponents = np.frexp(block[block != 0])
+        mantissas = np.abs(parts * 2.0**53).astype(np.int64)
+        lowest = np.frexp((mantissas & -mantissas).astype(np.float64))[1] - 1
+        low = min(low, int(np.min(exponents - 53 + lowest, initial=low)))
+        high = max(high, int(np.max(exponents, initial=high)))
+    return (low, high) if low < high else (0, 1)
+
+
+def _in_units(value: float, place: int) -> int:
+    """Return ``value / 2**place``, an integer."""
+    above, below = value.as_integer_ratio()
+    return (above << -place) // below if place < 0 else above // (below << place)

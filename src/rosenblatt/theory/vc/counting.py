@@ -5,11 +5,21 @@ from __future__ import annotations
 from functools import partial
 from math import comb
 
-from rosenblatt.parameters import check_integer
+from rosenblatt.messages import check_integer
 from rosenblatt.progress import Progress
 from rosenblatt.tables import Table
-from rosenblatt.theory.vc.families import check_family, cut, known_vc_dimension, shapes_text
-from rosenblatt.theory.vc.points import Integers, Note, PointsLike, ignore, read_points, to_integers
+from rosenblatt.theory.vc.families import (
+    Integers,
+    Note,
+    PointsLike,
+    check_family,
+    cut,
+    ignore,
+    known_vc_dimension,
+    read_points,
+    shapes_text,
+    to_integers,
+)
 
 
 def dichotomies(points: PointsLike, family: str, k: int | None = None, verbose: int = 0) -> frozenset[frozenset[int]]:

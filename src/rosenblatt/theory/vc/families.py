@@ -2,11 +2,337 @@
 
 from __future__ import annotations
 
-from rosenblatt.parameters import check_choice, check_integer
-from rosenblatt.plurals import count_of
-from rosenblatt.theory.vc.arrangements import balls, halfspaces
-from rosenblatt.theory.vc.points import Integers, Note, ignore
-from rosenblatt.theory.vc.shapes import boxes, polygons
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import cmp_to_key
+from itertools import combinations, islice
+from math import comb, factorial, gcd, lcm, prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rosenblatt.messages import check_choice, check_integer, count_of, shorten
+from rosenblatt.theory.exact import eliminated
+from rosenblatt.theory.inputs import exact_objects, to_fraction
+
+# Points as exact numbers: fractions as given, integers to compute with.
+
+
+PointsLike: TypeAlias = ArrayLike | Sequence[Sequence[float | Fraction]]  # as users pass them
+Fractions: TypeAlias = list[tuple[Fraction, ...]]
+Integers: TypeAlias = list[tuple[int, ...]]
+Note: TypeAlias = Callable[[float], None]  # told the share of the work that is done
+
+
+def ignore(share: float) -> None:
+    """Do nothing: the `Note` of work that is not shown."""
+
+
+def read_points(points: PointsLike) -> Fractions:
+    """Return the points as rows of fractions, each equal to the number given.
+
+    >>> read_points([[1, 0.5]])
+    [(Fraction(1, 1), Fraction(1, 2))]
+    """
+    array = exact_objects(points, "points")
+    if array.ndim != 2:
+        raise ValueError(
+            f"points must be a table of numbers, one row for each point, got {shorten(points)}: "
+            "give rows of equal length, such as [[0, 0], [1, 2]]."
+        )
+    if 0 in array.shape:
+        raise ValueError(
+            f"points must hold at least one point with at least one coordinate, got the shape {array.shape}: "
+            "give rows such as [[0, 0], [1, 2]]."
+        )
+    return [tuple(to_fraction(value, "points") for value in row) for row in array.tolist()]
+
+
+def to_integers(rows: Fractions) -> Integers:
+    """Return the points scaled by their common denominator and moved so that every coordinate starts at 0.
+
+    Every family keeps its shapes under both, so the subsets cut are the same.
+
+    >>> to_integers(read_points([[1000, 0.5], [1001, 0.25]]))
+    [(0, 1), (4, 0)]
+    """
+    scale = lcm(*(value.denominator for row in rows for value in row))
+    whole = [[int(value * scale) for value in row] for row in rows]
+    least = [min(column) for column in zip(*whole, strict=True)]
+    return [tuple(value - low for value, low in zip(row, least, strict=True)) for row in whole]
+
+
+# Halfspaces and balls: both are the cells of an arrangement of hyperplanes through the origin.
+#
+# A halfspace ``{x : a . x + b > 0}`` is a vector ``u = (a, b)``, and the point x is in it where ``(x, 1) . u > 0``. So
+# the subsets cut are the sign patterns of ``V u`` over all u, with the rows (x, 1) in V: each u lies in a cell of the
+# arrangement of the hyperplanes ``v . u = 0``, and the pattern names the cell. A ball becomes a halfspace when x is
+# lifted to (x, |x|^2) (Har-Peled 30.2).
+#
+# Subsets are bit masks here: bit i stands for row i.
+
+
+Matrix: TypeAlias = NDArray[Any]  # int64 where nothing can overflow, else Python integers
+
+BLOCK = 1 << 14  # hyperplanes looked at together
+
+
+def halfspaces(rows: Integers, note: Note = ignore) -> set[int]:
+    """Return the subsets of these distinct points that a halfspace cuts, as bit masks.
+
+    >>> len(halfspaces([(0, 0), (0, 1), (1, 0), (1, 1)]))
+    14
+    """
+    return cells([(*row, 1) for row in rows], note)
+
+
+def balls(rows: Integers, note: Note = ignore) -> set[int]:
+    """Return the subsets of these distinct points that a ball cuts, as bit masks.
+
+    The pattern is the sign of ``c |x|^2 + a . x + b``, positive outside. It is a ball for c > 0, the outside of one for
+    c < 0 and a halfspace for c = 0, so the vector (0, 1, 0), whose sign is that of c, must be outside too.
+
+    >>> len(balls([(0, 0), (0, 1), (1, 0), (1, 1)]))
+    14
+    """
+    d, n = len(rows[0]), len(rows)
+    lifted = [(*row, sum(value * value for value in row), 1) for row in rows]
+    everything = (1 << n) - 1
+    return {everything & ~mask for mask in cells([*lifted, (0,) * d + (1, 0)], note) if mask >> n}
+
+
+def cells(vectors: Iterable[Iterable[int]], note: Note = ignore) -> set[int]:
+    """Return every sign pattern of ``V u`` without a zero; bit i is set where ``v_i . u > 0``.
+
+    The vectors are not zero and no two are parallel. Every cell touches a ray, a line in which r - 1 independent
+    hyperplanes meet (r is the rank). So take every r - 1 vectors, and the u perpendicular to them: off the
+    hyperplanes through u its neighbours have the signs of u, and on them any pattern that those vectors have among
+    themselves. In general position that is every pattern of r - 1 signs; else the vectors of rank r - 1 are
+    asked the same question. Signs are exact: numpy's integers where no determinant can reach 2^63, else Python's.
+    ``note`` is told which share of the choices is done.
+    """
+    V = _columns_of_full_rank([list(vector) for vector in vectors])
+    n, r = V.shape
+    everything = (1 << n) - 1
+    found: set[int] = set()
+    crowded: set[int] = set()
+    done, every = 0, comb(n, r - 1)
+    for chosen in _choices(n, r - 1):
+        new = len(chosen)
+        N = _perpendicular(V[chosen])
+        independent = (N != 0).any(axis=1)
+        chosen, N = chosen[independent], N[independent]
+        D = N @ V.T
+        above, on = D > 0, D == 0
+        simple = on.sum(axis=1) == r - 1
+
+        signs, at, lines = above[simple], chosen[simple], np.arange(simple.sum())[:, None]
+        for labels in range(1 << (r - 1)):
+            signs[lines, at] = [bool(labels >> j & 1) for j in range(r - 1)]
+            found.update(_masks(signs))
+            note((done + new * (labels + 1) / (1 << (r - 1))) / every)
+
+        for up, zero in zip(_masks(above[~simple]), _masks(on[~simple]), strict=True):
+            if zero not in crowded:  # each hyperplane once, however many choices span it
+                crowded.add(zero)
+                inside = [i for i in range(n) if zero >> i & 1]
+                for pattern in cells(V[inside].tolist()):
+                    found.add(up | sum(1 << i for j, i in enumerate(inside) if pattern >> j & 1))
+        done += new
+        note(done / every)
+    return found | {everything & ~mask for mask in found}  # -u gives the opposite signs
+
+
+def _columns_of_full_rank(rows: list[list[int]]) -> Matrix:
+    """Return the rows cut down to as many columns as their rank; no sign pattern of ``V u`` is lost or gained."""
+    _, pivots = eliminated(rows)
+    kept = [[row[column] for column in pivots] for row in rows]
+    # Everything computed is a minor of at most r rows, or a part of its sum.
+    largest = factorial(len(pivots)) * prod(max(1, *map(abs, column)) for column in zip(*kept, strict=True))
+    return np.array(kept, dtype=np.int64 if largest < 2**63 else object)
+
+
+def _choices(n: int, size: int) -> Iterator[NDArray[np.intp]]:
+    """Yield every choice of ``size`` of n rows, in blocks."""
+    every = combinations(range(n), size)
+    while block := list(islice(every, BLOCK)):
+        yield np.array(block, dtype=np.intp).reshape(len(block), size)
+
+
+def _perpendicular(A: Matrix) -> Matrix:
+    """Return for each stack of r - 1 rows in R^r the vector of their minors, perpendicular to all; 0 if dependent."""
+    m, size, r = A.shape
+    minors: dict[tuple[int, ...], Matrix] = {(): np.ones(m, dtype=A.dtype)}
+    for k in range(size):  # minors of the first k + 1 rows, from those of the first k
+        minors = {
+            columns: sum((-1) ** j * A[:, k, c] * minors[columns[:j] + columns[j + 1 :]] for j, c in enumerate(columns))
+            for columns in combinations(range(r), k + 1)
+        }
+    return np.stack([(-1) ** c * minors[tuple(range(c)) + tuple(range(c + 1, r))] for c in range(r)], axis=1)
+
+
+def _masks(bits: NDArray[np.bool_]) -> list[int]:
+    """Return each row of bits as one integer."""
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    data, width = packed.tobytes(), packed.shape[1]
+    return [int.from_bytes(data[i : i + width], "little") for i in range(0, len(data), width)]
+
+
+# Axis-parallel boxes, and convex polygons with at most k vertices. Subsets are bit masks: bit i stands for row i.
+
+
+GROWTH = 8.0  # a guess of how many times the work of a coordinate the next one takes
+Arc: TypeAlias = tuple[int, int]  # the first cell, and how many follow it counter-clockwise, itself included
+
+
+def boxes(rows: Integers, note: Note = ignore) -> set[int]:
+    """Return the subsets of these points that an axis-parallel box cuts, as bit masks.
+
+    One coordinate after the other: what a range of it keeps of a subset is a run of its groups of equal values.
+
+    >>> len(boxes([(0, 1), (1, 3), (2, 0), (3, 2)]))
+    16
+    """
+    found = {(1 << len(rows)) - 1}
+    for j, column in enumerate(zip(*rows, strict=True)):
+        groups = [sum(1 << i for i, x in enumerate(column) if x == value) for value in sorted(set(column))]
+        kept: set[int] = set()
+        for i, mask in enumerate(found):
+            if i % 1024 == 0:
+                later = GROWTH ** (len(rows[0]) - j - 1)
+                note((1 + i / len(found) * (GROWTH - 1)) / (GROWTH * later))
+            parts = [part for group in groups if (part := mask & group)]
+            for first in range(len(parts)):
+                run = 0
+                for part in parts[first:]:
+                    run |= part
+                    kept.add(run)
+        found = kept
+    return found | {0}
+
+
+def polygons(rows: Integers, k: int, note: Note = ignore) -> set[int]:
+    """Return the subsets of these distinct points of the plane that a convex polygon of at most k vertices cuts.
+
+    Tries all 2^n subsets.
+
+    >>> len(polygons([(0, 0), (4, 0), (4, 4), (0, 4), (2, 1)], k=3))
+    29
+    """
+    n = len(rows)
+    directions = Directions(rows)
+    found = set()
+    for mask in range(1 << n):
+        if mask % 1024 == 0:
+            note(mask / (1 << n))
+        if directions.cuts([i for i in range(n) if mask >> i & 1], k):
+            found.add(mask)
+    return found
+
+
+class Directions:
+    """The directions of the plane, in cells between which no answer changes, as numbers on a circle.
+
+    A polygon that holds S and misses q has a side that cuts q off: its outer direction u has ``u . (q - s) > 0`` for
+    all s in S. The u for one pair q, s are an open half circle, and those for q and all of S an arc, empty where q lies
+    in the hull of S. The polygon has one direction for each side, so there is one with k sides if k directions pierce
+    the arcs of all q outside and also every open half circle, or else the polygon is not bounded.
+
+    The ends of all the half circles, n (n - 1) at most, cut the circle into cells. Ends come in opposite pairs, so a
+    half circle is ``half`` cells in a row. An arc that holds a point of a cell holds it all, and an arc is
+    given as its first cell and its length. The ends themselves are in no more arcs than the cells beside them.
+
+    Two opposite cells can hold directions more than, less than and just a half turn apart. Piercing every run of
+    ``half`` cells by two of them is not enough, then, but by two and one more in either cell it is: hence the
+    three sides that every polygon has.
+
+    >>> square = Directions([(0, 0), (4, 0), (4, 4), (0, 4), (2, 2)])
+    >>> square.fewest_sides([0, 1, 2, 3]) is None  # the last point lies in the hull
+    True
+    >>> square.fewest_sides([0, 2, 4])
+    3
+    """
+
+    def __init__(self, rows: Integers) -> None:
+        n = len(rows)
+        ends = {
+            (q, s): _primitive(rows[q][1] - rows[s][1], rows[s][0] - rows[q][0])
+            for q in range(n)
+            for s in range(n)
+            if q != s
+        }
+        in_turn = sorted(set(ends.values()), key=cmp_to_key(_by_angle))
+        number = {end: i for i, end in enumerate(in_turn)}
+        self.n = n
+        self.turn = len(in_turn)
+        self.half = len(in_turn) // 2
+        self.start = {pair: number[end] for pair, end in ends.items()}
+
+    def arc(self, q: int, subset: list[int]) -> Arc | None:
+        """Return the directions that separate the point q from the subset; None if there are none."""
+        base = self.start[q, subset[0]]
+        low = high = 0  # the ends of the common part of the half circles, from the first one's
+        for s in subset:
+            step = (self.start[q, s] - base) % self.turn
+            if step > self.half:
+                step -= self.turn
+            low, high = max(low, step), min(high, step)
+        length = high + self.half - low
+        return ((base + low) % self.turn, length) if length > 0 else None
+
+    def cuts(self, subset: list[int], k: int) -> bool:
+        """Return whether a convex polygon with at most k vertices cuts the subset."""
+        if not subset:
+            return True
+        sides = self.fewest_sides(subset, enough=k)
+        return sides is not None and sides <= k
+
+    def fewest_sides(self, subset: list[int], enough: int = 3) -> int | None:
+        """Return the least number of sides with which a polygon cuts the subset; None if none does.
+
+        The search ends at a polygon with ``enough`` sides. The subset is not empty.
+        """
+        inside = set(subset)
+        arcs: list[Arc] = []
+        for q in range(self.n):
+            if q not in inside:
+                arc = self.arc(q, subset)
+                if arc is None:
+                    return None
+                arcs.append(arc)
+        if not arcs:
+            return 3
+        # Some direction lies in the shortest arc. From each of its cells walk round: the next direction goes as far as
+        # it can without leaving behind an arc, or a half circle, that is not pierced.
+        first, length = min(arcs, key=lambda arc: arc[1])
+        fewest = self.turn + 1
+        for begin in range(first, first + length):
+            at, sides = begin, 0
+            while at < begin + self.turn and sides < fewest:
+                ahead = min((start - at - 1) % self.turn + size for start, size in arcs)
+                at += min(ahead, self.half)
+                sides += 1
+            if at >= begin + self.turn:
+                fewest = min(fewest, sides)
+            if fewest <= enough:
+                break
+        return max(fewest, 3)
+
+
+def _primitive(x: int, y: int) -> tuple[int, int]:
+    divisor = gcd(x, y)
+    return x // divisor, y // divisor
+
+
+def _by_angle(u: tuple[int, int], v: tuple[int, int]) -> int:
+    """Compare two directions by their angle in [0, 2 pi)."""
+    return _lower(u) - _lower(v) or u[1] * v[0] - u[0] * v[1]
+
+
+def _lower(u: tuple[int, int]) -> bool:
+    return u[1] < 0 or (u[1] == 0 and u[0] < 0)
+
 
 FAMILIES = ("halfspaces", "discs", "rectangles", "convex-k-gons")
 OTHER_NAMES = {

@@ -8,12 +8,18 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Self, TypeAlias
 
-from rosenblatt.parameters import check_integer
-from rosenblatt.theory.simplex import nonnegative_solution
-from rosenblatt.theory.vc.families import check_family
-from rosenblatt.theory.vc.points import Fractions, Integers, PointsLike, read_points, to_integers
-from rosenblatt.theory.vc.shapes import Directions
-from rosenblatt.theory.words import rows_text
+from rosenblatt.messages import check_integer
+from rosenblatt.theory.exact import nonnegative_solution
+from rosenblatt.theory.inputs import rows_text
+from rosenblatt.theory.vc.families import (
+    Directions,
+    Fractions,
+    Integers,
+    PointsLike,
+    check_family,
+    read_points,
+    to_integers,
+)
 
 Rows: TypeAlias = Mapping[int, tuple[Fraction, ...]]  # by row number
 

@@ -2,30 +2,177 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.training.batches import Batch
-from rosenblatt.training.dual.arrays import ArrayLibrary
-from rosenblatt.training.dual.bounds import SumBounds, are_integers
-from rosenblatt.training.dual.budget import Budget
-from rosenblatt.training.dual.direct_rounds import DirectRounds
-from rosenblatt.training.dual.rounds import BlockResult, Correction, Gram, OneVsRestRounds, keep_all
-from rosenblatt.training.dual.settling import exact_coefficients, settled_sign
-from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.dual.table import DeviceSupports, KernelTable
-from rosenblatt.training.dual.values import Floats, KernelValues
-from rosenblatt.training.dual.weights import PrimalWeights
-from rosenblatt.training.interrupts import interrupts_deferred
-from rosenblatt.training.rows import Matrix, pad_columns
-from rosenblatt.training.updates import Updates
+from rosenblatt.training.dual.exact_signs import exact_coefficients, settled_sign
+from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary, Floats, KernelValues
+from rosenblatt.training.dual.predict import decision_scores, library_of, predicted_classes
+from rosenblatt.training.dual.rounds import BlockResult, Correction, DirectRounds, Gram, OneVsRestRounds, keep_all
+from rosenblatt.training.dual.state import DualPocket, DualState
+from rosenblatt.training.dual.table import DeviceSupports, KernelTable, SumBounds, are_integers
+from rosenblatt.training.observers import Observer
+from rosenblatt.training.rows import Matrix, check_finite, pad_columns
+from rosenblatt.training.state import Updates, interrupts_deferred, join_updates
+
+if TYPE_CHECKING:
+    from rosenblatt.training.run import TrainingRun
+
+
+# A limit of support rows: the oldest row of a classifier is forgotten when it holds too many.
+
 
 Integers = NDArray[np.int64]
+
+
+class Budget:
+    """The rows that each classifier holds during a block, in the order of their first updates.
+
+    A row that is dropped is forgotten with all its updates, as though they had never been made; it may come back when
+    it is visited again.
+
+    Parameters
+    ----------
+    state : DualState
+        Before the block.
+    table : KernelTable
+        Of the batch.
+    rows : array
+        The rows of the block, and ``first`` the number of the batch's first row.
+    active : array
+        The classifiers.
+    moves : array of shape (classifiers, rows)
+        The signed steps of corrections; where classes compete, the one line has sizes.
+    """
+
+    def __init__(
+        self, state: DualState, table: KernelTable, rows: Integers, first: int, active: Integers, moves: Floats
+    ) -> None:
+        self.state, self.table, self.rows, self.first, self.active, self.moves = (
+            state,
+            table,
+            rows,
+            first,
+            active,
+            moves,
+        )
+        self.most = state.computing.max_support or 1
+        self.dropped: list[set[int]] = [set() for _ in active]
+        """For each classifier, the places of support rows that it has dropped in this block."""
+        self._has_dropped = False
+        numbers = np.array(state.supports.numbers, np.int64)
+        held = [numbers[state.updates_of(k).members].tolist() for k in active.tolist()]
+        self._held: list[dict[int, list[Correction]]] = [{number: [] for number in part} for part in held]
+
+    def forget(self, line: int, correction: Correction) -> Floats | None:
+        """Note a correction; return how the scores of the block change if another row is dropped for it."""
+        held = self._held[line]
+        held.setdefault(self.first + int(self.rows[correction.place]), []).append(correction)
+        if len(held) <= self.most:
+            return None
+        oldest, self._has_dropped = next(iter(held)), True
+        coefficients = np.zeros(self.state.n_scores)
+        for made in held.pop(oldest):
+            made.forgotten = True
+            self._add(coefficients, line, self.moves[line, made.place], made.true, made.rival)
+        place = self.state.supports.places.get(oldest)
+        if place is not None and place not in self.dropped[line]:
+            self.dropped[line].add(place)
+            updates = self.state.updates_of(int(self.active[line]))
+            for at in np.flatnonzero(updates.members == place):
+                self._add(coefficients, line, updates.steps[at], int(updates.trues[at]), int(updates.rivals[at]))
+        change = -np.outer(coefficients, self._values(oldest, place))
+        return change if self.state.direct else change[[int(self.active[line])]]
+
+    def _add(self, coefficients: Floats, line: int, step: float, true: int, rival: int) -> None:
+        if self.state.direct:
+            coefficients[true] += step
+            coefficients[rival] -= step
+        else:
+            coefficients[int(self.active[line])] += step
+
+    def _values(self, number: int, place: int | None) -> Floats:
+        """Return the kernel values between a row and those of the block."""
+        if self.state.kernel.name == "precomputed":
+            return self.table.with_numbers(self.rows, np.array([number]))[:, 0]
+        row: Any
+        if place is not None:
+            row = self.state.support_matrix()[[place]]
+        else:
+            row = self.table.host[[number - self.first]]
+        return self.table.with_row(self.rows, row)
+
+    def apply(self) -> bool:
+        """Remove the updates that were dropped from the state; return whether a row was dropped in this block."""
+        for k, dropped in zip(self.active.tolist(), self.dropped, strict=True):
+            if dropped:
+                made = self.state.updates_of(k)
+                kept = ~np.isin(made.members, list(dropped))
+                self.state.updates[k] = [made.some(kept)]
+        return self._has_dropped
+
+    def compact(self) -> None:
+        """Remove the support rows that no classifier needs any more."""
+        state = self.state
+        used = np.zeros(len(state.supports), bool)
+        all_updates = [state.updates_of(k) for k in range(len(state.counters))]
+        for updates in all_updates:
+            used[updates.members] = True
+        if used.all():
+            return
+        places = np.cumsum(used) - 1
+        state.supports = state.supports.kept(used, state.width)
+        state.updates = [[updates._replace(members=places[updates.members])] for updates in all_updates]
+
+
+# Weights in the space of the features, where the kernel is a dot product but for a constant: the primal road.
+
+
+class PrimalWeights:
+    """The sum of steps times rows, and of steps, for a kernel ``gamma x . z + coef0``, in float64."""
+
+    def __init__(self, values: KernelValues, state: DualState) -> None:
+        self.gamma, self.coef0, _ = values.kernel.polynomial or (1.0, 0.0, 1)
+        self._library = values.library
+        coefficients = state.coefficients("last")
+        supports = state.support_matrix()
+        weights = np.zeros((state.width, state.n_scores))
+        if len(state.supports):
+            with np.errstate(over="ignore", invalid="ignore"):
+                weights = np.asarray(supports.T.astype(np.float64) @ coefficients.T)
+        self._weights: Array = self._library.put(weights)
+        self._sums = coefficients.sum(axis=1)
+
+    def scores(self, table: KernelTable, rows: Integers, columns: Integers) -> Array:
+        """Return the scores of rows for the classifiers ``columns``."""
+        library = self._library
+        X = self._part(table, rows)
+        places = library.put(columns)
+        W = self._weights if len(columns) == self._weights.shape[1] else library.xp.take(self._weights, places, axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (X @ W) * self.gamma + library.put(self.coef0 * self._sums[columns][None, :])
+
+    def add(self, table: KernelTable, rows: Integers, changes: Floats) -> None:
+        """Add steps (rows, scores) times rows."""
+        X = self._part(table, rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._weights = self._weights + X.T @ self._library.put(changes)
+            self._sums = self._sums + changes.sum(axis=0)
+
+    def _part(self, table: KernelTable, rows: Integers) -> Any:
+        """Return rows of the table in float64, as wide as the weights."""
+        X = table.some_rows(rows).matrix
+        if sp.issparse(X):
+            return X
+        return self._library.astype(X, "float64")
 
 
 class BlockLearner:
@@ -297,3 +444,122 @@ def _stack(parts: list[Matrix]) -> Matrix:
         width = max(part.shape[1] for part in parts)
         return sp.vstack([pad_columns(sp.csr_array(part), width) for part in parts], format="csr")
     return np.concatenate(parts)
+
+
+# Visits of a batch by the classifiers of a kernel perceptron, block by block.
+
+
+BLOCK, GPU_BLOCK = 1000, 4096
+"""Rows that are visited together."""
+
+
+class DualPassRunner:
+    """Lets classifiers visit batches, as `PassRunner` does; kernel values of a batch are kept while it comes again."""
+
+    def __init__(self) -> None:
+        self._learner: BlockLearner | None = None
+
+    def visit(
+        self,
+        state: DualState,
+        batch: Batch,
+        order: NDArray[np.uint32],
+        active: NDArray[np.int64],
+        *,
+        shuffled: bool,
+        first: bool,
+        on_slice: Callable[[int], bool],
+        on_updates: Callable[[list[Updates]], None] | None,
+        visited: int = 0,
+    ) -> None:
+        """Visit ``order`` with the classifiers ``active``, as `PassRunner.visit` describes."""
+        if first:
+            check_finite(batch.rows.matrix)
+        learner = self._learner_for(state, batch)
+        made: list[list[Updates]] = [[] for _ in state.counters]
+        try:
+            block = state.computing.block or (GPU_BLOCK if learner.library.is_remote else BLOCK)
+            for start in range(visited, len(order), block):
+                stop = min(start + block, len(order))
+                rows = order[start:stop].astype(np.int64)
+                rows = rows[batch.steps[rows] > 0] if len(batch.steps) else rows
+                if len(rows):
+                    if first:
+                        _measure(state, batch, rows, active, learner)
+                    with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+                        updates = learner.visit(rows, active)
+                    for chunk, update in zip(made, updates, strict=True):
+                        chunk.append(update)
+                if on_slice(stop) or state.at_limit[active].all():
+                    break
+        finally:
+            if on_updates is not None:
+                on_updates([join_updates(chunk) for chunk in made])
+
+    def _learner_for(self, state: DualState, batch: Batch) -> BlockLearner:
+        """Return what learns from this batch, with all it knew if it has learned from it before."""
+        known = self._learner
+        if known is None or known.state is not state or known.batch.rows is not batch.rows:
+            library = library_of(state, batch.rows.matrix)
+            self._learner = BlockLearner(state, batch, library, None if known is None else known.supports)
+        elif known.batch is not batch:
+            known.batch = batch
+        assert self._learner is not None
+        return self._learner
+
+
+def _measure(
+    state: DualState, batch: Batch, rows: NDArray[np.int64], active: NDArray[np.int64], learner: BlockLearner
+) -> None:
+    """Note the length of the longest example in the kernel's space."""
+    squares = learner.table.diagonal(rows)
+    steps = batch.steps[rows] if len(batch.steps) else 1.0
+    counters = state.counters
+    with np.errstate(over="ignore"):
+        largest = np.max(steps * steps * squares)
+    counters["radius2"][active] = np.maximum(counters["radius2"][active], squares.max())
+    counters["max_step_norm2"][active] = np.maximum(counters["max_step_norm2"][active], largest)
+    state.radius = min(max(state.radius, math.sqrt(max(0.0, float(squares.max())))), sys.float_info.max)
+
+
+# The pocket of a kernel perceptron: the moment of the run with the fewest training mistakes.
+
+
+class DualPocketKeeper(Observer):
+    """Puts the moment with the fewest training mistakes into the pocket, chosen as `PocketKeeper` does."""
+
+    def on_start(self, run: TrainingRun) -> None:
+        """Count the mistakes of the moment in the pocket again: the rows may be new ones."""
+        pocket = _pocket(run)
+        if run.warm and np.isfinite(pocket.mistakes).all():
+            pocket.mistakes[:] = _training_mistakes(run, pocket.updates)
+
+    def on_pass(self, run: TrainingRun, active: Integers) -> None:
+        """Look whether this pass has a better moment."""
+        pocket = _pocket(run)
+        for updates in (pocket.candidate.copy(), run.state.counters["updates"].copy()):
+            mistakes = _training_mistakes(run, updates)
+            better = mistakes < pocket.mistakes
+            pocket.mistakes[better], pocket.updates[better] = mistakes[better], updates[better]
+
+
+def _pocket(run: TrainingRun) -> DualPocket:
+    found = run.state.pocket
+    assert isinstance(found, DualPocket)
+    return found
+
+
+def _training_mistakes(run: TrainingRun, updates: Integers) -> NDArray[np.float64]:
+    """Return the weight of the training rows that each classifier gets wrong after so many updates."""
+    state: DualState = replace(run.state, pocket=replace(_pocket(run), updates=updates))
+    wrong = np.zeros(len(state.counters))
+    for batch in run.source.batches():
+        weights = np.where(run.held_out(batch), 0.0, batch.steps if len(batch.steps) else 1.0)
+        if state.direct:
+            best, tied = predicted_classes(state, "pocket", batch.rows)
+            wrong += weights @ ((best != batch.labels) | tied)
+        else:
+            scores = decision_scores(state, "pocket", batch.rows)
+            positive = batch.labels[:, None] == state.counters["target"]
+            wrong += weights @ ~np.where(positive, scores > 0, scores < 0)
+    return wrong

@@ -2,16 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from typing import Any
 
-from rosenblatt.parameters import ParameterError, Setting
-from rosenblatt.training.dual.arrays import open_library
-from rosenblatt.training.dual.gamma import scale_gamma
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.kernels.exact import EXPONENTS, MOST_ENTRIES, PARTS, add_moments
+from rosenblatt.messages import ParameterError, Setting
+from rosenblatt.training.dual.kernel_values import open_library
 from rosenblatt.training.dual.state import Computing, DualState
 from rosenblatt.training.dual.table import check_cache_size
-from rosenblatt.training.kernel import FUNCTION, Kernel
-from rosenblatt.training.options import KernelOptions, draw_seed
+from rosenblatt.training.options import FUNCTION, Kernel, KernelOptions, draw_seed
 from rosenblatt.training.rows import Matrix
+
+# The factor of the dot products or distances in a kernel, from the spread of the data.
+
+
+_LOG10_2 = math.log10(2.0)
+
+
+def scale_gamma(matrices: Iterable[Any], d: int) -> float:
+    """Return what ``gamma="scale"`` means, 1 / (d times the variance of all entries); 1.0 where that variance is 0.
+
+    Sums are exact and the result is rounded once, so that it is the same for dense matrices in any order, CSR
+    matrices, float32 and rows in any parts, as long as the numbers are the same.
+
+    Parameters
+    ----------
+    matrices
+        The rows in parts: dense matrices, or CSR without duplicates; finite. Columns that are missing are 0.
+    d
+        The number of features.
+
+    Returns
+    -------
+    float
+        A finite number above 0; a ParameterError where the result is beyond the floats.
+
+    Examples
+    --------
+    >>> scale_gamma([np.array([[0.0, 1.0], [0.0, 3.0]])], 2)
+    0.3333333333333333
+    """
+    count = total = squares = 0  # in units of 1, 2**-1074 and 2**-2148
+    for X in matrices:
+        count += X.shape[0] * d
+        for bits in _bit_blocks(X):
+            sums = _moments(bits)
+            total, squares = total + sums[0], squares + sums[1]
+    spread = (count * squares - total * total) * d  # count**2 times d times the variance, in units of 2**-2148
+    if spread == 0:
+        return 1.0
+    gamma = Fraction(count * count << 2148, spread)
+    try:
+        rounded = float(gamma)
+    except OverflowError:
+        rounded = math.inf
+    if rounded == 0.0 or math.isinf(rounded):
+        digits = round((gamma.numerator.bit_length() - gamma.denominator.bit_length()) * _LOG10_2)
+        raise ParameterError(
+            Setting("gamma", "scale"),
+            f" must be a float that is finite and not 0, but 1 / (features * variance) of these rows is near "
+            f"1e{digits:+d}. Scale the features, or give ",
+            Setting("gamma"),
+            " as a number.",
+        )
+    return rounded
+
+
+def _bit_blocks(X: Any) -> Iterator[NDArray[np.int64]]:
+    """Yield the entries, in any order and without zeros that are not stored, as the integers of their bits."""
+    values = X.data[: X.indptr[-1]] if sp.issparse(X) else np.asarray(X).ravel(order="K")
+    for start in range(0, len(values), MOST_ENTRIES):
+        bits = np.ascontiguousarray(values[start : start + MOST_ENTRIES], dtype=np.float64).view(np.int64)
+        bits.flags.writeable = False  # so that the kernel is compiled for one type only
+        yield bits
+
+
+def _moments(bits: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the sum of the numbers in units of 2**-1074, and of their squares in units of 2**-2148."""
+    table = np.zeros((EXPONENTS, PARTS), np.int64)
+    add_moments(table, bits)
+    total = squares = 0
+    for e in np.flatnonzero(table.any(axis=1)).tolist():
+        a, b, c, aa, ab, acbb, bc, cc = table[e].tolist()
+        total += ((a << 36) + (b << 18) + c) << (e - 1)
+        squares += ((aa << 72) + (ab << 55) + (acbb << 36) + (bc << 19) + cc) << 2 * (e - 1)
+    return total, squares
 
 
 def new_dual_state(

@@ -1,1 +1,0 @@
-"""A cache of parsed rows for further passes."""

@@ -1,0 +1,401 @@
+"""``data.open``: files of any format as streams of rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rosenblatt.blocks import Block, DataError
+from rosenblatt.data.cache import RowCache
+from rosenblatt.data.io.bytes import TABLES, BinaryFile, detect_format, format_of_name
+from rosenblatt.data.io.identity import fingerprint
+from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
+from rosenblatt.data.io.prefetch import processor_count
+from rosenblatt.data.preparation import check_character, check_preparation
+from rosenblatt.data.scaling import SCALES, StreamScale
+from rosenblatt.data.source import FIRST_ROWS, UNCLEAR, VERSION, IfMeaningful, OpenRequest, RowSource
+from rosenblatt.data.splits import Split
+from rosenblatt.data.stream import Stream
+from rosenblatt.messages import ParameterError, Phrase, Setting, check_choice, check_integer
+from rosenblatt.scaling import ColumnScale
+
+# What ``data.open`` is asked for, checked: options that have a meaning, files of one format, a preparation.
+
+
+_FORMATS_OF = {
+    "target": (*TABLES, "npz"),
+    "missing": (*TABLES, "npz"),
+    "bits": (*TABLES, "vw"),
+    "names": (*TABLES, "vw"),
+    "zero_based": ("svmlight",),
+    "n_features": ("svmlight",),
+} | dict.fromkeys(("header", "delimiter", "quote"), ("csv", "tsv"))
+"""The formats that an option is for; options not listed are for tables."""
+_WITH_LISTS = ("parquet", "arrow")
+"""The formats that can have sparse rows in columns of lists."""
+
+
+def check_options(request: OpenRequest) -> None:
+    """Raise an error if an option has no meaning for the format."""
+    for name in [*request.options, *(name for name in ("names", "carry") if getattr(request, name))]:
+        formats = _FORMATS_OF.get(name, TABLES)
+        if request.format not in formats:
+            if isinstance(request.options.get(name), IfMeaningful):
+                del request.options[name]
+                continue
+            others = "tables" if formats == TABLES else ", ".join(formats)
+            why: tuple[Phrase, ...] = (Setting(name), f" has no meaning (it is for {others})")
+            if name == "target":
+                why = ("each line holds its label",)
+            way_out = ": leave ", Setting(name), " out, or give another ", Setting("format"), "."
+            raise ParameterError(f"{request.file} is read as {request.format}, where ", *why, *way_out)
+    for name in ("delimiter", "quote"):
+        check_character(name, request.options.get(name, "|"))
+
+
+def check_formats(request: OpenRequest) -> None:
+    """Raise an error if the names of two files say that they have different formats."""
+    names = [name for name in request.files.names if isinstance(name, str)]
+    if len(names) < 2 or format_of_name(names[0]) not in (None, request.format):
+        return
+    for k, name in enumerate(names):
+        other = format_of_name(name)
+        if other not in (None, request.format):
+            both = f"{request.file} is {request.format} and {request.files.display_name(k)} is {other}"
+            raise DataError(f"{both}, expected files of one format: convert one, or read them one after the other.")
+
+
+def check_given_preparation(request: OpenRequest, preparation: dict[str, Any]) -> None:
+    """Raise an error unless files of the format can be read as a preparation says."""
+    try:
+        check_preparation(preparation)
+    except ValueError as fault:
+        what = "the preparation of a stream, as data.open of this version makes it"
+        raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
+    family = preparation["format"]
+    for name in request.options.keys() - {"header", "delimiter", "quote"}:
+        raise already_prepared(name)
+    alike = _WITH_LISTS if preparation.get("lists") else TABLES
+    if family != request.format and not (family in alike and request.format in alike):
+        what = f"{request.file} is read as {request.format}, but what was learned from was {family}"
+        raise ParameterError(f"{what}: convert it, or give ", Setting("format", family), " if it is that.")
+
+
+def already_prepared(name: str) -> ParameterError:
+    """Return the error for an option that is given beside a preparation."""
+    return ParameterError(
+        Setting("preparation"), " says how rows are made, so ", Setting(name), " cannot be given as well."
+    )
+
+
+# Streams of what can be read only once: standard input, pipes, file objects.
+
+
+class OnceStream(Stream):
+    """A stream that can be read only once."""
+
+    def __init__(self, source: RowSource, block_rows: int | None = None, scale: StreamScale | None = None) -> None:
+        super().__init__(source, block_rows, scale=scale)
+        self._rest, self._ended = self._blocks(), False
+
+    def part(self, split: Split, held: bool, scaled_as: Stream | None = None) -> Stream:
+        """Raise a DataError: each part would need a reading of its own."""
+        raise DataError(f"{', '.join(self._source.files.names)} can be read only once, so it has no parts.")
+
+    def unscaled(self) -> Stream:
+        """Return the stream itself, if it is not scaled; else raise a DataError."""
+        if self.scale is None:
+            return self
+        raise DataError(f"{', '.join(self._source.files.names)} can be read only once, and is scaled as it is read.")
+
+    def __iter__(self) -> Iterator[Block]:
+        """Continue reading."""
+        return self
+
+    def __next__(self) -> Block:
+        """Return the next block; a DataError where all had been read before."""
+        if self._ended:
+            raise DataError(
+                f"{', '.join(self._source.files.names)} can be read only once, and has been read to its end: open it "
+                "again, or save it to a file."
+            )
+        try:
+            return next(self._rest)
+        except StopIteration:
+            self._ended = True
+            raise
+
+
+def open(
+    path: Paths | BinaryFile,
+    target: str | int | None = None,
+    *,
+    format: str | None = None,
+    preparation: Mapping[str, Any] | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    unclear: str = "error",
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    categories: str | None = None,
+    bits: int | None = None,
+    ngrams: int | None = None,
+    missing: str | None = None,
+    missing_values: Sequence[str] | None = None,
+    weight: str | int | None = None,
+    scale: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    zero_based: bool | None = None,
+    n_features: int | None = None,
+    carry: Sequence[str] | None = None,
+    labels: bool = True,
+    names: bool = False,
+    on_error: str = "raise",
+    max_line_bytes: int = LONGEST_LINE,
+    first_rows: int = FIRST_ROWS,
+    block_rows: int | None = None,
+    threads: int | None = None,
+    cache: bool | str | os.PathLike[str] = False,
+) -> Stream:
+    """Open files of examples as a stream of blocks, without reading more than their first rows.
+
+    Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. In
+    svmlight (LIBSVM) and Vowpal Wabbit text each line holds its label. Of .npz files, ``X`` and ``y`` are read, or a
+    sparse matrix as SciPy saves it and ``y``. Text may be compressed by gz, bz2, xz or zstd. Memory is bounded whatever
+    the size of the files (but sparse .npz files in another format than CSR are read at once, up to 1 GB), and rows do
+    not depend on how files are compressed or cut into blocks.
+
+    The schema of a table is inferred from its first 10,000 rows (``first_rows``), kept in ``stream.preparation``, and
+    the same for all rows:
+
+    - a column of numbers is one feature, the nearest float64; booleans are 0 and 1. Blanks around them are ignored;
+    - strings with few different values (up to 1000, most of which occur twice) are categories: a feature ``colour=red``
+      for each that occurs in these rows. A later new one is 0 in all of them and counted in ``stream.unseen``;
+    - strings of three words or more on average, mostly different, are text: its words are counted in ``2**bits``
+      columns by a hash, and the counts of a row have length 1. An empty text has no words;
+    - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, where
+      the rows leave no doubt which of the two they are;
+    - dates, nested values and strings that are nearly all different are an error that asks what to do. All questions
+      about a file are asked at once. With ``unclear="drop"`` such columns are left out, and so are those that look like
+      ids: integers that count or number the rows, strings and names that are different in nearly every row.
+
+    Tables of numbers become dense rows; tables with categories too if a quarter of these rows' features are not 0;
+    others CSR.
+
+    Rows of standard input, pipes and file objects are available as soon as their lines are: a table's after its first
+    ``first_rows`` rows, or its end.
+
+    Parameters
+    ----------
+    path : str, path, a list of them, or a binary file object
+        Files, patterns such as ``part-*.csv.gz``, "-" for standard input, or an open file with ``read`` or ``read1``,
+        such as ``sys.stdin.buffer`` or an ``io.BytesIO``. The last two can be read once; a file object is not closed.
+    target : str or int, optional
+        The column with the labels, by its name or its number (-1 is the last). For .npz files, the name of that array.
+        Integers become int64, other numbers float64, booleans bool, and everything else strings. Numbers as for a
+        regression are an error unless ``kinds`` names the column: nearly all different, with fractions or many.
+    format : str, optional
+        "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
+        it is detected from the file's first bytes, its name or its first line.
+    preparation : dict, optional
+        The ``preparation`` of another stream, to make rows exactly as that does. The target may be missing then, other
+        columns are left out (``stream.extra_columns``), and the files may be tables of another format.
+    columns, drop : list of str, optional
+        The columns to make features of, and those to leave out.
+    keep : list of str, optional
+        Columns to use though they are unclear or look like ids: dates as days, ids as numbers, strings as text.
+    unclear : "error" or "drop", default "error"
+        Whether columns whose kind is unclear are an error, or are left out, with those that look like ids;
+        ``stream.dropped`` says why. Strings with more than 1000 values that repeat are hashed categories then. Numbers
+        mixed with words, and commas that may come before decimals or between thousands, are an error in both cases.
+    kinds : dict, optional
+        The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
+        "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
+        or 30.05.1912 and 5/30/1912 where the first rows show which is the day) is the number of days since 1970-01-01,
+        with the time of day, of UTC, as a fraction: the nearest float64 of each, and of their sum. Durations are days.
+    categories : "onehot" or "hash", default "onehot"
+        Whether each category has its own feature, or all of them share the hashed columns with the words.
+    bits : int, default 18
+        Hashed columns are ``2**bits``, also those of Vowpal Wabbit text.
+    ngrams : int, default 1
+        Count up to this many words in a row as one.
+    missing : "error", "zero" or "mean", default "error"
+        Whether a number that is missing, or NaN, is an error, or replaced by 0 or by the mean of the first rows. A
+        missing category is an error, or 0 in all its features.
+    missing_values : list of str, optional
+        What stands for a missing value, besides an empty cell; for numbers also ``?``, ``NA``, ``nan``, ``null`` and
+        the like.
+    weight : str or int, optional
+        The column that says how much a row counts.
+    scale : "none", "standard", "maxabs" or "auto", default "none"
+        Whether columns of numbers stay as they are, are centred at their mean and divided by their standard deviation,
+        or are divided by their largest absolute value; "auto" is "standard" for tables where some columns are more than
+        three times as large as others or as the bias, else "none". Means and deviations are exact sums over all rows,
+        rounded once, for which these are read once before the first is returned; ``stream.preparation`` stores them.
+        They are those of `ExactScaler`. Features of categories and words stay as they are, and sparse columns are never
+        centred.
+    header : bool, optional
+        Whether CSV has the names of its columns in the first line. By default it has if one of its cells is the
+        ``target``, if none is a number, or if they count the columns, from 0 or from 1, as pandas names them; where it
+        may be a row all the same, ``stream.notes`` says so. Without names columns are c1, c2, ...
+    delimiter : str, optional
+        The character between cells: by default the first of comma, semicolon, tab and bar that the first line has.
+    quote : str, optional
+        The character around cells that hold delimiters or newlines: by default ``"`` for CSV, "" (none) for TSV.
+    zero_based : bool, optional
+        Whether the first index of svmlight text is 0. By default it is if 0 occurs in the first megabyte.
+    n_features : int, optional
+        The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default
+        there are as many as the indices need, and an index beyond 2**26 columns, for which training takes 5 GB, is an
+        error.
+    carry : list of str, optional
+        Columns of a table, used or not, that come along with the rows in ``block.carried``: cells of text as they are
+        written, other values as they are stored.
+    labels : bool
+        Whether each row must have a label. With False those of tables are not read.
+    names : bool
+        Whether to keep the words that are hashed, for ``stream.feature_names``. This is slower.
+    on_error : "raise" or "skip"
+        Whether a row that cannot be read is a ``DataError``, or left out and counted in ``stream.skipped``.
+    max_line_bytes : int, default 64,000,000
+        The most bytes of a line of text, or of a CSV record of several lines. A longer one cannot be read, and takes no
+        more memory than one of this length.
+    first_rows : int, default 10,000
+        Rows from which the schema of a table, and the means of missing numbers, are inferred.
+    block_rows : int, optional
+        Rows in a block. The rows are the same.
+    threads : int, optional
+        Threads that read ahead, by default one for each processor, at most four; none for file objects, which are read
+        when a block is requested. The rows are the same.
+    cache : bool, str or path
+        Whether to cache the rows of the first pass for further ones, which are many times faster than parsing text: in
+        memory while they are few, else in a temporary file; or in the named file, which also serves later runs on the
+        same data. It is uncompressed Arrow, 12 bytes for each number that is not zero, or 8 if rows are dense. Input
+        that can be read only once is not cached. Where the file cannot be written, a warning says so.
+
+    Returns
+    -------
+    Stream
+        Iterate over it for blocks with ``X`` and ``y``, give it to ``fit_stream``, or call ``read()`` for all rows.
+
+    Raises
+    ------
+    DataError
+        A ValueError that names the file, and the line or row, that is not as expected.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from rosenblatt import data
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "train.csv").write_text("weight,colour,fruit\\n150,red,apple\\n8,red,cherry\\n90,green,apple\\n")
+    >>> train = data.open(folder / "train.csv", target="fruit")
+    >>> X, y = train.read()
+    >>> X
+    array([[150.,   0.,   1.],
+           [  8.,   0.,   1.],
+           [ 90.,   1.,   0.]])
+    >>> _ = (folder / "new.csv").write_text("colour,weight\\nyellow,120\\n")
+    >>> new = data.open(folder / "new.csv", preparation=train.preparation)
+    >>> new.read()[0], new.unseen
+    (array([[120.,   0.,   0.]]), {'colour': 1})
+    """
+    options = {
+        "target": target,
+        "columns": columns,
+        "drop": drop,
+        "keep": keep,
+        "kinds": kinds,
+        "categories": categories,
+        "bits": bits,
+        "ngrams": ngrams,
+        "missing": missing,
+        "missing_values": missing_values,
+        "weight": weight,
+        "header": header,
+        "delimiter": delimiter,
+        "quote": quote,
+        "zero_based": zero_based,
+        "n_features": n_features,
+    }
+    check_choice("on_error", on_error, ("raise", "skip"))
+    check_choice("unclear", unclear, UNCLEAR)
+    check_integer("first_rows", first_rows, 1)
+    if block_rows is not None:
+        check_integer("block_rows", block_rows, 1)
+    if threads is None:
+        threads = 0 if isinstance(path, BinaryFile) else min(4, processor_count())
+    if scale is not None:
+        check_choice("scale", scale, SCALES)
+        if preparation is not None:
+            raise already_prepared("scale")
+    files = LineSource(path, max_line_bytes=max_line_bytes)
+    request = OpenRequest(
+        files=files,
+        format=detect_format(files.display_name(0), files.head(), format),
+        options={name: value for name, value in options.items() if value is not None},
+        preparation=None if preparation is None else dict(preparation),
+        labels=labels,
+        names=names,
+        skip=on_error == "skip",
+        threads=check_integer("threads", threads, 0),
+        first_rows=first_rows,
+        carry=list(carry or ()),
+        unclear=unclear,
+    )
+    if format is None:
+        check_formats(request)
+    check_options(request)
+    if request.preparation is not None:
+        check_given_preparation(request, request.preparation)
+    stored = None if request.preparation is None else request.preparation.pop("scale", None)
+    source = _make_source(request)
+    source.skips, numbers = request.skip, source.number_columns
+    if scale == "auto" and (numbers is None or not len(numbers) or not files.rereadable):
+        scale = "none"
+    if scale not in (None, "none") and not files.rereadable:
+        what = f" is found from all rows, and {request.file} can be read only once: save it to a file, or give "
+        raise ParameterError(Setting("scale", scale), what, Setting("scale", "none"), ".")
+    scaled = StreamScale(scale or "none", None if stored is None else ColumnScale.from_plain(stored))
+    if not files.rereadable:
+        return OnceStream(source, block_rows, scaled)
+    return Stream(source, block_rows, _make_cache(request, source, cache) if cache else None, scaled)
+
+
+def _make_source(request: OpenRequest) -> RowSource:
+    """Return the rows of files; what reads a format is imported when it is met."""
+    if request.format in TABLES:
+        from rosenblatt.data.tables.source import open_table
+
+        return open_table(request)
+    if request.format == "npz":
+        from rosenblatt.data.npz import NpzSource
+
+        return NpzSource(request)
+    settings = request.preparation or request.options
+    common = {"n_features": settings.get("n_features"), "skip": request.skip, "threads": request.threads}
+    if request.format == "vw":
+        from rosenblatt.data.text.formats import VwReader
+
+        return VwReader(request.files, request.labels, bits=settings.get("bits", 18), names=request.names, **common)
+    from rosenblatt.data.text.formats import SvmlightReader
+
+    zero_based = settings.get("zero_based", "auto")
+    return SvmlightReader(request.files, request.labels, zero_based=zero_based, **common)
+
+
+def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:
+    """Return the cache of the rows, with the rows of another run if they are the same."""
+    path = None if isinstance(cache, bool) else os.fspath(cache)
+    if path is not None and source.files.reads(path):
+        raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
+    if request.carry:
+        raise ParameterError(Setting("carry"), " does not go with ", Setting("cache"), ": leave out one of the two.")
+    recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
+    if request.preparation is not None and request.options:  # it does not say how these files are written
+        recipe.append(request.options)
+    width = source.n_features if source.fixed_width else None
+    return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

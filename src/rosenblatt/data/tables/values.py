@@ -1,0 +1,601 @@
+"""Arrow arrays as numbers, booleans, strings and labels, and the rows where they are something else."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rosenblatt.messages import Phrase, shorten, show_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+# Arrow arrays from Python's and NumPy's values, and back.
+#
+# They go by their buffers: pyarrow's own conversions (``pa.array``, ``pa.scalar``, ``to_numpy``) import pandas where
+# it is installed, which takes longer than reading a small table.
+
+
+@cache
+def import_arrow(module: str = "") -> Any:
+    """Return pyarrow, or one of its modules: it is imported when a table is first read."""
+    try:
+        return import_module("pyarrow" + module)
+    except ImportError:
+        raise ImportError("reading tables needs pyarrow: pip install 'rosenblatt[files]'.") from None
+
+
+def combine_chunks(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a chunked array as one array."""
+    if not isinstance(array, import_arrow().ChunkedArray):
+        return array
+    return array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
+
+
+@lru_cache(maxsize=256)
+def is_unsupported_type(type_: pa.DataType) -> bool:
+    """Return whether values of this type are neither numbers, booleans, strings, dates nor null."""
+    pa = import_arrow()
+    types = pa.types
+    binary = types.is_binary(type_) or types.is_large_binary(type_) or types.is_fixed_size_binary(type_)
+    if types.is_nested(type_) or binary or "binary_view" in str(type_):
+        return True
+    if is_number_type(type_):
+        return False
+    try:
+        pa.nulls(1, type_).cast(pa.string())
+    except pa.ArrowException:  # intervals, and times in a zone that is unknown
+        return True
+    return False
+
+
+def show_type(type_: pa.DataType) -> str:
+    """Return a type for a message."""
+    return show_text(str(type_), 100)
+
+
+def is_number_type(type_: pa.DataType) -> bool:
+    """Return whether values of this type are booleans, integers or floats."""
+    types = import_arrow().types
+    return types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_)
+
+
+def numbers_to_arrow(numbers: np.ndarray) -> pa.Array:
+    """Return an array of numbers or booleans as an Arrow array, numbers without a copy."""
+    pa = import_arrow()
+    if numbers.dtype.kind == "b":
+        return numbers_to_arrow(numbers.view(np.uint8)).cast(pa.bool_())
+    numbers = np.ascontiguousarray(numbers, numbers.dtype.newbyteorder("="))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
+
+
+def strings_to_arrow(texts: Sequence[str | None]) -> pa.Array:
+    """Return strings as an Arrow array, null for None.
+
+    Examples
+    --------
+    >>> strings_to_arrow(["a", None, "", "öl"]).to_pylist()
+    ['a', None, '', 'öl']
+    """
+    pa = import_arrow()
+    words = [b"" if text is None else text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, words)])
+    if ends[-1] >= 2**31:
+        raise ValueError(f"{ends[-1]} bytes of text at once, expected fewer than {2**31}")
+    valid = np.packbits([text is not None for text in texts], bitorder="little") if None in texts else None
+    parts = None if valid is None else pa.py_buffer(valid), pa.py_buffer(ends.astype(np.int32))
+    return pa.Array.from_buffers(pa.string(), len(words), [*parts, pa.py_buffer(b"".join(words))])
+
+
+_NUMPY_TYPES = {"double": "float64", "float": "float32", "halffloat": "float16", "null": "float64"}
+"""Arrow's names of types that NumPy calls otherwise."""
+
+
+def as_numpy(array: pa.Array) -> np.ndarray:
+    """Return an Arrow array of numbers or booleans, numbers without a copy; any value where it is null."""
+    pa = import_arrow()
+    if pa.types.is_boolean(array.type):
+        return as_numpy(array.cast(pa.uint8())).view(np.bool_)
+    kind = np.dtype(_NUMPY_TYPES.get(str(array.type), str(array.type)))
+    if pa.types.is_null(array.type) or not len(array) or array.buffers()[1] is None:
+        return np.zeros(len(array), kind)
+    return np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
+
+
+def null_rows(array: pa.Array) -> np.ndarray:
+    """Return the rows where an Arrow array has no value."""
+    return np.flatnonzero(as_numpy(array.is_null())) if array.null_count else np.empty(0, np.int64)
+
+
+def replace_nulls(array: pa.Array, numbers: np.ndarray, missing: float) -> np.ndarray:
+    """Return the numbers of an Arrow array with ``missing`` where it is null."""
+    if array.null_count:
+        numbers = numbers.copy()
+        numbers[null_rows(array)] = missing
+    return numbers
+
+
+MISSING_NUMBERS = ("", "?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None")
+"""What stands for a missing number in text."""
+_LIKE_A_NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(inity)?|nan(\([0-9a-z_]*\))?))$"
+"""What Arrow takes for a number."""
+BOOLEANS = ("false", "False", "FALSE", "true", "True", "TRUE")
+"""What stands for a boolean in text."""
+_LARGEST_INTEGER = 2.0**53
+_LONGEST_LABEL = 1000
+"""Characters: an array of labels takes as much memory for each as for the longest."""
+
+Reason: TypeAlias = tuple[Phrase, ...]
+"""What is wrong with a row, without a full stop."""
+
+
+class WayOut(str):
+    """A part of a reason that says what to do, so that rows at fault need not be left out."""
+
+
+def no_advice(text: str) -> Reason:
+    """Return nothing to do about a text."""
+    return ()
+
+
+class Faults(dict[int, Reason]):
+    """From the number of a row, of ``n``, to what is wrong with it; the first reason counts."""
+
+    def __init__(self, n: int) -> None:
+        self.sound = np.ones(n, np.bool_)
+        """Whether each row is not at fault."""
+
+    def add(self, rows: Sequence[int] | np.ndarray, reason: Reason) -> None:
+        """Add a reason for each of ``rows``."""
+        places = np.asarray(rows, np.int64)
+        new = places[self.sound[places]]  # at once, as a row may be at fault in each of very many columns
+        self.sound[new] = False
+        self.update(dict.fromkeys(new.tolist(), reason))
+
+    def add_unexpected(
+        self,
+        rows: Iterable[int],
+        array: pa.Array,
+        name: str,
+        expected: Reason,
+        advice: Callable[[str], Reason] = no_advice,
+    ) -> None:
+        """Add for each of ``rows`` that its cell holds something else than expected, and an advice about its text."""
+        if not is_number_type(array.type):
+            array = array.cast(import_arrow().string())  # Python has no dates after the year 9999
+        for row in rows:
+            value = array[row].as_py()
+            text = plain_text(value) if isinstance(value, float) else str(value)
+            found = "nothing" if value is None else shorten(text)
+            self.add([row], (f"column {name!r} holds {found}, expected ", *expected, *advice(text.strip())))
+
+
+def plain_text(value: str | float | np.bool_) -> str:
+    """Return a number or a boolean as a category: integers have no point.
+
+    Examples
+    --------
+    >>> plain_text(2.0), plain_text(0.5), plain_text(True)
+    ('2', '0.5', 'true')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    value = float(value)
+    return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(value)
+
+
+def parse_numbers(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
+    """Return an Arrow array as the nearest float64, NaN where a value is missing, and the rows with something else."""
+    values, bad = _floats(array, missing)
+    if missing:
+        numbers, no_numbers = strings_to_numbers(strings_to_arrow(missing))
+        for number in np.delete(numbers, no_numbers):
+            values = np.where(values == number, np.nan, values)
+    return values, bad
+
+
+def _floats(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
+    pa = import_arrow()
+    if pa.types.is_decimal(array.type):
+        return strings_to_numbers(array.cast(pa.string()))
+    if not is_number_type(array.type):
+        return strings_to_numbers(parse_strings(array, (*MISSING_NUMBERS, *missing)))
+    return replace_nulls(array, to_floats(as_numpy(array)), np.nan), []
+
+
+def to_floats(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers as the nearest float64, without a copy if they are that."""
+    with np.errstate(invalid="ignore"):  # NaN of float16 that is signalling
+        return numbers.astype(np.float64, copy=False)
+
+
+def strings_to_numbers(texts: pa.Array) -> tuple[np.ndarray, list[int]]:
+    """Return strings as the nearest float64, NaN for null, and the rows that are no numbers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> strings_to_numbers(pa.array(["1", "x", None, "3e2"]))
+    (array([  1.,  nan,  nan, 300.]), [1])
+    """
+    pa, pc = import_arrow(), import_arrow(".compute")
+    try:
+        numbers = texts.cast(pa.float64())
+        return replace_nulls(numbers, as_numpy(numbers), np.nan), []
+    except pa.ArrowInvalid:
+        pass
+    coded = texts.dictionary_encode()
+    words = coded.dictionary
+    waiting = [np.flatnonzero(as_numpy(pc.match_substring_regex(words, _LIKE_A_NUMBER)))]
+    values, good = np.full(len(words) + 1, np.nan), np.zeros(len(words) + 1, bool)
+    good[-1] = True  # for null
+    while waiting:
+        part = waiting.pop()
+        try:
+            values[part] = as_numpy(words.take(numbers_to_arrow(part)).cast(pa.float64()))
+            good[part] = True
+        except pa.ArrowInvalid:
+            if len(part) > 1:
+                waiting += np.array_split(part, 2)
+    codes = replace_nulls(coded.indices, as_numpy(coded.indices), len(words))
+    return values[codes], np.flatnonzero(~good[codes]).tolist()
+
+
+def parse_booleans(array: pa.Array, missing: tuple[str, ...]) -> tuple[np.ndarray, list[int]]:
+    """Return booleans, or words for them, as 0 and 1, NaN where one is missing, and rows with something else."""
+    pa, pc = import_arrow(), import_arrow(".compute")
+    if pa.types.is_boolean(array.type):
+        return parse_numbers(array, missing)
+    texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
+    codes = pc.index_in(texts, strings_to_arrow(BOOLEANS))
+    values = (as_numpy(codes) >= BOOLEANS.index("true")).astype(np.float64)
+    return replace_nulls(codes, values, np.nan), np.setdiff1d(null_rows(codes), null_rows(texts)).tolist()
+
+
+def parse_strings(array: pa.Array, missing: tuple[str, ...]) -> pa.Array:
+    """Return an array as strings without blanks around them, null where nothing is left or a value is missing."""
+    pa, pc = import_arrow(), import_arrow(".compute")
+    if is_number_type(array.type):
+        values = array.to_pylist()
+        return strings_to_arrow([None if value is None or value != value else plain_text(value) for value in values])
+    texts = pc.utf8_trim_whitespace(array.cast(pa.string()))
+    gone = pc.is_in(texts, strings_to_arrow(["", *missing]))
+    return pc.if_else(gone, pa.nulls(1, pa.string())[0], texts)
+
+
+def parse_labels(array: pa.Array, target: dict[str, str], missing: tuple[str, ...], faults: Faults) -> np.ndarray:
+    """Return the labels; rows without a label, or with one of another kind, are added to ``faults``."""
+    name, kind = target["name"], target["kind"]
+    no_label = (f"column {name!r} has no value, expected a label",)
+    if kind == "text":
+        texts = parse_strings(array, missing)
+        faults.add(null_rows(texts), no_label)
+        labels = [text or "" for text in texts.to_pylist()]
+        for row in [k for k, label in enumerate(labels) if len(label) > _LONGEST_LABEL]:
+            what = f"column {name!r} holds a text of {len(labels[row])} characters"
+            faults.add([row], (f"{what}, expected a label of at most {_LONGEST_LABEL}",))
+            labels[row] = ""
+        return np.array(labels, dtype=np.str_)
+    read, expected = (parse_booleans, "true or false") if kind == "boolean" else (parse_numbers, "a number")
+    values, bad = read(array, missing)
+    if kind == "integer":
+        expected = "an integer, as the first labels are"
+        bad += np.flatnonzero((values != np.rint(values)) & np.isfinite(values)).tolist()
+    bad += np.flatnonzero(np.isinf(values) | (np.abs(values) > _LARGEST_INTEGER)).tolist()
+    faults.add_unexpected(bad, array, name, (expected + " (the label)",))
+    faults.add(np.flatnonzero(np.isnan(values)), no_label)
+    values = np.where(np.abs(values) <= _LARGEST_INTEGER, values, 0.0)
+    return values.astype({"integer": np.int64, "boolean": np.bool_, "number": np.float64}[kind])
+
+
+# Dates as people write them, 30.05.2023 or 5/30/2023: the order of day and month, and the same dates as ISO 8601.
+
+
+_TIME = (
+    r"(?:(?:T|,? )[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?"
+    r"(?:\s?(?:[AaPp][Mm]|Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
+)
+_YEAR_FIRST = re.compile(rf"[0-9]{{4}}([-/.])[0-9]{{1,2}}\1[0-9]{{1,2}}{_TIME}")
+_YEAR_LAST = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}|[0-9]{{2}}){_TIME}")
+_MONTHS = 12
+
+
+class DateForm(NamedTuple):
+    """How dates are written."""
+
+    order: str
+    """One of ``DATE_ORDERS`` of preparations; "" where the year comes first, or where the order is unclear."""
+    unclear: str = ""
+    """Why the dates cannot be read, as what a column does; "" if they can."""
+    example: str = ""
+    """One of the dates as it could be read."""
+
+
+def date_form(texts: Iterable[str]) -> DateForm | None:
+    """Return how some texts are written that are all dates; None if one is none, or there are none.
+
+    With points the day comes first. With slashes and hyphens the order is that of the dates with a number above 12.
+
+    Examples
+    --------
+    >>> date_form(["30.05.2023", "01.02.2023"]).order, date_form(["1/2/2023", "5/30/2023"]).order
+    ('dmy', 'mdy')
+    >>> date_form(["2023/05/30", "2023-05-31"])
+    DateForm(order='', unclear='', example='')
+    >>> date_form(["03/04/2023"]).unclear
+    'holds dates such as 03/04/2023, and nothing shows whether the day or the month comes first'
+    """
+    last, found = [], False
+    for text in texts:
+        found = True
+        if _YEAR_FIRST.fullmatch(text):
+            continue
+        match = _YEAR_LAST.fullmatch(text)
+        if match is None:
+            return None
+        last.append(match)
+    return _form_of_year_last(last) if found else None
+
+
+def order_of(texts: Iterable[str]) -> DateForm:
+    """Return how those among some texts are written that are dates."""
+    dates = [text for text in texts if _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)]
+    return date_form(dates) or DateForm("")
+
+
+def _form_of_year_last(dates: list[re.Match[str]]) -> DateForm:
+    if not dates:
+        return DateForm("")
+    short = next((date for date in dates if len(date[4]) == 2), None)
+    if short:
+        return DateForm("", f"holds dates such as {shorten(short[0])}, whose century is not written", _as_iso(short))
+    days_first = [date for date in dates if date[2] == "." or int(date[1]) > _MONTHS >= int(date[3])]
+    months_first = [date for date in dates if date[2] != "." and int(date[3]) > _MONTHS >= int(date[1])]
+    if days_first and months_first:
+        both = f"{days_first[0][0]} and {months_first[0][0]}"
+        return DateForm("", f"holds dates such as {both}, in two orders", _as_iso(days_first[0]))
+    if days_first or months_first:
+        return DateForm("dmy" if days_first else "mdy")
+    why = "and nothing shows whether the day or the month comes first"
+    return DateForm("", f"holds dates such as {dates[0][0]}, {why}", _as_iso(dates[0]))
+
+
+def _as_iso(date: re.Match[str]) -> str:
+    """Return a date as it could be meant, as ISO 8601 writes it."""
+    day, month = int(date[1]), int(date[3])
+    if month > _MONTHS:
+        day, month = month, day
+    return f"{'20' * (len(date[4]) == 2)}{date[4]}-{month:02}-{day:02}"
+
+
+def to_iso(texts: pa.Array, order: str = "") -> pa.Array:
+    """Return dates as ISO 8601 writes them, where their year comes first or they have this order; others as they are.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> to_iso(pa.array(["30.5.2023 8:15", "2023/5/1", "5/30/2023"]), "dmy").to_pylist()
+    ['2023-05-30 08:15', '2023-05-01', '2023-30-05']
+    >>> to_iso(pa.array(["5/30/2023, 8:15 PM", "30.5.2023"]), "mdy").to_pylist()
+    ['2023-05-30 20:15', '30.5.2023']
+    """
+    replace = import_arrow(".compute").replace_substring_regex
+    for mark in "-/.":
+        sign = re.escape(mark)
+        texts = replace(texts, rf"^([0-9]{{4}}){sign}([0-9]{{1,2}}){sign}([0-9]{{1,2}})($|[^0-9])", r"\1-\2-\3\4")
+        if order == "dmy" or (order == "mdy" and mark != "."):
+            year_first = r"\3-\2-\1\4" if order == "dmy" else r"\3-\1-\2\4"
+            texts = replace(texts, rf"^([0-9]{{1,2}}){sign}([0-9]{{1,2}}){sign}([0-9]{{4}})($|[^0-9])", year_first)
+    texts = replace(texts, r"^([0-9]{4})-([0-9])-", r"\1-0\2-")
+    texts = replace(texts, r"^([0-9]{4}-[0-9]{2})-([0-9])($|[^0-9])", r"\1-0\2\3")
+    texts = replace(texts, r"^([0-9-]{10}), ", r"\1 ")
+    texts = replace(texts, r"^([0-9-]{10}[T ])([0-9]):", r"\10\2:")
+    return _without_halves(texts)
+
+
+def _without_halves(texts: pa.Array) -> pa.Array:
+    """Return dates with hours from 0 to 23 where they had am and pm."""
+    pc = import_arrow(".compute")
+    if not pc.any(pc.match_substring_regex(texts, "[AaPp][Mm]$")).as_py():
+        return texts
+    for hour in range(1, 13):
+        for half, later in (("Aa", 0), ("Pp", 12)):
+            pattern = rf"^([0-9-]{{10}}[T ])0?{hour}((?::[0-9]{{2}}){{1,2}}) ?[{half}][Mm]$"
+            texts = pc.replace_substring_regex(texts, pattern, rf"\1{hour % 12 + later:02}\2")
+    return texts
+
+
+# Dates and times as numbers: days since 1970-01-01, with the time of day as a fraction.
+
+
+ISO_DATE = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+    r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?\s?(Z|UTC|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+"""A date as ISO 8601 writes it, with or without a time and an offset."""
+_FIRST_YEAR = -719_162
+"""The day when the year 1 begins: Python's calendar has none before."""
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_SECONDS = 86_400
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def parse_dates(array: pa.Array, missing: tuple[str, ...], order: str = "") -> tuple[np.ndarray, list[int]]:
+    """Return dates as days since 1970-01-01, NaN where one is missing, and the rows with something else.
+
+    The year comes first in texts, as ISO 8601 has it or with other signs between, or last where an ``order`` is given.
+
+    The whole days and the share of the day are each a nearest float64, and so is their sum: what that leaves out is
+    less than a microsecond for dates of our time. Times are those of UTC, also where no offset is given. Durations are
+    days too, and times of day are a share of a day.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> parse_dates(pa.array(["1970-01-02", "1970-01-01T12:00", "1970-01-01 12:00:00+06:00", "soon", ""]), ())
+    (array([1.  , 0.5 , 0.25,  nan,  nan]), [3])
+    >>> parse_dates(pa.array(["02.01.1970", "1970/1/2", "1970-01-02"]), (), "dmy")
+    (array([1., 1., 1.]), [])
+    """
+    types = import_arrow().types
+    if types.is_temporal(array.type):
+        return replace_nulls(array, _days_of_temporal(array), np.nan), []
+    texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
+    days = _days_at_once(texts)
+    if days is None:
+        texts = to_iso(texts, order)
+        days = _days_at_once(texts)
+    if days is not None:
+        return days, []
+    coded = texts.dictionary_encode()
+    known = np.array([*map(_days_of_text, coded.dictionary.to_pylist()), np.nan], np.float64)
+    codes = replace_nulls(coded.indices, as_numpy(coded.indices), len(known) - 1)
+    values = known[codes]
+    return values, np.setdiff1d(np.flatnonzero(np.isnan(values)), null_rows(texts)).tolist()
+
+
+def _days_of_temporal(array: pa.Array) -> np.ndarray:
+    pa = import_arrow()
+    types, type_ = pa.types, array.type
+    if types.is_date32(type_):
+        return as_numpy(array.cast(pa.int32())).astype(np.float64)
+    unit = "ms" if types.is_date64(type_) else type_.unit
+    stored = pa.int32() if types.is_time32(type_) else pa.int64()
+    return _days(as_numpy(array.cast(stored)).astype(np.int64), unit)
+
+
+def _days(counts: np.ndarray, unit: str) -> np.ndarray:
+    """Return how many days so many units are: the whole days and the rest of a day, each rounded, and their sum."""
+    per_day = _SECONDS * _PER_SECOND[unit]
+    whole, rest = np.divmod(counts, per_day)
+    return whole + rest / per_day
+
+
+def _days_at_once(texts: pa.Array) -> np.ndarray | None:
+    """Return the days of dates that Arrow reads as we do: all with an offset, or all without; None for others."""
+    pa, pc = import_arrow(), import_arrow(".compute")
+    matches = pc.match_substring_regex(texts, f"^(?:{ISO_DATE.pattern})$")
+    if not pc.all(matches).as_py():
+        return None
+    for type_ in (pa.timestamp("us"), pa.timestamp("us", "UTC")):
+        try:
+            counts = texts.cast(type_).cast(pa.int64())
+        except pa.ArrowInvalid:
+            continue
+        days = _days(as_numpy(counts), "us")
+        years_known = (replace_nulls(counts, days, 0.0) >= _FIRST_YEAR).all()
+        return replace_nulls(counts, days, np.nan) if years_known else None
+    return None
+
+
+def _days_of_text(text: str) -> float:
+    """Return the days of one date, NaN if it is none."""
+    match = ISO_DATE.fullmatch(text)
+    if match is None:
+        return np.nan
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
+    if hour > 23 or minute > 59 or second > 59:
+        return np.nan
+    offset = (match[8] or "").replace(":", "")
+    seconds = Fraction(3600 * hour + 60 * minute + second) + Fraction(int(match[7] or 0), 10 ** len(match[7] or ""))
+    if offset[:1] in ("+", "-") and offset:
+        hours, minutes = int(offset[1:3]), int(offset[3:])
+        if hours > 23 or minutes > 59:
+            return np.nan
+        seconds -= int(f"{offset[0]}1") * (3600 * hours + 60 * minutes)
+    try:
+        days = datetime.date(year, month, day).toordinal() - _EPOCH
+    except ValueError:
+        return np.nan
+    whole, rest = divmod(seconds, _SECONDS)
+    return (days + whole) + float(rest / _SECONDS)
+
+
+# Numbers in text with other separators than a point: 3,14 and 1.234,56, or 1,234.56.
+
+
+_BETWEEN = (" ", "\u00a0", "\u202f", "'", "\u2019")
+"""What may stand between thousands in either kind: blanks, also those that do not break, and apostrophes."""
+
+
+def _pattern(thousands: str, point: str) -> str:
+    groups = "|".join(f"(?:{re.escape(mark)}[0-9]{{3}})+" for mark in (thousands, *_BETWEEN))
+    return rf"[+-]?(?:[1-9][0-9]{{0,2}}(?:{groups})|[0-9]+)(?:{re.escape(point)}[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+
+
+_PATTERNS = {"decimal-comma": _pattern(".", ","), "thousands-comma": _pattern(",", ".")}
+SEPARATED = tuple(_PATTERNS)
+"""The kinds of columns whose numbers have other separators."""
+_MATCHERS = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
+_COMMA = re.compile(r"[+-]?([0-9]+),([0-9]+)")
+_MARKS = {"decimal-comma": ".", "thousands-comma": ","}
+"""What stands between thousands, besides blanks and apostrophes."""
+
+
+def parse_separated(array: pa.Array, missing: tuple[str, ...], kind: str) -> tuple[np.ndarray, list[int]]:
+    """Return numbers with separators as the nearest float64, NaN where one is missing, and rows with something else.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> texts = pa.array(["3,14", "1.234,5", "1 234", "7", None, "1,2,3"])
+    >>> parse_separated(texts, (), "decimal-comma")
+    (array([   3.14, 1234.5 , 1234.  ,    7.  ,     nan,     nan]), [5])
+    >>> parse_separated(pa.array(["1,234.5", "12,345"]), (), "thousands-comma")
+    (array([ 1234.5, 12345. ]), [])
+    """
+    if is_number_type(array.type):
+        return parse_numbers(array, missing)
+    pa, pc = import_arrow(), import_arrow(".compute")
+    texts = parse_strings(array, (*MISSING_NUMBERS, *missing))
+    known = pc.match_substring_regex(texts, f"^(?:{_PATTERNS[kind]})$")
+    marks = "".join(map(re.escape, (_MARKS[kind], *_BETWEEN)))
+    plain = pc.replace_substring_regex(texts, f"[{marks}]", "")
+    plain = pc.replace_substring(plain, ",", ".")
+    values, _ = strings_to_numbers(pc.if_else(known, plain, pa.nulls(1, pa.string())[0]))
+    bad = np.flatnonzero(~as_numpy(known.fill_null(True)))
+    return values, np.setdiff1d(bad, null_rows(texts)).tolist()
+
+
+def kinds_of_separated(texts: list[str]) -> list[str]:
+    """Return the kinds that all of these texts may be numbers of, none if no separator occurs in them.
+
+    Examples
+    --------
+    >>> kinds_of_separated(["3,14", "2"]), kinds_of_separated(["1,234"]), kinds_of_separated(["314"])
+    (['decimal-comma'], ['decimal-comma', 'thousands-comma'], [])
+    >>> kinds_of_separated(["2.816.587", "435.348"])
+    ['decimal-comma']
+    """
+    if not any(text.count(".") > 1 or any(mark in text for mark in (",", *_BETWEEN)) for text in texts):
+        return []
+    found = [kind for kind, pattern in _MATCHERS.items() if all(map(pattern.fullmatch, texts))]
+    if len(found) == 2 and not any("," in text for text in texts):
+        return ["thousands-comma"]  # either way the same numbers
+    return found
+
+
+def comma_advice(text: str) -> Reason:
+    """Return what to do about a text that is a number but for its comma; nothing for other texts.
+
+    Examples
+    --------
+    >>> comma_advice("27,1"), comma_advice("1,234"), comma_advice("some")
+    ((', and it looks like a decimal comma: write 27.1',), (', and it has a comma: write 1.234 or 1234',), ())
+    """
+    match = _COMMA.fullmatch(text)
+    if match is None:
+        return ()
+    if len(match[2]) == 3 and len(match[1]) <= 3:
+        return (WayOut(f", and it has a comma: write {text.replace(',', '.')} or {text.replace(',', '')}"),)
+    return (WayOut(f", and it looks like a decimal comma: write {text.replace(',', '.')}"),)

@@ -1,0 +1,197 @@
+"""Rows from svmlight or LIBSVM text: ``label index:value index:value ...`` on each line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rosenblatt.data.io.lines import quote_bytes
+from rosenblatt.data.source import VERSION, Preparation
+from rosenblatt.data.text.reader import COMMON_FAULTS, ParsedChunk, SlowNumbers, TextReader
+from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
+from rosenblatt.kernels.parsing.svmlight import BAD_INDEX, BAD_LABEL, INDEX_ORDER, INDEX_RANGE, NO_LABEL, parse_svmlight
+from rosenblatt.kernels.parsing.vw import BAD_NAMESPACE, BAD_WEIGHT, BASE, NO_BAR, SUM_TOO_LARGE, parse_vw
+from rosenblatt.messages import IfAvailable, Phrase, Setting, check_choice, check_integer
+
+MOST_INFERRED = 2**26
+"""Columns that a file may ask for by its indices alone: a small file should not make a model of gigabytes."""
+_WEIGHT_BYTES = 16
+"""What a learner needs for a column: a weight and its sum over time."""
+_HEAD_BYTES = 1 << 20
+_INDEX_ZERO = re.compile(rb"^[^#\n]*[ \t]0+:", re.MULTILINE)
+
+
+class SvmlightReader(TextReader):
+    """Blocks of rows from svmlight or LIBSVM text.
+
+    A line is a label and features ``index:value`` by ascending index, separated by spaces or tabs; a ``qid:n`` after
+    the label and everything from ``#`` on are ignored. Numbers become the nearest float64. Values and labels must be
+    finite.
+
+    Parameters
+    ----------
+    zero_based : bool or "auto"
+        Whether the first index is 0 instead of 1; with "auto", whether an index 0 occurs in the first megabyte.
+    n_features : int, optional
+        As for ``TextReader``. Without it an index beyond 2**26 columns is a fault.
+    *arguments, **options
+        As for ``TextReader``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from rosenblatt.data.io.lines import LineSource
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "two.txt")
+    >>> _ = file.write_text("+1 1:0.5 3:2 # a comment\\n-1 2:25e-2\\n")
+    >>> for block in SvmlightReader(LineSource(file)):
+    ...     print(block.X.toarray(), block.y)
+    [[0.5  0.   2.  ]
+     [0.   0.25 0.  ]] [ 1. -1.]
+    """
+
+    faults = COMMON_FAULTS | {
+        NO_LABEL: "the line has no label, expected a number before {word}",
+        BAD_LABEL: "the label is {word}, expected a finite number",
+        BAD_INDEX: "expected index:value, an integer and a number, got {word}",
+        INDEX_ORDER: "the index in {word} is not above the one before it, expected ascending indices: sort the line",
+    }
+
+    def __init__(self, *arguments: Any, zero_based: bool | str = False, **options: Any) -> None:
+        check_choice("zero_based", zero_based, (True, False, "auto"))
+        super().__init__(*arguments, **options)
+        if zero_based == "auto":
+            zero_based = _INDEX_ZERO.search(self.files.head(_HEAD_BYTES)) is not None
+        self.zero_based = bool(zero_based)
+        """Whether the first index is 0."""
+
+    @property
+    def preparation(self) -> Preparation:
+        """How rows are made; the number of columns is that so far, None before the first."""
+        features = self.n_features or None
+        return {"format": "svmlight", "version": VERSION, "zero_based": self.zero_based, "n_features": features}
+
+    @property
+    def _most_columns(self) -> int:
+        return MOST_INFERRED if self._n_features is None else MAX_COLUMNS
+
+    def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
+        chunk, base = parsed.chunk, 0 if self.zero_based else 1
+        columns, unlabelled = (base, self._most_columns - 1 + base), not self.labelled
+        return lambda: parse_svmlight(
+            chunk.text, chunk.stop, columns, unlabelled, tuple(parsed.rows[:4]), slow.arrays, progress
+        )
+
+    def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
+        it, base = quote_bytes(word), 0 if self.zero_based else 1
+        if code == BAD_LABEL and b"," in word:
+            return (f"{it} is several labels, expected one: make a file for each label, with 1 and -1",)
+        if code == BAD_INDEX and re.match(rb"-\d+:", word):
+            return (f"the index in {it} is negative, expected indices from {base} on",)
+        if code == INDEX_RANGE and re.match(rb"0+:", word):
+            hint = IfAvailable("zero_based", ": if 0 is the first, give ", Setting("zero_based", True))
+            return f"the index in {it} is 0, expected indices from 1 on", hint
+        if code == INDEX_RANGE:
+            columns = int(word.partition(b":")[0]) + 1 - base
+            if not MOST_INFERRED < columns <= MAX_COLUMNS:
+                return (f"the index in {it} is too large, expected at most {MAX_COLUMNS - 1 + base}",)
+            size = f"{_WEIGHT_BYTES * columns / 1e9:.1f} GB"
+            what = f"the index in {it} makes {columns:,} columns, whose weights take {size}, expected at most"
+            way_out = IfAvailable("n_features", ": give ", Setting("n_features", columns), " if so many are meant")
+            return f"{what} {MOST_INFERRED:,}", way_out
+        return super()._explain(code, word)
+
+
+# Rows from Vowpal Wabbit text: ``label |namespace name:value name ...`` on each line, names hashed into columns.
+
+
+class VwReader(TextReader):
+    """Blocks of rows from Vowpal Wabbit text.
+
+    A line is ``[label [importance [base]]] ['tag] |namespace[:weight] name[:value] name[:value] ... |namespace ...``.
+    A name goes to the column that vw gives it: its hash, which starts from the namespace's, cut to ``bits`` bits; a
+    name of digits is its own number. Features that meet in one column are added up. A value that is not there is 1;
+    values are multiplied by the namespace's weight. Importances become the blocks' ``weight``. Numbers become the
+    nearest float64 and must be finite; a base, the prediction that vw would start from, must be 0. Names are any bytes
+    but blanks, colons and bars. As in vw, a word that touches the first bar is a tag, and tags are ignored.
+    vw's constant feature is left to the learner.
+
+    Parameters
+    ----------
+    bits : int
+        There are 2**bits columns, as with vw's ``-b``. From 1 to 30.
+    names : bool
+        Whether to keep the first name of each column in ``hashed_names``: ``namespace^name``, or the bare name in the
+        namespace without one. This is slower.
+    *arguments, **options
+        As for ``TextReader``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from rosenblatt.data.io.lines import LineSource
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "two.vw")
+    >>> _ = file.write_text("1 |f 3:0.5 cat\\n-1 2.0 |f cat:2 dog\\n")
+    >>> reader = VwReader(LineSource(file), names=True)
+    >>> for block in reader:
+    ...     print(block.X.nnz, block.y, block.weight)
+    4 [ 1. -1.] [1. 2.]
+    >>> {column: reader.hashed_names[column] for column in block.X[:1].indices.tolist()}
+    {34878: 'f^3', 75337: 'f^cat'}
+    """
+
+    weighted = True
+    faults = COMMON_FAULTS | {
+        NO_BAR: "the line has no bar, expected label |namespace features",
+        NO_LABEL: "the line has no label, expected a number before the bar",
+        BAD_LABEL: "expected up to three finite numbers (label, importance, base) and a tag before the bar, got {word}",
+        BAD_WEIGHT: "the importance is {word}, expected a number that is not negative",
+        BASE: "the base (the third number) is {word}, but only 0 is supported: leave it out",
+        BAD_NAMESPACE: "expected |name or |name:weight, a finite number, got {word}",
+        SUM_TOO_LARGE: "features that share a column add up to a number too large for float64",
+    }
+
+    def __init__(self, *arguments: Any, bits: int = 18, names: bool = False, **options: Any) -> None:
+        check_integer("bits", bits, 1, most=30)
+        super().__init__(*arguments, **options)
+        self._bits = bits
+        self.width = 2**bits
+        self._names = names
+        self._named = np.zeros(self.width if names else 0, np.uint8)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """A name for each column, ``#`` and its number where none was read; None unless names are kept."""
+        return [self.hashed_names.get(k) or f"#{k}" for k in range(self.n_features)] if self._names else None
+
+    @property
+    def preparation(self) -> Preparation:
+        """How rows are made."""
+        return {"format": "vw", "version": VERSION, "bits": self._bits, "n_features": self.n_features or None}
+
+    def _parser(self, parsed: ParsedChunk, slow: SlowNumbers, progress: np.ndarray) -> Callable[[], int]:
+        chunk = parsed.chunk
+        if self._names:
+            parsed.name_positions = np.empty((min(self.width, chunk.stop), 5), np.int64)
+        names = self._named.copy(), parsed.name_positions
+        counts = np.empty(2048, np.uint64)
+
+        def parse() -> int:
+            entries, rows, unlabelled = len(parsed.rows[2]), tuple(parsed.rows), not self.labelled
+            scratch = np.empty(2 * entries, np.uint64), np.empty(entries), counts
+            return parse_vw(chunk.text, chunk.stop, self._bits, unlabelled, rows, names, scratch, slow.arrays, progress)
+
+        return parse
+
+    def _merge(self, parsed: ParsedChunk) -> None:
+        for column, name in parsed.names:
+            self.hashed_names.setdefault(column, name)
+            self._named[column] = 1
+
+    def _explain(self, code: int, word: bytes) -> tuple[Phrase, ...]:
+        if code == NO_LABEL and b"|" in word[1:]:
+            tag = quote_bytes(word)
+            return (f"the line has no label, for {tag} is a tag: leave a space between a label and the bar",)
+        return super()._explain(code, word)

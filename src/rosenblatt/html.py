@@ -1,0 +1,412 @@
+"""Small pictures for notebooks, as inline SVG: no script, no style sheet, no ids, nothing from elsewhere.
+
+Letters and axes have the colour of the text around them, so that light and dark pages look right; the other colours
+stand out on both, and each comes with a stroke or a mark of its own. A picture says in words what it shows
+(``aria-label``), and takes a few kilobytes, however many numbers there are.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rosenblatt.messages import evenly_chosen
+
+# Text and elements of the small pictures: what is escaped, shortened and scaled.
+
+
+BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near those of Okabe and Ito; 3 to 1 or more on white and on black
+MOST_ROWS = 12
+"""The rows of a picture or a table in a notebook; others are counted below it."""
+_FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML has no place for
+_LONGEST_NAME, _LONGEST_SENTENCE = 32, 700
+
+
+def escaped(words: object, most: int = _LONGEST_SENTENCE) -> str:
+    """Return words as text of an element or an attribute, cut where they are long.
+
+    >>> escaped("a < b & c"), escaped("abcdef", 4), escaped(chr(0))
+    ('a &lt; b &amp; c', 'abc…', '\ufffd')
+    """
+    return html.escape(_shortened(str(words), most))
+
+
+def short_name(words: object) -> str:
+    """Return a name that has room in a picture or a table, on one line; not escaped.
+
+    >>> short_name("two\\nlines"), short_name("x" * 99)
+    ('two lines', 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…')
+    """
+    return _shortened(" ".join(str(words).split()), _LONGEST_NAME)
+
+
+def _shortened(text: str, most: int) -> str:
+    text = _FORBIDDEN.sub("\ufffd", text)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def described(sentences: Iterable[str], *pictures: str) -> str:
+    """Return sentences as paragraphs, then the pictures.
+
+    >>> described(["a < b"], "<svg/>", "")
+    '<div><p>a &lt; b</p><svg/></div>'
+    """
+    return "<div>" + "".join(f"<p>{escaped(sentence)}</p>" for sentence in sentences) + "".join(pictures) + "</div>"
+
+
+def svg(width: int, height: int, words: str, *elements: str) -> str:
+    """Return a picture of some pixels, and what it shows in words for those who cannot see it."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escaped(words)}" width="{width}" '
+        f'height="{height}" viewBox="0 0 {width} {height}" font-size="11" font-family="sans-serif" '
+        f'fill="currentColor" style="max-width: 100%; height: auto">{"".join(elements)}</svg>'
+    )
+
+
+def text(x: float, y: float, words: object, anchor: str = "start") -> str:
+    """Return words that begin, end or are centred at a point."""
+    where = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text x="{pixel(x)}" y="{pixel(y)}"{where}>{html.escape(short_name(words))}</text>'
+
+
+def room_for(names: Iterable[object]) -> int:
+    """Return how many pixels the longest of some names takes, with a little space on both sides.
+
+    >>> room_for(["a", "abc"]), room_for(["W" * 99])
+    (50, 220)
+    """
+    return max(50, 12 + 13 * max((len(short_name(one)) for one in names), default=0) // 2)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, colour: str = "currentColor", width: float = 1.0) -> str:
+    """Return a straight line."""
+    places = f'x1="{pixel(x1)}" y1="{pixel(y1)}" x2="{pixel(x2)}" y2="{pixel(y2)}"'
+    return f'<line {places} stroke="{colour}" stroke-width="{width:g}"/>'
+
+
+def pixel(value: float) -> str:
+    """Return a coordinate to a tenth of a pixel.
+
+    >>> pixel(2.0), pixel(1 / 3), pixel(-0.01)
+    ('2', '0.3', '0')
+    """
+    return f"{round(value, 1) + 0.0:g}"
+
+
+def number(value: float) -> str:
+    """Return a number as it is written beside an axis: integers whole below a million, others with four digits.
+
+    >>> number(12345), number(0.123456), number(1e300), number(-0.0), number(-math.inf)
+    ('12,345', '0.1235', '1e+300', '0', '−∞')
+    """
+    if math.isinf(value):
+        written = "∞" if value > 0 else "-∞"
+    elif math.isfinite(value) and value == int(value) and abs(value) < 1e6:
+        written = f"{int(value):,}"
+    else:
+        written = f"{value:.4g}"
+    return written.replace("-", "−")
+
+
+def scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Return what maps the numbers from ``low`` to ``high`` to the pixels from ``start`` to ``end``.
+
+    Numbers may be as large and as small as floats are. Where there is but one, it is in the middle.
+
+    >>> place = scale(-1e308, 1e308, 0, 100)
+    >>> place(-1e308), place(0.0), place(1e308), scale(3, 3, 0, 100)(3)
+    (0.0, 50.0, 100.0, 50.0)
+    """
+    size = max(abs(low), abs(high)) or 1.0
+    span = high / size - low / size
+    if not span > 0.0:
+        return lambda value: (start + end) / 2.0
+    return lambda value: start + (end - start) * ((value / size - low / size) / span)
+
+
+# Marks on a number line, arrows to infinity, and a circle.
+
+
+_WIDTH, _MIDDLE, _ROW = 360, 26, 16
+_APART = 90
+"""Pixels between two numbers that are written beside each other."""
+
+
+def number_line(low: float, high: float, words: str, start: float = 0.0) -> str:
+    """Draw the bracket from ``low`` to ``high`` on a number line that begins at ``start`` or before.
+
+    Ends so near each other that they are the same pixel are one mark with one number. Nothing is drawn where neither
+    is a number; where one is infinite, the bracket goes on to the end of the line.
+
+    >>> picture = number_line(0.5, 0.75, "between a half and three quarters")
+    >>> [f">{end}</text>" in picture for end in ("0", "0.5", "0.75")]
+    [True, True, True]
+    """
+    ends = [value for value in (low, high) if math.isfinite(value)]
+    if not ends:
+        return ""
+    least, most = min(start, *ends), max(start, *ends)
+    to_x = scale(least, most, 40.0, _WIDTH - 60.0)
+    left, right = (_place(value, to_x) for value in (low, high))
+    parts = [
+        line(10, _MIDDLE, _WIDTH - 10, _MIDDLE),
+        line(to_x(start), _MIDDLE - 4, to_x(start), _MIDDLE + 4),
+        f'<rect x="{pixel(left)}" y="{_MIDDLE - 5}" width="{pixel(max(right - left, 1.0))}" height="10" '
+        f'fill="{BLUE}" fill-opacity="0.45"/>',
+        *(line(x, _MIDDLE - 9, x, _MIDDLE + 9, BLUE, 2.0) for x in dict.fromkeys([left, right])),
+    ]
+    written: list[float] = []
+    for x, label in ((left, number(low)), (right, number(high)), (to_x(start), number(start))):
+        if all(abs(x - other) > 1.0 for other in written):
+            beside = any(abs(x - other) < _APART for other in written)
+            parts.append(text(x, _MIDDLE - 13 if beside else _MIDDLE + 21, label, "middle"))
+            written.append(x)
+    return svg(_WIDTH, _MIDDLE + 26, words, *parts)
+
+
+def _place(value: float, to_x: Callable[[float], float]) -> float:
+    if math.isfinite(value):
+        return round(to_x(value), 1)
+    return 12.0 if value == -math.inf else _WIDTH - 12.0
+
+
+def arrows(directions: Mapping[str, str], words: str) -> str:
+    """Draw a line for each name: an arrow to "+inf", to "-inf" or to "either", a dot for "finite", a cross for others.
+
+    >>> picture = arrows({"age": "+inf", "dose": "finite"}, "age tends to infinity")
+    >>> "age" in picture, picture.count("<path"), picture.count("<circle")
+    (True, 1, 1)
+    """
+    shown = list(directions.items())[:MOST_ROWS]
+    names = room_for(directions)
+    left, middle, right = (names + x for x in (25, 100, 175))
+    parts = [text(left, 12, "−∞", "middle"), text(middle, 12, "0", "middle"), text(right, 12, "+∞", "middle")]
+    for i, (label, status) in enumerate(shown):
+        y = 26 + _ROW * i
+        parts.append(text(names, y + 4, label, "end"))
+        tips = [right] * (status in ("+inf", "either")) + [left] * (status in ("-inf", "either"))
+        for tip in tips:
+            back = tip - 7 if tip == right else tip + 7
+            shape = f"M{pixel(middle)} {y}H{pixel(tip)}M{pixel(back)} {y - 4}L{pixel(tip)} {y}L{pixel(back)} {y + 4}"
+            parts.append(f'<path d="{shape}" fill="none" stroke="{RED}" stroke-width="2"/>')
+        if status == "finite":
+            parts.append(f'<circle cx="{pixel(middle)}" cy="{y}" r="3.5" fill="{BLUE}"/>')
+        elif not tips:
+            parts.append(text(middle, y + 4, f"× {status}", "middle"))
+    if len(directions) > len(shown):
+        parts.append(text(names, 30 + _ROW * len(shown), f"and {len(directions) - len(shown):,} more", "end"))
+    return svg(names + 200, 24 + _ROW * (len(shown) + (len(directions) > len(shown))), words, *parts)
+
+
+def circle(center: str, radius: str, words: str, inside: bool = True) -> str:
+    """Draw a circle with its center and its radius, and a plus sign on the side of the positives.
+
+    >>> picture = circle("(1, 2)", "3", "a circle", inside=False)
+    >>> ">(1, 2)</text>" in picture, ">r = 3</text>" in picture
+    (True, True)
+    """
+    colour, x, y, r = BLUE if inside else RED, 110, 62, 52
+    plus, minus = ((x, y + 34), (x + 92, y + 34)) if inside else ((x + 92, y + 34), (x, y + 34))
+    return svg(
+        _WIDTH,
+        124,
+        words,
+        f'<circle cx="{x}" cy="{y}" r="{r}" fill="{colour}" fill-opacity="0.12" stroke="{colour}" stroke-width="2"/>',
+        f'<circle cx="{x}" cy="{y}" r="2.5"/>',
+        line(x, y, x + r, y),
+        text(x, y - 7, center, "middle"),
+        text(x + r + 6, y + 4, f"r = {radius}"),
+        *(text(*place, sign, "middle") for place, sign in ((plus, "+"), (minus, "−"))),
+    )
+
+
+# Curves on two axes, and bars.
+
+
+_CHART_WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW, _CHART_ROW = 360, 110, 56, 8, 48, 16
+_MOST_POINTS, _MOST_TICKS = 120, 4
+DOTS_UP_TO = 40
+"""A curve of up to so many points gets a dot for each of them."""
+
+
+class Numbers(Protocol):
+    """A list, a range or an array of numbers."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, i: int, /) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points in the order in which they are joined. A curve with a name is in the legend."""
+
+    x: Numbers
+    y: Numbers
+    name: str = ""
+    colour: str = BLUE
+    dash: str = ""
+
+    def points(self) -> list[tuple[float, float]]:
+        """Return the points to draw: all, or as many as can be told apart, evenly chosen with the first and the last.
+
+        >>> len(Curve(range(100_000), range(100_000)).points())
+        120
+        """
+        return [(float(self.x[i]), float(self.y[i])) for i in evenly_chosen(len(self.x), _MOST_POINTS)]
+
+
+def chart(
+    curves: Sequence[Curve],
+    words: str,
+    x_name: str,
+    log: bool = False,
+    end: tuple[float, float, str] | None = None,
+    least: float | None = None,
+) -> str:
+    """Draw curves over one horizontal axis, with numbers beside each axis.
+
+    They are the smallest and the largest where both are whole, as counts are, and else round ones between them.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        What is not finite is left out, and so is what is not above 0 where scales are logarithmic.
+    words : str
+        What the picture shows, for those who cannot see it.
+    x_name : str
+        What the horizontal axis counts.
+    log : bool
+        Whether both scales are logarithmic, which the picture says.
+    end : x, y and words, optional
+        A point to mark by a star.
+    least : float, optional
+        The vertical axis begins at this number or below it, where scales are even.
+
+    Examples
+    --------
+    >>> picture = chart([Curve([1, 2, 3], [5, 2, 0])], "mistakes by pass: 5, 2, 0", "pass")
+    >>> picture.count("<circle"), ">5</text>" in picture
+    (3, True)
+    """
+    drawn = [[point for point in curve.points() if _has_place(point, log)] for curve in curves]
+    marked = [end[:2]] if end is not None and _has_place(end[:2], log) else []
+    xs, ys = ([point[i] for part in (*drawn, marked) for point in part] for i in (0, 1))
+    if not xs:
+        return ""
+    low, high = min(ys) if log or least is None else min(*ys, least), max(ys)
+    bottom = _TOP + _HEIGHT
+    to_x = _scale(min(xs), max(xs), _LEFT, _CHART_WIDTH - 10, log)
+    to_y = _scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # what is all at the bottom stays there
+    parts = [
+        line(_LEFT, bottom, _CHART_WIDTH - 10, bottom),
+        line(_LEFT, _TOP, _LEFT, bottom),
+        text((_LEFT + _CHART_WIDTH) / 2, bottom + 27, x_name + ", logarithmic axes" * log, "middle"),
+        *(text(_LEFT - 5, to_y(y) + 4, number(y), "end") for y in ticks(low, high, log)),
+        *(text(to_x(x), bottom + 13, number(x), "middle") for x in ticks(min(xs), max(xs), log)),
+    ]
+    for curve, points in zip(curves, drawn, strict=True):
+        parts.append(_curve(curve, [(to_x(x), to_y(y)) for x, y in points]))
+    for x, y in marked:
+        parts.append(text(to_x(x), to_y(y) + 4, "★", "middle"))
+    named = [curve for curve in curves if curve.name]
+    legend = [*((_swatch(curve), curve.name) for curve in named), *[("", f"★ {end[2]}") for _ in marked if end]]
+    for i, (swatch, label) in enumerate(legend):
+        y = bottom + _BELOW + _CHART_ROW * (i // 2)
+        x = 8 + (i % 2) * 190
+        parts.append(f'<g transform="translate({x} {y})">{swatch}{text(28 if swatch else 9, 0, label)}</g>')
+    return svg(_CHART_WIDTH, bottom + _BELOW - 12 + _CHART_ROW * ((len(legend) + 1) // 2), words, *parts)
+
+
+def ticks(low: float, high: float, log: bool = False) -> list[float]:
+    """Return the numbers to write beside an axis: its ends where both are whole, else up to four round ones.
+
+    >>> ticks(0, 35), ticks(0.3, 12.5), ticks(1, 206.9, log=True), ticks(2.5, 2.5)
+    ([0, 35], [5.0, 10.0], [1.0, 10.0, 100.0], [2.5])
+    """
+    if log:
+        first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+        powers = range(first, last + 1, 1 + max(0, last - first) // _MOST_TICKS)
+        return [10.0**k for k in powers] if len(powers) > 1 else [*dict.fromkeys([low, high])]
+    span = high / 2 - low / 2  # of numbers as large as floats are
+    if not 0.0 < span < math.inf or (low == int(low) and high == int(high)):
+        return [*dict.fromkeys([low, high])]
+    unit = 10.0 ** math.floor(math.log10(span))
+    steps = (step * unit for step in (0.5, 1.0, 2.0, 5.0, 10.0))
+    for step in steps:
+        places = range(math.ceil(low / step), math.floor(high / step) + 1)
+        if len(places) <= _MOST_TICKS:
+            break
+    return [place * step for place in places]
+
+
+def _has_place(point: Sequence[float], log: bool) -> bool:
+    return all(math.isfinite(value) and (value > 0.0 or not log) for value in point)
+
+
+def _scale(low: float, high: float, start: float, end: float, log: bool) -> Callable[[float], float]:
+    if not log:
+        return scale(low, high, start, end)
+    place = scale(math.log(low), math.log(high), start, end)
+    return lambda value: place(math.log(value))
+
+
+def _curve(curve: Curve, places: list[tuple[float, float]]) -> str:
+    joined = " ".join(f"{pixel(x)},{pixel(y)}" for x, y in places)
+    dots = ""
+    if not curve.dash and len(places) <= DOTS_UP_TO:
+        dots = "".join(f'<circle cx="{pixel(x)}" cy="{pixel(y)}" r="2.2"/>' for x, y in places)
+        dots = f'<g fill="{curve.colour}">{dots}</g>'
+    return f'<polyline points="{joined}" fill="none" {_stroke(curve)}/>{dots}'
+
+
+def _swatch(curve: Curve) -> str:
+    return f'<polyline points="0,-4 22,-4" fill="none" {_stroke(curve)}/>'
+
+
+def _stroke(curve: Curve) -> str:
+    dash = f' stroke-dasharray="{curve.dash}"' if curve.dash else ""
+    return f'stroke="{curve.colour}" stroke-width="2"{dash}'
+
+
+def bars(values: Mapping[str, float], words: str) -> str:
+    """Draw a bar for each number, with its name to the left and the number to the right: the first twelve of them.
+
+    >>> picture = bars({"row 3": 0.5, "row 8": 0.25}, "two weights")
+    >>> picture.count("<rect"), ">row 3</text>" in picture, ">0.25</text>" in picture
+    (2, True, True)
+    """
+    shown = [(label, float(value)) for label, value in list(values.items())[:MOST_ROWS]]
+    sizes = [value for _, value in shown if math.isfinite(value)]
+    to_x = scale(0.0, max(sizes, default=0.0), 0.0, 160.0) if max(sizes, default=0.0) > 0.0 else lambda value: 0.0
+    left, parts = room_for(values), []
+    for i, (label, value) in enumerate(shown):
+        y = 14 + _CHART_ROW * i
+        width = to_x(value) if math.isfinite(value) and value > 0.0 else 0.0
+        parts.append(text(left - 6, y, label, "end"))
+        parts.append(f'<rect x="{left}" y="{y - 9}" width="{pixel(max(width, 1.0))}" height="10" fill="{BLUE}"/>')
+        parts.append(text(left + 4 + max(width, 1.0), y, number(value)))
+    if len(values) > len(shown):
+        parts.append(text(left, 14 + _CHART_ROW * len(shown), f"and {len(values) - len(shown):,} more"))
+    return svg(left + 230, 8 + _CHART_ROW * (len(shown) + (len(values) > len(shown))), words, *parts)
+
+
+__all__ = [
+    "BLUE",
+    "DOTS_UP_TO",
+    "GREEN",
+    "MOST_ROWS",
+    "RED",
+    "Curve",
+    "arrows",
+    "bars",
+    "chart",
+    "circle",
+    "described",
+    "number_line",
+    "short_name",
+]

@@ -1,0 +1,296 @@
+"""Bytes of text by their address, one or eight at a time.
+
+A place in a text is an address. Functions that take a place instead of an array and an index cost nothing to
+call (numba counts references to arrays). The text must stay alive and be followed by ``PAD`` readable bytes,
+since a word of eight bytes may reach beyond its end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from rosenblatt.kernels.compiler import inline, kernel, plain
+
+PAD = 16
+"""Readable bytes after a text."""
+
+_ZEROS = np.uint64(0x3030303030303030)
+_BEYOND_NINE = np.uint64(0x7676767676767676)
+_HIGH_BITS = np.uint64(0x8080808080808080)
+_PAIRS, _FOURS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_10, _100, _10000 = np.uint64(10), np.uint64(100), np.uint64(10000)
+_8, _16, _32, _64 = np.uint64(8), np.uint64(16), np.uint64(32), np.uint64(64)
+
+
+if numba.config.DISABLE_JIT:
+
+    def address_of(array):
+        """Return where ``array`` begins."""
+        return array.ctypes.data
+
+    def byte(place):
+        """Return the byte at ``place``, as a signed integer, for arithmetic."""
+        return ctypes.c_ubyte.from_address(int(place)).value
+
+    def word(place):
+        """Return the eight bytes from ``place`` on as a number, the first byte lowest."""
+        return np.uint64(int.from_bytes(ctypes.string_at(int(place), 8), "little"))
+
+    def trailing_zeros(bits):
+        """Return how many bits below the lowest 1 of ``bits`` are 0: 64 where there is none."""
+        return (int(bits) & -int(bits)).bit_length() - 1 if bits else 64
+
+    def leading_zeros(bits):
+        """Return how many bits above the highest 1 of ``bits`` are 0; ``bits`` is not 0."""
+        return 64 - int(bits).bit_length()
+
+    def float_of(bits):
+        """Return the float64 that is stored as ``bits``."""
+        return np.uint64(bits).view(np.float64)
+
+else:  # the same, compiled
+
+    def _loaded(builder, place, bits):
+        pointer = builder.inttoptr(place, ir.IntType(bits).as_pointer())
+        return builder.load(pointer, align=1)
+
+    @intrinsic
+    def address_of(typing_context, array):
+        """Return where ``array`` begins."""
+
+        def generate(context, builder, signature, arguments):
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            return builder.ptrtoint(data, ir.IntType(64))
+
+        return types.int64(array), generate
+
+    def _instruction(result, argument, build):
+        """Return the function of one number whose code ``build(builder, number)`` makes."""
+
+        @intrinsic
+        def instruction(typing_context, number):
+            def generate(context, builder, signature, arguments):
+                return build(builder, arguments[0])
+
+            return result(argument), generate
+
+        return instruction
+
+    def _load_word(builder, place):
+        loaded = _loaded(builder, place, 64)
+        return loaded if sys.byteorder == "little" else builder.bswap(loaded)
+
+    byte = _instruction(types.int64, types.int64, lambda b, place: b.zext(_loaded(b, place, 8), ir.IntType(64)))
+    word = _instruction(types.uint64, types.int64, _load_word)
+    trailing_zeros = _instruction(types.int64, types.uint64, lambda b, bits: b.cttz(bits, ir.IntType(1)(0)))
+    leading_zeros = _instruction(types.int64, types.uint64, lambda b, bits: b.ctlz(bits, ir.IntType(1)(1)))
+    float_of = _instruction(types.float64, types.uint64, lambda b, bits: b.bitcast(bits, ir.DoubleType()))
+
+
+@inline
+def leading_digits(place):
+    """Return the word at ``place`` with its digits as 0 to 9, and the number of leading bytes that are digits.
+
+    A byte that is no digit has its highest bit set after the sum; its carry into later bytes does not matter.
+    """
+    digits = word(place) ^ _ZEROS
+    others = ((digits + _BEYOND_NINE) | digits) & _HIGH_BITS
+    return digits, trailing_zeros(others) >> 3
+
+
+@inline
+def number_of(digits, n):
+    """Return the number that the first ``n`` >= 1 bytes of ``digits`` spell: neighbours are joined in pairs, thrice."""
+    digits = digits << (_64 - np.uint64(8 * n))
+    digits = (digits * _10 + (digits >> _8)) & _PAIRS
+    digits = (digits * _100 + (digits >> _16)) & _FOURS
+    return (digits * _10000 + (digits >> _32)) & _LOW_HALF
+
+
+# Decimal numbers in text, each as the nearest float64, or undecided.
+#
+# A number is ``[+-] digits [. digits] [e [+-] digits]`` with a digit before or after the point. Its value is found in
+# one of two ways, both exact. An integer up to 2**53, multiplied or divided by 10**k for k <= 22, takes one correctly
+# rounded operation. Otherwise its first 128 bits decide, unless they are too close to the middle between two floats.
+# These, subnormal results, overflow and more than 19 digits are ``UNDECIDED``.
+
+
+FINE, UNDECIDED, MALFORMED = 0, 1, 2
+"""What is known about a number: its value; only where it ends; that it is malformed."""
+
+_MINUS, _PLUS, _POINT, _ZERO, _NINE, _E, _BLANK = b"-+.09e "
+_TENS = np.array([10**k for k in range(20)], np.uint64)
+_EXACT_TENS = np.array([float(10**k) for k in range(23)])
+_EXACT = np.uint64(2**53)
+_LOWEST, _HIGHEST = -326, 308
+_1, _11, _63 = (np.uint64(n) for n in (1, 11, 63))
+_REST, _MIDDLE = np.uint64(2**11 - 1), np.uint64(2**10)
+_NEARLY = np.uint64(2**64 - 4)
+_FRACTION = np.uint64(2**52 - 1)
+
+
+def _first_bits(power: int) -> tuple[int, int]:
+    """Return the first 128 bits of ``5**power``, the rest cut off, and the exponent of 2 that goes with them."""
+    if power < 0:
+        exponent = -127 - (5**-power).bit_length()
+        return 2**-exponent // 5**-power, exponent
+    exponent = (5**power).bit_length() - 128
+    return (5**power << -exponent if exponent < 0 else 5**power >> exponent), exponent
+
+
+_FIVES = [_first_bits(power) for power in range(_LOWEST, _HIGHEST + 1)]
+_FIVES_HIGH = np.array([bits >> 64 for bits, _ in _FIVES], np.uint64)
+_FIVES_LOW = np.array([bits % 2**64 for bits, _ in _FIVES], np.uint64)
+_FIVES_EXPONENT = np.array([exponent for _, exponent in _FIVES], np.int64)
+
+
+@inline
+def _product(a, b):
+    """Return the high and the low 64 bits of ``a * b``."""
+    low_a, high_a, low_b, high_b = a & _LOW_HALF, a >> _32, b & _LOW_HALF, b >> _32
+    one = high_a * low_b + ((low_a * low_b) >> _32)
+    other = low_a * high_b + (one & _LOW_HALF)
+    return high_a * high_b + (one >> _32) + (other >> _32), a * b
+
+
+@plain
+def _nearest(mantissa, power):
+    """Return the float64 nearest to ``mantissa * 10**power``, and FINE or UNDECIDED.
+
+    The 128 bits kept of the product are at most the true ones, and less than 4 units below: one unit each for the
+    two numbers cut off, and twice that where the product is moved up by a bit.
+    """
+    if power < _LOWEST or power > _HIGHEST:
+        return 0.0, UNDECIDED
+    zeros = leading_zeros(mantissa)
+    k = power - _LOWEST
+    high, low = _product(mantissa << np.uint64(zeros), _FIVES_HIGH[k])
+    carried, _ = _product(mantissa << np.uint64(zeros), _FIVES_LOW[k])
+    low = low + carried
+    if low < carried:
+        high = high + _1
+    exponent = _FIVES_EXPONENT[k] + power - zeros + 64 + 75 + 52 + 1023
+    if high >> _63 == np.uint64(0):
+        high, low = (high << _1) | (low >> _63), low << _1
+        exponent -= 1
+    bits, rest = high >> _11, high & _REST
+    if exponent < 1 or (rest == _MIDDLE and low == np.uint64(0)) or (rest == _MIDDLE - _1 and low >= _NEARLY):
+        return 0.0, UNDECIDED
+    if rest >= _MIDDLE:
+        bits = bits + _1
+        if bits > _EXACT - _1:
+            bits, exponent = bits >> _1, exponent + 1
+    if exponent > 2046:
+        return 0.0, UNDECIDED
+    return float_of((bits & _FRACTION) | (np.uint64(exponent) << np.uint64(52))), FINE
+
+
+@inline
+def _more_digits(place, mantissa):
+    """Read digits from ``place`` on; return ``mantissa`` with them behind it (modulo 2**64), and where they end."""
+    while True:
+        digits, n = leading_digits(place)
+        if n > 0:
+            mantissa = mantissa * _TENS[n] + number_of(digits, n)
+        place += n
+        if n < 8:
+            return mantissa, place
+
+
+@plain
+def any_number(place):
+    """Read the number at ``place``: its value, where it ends, and FINE, UNDECIDED or MALFORMED."""
+    sign = byte(place)
+    first = place if sign != _MINUS and sign != _PLUS else place + 1
+    mantissa, end = _more_digits(first, np.uint64(0))
+    count, power = end - first, 0
+    if byte(end) == _POINT:
+        mantissa, after = _more_digits(end + 1, mantissa)
+        power = end + 1 - after
+        count -= power
+        end = after
+    if count == 0:
+        return 0.0, place, MALFORMED
+    while count > 19 and (byte(first) == _ZERO or byte(first) == _POINT):  # zeros in front do not count
+        if byte(first) == _ZERO:
+            count -= 1
+        first += 1
+    if byte(end) | 32 == _E:
+        turn = byte(end + 1)
+        end += 1 if turn != _MINUS and turn != _PLUS else 2
+        before, exponent = end, 0
+        while _ZERO <= byte(end) <= _NINE:
+            if exponent < 100_000_000:
+                exponent = 10 * exponent + byte(end) - _ZERO
+            end += 1
+        if end == before:
+            return 0.0, place, MALFORMED
+        power += -exponent if turn == _MINUS else exponent
+    value, kind = 0.0, FINE
+    if count > 19:
+        kind = UNDECIDED
+    elif mantissa <= _EXACT and -22 <= power <= 22:
+        value = np.float64(np.int64(mantissa))
+        value = value * _EXACT_TENS[power] if power >= 0 else value / _EXACT_TENS[-power]
+    elif mantissa > np.uint64(0):
+        value, kind = _nearest(mantissa, power)
+    return -value if sign == _MINUS else value, end, kind
+
+
+@inline
+def number(place):
+    """Read the number at ``place`` as ``any_number`` does; the commonest shapes, 7 and 0.1234567, without a call."""
+    negative = byte(place) == _MINUS
+    first = place + 1 if negative else place
+    value = np.float64(byte(first) - _ZERO)
+    if 0.0 <= value <= 9.0:
+        end = first + 1
+        if byte(end) <= _BLANK:
+            return -value if negative else value, end, FINE
+        if byte(end) == _POINT:
+            digits, n = leading_digits(end + 1)
+            end += 1 + n
+            if 0 < n < 8 and byte(end) <= _BLANK:
+                value = (value * _EXACT_TENS[n] + np.float64(np.int64(number_of(digits, n)))) / _EXACT_TENS[n]
+                return -value if negative else value, end, FINE
+    return any_number(place)
+
+
+# Checks of rows given as lists of column numbers and values.
+
+
+MAX_COLUMNS = 2**31 - 1
+VALID, OUT_OF_RANGE, UNSORTED, NOT_FINITE = range(4)
+"""Results: valid, a column number out of range, columns that do not ascend, a value that is not finite."""
+
+
+@kernel
+def check_rows(indptr, indices, values, results):
+    """Write a result for each row of a CSR matrix; return the largest column number of valid rows, -1 for none."""
+    highest = -1
+    for i in range(results.shape[0]):
+        found, last = VALID, -1
+        for p in range(indptr[i], indptr[i + 1]):
+            j, v = indices[p], values[p]
+            if j < 0 or j >= MAX_COLUMNS:
+                found = OUT_OF_RANGE
+                break
+            if j <= last:
+                found = UNSORTED
+                break
+            if v - v != 0.0:
+                found = NOT_FINITE
+                break
+            last = j
+        results[i] = found
+        if found == VALID and last > highest:
+            highest = last
+    return highest

@@ -1,0 +1,116 @@
+"""Activations, winners and votes for rows that are only looked at, with every sign exact."""
+
+from __future__ import annotations
+
+import math
+
+from rosenblatt.kernels.compiler import inline, kernel
+from rosenblatt.kernels.row_ops import dot, doubt, settled, settled_difference, square
+
+
+@inline
+def _bounds(rows, i, lengths, terms, bounds):
+    """Write the doubt about each class's activation on row ``i``."""
+    length = math.sqrt(square(rows, i) + 1.0)
+    for k in range(lengths.shape[0]):
+        bounds[k] = doubt(terms, length * lengths[k])
+
+
+@kernel
+def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
+    """Write ``w[k] . x_i + b[k]``, its sign exact, to ``out[i - start, k]`` for the rows ``start <= i < stop``.
+
+    ``lengths[k]`` is at least ``|(w[k], b[k])|``; ``bounds`` is space for one number a class.
+    """
+    for i in range(start, stop):
+        _bounds(rows, i, lengths, terms, bounds)
+        for k in range(w.shape[0]):
+            a = dot(rows, i, w[k]) + b[k]
+            if not (abs(a) > bounds[k]):
+                a = settled(rows, i, w[k], b[k], a, terms, total)
+            out[i - start, k] = a
+
+
+@kernel
+def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out, tied):
+    """Write the machine of largest activation, the first of equals, to ``out``, and whether it has an equal."""
+    for i in range(start, stop):
+        _bounds(rows, i, lengths, terms, bounds)
+        best = 0
+        equal = False
+        for k in range(w.shape[0]):
+            scores[k] = dot(rows, i, w[k]) + b[k]
+            if k > 0:
+                lead = scores[k] - scores[best]
+                if not (abs(lead) > bounds[k] + bounds[best]):
+                    lead = settled_difference(rows, i, w[k], b[k], w[best], b[best], total)
+                if lead > 0.0:
+                    best = k
+                    equal = False
+                elif lead == 0.0:
+                    equal = True
+        out[i - start] = best
+        tied[i - start] = equal
+
+
+@inline
+def _note(doubts, found, t, v):
+    """Write down that test row ``t`` and voter ``v`` are in doubt, if there is room; return how many there are."""
+    if found < doubts.shape[0]:
+        doubts[found, 0] = t
+        doubts[found, 1] = v
+    return found + 1
+
+
+@kernel
+def count_votes(products, members, firsts, steps, counts, slack, lengths, one, votes, doubts):
+    """Add ``counts * sign(activation)`` over the voters to ``votes``, by a running sum over stored mistakes.
+
+    products[t, m]: test row t times stored row m. The activation of the weights before the first update is
+    ``firsts[t]``; voter v came about by adding ``steps[v]`` times row ``members[v]``. Below
+    ``slack[v] * lengths[t]`` its activation is in doubt and not counted: the pair (t, v) goes to ``doubts`` as long as
+    there is room. Return how many are in doubt.
+    """
+    found = 0
+    for t in range(products.shape[0]):
+        a, vote = firsts[t], 0.0
+        for v in range(members.shape[0]):
+            a += steps[v] * (products[t, members[v]] + one)
+            if abs(a) > slack[v] * lengths[t]:
+                vote += math.copysign(counts[v], a)
+            else:
+                found = _note(doubts, found, t, v)
+        votes[t] += vote
+    return found
+
+
+@kernel
+def count_direct_votes(
+    products, members, trues, rivals, firsts, steps, counts, slack, lengths, one, scores, votes, doubts
+):
+    """Add ``counts`` to the class that each voter gives its largest score, as ``count_votes`` does for one classifier.
+
+    Voter v came about by adding ``steps[v]`` times its row to class ``trues[v]`` and taking it from ``rivals[v]``.
+    """
+    found = 0
+    for t in range(products.shape[0]):
+        for k in range(scores.shape[0]):
+            scores[k] = firsts[t, k]
+        for v in range(members.shape[0]):
+            move = steps[v] * (products[t, members[v]] + one)
+            scores[trues[v]] += move
+            scores[rivals[v]] -= move
+            best, second = -1, -math.inf
+            for k in range(scores.shape[0]):
+                if best < 0:
+                    best = k
+                elif scores[k] > scores[best]:
+                    second = scores[best]
+                    best = k
+                elif scores[k] > second:
+                    second = scores[k]
+            if scores[best] - second > 2.0 * slack[v] * lengths[t]:
+                votes[t, best] += counts[v]
+            else:
+                found = _note(doubts, found, t, v)
+    return found

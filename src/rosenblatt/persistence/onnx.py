@@ -1,0 +1,552 @@
+"""Models as ONNX graphs that other runtimes run."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from rosenblatt import __version__
+from rosenblatt.data.io.bytes import TABLES
+from rosenblatt.data.preparation import is_hashed, is_preparation
+from rosenblatt.features import Combinations, ExactScaler, SphereLift
+from rosenblatt.inspection.explain import feature_labels, searched, split_pipeline
+from rosenblatt.inspection.geometry import linear_rule
+from rosenblatt.persistence.exact_onnx import INTERNAL, Graph, decide
+from rosenblatt.persistence.pipelines import learner_of, stored_steps
+from rosenblatt.persistence.steps.codec import CODECS
+from rosenblatt.persistence.steps.selections import selected_indices
+from rosenblatt.scaling import ColumnScale
+from rosenblatt.storage.container import write_atomically
+from rosenblatt.storage.schema import label_to_json
+from rosenblatt.training.dual.state import DualState
+
+# Rows in an ONNX graph while they are prepared: columns of numbers side by side, and columns of words.
+
+
+@dataclass(frozen=True)
+class ColumnGroup:
+    """Some columns of the rows, side by side: a matrix of numbers, or one column of words."""
+
+    tensor: str
+    width: int = 1
+    words: bool = False
+    fill: tuple[Any, str] | None = None
+    """For words, what is missing, a word or NaN, None and the like, and the word that takes its place."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as groups of columns side by side."""
+
+    parts: list[ColumnGroup]
+    sparse: bool = False
+    """Whether scikit-learn has them as a sparse matrix here, which some steps treat with other roundings."""
+
+    def each(self, change: Callable[[ColumnGroup, int], ColumnGroup | None]) -> Rows:
+        """Return the rows with each part changed, given the number of its first column; None leaves it out."""
+        out, start = [], 0
+        for part in self.parts:
+            changed = change(part, start)
+            start += part.width
+            if changed is not None and changed.width:
+                out.append(changed)
+        return replace(self, parts=out)
+
+    def matrix(self, graph: Graph, what: str) -> str:
+        """Return all columns as one matrix; a ValueError, where there are words, that ``what`` expects numbers."""
+        if any(part.words for part in self.parts):
+            raise ValueError(
+                f"{what} gets a column of words, which an ONNX graph cannot use as numbers: encode it first."
+            )
+        if len(self.parts) == 1:
+            return self.parts[0].tensor
+        return graph("Concat", *(part.tensor for part in self.parts), axis=1)
+
+    def select(self, graph: Graph, columns: Sequence[int]) -> Rows:
+        """Return some of the columns, in the order given."""
+        places = [(part, k) for part in self.parts for k in range(part.width)]
+        out: list[ColumnGroup] = []
+        k = 0
+        while k < len(columns):
+            part, first = places[columns[k]]
+            run = [first]
+            while k + len(run) < len(columns) and places[columns[k + len(run)]][0] is part:
+                run.append(places[columns[k + len(run)]][1])
+            whole = part.width == len(run) and run == list(range(part.width))
+            out.append(part if whole else ColumnGroup(gather(graph, part.tensor, run), len(run)))
+            k += len(run)
+        return replace(self, parts=out)
+
+
+def gather(graph: Graph, tensor: str, columns: Sequence[int]) -> str:
+    """Return some columns of a matrix."""
+    return graph("Gather", tensor, graph.constant(np.array(columns, np.int64)), axis=1)
+
+
+def one_hot(graph: Graph, part: ColumnGroup, categories: list[list[Any]]) -> ColumnGroup:
+    """Return a column for each category, 1 where a row has it; for words or numbers, NaN among them."""
+    total = sum(map(len, categories))
+    if not total:
+        return replace(part, width=0)
+    if part.words:
+        return ColumnGroup(_one_hot_words(graph, part, categories[0]), total)
+    columns = [k for k, values in enumerate(categories) for _ in values]
+    known = np.array([[float(value) for values in categories for value in values]])
+    repeated = gather(graph, part.tensor, columns)
+    found = graph("Equal", repeated, graph.constant(known))
+    missing = np.isnan(known)
+    if missing.any():
+        found = graph("Or", found, graph("And", graph("IsNaN", repeated), graph.constant(missing)))
+    return ColumnGroup(graph("Cast", found, to=graph.type("DOUBLE")), total)
+
+
+def _one_hot_words(graph: Graph, part: ColumnGroup, categories: list[Any]) -> str:
+    numbers: dict[str, int] = {}
+    missing: tuple[Any, int] | None = None
+    for k, value in enumerate(categories):
+        numbers["" if _is_missing(value) else str(value)] = k  # an empty string stands for what is missing
+        missing = (value, k) if _is_missing(value) else missing
+    if part.fill is not None:
+        gap, filled = part.fill
+        token = gap if isinstance(gap, str) else ""
+        if token in numbers and token != filled:
+            raise ValueError(f"the word {token!r} is a category and stands for missing ones: rename the category.")
+        if filled in numbers:
+            numbers[token] = numbers[filled]
+            missing = (gap, numbers[filled])
+    if missing is not None:
+        numbers.setdefault(str(missing[0]), missing[1])  # as runtimes in Python write it where they are given it
+    codes = graph(
+        "LabelEncoder",
+        part.tensor,
+        domain="ai.onnx.ml",
+        keys_strings=[word.encode("utf-8", "surrogatepass") for word in numbers],
+        values_int64s=list(numbers.values()),
+        default_int64=-1,
+    )
+    found = graph("Equal", codes, graph.constant(np.arange(len(categories))[None, :]))
+    return graph("Cast", found, to=graph.type("DOUBLE"))
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def filled(graph: Graph, tensor: str, values: np.ndarray, missing: float = math.nan) -> str:
+    """Return a matrix with the value of its column wherever a number is missing."""
+    gaps = graph("IsNaN", tensor) if math.isnan(missing) else graph("Equal", tensor, graph.number(missing))
+    return graph("Where", gaps, graph.constant(np.asarray(values, np.float64)[None, :]), tensor)
+
+
+def scaled(graph: Graph, tensor: str, centre: np.ndarray | None, spread: np.ndarray | None) -> str:
+    """Return ``(x - centre) / spread``, each rounded once."""
+    for operator, values in (("Sub", centre), ("Div", spread)):
+        if values is not None:
+            tensor = graph(operator, tensor, graph.constant(np.asarray(values, np.float64)[None, :]))
+    return tensor
+
+
+# The steps of pipelines as parts of an ONNX graph, in double precision.
+
+
+def apply_step(graph: Graph, step: Any, rows: Rows) -> Rows:
+    """Return what a fitted step makes of rows; a TypeError where the step is not known."""
+    if step is None or isinstance(step, str):
+        return rows
+    check_step(step)
+    return _STEPS[type(step)](graph, step, rows)
+
+
+def check_step(step: Any) -> None:
+    """Raise a TypeError where a step is not known."""
+    if type(step) not in _STEPS:
+        raise TypeError(
+            f"a step of type {type(step).__name__} cannot be exported: steps may be {', '.join(CODECS)}; apply it to "
+            "the rows before they reach the graph, and export a pipeline without it."
+        )
+
+
+def columns_of_words(step: Any, d: int) -> set[int]:
+    """Return which of ``d`` columns a step takes as words."""
+    if isinstance(step, Pipeline):
+        first = next((one for _, one in step.steps if one is not None and not isinstance(one, str)), None)
+        return columns_of_words(first, d)
+    if isinstance(step, ColumnTransformer):
+        found: set[int] = set()
+        for part, columns in _parts(step):
+            found |= {columns[j] for j in columns_of_words(part, len(columns))}
+        return found
+    values: Any = []
+    if isinstance(step, OneHotEncoder):
+        values = step.categories_
+    elif isinstance(step, SimpleImputer):
+        values = [[value] for value in step.statistics_.tolist()]
+    return {j for j, some in enumerate(values) if any(isinstance(value, str) for value in some)}
+
+
+def columns_in_use(step: Any, d: int) -> set[int]:
+    """Return which of ``d`` columns a step uses at all."""
+    if isinstance(step, ColumnTransformer):
+        return {j for part, columns in _parts(step) if part != "drop" for j in columns}
+    return set(range(d))
+
+
+def _parts(step: ColumnTransformer) -> list[tuple[Any, Sequence[int]]]:
+    """Return the fitted steps of a ColumnTransformer with the columns of each."""
+    names = getattr(step, "feature_names_in_", None)
+    known = None if names is None else {name: j for j, name in enumerate(names)}
+    out: list[tuple[Any, Sequence[int]]] = []
+    left = set(range(int(step.n_features_in_)))
+    for k, (_, fitted, columns) in enumerate(step.transformers_):
+        if k < len(step.transformers):
+            given, places = step.transformers[k][1], selected_indices(columns, int(step.n_features_in_), known)
+        else:
+            given, places = step.remainder, sorted(left)
+        left -= set(places)
+        one = given if isinstance(given, str) else fitted
+        out.append((one if places else "drop", places))
+    return out
+
+
+# one function for each step
+
+
+def _scale(graph: Graph, rows: Rows, centre: Any, spread: Any) -> Rows:
+    tensor, width = rows.matrix(graph, "a scaler"), sum(part.width for part in rows.parts)
+    if rows.sparse and spread is not None:  # scikit-learn multiplies the numbers of sparse rows by one over it
+        tensor = graph("Mul", tensor, graph.constant((1.0 / np.asarray(spread))[None, :]))
+        return Rows([ColumnGroup(tensor, width)], rows.sparse)
+    return Rows([ColumnGroup(scaled(graph, tensor, centre, spread), width)], rows.sparse)
+
+
+def _standard(graph: Graph, step: StandardScaler, rows: Rows) -> Rows:
+    return _scale(graph, rows, step.mean_ if step.with_mean else None, step.scale_)
+
+
+def _maxabs(graph: Graph, step: MaxAbsScaler, rows: Rows) -> Rows:
+    out = _scale(graph, rows, None, step.scale_)
+    if not getattr(step, "clip", False):
+        return out
+    clipped = graph("Clip", out.parts[0].tensor, graph.number(-1.0), graph.number(1.0))
+    return Rows([ColumnGroup(clipped, out.parts[0].width)], out.sparse)
+
+
+def _exact(graph: Graph, step: ExactScaler, rows: Rows) -> Rows:
+    tensor = rows.matrix(graph, "a scaler")
+    return Rows([ColumnGroup(scaled(graph, tensor, step.centre_, step.spread_), len(step.centre_))], rows.sparse)
+
+
+def _impute(graph: Graph, step: SimpleImputer, rows: Rows) -> Rows:
+    kept_all = step.strategy == "constant" or step.keep_empty_features
+
+    def change(part: ColumnGroup, start: int) -> ColumnGroup | None:
+        values = step.statistics_[start : start + part.width].tolist()
+        if part.words:
+            return ColumnGroup(part.tensor, 1, True, (step.missing_values, str(values[0])))
+        numbers = np.array([math.nan if value is None else float(value) for value in values])
+        kept = [j for j, value in enumerate(numbers) if kept_all or not math.isnan(value)]
+        missing = step.missing_values
+        if isinstance(missing, str):
+            raise ValueError("a SimpleImputer that looks for words gets numbers, so there is no ONNX graph of it.")
+        tensor = part.tensor if len(kept) == part.width else gather(graph, part.tensor, kept) if kept else ""
+        gap = math.nan if missing is None else float(missing)
+        return ColumnGroup(filled(graph, tensor, numbers[kept], gap), len(kept)) if kept else None
+
+    return rows.each(change)
+
+
+def _encode(graph: Graph, step: OneHotEncoder, rows: Rows) -> Rows:
+    dropped = [None] * len(step.categories_) if step.drop_idx_ is None else list(step.drop_idx_)
+    known = [
+        [value for k, value in enumerate(values.tolist()) if k != drop]
+        for values, drop in zip(step.categories_, dropped, strict=True)
+    ]
+    out = rows.each(lambda part, start: one_hot(graph, part, known[start : start + part.width]))
+    return Rows(out.parts, bool(step.sparse_output))
+
+
+def _sphere(graph: Graph, step: SphereLift, rows: Rows) -> Rows:
+    tensor, width = rows.matrix(graph, "SphereLift"), int(step.n_features_in_)
+    square = graph("ReduceSumSquare", tensor, axes=[1], keepdims=1)
+    return Rows([ColumnGroup(tensor, width), ColumnGroup(square)], rows.sparse)
+
+
+def _combine(graph: Graph, step: Combinations, rows: Rows) -> Rows:
+    """Multiply the first feature with the combination of the others, as scikit-learn does for dense rows."""
+    tensor, d = rows.matrix(graph, "Combinations"), int(step.n_features_in_)
+    least, most = (1, step.degree) if isinstance(step.degree, int | np.integer) else step.degree
+    level: list[tuple[int, ...]] = [(j,) for j in range(d)]
+    columns, parts = tensor, [ColumnGroup(tensor, d)] if least == 1 else []
+    for degree in range(2, min(most, d) + 1):
+        places = {chosen: k for k, chosen in enumerate(level)}
+        level = list(combinations(range(d), degree))
+        first = gather(graph, tensor, [chosen[0] for chosen in level])
+        columns = graph("Mul", first, gather(graph, columns, [places[chosen[1:]] for chosen in level]))
+        if degree >= least:
+            parts.append(ColumnGroup(columns, len(level)))
+    return Rows(parts, rows.sparse)
+
+
+def _select(graph: Graph, step: ColumnTransformer, rows: Rows) -> Rows:
+    parts: list[ColumnGroup] = []
+    weights = step.transformer_weights or {}
+    for (name, _, _), (one, columns) in zip(step.transformers_, _parts(step), strict=True):
+        if isinstance(one, str) and one == "drop":
+            continue
+        made = apply_step(graph, one, Rows(rows.select(graph, columns).parts, rows.sparse))
+        if weights.get(name, None) is not None:
+            tensor = graph("Mul", made.matrix(graph, "a weight"), graph.number(float(weights[name])))
+            made = Rows([ColumnGroup(tensor, sum(part.width for part in made.parts))])
+        parts += made.parts
+    return Rows(parts, bool(step.sparse_output_))
+
+
+def _chain(graph: Graph, step: Pipeline, rows: Rows) -> Rows:
+    for _, one in step.steps:
+        rows = apply_step(graph, one, rows)
+    return rows
+
+
+_STEPS: dict[type, Callable[[Graph, Any, Rows], Rows]] = {
+    StandardScaler: _standard,
+    MaxAbsScaler: _maxabs,
+    ExactScaler: _exact,
+    SimpleImputer: _impute,
+    OneHotEncoder: _encode,
+    SphereLift: _sphere,
+    Combinations: _combine,
+    ColumnTransformer: _select,
+    Pipeline: _chain,
+}
+
+
+# The inputs of an ONNX graph, and the features that a preparation or the steps of a pipeline make of them.
+
+
+_OUTPUTS = ("label", "scores")
+
+
+@dataclass
+class Inputs:
+    """The inputs of a graph, each with its name, type and shape, and the columns that they stand for."""
+
+    declared: list[tuple[str, str, list[Any]]] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
+    note: str = ""
+
+    def matrix(self, width: int, words: bool = False) -> str:
+        """Declare one input, X, with all columns."""
+        self.declared.append(("X", "STRING" if words else "DOUBLE", ["rows", width]))
+        return "X"
+
+    def column(self, name: str, words: bool) -> ColumnGroup:
+        """Declare the input of a column, under its own name where that is free."""
+        free = name or "column"
+        while free in _OUTPUTS or free in self.columns or free.startswith(INTERNAL):
+            free = "column " + free
+        self.columns[free] = name
+        self.declared.append((free, "STRING" if words else "DOUBLE", ["rows", 1]))
+        return ColumnGroup(free, 1, words)
+
+
+def hashes_words(preparation: Any) -> bool:
+    """Return whether a preparation hashes words, which no ONNX graph can do."""
+    return any(map(is_hashed, preparation.get("columns", ())))
+
+
+def prepared_rows(graph: Graph, inputs: Inputs, preparation: Any, width: int) -> str:
+    """Return the features of rows, given as the columns of a table, or as X where no graph can make them."""
+    columns = preparation.get("columns") if is_preparation(preparation) and preparation["format"] in TABLES else None
+    if columns and not hashes_words(preparation):
+        rows = Rows([])
+        for column in columns:
+            words = column["kind"] == "category"
+            part = inputs.column(column["name"], words)
+            if words:
+                part = one_hot(graph, part, [column["categories"]])
+            elif "fill" in column:
+                part = ColumnGroup(filled(graph, part.tensor, np.array([column["fill"]])))
+            rows.parts.extend([part] if part.width else [])
+        x = rows.matrix(graph, "the model")
+    else:
+        x = inputs.matrix(width)
+        if columns:
+            inputs.note = "Words are hashed, which no ONNX graph can do: X are the features that the preparation makes."
+    scale = preparation.get("scale") if is_preparation(preparation) else None
+    return _on_scale(graph, x, ColumnScale.from_plain(scale), width) if scale and scale["features"] else x
+
+
+def _on_scale(graph: Graph, x: str, scale: ColumnScale, width: int) -> str:
+    """Return features on their scale; those after the last that is scaled stay as they are."""
+    last = min(int(scale.features[-1]) + 1, width)
+    centre, spread = scale.full(last)
+    if last == width:
+        return scaled(graph, x, centre, spread)
+    first = scaled(graph, gather(graph, x, range(last)), centre, spread)
+    ends = [graph.constant(np.array([number], np.int64)) for number in (last, width, 1)]
+    return graph("Concat", first, graph("Slice", x, *ends), axis=1)
+
+
+def piped_rows(graph: Graph, inputs: Inputs, steps: Iterable[Any], width: int) -> str:
+    """Return the features that the steps of a pipeline make of its rows.
+
+    There is an input for each column where the first step selects columns of a data frame, or takes words by name; one
+    input X otherwise.
+    """
+    used = [step for step in steps if step is not None and not isinstance(step, str)]
+    if not used:
+        return inputs.matrix(width)
+    check_step(used[0])
+    d = int(used[0].n_features_in_)
+    words, names = columns_of_words(used[0], d), getattr(used[0], "feature_names_in_", None)
+    if names is not None and (words or isinstance(used[0], ColumnTransformer)):
+        needed = columns_in_use(used[0], d)
+        rows = Rows([inputs.column(str(names[j]), j in words) if j in needed else ColumnGroup("") for j in range(d)])
+    elif words and len(words) < d:
+        raise ValueError(
+            "columns of words and of numbers cannot be one input of an ONNX graph: fit the pipeline on a data frame."
+        )
+    elif words:
+        x = inputs.matrix(d, words=True)
+        rows = Rows([ColumnGroup(gather(graph, x, [j]), 1, True) for j in range(d)])
+    else:
+        rows = Rows([ColumnGroup(inputs.matrix(d), d)])
+    for step in used:
+        rows = apply_step(graph, step, rows)
+    return rows.matrix(graph, "the learner")
+
+
+_LARGEST_GRAPH = 2_000_000_000  # protobuf ends at 2 GiB
+
+
+def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True) -> None:
+    """Write a trained model as an ONNX graph that predicts in other runtimes.
+
+    Input: ``X``, float64, one row per example. Outputs: ``label``, the class (int64, string, float64 or bool), and
+    ``scores``, the activation of each class (one in all for two classes), float64.
+
+    The graph includes what is done to rows before. A model that says how the rows of a table become features
+    (``preparation_``, as models of the command do) has an input for each column of the table, of shape (rows, 1) under
+    its name. Columns of numbers are float64, NaN for a missing one, which is filled as the preparation says: a date is
+    the number of days since 1970-01-01, a boolean 0 or 1, and a number that the file writes with a comma (1.234,56 or
+    1,234.56) the number itself, as graphs read no text. Categories are strings, of which an unknown one has no feature.
+    Words that are hashed cannot be made in ONNX: then the input stays ``X``, the features, and the graph's note says
+    so. Their scale is applied in both cases. A ``Pipeline`` has such inputs where its first step is a ColumnTransformer
+    that was fitted on a data frame, or takes words by name, and one ``X`` otherwise; an empty string stands for a
+    missing word, and so does NaN or None in an array of objects, whichever was missing in training, unless "nan" or
+    "None" is a category. A column whose name is taken, such as "label", has another, and the note "columns" says
+    which. What ``predict`` would refuse, an unknown category or a missing number, is not refused.
+
+    The label is that of ``predict`` in every row, on the boundary too: rows whose scores are within rounding of each
+    other are decided once more from products cut into pieces whose sums do not round. Imputers, encoders, scalers and
+    Combinations round each number as they do in Python for float64 rows, with the same operations in the same order;
+    SphereLift alone adds up squares in another order, so labels may differ within rounding of it. One caveat: in such a
+    row the last digits of a number some 10^12 times smaller than the largest are left out, and numbers beyond 1e290
+    overflow. For NaN and infinity, which ``predict`` refuses, the label is undefined.
+
+    Parameters
+    ----------
+    model : any learner but VotedPerceptron and KernelPerceptron, or a Pipeline that ends in one
+        Not a vote, which is cast by many weight vectors. The steps of a pipeline may be those that `save` takes.
+        Of a search over parameters, such as a GridSearchCV, its ``best_estimator_`` is exported.
+    path : str or path
+        The file to write, as a whole or not at all; an OSError where that fails.
+    exact : bool
+        False writes one product and its largest score only, in four nodes: rows within rounding of the boundary may
+        then differ from ``predict``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import onnxruntime
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[1, 1], [2, 0], [-1, 0], [0, -2]], ["yes", "yes", "no", "no"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_onnx(model, folder + "/model.onnx")
+    ...     session = onnxruntime.InferenceSession(folder + "/model.onnx", providers=["CPUExecutionProvider"])
+    >>> session.run(["label"], {"X": np.array([[3.0, 1.0], [-1.0, -1.0]])})
+    [array(['yes', 'no'], dtype=object)]
+    """
+    model = searched(model)
+    check_exportable(model)
+    steps, learner = split_pipeline(model)
+    if getattr(learner, "hypothesis", "last") == "vote":
+        raise ValueError(
+            "a vote is cast by many weight vectors, so there is no ONNX graph of it: "
+            'export AveragedPerceptron, or set hypothesis="average" first.'
+        )
+    try:
+        onnx = importlib.import_module("onnx")
+    except ImportError:
+        raise ImportError("export_onnx needs the package onnx: pip install 'rosenblatt[onnx]'.") from None
+    rule = linear_rule(learner)
+    size = rule.w.nbytes + sum(len(str(label)) for label in rule.classes)
+    if size > _LARGEST_GRAPH:
+        raise ValueError(
+            f"the weights take {size:,} bytes, and an ONNX file can hold {_LARGEST_GRAPH:,}: use save instead."
+        )
+    graph, inputs = Graph(onnx), Inputs()
+    width = rule.w.shape[1]
+    if steps is None:
+        x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
+    else:
+        x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
+        stored_steps(model)  # parameters that cannot be stored have no graph either
+    number, scores = decide(graph, x, rule.w, rule.b, exact)
+    labels = np.asarray(learner.classes_)
+    graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")
+    graph.name(scores, "scores")
+    kind = {"i": "INT64", "u": "INT64", "f": "DOUBLE", "b": "BOOL"}.get(labels.dtype.kind, "STRING")
+    notes = {
+        "learner": type(learner).__name__,
+        "hypothesis": getattr(learner, "hypothesis", "last"),
+        "features": json.dumps(feature_labels(learner, width, None, steps)),
+    }
+    if inputs.columns:
+        notes["columns"] = json.dumps(inputs.columns)
+    if inputs.note:
+        notes["note"] = inputs.note
+    proto = graph.model(
+        inputs=inputs.declared,
+        outputs=[("label", kind, ["rows"]), ("scores", "DOUBLE", ["rows", len(rule.w)])],
+        version=__version__,
+        notes=notes,
+    )
+    onnx.checker.check_model(proto)
+    write_atomically(path, [proto.SerializeToString()])
+
+
+def check_exportable(model: Any) -> None:
+    """Raise a TypeError or scikit-learn's error unless ``model`` is trained, of this library, and has weights."""
+    learner = learner_of(model)
+    if isinstance(getattr(learner, "state_", None), DualState):
+        raise TypeError(
+            "a kernel perceptron has support rows and no weights, so it cannot be exported: use save, or train "
+            "Perceptron(fit_intercept=False), which learns what the linear kernel does."
+        )
+    check_is_fitted(learner)
+
+
+def _for_onnx(labels: np.ndarray) -> np.ndarray:
+    """Return class labels in a type that ONNX has; a single one twice, as two answers are looked up."""
+    labels = np.repeat(labels, 2) if len(labels) == 1 else labels
+    if labels.dtype.kind in "iu":
+        if labels.dtype == np.uint64 and labels.max() > np.iinfo(np.int64).max:
+            raise ValueError(f"labels must be below 2**63 for ONNX, got {labels.max()}: use other labels.")
+        return labels.astype(np.int64)
+    if labels.dtype.kind in "fb":
+        return labels.astype(np.float64) if labels.dtype.kind == "f" else labels
+    return np.array([str(label_to_json(label)) for label in labels.tolist()], object)

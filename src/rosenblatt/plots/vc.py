@@ -1,0 +1,432 @@
+"""A picture of every subset of a few points: a shape that cuts it, or why none does (Har-Peled 30.3.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rosenblatt.circles.fitting import fit_circle
+from rosenblatt.circles.shapes import Circle, HalfSpace
+from rosenblatt.messages import count_of
+from rosenblatt.plots.axes import (
+    BLUE,
+    DOTS_UP_TO,
+    GREEN,
+    ORANGE,
+    Axes,
+    axes_for,
+    closes_on_error,
+    import_matplotlib,
+    ink,
+    new_figure,
+    paper,
+    whole_ticks,
+)
+from rosenblatt.plots.plane import Edge, draw_proof, draw_sides
+from rosenblatt.plots.plane_parts import TINT, Frame, draw_legend
+from rosenblatt.plots.verdict import box_corners, convex_hull
+from rosenblatt.theory.inputs import as_float, number_text
+from rosenblatt.theory.separability import dataset_margin
+from rosenblatt.theory.vc import BallObstruction, RadonPartition, dichotomies, growth, why_not
+from rosenblatt.theory.vc.families import (
+    Fractions,
+    PointsLike,
+    check_family,
+    known_vc_dimension,
+    read_points,
+    shapes_text,
+)
+from rosenblatt.theory.vc.obstructions import Reason
+
+# A shape that cuts a subset from a few points of the plane, chosen to be seen: of many, one with room around it.
+#
+# What is found in floats is proved in fractions by `held_rows`, which shares nothing with the search.
+
+
+PAD = 0.1  # how far a shape reaches beyond what it holds, at most, where the points have the size 1
+_GRID = 61  # places each way at which the centre of a disc is looked for
+_ROOM = 0.25  # more room than this between a shape and the points outside it does not make it better
+_WIDEST = math.radians(155)  # between the directions of two sides, so that no corner is far away
+_CORNER = 0.1  # what a radian between two sides counts for, in room: sharp corners are long
+_ALMOST_PI = math.pi - 1e-6  # where nothing wider than that will do
+_MOST_CHOICES = 1_000_000  # of the directions of the sides
+_TOO_CLOSE = "some points lie so close together that no shape between them could be drawn: move them apart."
+_TURN = 24  # directions of sides, beside those where something changes
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """A convex polygon by its corners, counter-clockwise."""
+
+    corners: np.ndarray
+
+
+Cut: TypeAlias = HalfSpace | Circle | Polygon
+
+
+def cutting_shape(rows: Fractions, subset: frozenset[int], family: str, sides: int) -> Cut:
+    """Return a shape of the family that holds the rows of the subset and no others; there is one.
+
+    >>> square = [(Fraction(x), Fraction(y)) for x in (0, 1) for y in (0, 1)]
+    >>> shape = cutting_shape(square, frozenset({0, 1}), "rectangles", 0)
+    >>> held_rows(shape, square) == {0, 1}
+    True
+    """
+    points = np.array([[float(value) for value in row] for row in rows])
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, size = (low + high) / 2, float((high - low).max()) or 1.0
+    inside = np.array([i in subset for i in range(len(rows))])
+    scaled = (points - middle) / size
+    shape = _polygon(scaled, inside, sides) if family == "convex-k-gons" else _FINDERS[family](scaled, inside)
+    shape = _moved(shape, middle, size)
+    if held_rows(shape, rows) != subset:
+        raise ValueError(_TOO_CLOSE)
+    return shape
+
+
+def held_rows(shape: Cut, rows: Fractions) -> set[int]:
+    """Return which rows lie strictly inside a shape, in fractions."""
+    if isinstance(shape, HalfSpace):
+        w, b = _exact(shape.w), Fraction(shape.b)
+        return {i for i, x in enumerate(rows) if w[0] * x[0] + w[1] * x[1] + b > 0}
+    if isinstance(shape, Circle):
+        m, square = _exact(shape.center), Fraction(shape.radius) ** 2
+        return {i for i, x in enumerate(rows) if (x[0] - m[0]) ** 2 + (x[1] - m[1]) ** 2 < square}
+    ends = [_exact(corner) for corner in shape.corners]
+    edges = list(zip(ends, ends[1:] + ends[:1], strict=True))
+    return {
+        i
+        for i, x in enumerate(rows)
+        if all((q[0] - p[0]) * (x[1] - p[1]) > (q[1] - p[1]) * (x[0] - p[0]) for p, q in edges)
+    }
+
+
+def _exact(values: np.ndarray) -> list[Fraction]:
+    return [Fraction(value) for value in values.tolist()]
+
+
+def _moved(shape: Cut, middle: np.ndarray, size: float) -> Cut:
+    """Return a shape of points (x - middle) / size as one of the points x."""
+    if isinstance(shape, HalfSpace):
+        return HalfSpace(shape.w, size * shape.b - float(shape.w @ middle))
+    if isinstance(shape, Circle):
+        return Circle(middle + size * shape.center, size * float(shape.radius))
+    return Polygon(middle + size * shape.corners)
+
+
+def _half_plane(points: np.ndarray, inside: np.ndarray) -> HalfSpace:
+    if inside.all() or not inside.any():  # a line beside all points
+        sign = 1.0 if inside.all() else -1.0
+        return HalfSpace(np.array([-sign, -sign]), sign * (float(points.sum(axis=1).max()) + 2 * PAD))
+    found = dataset_margin(points, inside)
+    return HalfSpace(found.w, found.b)
+
+
+def _disc(points: np.ndarray, inside: np.ndarray) -> Circle:
+    places = np.linspace(-1.5, 1.5, _GRID)
+    centers = np.column_stack([side.ravel() for side in np.meshgrid(places, places)])
+    if not inside.any():
+        return Circle(_empty_place(points), PAD)
+    centers = np.concatenate([centers, points])
+    away = np.hypot(*(centers[:, None] - points[None]).transpose(2, 0, 1))
+    farthest = away[:, inside].max(axis=1)
+    gap = away[:, ~inside].min(axis=1, initial=10.0) - farthest
+    best = int(np.argmax(np.minimum(gap, _ROOM) / (1 + farthest)))
+    if gap[best] > 1e-3:
+        return Circle(centers[best], float(farthest[best] + min(gap[best] / 2, PAD)))
+    found = fit_circle(points, inside)
+    if not isinstance(found, Circle):  # where points are equal but for rounding, or the circle as large as floats are
+        raise ValueError(_TOO_CLOSE)
+    return found
+
+
+def _rectangle(points: np.ndarray, inside: np.ndarray) -> Polygon:
+    if not inside.any():
+        return Polygon(box_corners(_empty_place(points) - PAD, _empty_place(points) + PAD))
+    low, high = points[inside].min(axis=0), points[inside].max(axis=0)
+    below, above = ([PAD, PAD], [PAD, PAD])
+    for q in points[~inside]:
+        for j in range(2):  # halfway to the next point outside in this direction, whether it is beside or not
+            if q[j] < low[j]:
+                below[j] = min(below[j], (low[j] - q[j]) / 2)
+            elif q[j] > high[j]:
+                above[j] = min(above[j], (q[j] - high[j]) / 2)
+    return Polygon(box_corners(low - below, high + above))
+
+
+def _polygon(points: np.ndarray, inside: np.ndarray, sides: int) -> Polygon:
+    """Return a polygon of few sides: each has an outer direction, and cuts off some points outside."""
+    held = points[inside] if inside.any() else _empty_place(points)[None]
+    others = points[~inside] if inside.any() else points
+    ends = [math.atan2(*(q - s)[::-1]) + turn for q in others for s in held for turn in (-math.pi / 2, math.pi / 2)]
+    around = (2 * math.pi / _TURN * np.arange(_TURN)).tolist()
+    for turns, parts, widest in (([*ends, *around], 1, _WIDEST), (ends, 3, _ALMOST_PI), (ends, 9, _ALMOST_PI)):
+        angles = _between(turns, parts)
+        for m in range(3, sides + 1):
+            if math.comb(len(angles), m) <= _MOST_CHOICES:
+                found = _best_sides(angles, held, others, m, widest)
+                if found is not None:
+                    return found
+    raise ValueError(_TOO_CLOSE)
+
+
+def _between(turns: list[float], parts: int) -> np.ndarray:
+    """Return some angles between each two that follow one another: there, nothing changes but at the turns."""
+    sorted_turns = np.unique(np.mod(turns, 2 * math.pi))
+    room = np.diff(np.append(sorted_turns, sorted_turns[0] + 2 * math.pi))
+    shares = np.arange(1, parts + 1) / (parts + 1)
+    return np.sort(np.mod(sorted_turns[:, None] + room[:, None] * shares, 2 * math.pi).ravel())
+
+
+def _best_sides(angles: np.ndarray, held: np.ndarray, others: np.ndarray, m: int, widest: float) -> Polygon | None:
+    """Return the polygon of m sides with the most room, whose directions are among these angles; None if there is none.
+
+    Some side cuts off each of the others, and the directions go round, so that the polygon is bounded.
+    """
+    out = np.column_stack([np.cos(angles), np.sin(angles)])
+    reach = (held @ out.T).max(axis=0)
+    room = out @ others.T - reach[:, None]  # above 0 where a side of this direction cuts off this point
+    chosen = np.array(list(combinations(range(len(angles)), m)))
+    turns = np.diff(np.append(angles[chosen], angles[chosen[:, :1]] + 2 * math.pi, axis=1), axis=1).max(axis=1)
+    chosen, turns = chosen[turns < widest], turns[turns < widest]
+    if not len(chosen):
+        return None
+    least = room[chosen].max(axis=1).min(axis=1, initial=_ROOM)
+    best = int(np.argmax(np.where(least > 1e-9, least - _CORNER * turns, -np.inf)))
+    if least[best] <= 1e-9:
+        return None
+    which = chosen[best]
+    cutter = room[which].argmax(axis=0)
+    lines = []
+    for j, direction in enumerate(which.tolist()):
+        free = min([2 * PAD, *room[direction, cutter == j].tolist()])
+        lines.append((out[direction], reach[direction] + free / 2))
+    corners = _clipped(lines)
+    return Polygon(corners) if len(corners) <= m else None  # some are cut off that are far away
+
+
+def _clipped(lines: list[tuple[np.ndarray, float]]) -> np.ndarray:
+    """Return the corners of the points with ``u . x <= c`` for each line (u, c), counter-clockwise."""
+    corners = 1e7 * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    for u, c in lines:
+        over = corners @ u - c
+        kept = []
+        for i in range(len(corners)):
+            if over[i - 1] * over[i] < 0:
+                share = over[i - 1] / (over[i - 1] - over[i])
+                kept.append(corners[i - 1] + share * (corners[i] - corners[i - 1]))
+            if over[i] <= 0:
+                kept.append(corners[i])
+        corners = np.array(kept)
+    return corners
+
+
+def _empty_place(points: np.ndarray) -> np.ndarray:
+    """Return a place near the points with room for a small shape around it."""
+    places = np.linspace(-0.6, 0.6, _GRID)
+    grid = np.column_stack([side.ravel() for side in np.meshgrid(places, places)])
+    away = np.hypot(*(grid[:, None] - points[None]).transpose(2, 0, 1)).min(axis=1)
+    return grid[int(np.argmax(np.minimum(away, 3 * PAD) - 0.1 * np.hypot(*grid.T)))]
+
+
+_FINDERS: dict[str, Callable[[np.ndarray, np.ndarray], Cut]] = {
+    "halfspaces": _half_plane,
+    "discs": _disc,
+    "rectangles": _rectangle,
+}
+
+
+Figure: TypeAlias = Any  # matplotlib's, which may not be installed
+
+LETTERS = "pqrstu"
+"""What the points are called, in order."""
+_LARGEST = 1e150  # its square is a float
+_BORDER = 0.32  # around the points, as a share of their size
+_COLUMNS_UP_TO = 8
+_PANEL = 1.45, 1.75  # inches
+
+
+@closes_on_error
+def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figure: Figure | None = None) -> Figure:
+    """Draw a panel for each subset of the points: a shape that cuts it, or why no shape of the family does.
+
+    Points are called p, q, r, s, t and u, in order; blue circles are those of the subset, orange triangles the others.
+    The subsets that are cut come first, each with a shape that holds these points alone. Where none does, the hulls of
+    a few points of the subset (solid) and of others (broken) have a point in common, marked by a cross. That is enough
+    for half-planes; for discs the points of the subset are farther out there, in the mean of |x|^2, than the others.
+    For rectangles and polygons, it is the smallest one around the subset, which holds another point.
+
+    Parameters
+    ----------
+    points : up to six rows of two numbers
+    family, k
+        As for ``vc.dichotomies``.
+    figure : matplotlib Figure, optional
+        Where to draw, and what is returned; otherwise a new one is made.
+
+    Examples
+    --------
+    Discs cut all subsets of these four points but one:
+
+    >>> figure = plot_dichotomies([[0, 0], [2, 0], [0, 2], [3, 3]], "discs")
+    >>> figure.get_suptitle()
+    'Discs cut 15 of the 16 subsets of 4 points'
+    >>> figure.axes[-1].get_title()
+    'not {p, s}'
+    """
+    rows = read_points(points)
+    if len(rows[0]) != 2:
+        found = count_of(len(rows[0]), "coordinate")
+        raise ValueError(f"plot_dichotomies draws points of the plane, got {found} in each: give two.")
+    if len(rows) > len(LETTERS):
+        raise ValueError(
+            f"plot_dichotomies draws a panel for each subset of up to {len(LETTERS)} points, "
+            f"{2 ** len(LETTERS)} panels, got {len(rows):,} points: choose some of them, or count with vc.dichotomies."
+        )
+    if figure is not None and not isinstance(figure, import_matplotlib("figure").FigureBase):
+        raise TypeError(
+            f"expected a matplotlib Figure to draw on, got {type(figure).__name__}: make it by plt.figure()."
+        )
+    name, sides = check_family(family, k, 2)
+    places = np.array([[as_float(value) for value in row] for row in rows])
+    if np.abs(places).max() > _LARGEST:
+        raise ValueError(f"plot_dichotomies draws points with coordinates up to {_LARGEST:g}: scale them.")
+    cut = {subset: cutting_shape(rows, subset, name, sides) for subset in dichotomies(points, family, k)}
+    subsets = [frozenset(part) for size in range(len(rows) + 1) for part in combinations(range(len(rows)), size)]
+    ordered = sorted(subsets, key=lambda subset: subset not in cut)  # in the order of size otherwise
+    columns = min(_COLUMNS_UP_TO, 2 ** math.ceil(len(rows) / 2))
+    lines = math.ceil(len(ordered) / columns)
+    if figure is None:
+        size = (max(3.8, _PANEL[0] * columns), _PANEL[1] * lines + 0.5)
+        figure = new_figure(size)
+    frame = Frame.square(places, _BORDER)
+    for ax, subset in zip(figure.subplots(lines, columns, squeeze=False).ravel(), ordered, strict=True):
+        if subset in cut:
+            _draw_cut(ax, cut[subset], frame)
+        else:
+            _draw_reason(ax, why_not(points, subset, family, k), places, subset, name)
+        _draw_points(ax, places, subset)
+        frame.set_limits(ax)
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(f"{'' if subset in cut else 'not '}{_name(subset)}", fontsize="medium")
+    shapes = "Half-planes" if name == "halfspaces" else shapes_text(name, sides).capitalize()
+    figure.suptitle(f"{shapes} cut {len(cut):,} of the {len(subsets):,} subsets of {count_of(len(rows), 'point')}")
+    return figure
+
+
+def _name(subset: frozenset[int]) -> str:
+    return f"{{{', '.join(LETTERS[i] for i in sorted(subset))}}}" if subset else "∅"
+
+
+def _draw_cut(ax: Axes, shape: HalfSpace | Circle | Polygon, frame: Frame) -> None:
+    """Draw a shape, tinted inside."""
+    if isinstance(shape, Polygon):
+        ax.fill(*shape.corners.T, color=BLUE, alpha=TINT, linewidth=0, zorder=0)
+        ax.plot(*np.append(shape.corners, shape.corners[:1], axis=0).T, color=ink(), linewidth=1.6, zorder=1)
+    else:
+        draw_sides(ax, Edge(shape), frame.low, frame.high, BLUE, None)
+
+
+def _draw_reason(ax: Axes, reason: Any, places: np.ndarray, subset: frozenset[int], family: str) -> None:
+    """Draw why a subset is not cut, and set its panel apart."""
+    ax.spines[:].set(linewidth=2.2, color=ink())
+    if isinstance(reason, RadonPartition):
+        draw_proof(ax, reason, places)
+        if isinstance(reason, BallObstruction):
+            heights = [number_text(value, 3) for value in (reason.inside_height, reason.outside_height)]
+            ax.set_xlabel(f"mean |x|²: {heights[0]} ≥ {heights[1]}", fontsize="small")
+        else:
+            ax.set_xlabel("the hulls meet", fontsize="small")
+        return
+    own = places[sorted(subset)]
+    corners = box_corners(own.min(axis=0), own.max(axis=0)) if family == "rectangles" else convex_hull(own)
+    ax.fill(*corners.T, color=BLUE, alpha=TINT, linewidth=0, zorder=0)
+    ax.plot(*np.append(corners, corners[:1], axis=0).T, color=BLUE, linewidth=2.4, zorder=1)
+    ax.set_xlabel(_words(reason), fontsize="small")
+
+
+def _words(reason: Reason) -> str:
+    """Return the few words for a panel: which point lies in every shape, by its letter, or how many sides it needs."""
+    return f"needs {reason.sides} sides" if reason.row is None else f"it also holds {LETTERS[reason.row]}"
+
+
+def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:
+    """Draw the points of a subset and the others, with their letters; equal points have theirs side by side."""
+    for own, colour, marker in ((True, BLUE, "o"), (False, ORANGE, "^")):
+        drawn = places[[i for i in range(len(places)) if (i in subset) == own]]
+        ax.scatter(*drawn.T, s=30, color=colour, marker=marker, edgecolor=ink(), linewidth=0.5, zorder=3)
+    groups: dict[tuple[float, ...], str] = {}
+    for i, place in enumerate(map(tuple, places.tolist())):
+        groups[place] = f"{groups[place]}, {LETTERS[i]}" if place in groups else LETTERS[i]
+    middle = places.mean(axis=0)
+    halo = [import_matplotlib("patheffects").withStroke(linewidth=2, foreground=paper())]
+    for place, letters in groups.items():
+        away = np.array(place) - middle
+        shift = 12 * (away / np.hypot(*away) if away.any() else np.array([0.0, 1.0]))
+        where = {"textcoords": "offset points", "ha": "center", "va": "center", "path_effects": halo}
+        ax.annotate(letters, place, shift, color=ink(), fontsize="small", zorder=5, **where)
+
+
+# A picture of how the number of subsets grows that a family cuts, beside Sauer's bound (Har-Peled 30.3.1).
+
+
+_ABOVE = 8.0  # the picture ends at so many times the largest count, where the line of all subsets may leave it
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@closes_on_error
+def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes | None = None) -> Axes:
+    """Draw how many subsets the family cuts from the first m points, beside Sauer's bound and all 2^m.
+
+    For halfspaces there is Cover's count too, which points in general position reach. Counts are on a logarithmic
+    axis, where 2^m is a straight line; Sauer's bound leaves it after the VC dimension of the family, which is marked.
+
+    Parameters
+    ----------
+    points, family, k
+        As for ``vc.growth``, whose table is drawn.
+    ax : matplotlib Axes, optional
+        Where to draw, and what is returned; otherwise a new figure is made.
+
+    Examples
+    --------
+    >>> ax = plot_growth([[0, 0], [2, 0], [0, 2], [3, 3], [1, 1]], "discs")
+    >>> print(ax.get_title())
+    Subsets that discs cut from the first m points in R²
+    24 subsets of 5 points
+    """
+    table = growth(points, family, k)
+    d = len(read_points(points)[0])
+    name, sides = check_family(family, k, d)
+    dimension = known_vc_dimension(name, d, sides)
+    m, last = table["n"], len(table)
+    mark = last <= DOTS_UP_TO
+    ax = axes_for(ax)
+    ax.plot(m, 2.0 ** np.array(m), ":", color=ink(), linewidth=1.8, label="all subsets, $2^m$")
+    curves = [("sauer", ORANGE, "--", "^", 9, f"Sauer's bound (VC dimension {dimension})")]
+    if "cover" in table.columns:
+        curves.append(("cover", GREEN, "-.", "s", 6, "Cover's count"))
+    curves.append(("count", BLUE, "-", "o", 4, "subsets that are cut"))
+    for column, colour, dash, marker, size, label in curves:
+        look = {"color": colour, "linestyle": dash, "markersize": size, "markerfacecolor": "none"}
+        ax.plot(m, np.array(table[column], dtype=float), marker=marker if mark else "", label=label, **look)
+    if dimension <= last:
+        ax.axvline(dimension, color=ink(), linewidth=0.8, zorder=0)
+    top = float(max(table["sauer"][-1], table["count"][-1]))
+    ax.set_yscale("log", base=2 if top <= 2**14 else 10)
+    ax.set_ylim(1, min(2.0**last * 1.5, top * _ABOVE))
+    space = f"R{str(d).translate(_RAISED)}"
+    title = f"Subsets that {shapes_text(name, sides)} cut from the first m points in {space}"
+    ax.set_title(f"{title}\n{count_of(table['count'][-1], 'subset')} of {count_of(last, 'point')}", fontsize="medium")
+    ax.set(xlabel="m, the number of points", ylabel="number of subsets")
+    room = 0.3 if mark else 0.0
+    ax.set_xlim(1 - room, last + room)
+    whole_ticks(ax, y=False)
+    draw_legend(ax)
+    return ax

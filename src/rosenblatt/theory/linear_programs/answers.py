@@ -1,0 +1,348 @@
+"""The answers to "does A x < b have a solution, and how large can c . x get?", each with the proof that it carries.
+
+Answers are checked whatever search has found them. A x < b is about the numbers exactly as stored.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import accumulate
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from rosenblatt.storage.schema import StrictFields
+from rosenblatt.theory.certificates import (
+    MOST_BITS,
+    Certificate,
+    Codec,
+    Integers,
+    Real,
+    Rows,
+    Sparse,
+    read_integer,
+    write_integer,
+)
+from rosenblatt.theory.enclosures import encloses_zero_combination
+from rosenblatt.theory.exact import are_finite, are_shares, proportional, rounded, sums_to_zero
+from rosenblatt.theory.inputs import (
+    Floats,
+    Matrix,
+    MatrixLike,
+    Numbers,
+    check_matrix,
+    dense_rows,
+    rows_do,
+    spread,
+    unrounded,
+    vector_text,
+)
+from rosenblatt.theory.scores import least_score
+
+# Systems A x < b, read from what users pass and evaluated exactly.
+
+
+def read_system(A: MatrixLike, b: ArrayLike) -> tuple[Matrix, Floats]:
+    """Return A as a matrix of finite float64, with any number of rows and columns, and b with a number for each row."""
+    matrix = check_matrix(A, "A", least_rows=0)
+    if 0 in matrix.shape:
+        matrix = np.zeros(matrix.shape)
+    return matrix, read_vector("b", b, matrix.shape[0], "row")
+
+
+def read_vector(name: str, values: ArrayLike, length: int, what: str) -> Floats:
+    """Return finite float64 numbers, one for each row or column of A."""
+    vector = np.asarray(unrounded(values, name))
+    if vector.ndim == 2 and 1 in vector.shape:
+        vector = vector.ravel()
+    if vector.shape != (length,):
+        raise ValueError(
+            f"{name} must have a number for each of the {length} {what}s of A, got the shape {vector.shape}."
+        )
+    vector = vector.astype(np.float64)
+    if not np.isfinite(vector).all():
+        raise ValueError(f"{name} must be of finite real numbers: leave out what has no limit.")
+    return vector
+
+
+def cone(A: Matrix, b: Floats) -> Matrix:
+    """Return Z with a row (-a, b) for each row of A x < b, and (0, 1) below: A x < b says Z (x, 1) > 0.
+
+    And any v with Z v > 0 gives the solution v[:-1] / v[-1].
+    """
+    if sp.issparse(A):
+        last = sp.csr_array(([1.0], ([0], [A.shape[1]])), shape=(1, A.shape[1] + 1))
+        return sp.csr_array(sp.vstack([sp.hstack([-A, b[:, None]]), last]))
+    Z = np.zeros((A.shape[0] + 1, A.shape[1] + 1))
+    Z[:-1, :-1], Z[:-1, -1], Z[-1, -1] = -A, b, 1.0
+    return Z
+
+
+def is_inside(A: Matrix, b: Floats, x: Numbers) -> bool:
+    """Return whether A x < b in every row, exactly; x holds floats or fractions."""
+    if x.shape != (A.shape[1],) or not are_finite(x):
+        return False
+    return least_score(cone(A, b), np.ones(A.shape[0] + 1), proportional([*x.tolist(), 1.0]), 0.0) > 0
+
+
+def dot(c: Iterable[Any], x: Iterable[Any]) -> Fraction:
+    """Return c . x, exactly."""
+    return sum((Fraction(p) * Fraction(q) for p, q in zip(c, x, strict=True) if p and q), Fraction(0))
+
+
+def most_excess(A: Matrix, b: Floats, x: Numbers) -> Fraction:
+    """Return the largest entry of A x - b, exactly; A has rows."""
+    whole = proportional([*x.tolist(), 1.0])
+    return -least_score(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
+
+
+def _write_point(x: Numbers, _: str) -> list[list[str] | float]:
+    return [list(map(write_integer, v.as_integer_ratio())) if isinstance(v, Fraction) else v for v in x.tolist()]
+
+
+def _read_point(fields: StrictFields, name: str) -> Numbers:
+    values = fields.values(name)
+    numbers = [_to_coordinate(value) for value in values]
+    if None in numbers:
+        raise fields.wrong(name, "a list of finite numbers", values)
+    if Fraction not in map(type, numbers):
+        return np.array(numbers, dtype=np.float64)
+    fractions = [Fraction(number) for number in numbers if number is not None]
+    bits = 0
+    for below in _common_denominators(fractions):
+        bits = below.bit_length()
+        if bits > MOST_BITS or bits * len(fractions) > MOST_POINT_BITS:
+            raise fields.wrong(name, "a list of fractions with a common denominator that is not too long", values)
+    return np.array(fractions, dtype=object)
+
+
+def _to_coordinate(value: object) -> float | Fraction | None:
+    """Return the float or the fraction that ``_write_point`` wrote, None for anything else."""
+    if isinstance(value, list) and len(value) == 2:
+        above, below = map(read_integer, value)
+        return None if above is None or not below else Fraction(above, below)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        return None
+    return float(value)
+
+
+def _common_denominators(fractions: list[Fraction]) -> Iterator[int]:
+    """Yield the common denominators of the first one, the first two, and so on."""
+    return accumulate((fraction.denominator for fraction in fractions), math.lcm)
+
+
+MOST_POINT_BITS = 1 << 29
+"""How long all coordinates of a point may be over their common denominator."""
+Point: TypeAlias = Annotated[Numbers, Codec(_write_point, _read_point)]  # floats, or Fractions where no floats do
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Feasible(Certificate):
+    """A point with A x < b strictly in every row; ``check`` proves it exactly.
+
+    ``x`` is an array of floats. Where the solutions are so thin that none was found among floats it is of Fractions.
+    """
+
+    x: Point
+
+    def check(self, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether A x < b in every row, recomputed exactly."""
+        return is_inside(*read_system(A, b), self.x)
+
+    def __str__(self) -> str:
+        return f"Feasible: A x < b strictly in every row, for x = {vector_text(self.x)}."
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Infeasible(Certificate):
+    """Proof that no x has A x < b in every row: rows that add up to 0 . x < 0 or worse (Farkas, Gordan).
+
+    ``alpha`` are weights, not negative, one for each row of A: the rows times ``alpha`` add up to zero, and
+    ``b . alpha`` to ``-deficit``. Where ``deficit`` is positive not even A x <= b has a solution. Where it is 0 that
+    system has no interior: each of its solutions, if there are any, has equality in the rows of ``support``.
+
+    ``weights`` are integers in proportion to ``alpha`` for which this is exact, one for each row of ``support``.
+    For large systems they are None, and ``check`` proves instead that exact weights exist within rounding of ``alpha``.
+    """
+
+    alpha: Sparse
+    deficit: Real
+    support: Rows
+    weights: Integers
+    _truth = False
+
+    @classmethod
+    def from_weights(cls, A: Matrix, b: Floats, rows: NDArray[np.intp], weights: tuple[int, ...]) -> Infeasible:
+        """Return the claim of these integer weights on these rows, with ``alpha`` of sum 1."""
+        total = sum(weights)
+        alpha = spread(rows, [max(float(Fraction(weight, total)), 5e-324) for weight in weights], A.shape[0])
+        deficit = -dot(b[rows], weights) / total
+        return cls(alpha, rounded(deficit, up=True), rows, weights)
+
+    @property
+    def empty(self) -> bool:
+        """Whether not even A x <= b has a solution."""
+        return self.deficit > 0
+
+    def check(self, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether the proof holds for this system, recomputed from it."""
+        A, b = read_system(A, b)
+        alpha, deficit, rows = self.alpha, self.deficit, self.support
+        known = alpha.shape == b.shape and bool((np.isfinite(alpha) & (alpha >= 0)).all())
+        if not known or not 0 <= deficit < math.inf or not np.array_equal(rows, np.flatnonzero(alpha)):
+            return False
+        if self.weights is None:
+            return self._encloses(A, b)
+        if len(rows) == 0 or not sums_to_zero(A, np.ones(len(b)), rows, self.weights, False):
+            return False
+        short, total = -dot(b[rows], self.weights), sum(self.weights)
+        known = short >= 0 and (short > 0) == (deficit > 0)
+        of, tiny = sum(map(Fraction, alpha[rows].tolist()), Fraction(0)), Fraction(1, 2**1000)
+        known = known and abs(Fraction(deficit) * total - short * of) <= short * of / 10**9 + total * tiny
+        return known and are_shares(alpha[rows], self.weights, of, tiny)
+
+    def _encloses(self, A: Matrix, b: Floats) -> bool:
+        """Prove that exact weights exist: the rows of the cone, each scaled by a power of two, add up to zero."""
+        Z, rows = cone(A, b), self.support
+        alpha = np.append(self.alpha[rows], self.deficit)
+        rows = np.append(rows, A.shape[0])[alpha > 0]
+        alpha = alpha[alpha > 0]
+        Z = dense_rows(Z, rows)
+        heights = np.frexp(np.max(np.abs(Z), axis=1, initial=0.0))[1]
+        with np.errstate(all="ignore"):
+            scaled, alpha = np.ldexp(Z, -heights[:, None]), np.ldexp(alpha, heights)
+            exact = np.array_equal(np.ldexp(scaled, heights[:, None]), Z) and np.isfinite(alpha).all()
+            return bool(exact) and encloses_zero_combination(
+                scaled, np.ones(len(Z)), np.arange(len(Z)), alpha / alpha.sum(), False
+            )
+
+    def __str__(self) -> str:
+        rows = rows_do(self.support.tolist(), "add up")
+        if self.empty:
+            return (
+                "Infeasible: no x has A x < b, and not even A x <= b has a solution.\n"
+                f"With the weights alpha, {rows} to 0 . x <= {-self.deficit:.4g}."
+            )
+        return (
+            "Infeasible: no x has A x < b, as A x <= b has no interior.\n"
+            f"With the weights alpha, {rows} to 0 . x < 0: a solution of A x <= b has equality in each of them."
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Unsettled(Certificate):
+    """Neither could be proved. The best x found has ``A x <= b + excess`` in every row, which ``check`` proves.
+
+    From `maximize`, where ``excess`` is negative: x is strictly feasible, but no bound on c . x could be proved.
+    """
+
+    x: Point
+    excess: Real
+    _truth = "the question is not settled, so it is neither true nor false: look at x and excess."
+
+    def check(self, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether no row of A x - b is above ``excess``."""
+        A, b = read_system(A, b)
+        if self.x.shape != (A.shape[1],) or not are_finite(self.x):
+            return False
+        return most_excess(A, b, self.x) <= self.excess
+
+    def __str__(self) -> str:
+        if self.excess < 0:
+            return (
+                "Unsettled: x has A x < b, but it could not be proved how large c . x gets.\n"
+                f"The best x found is {vector_text(self.x)}."
+            )
+        return (
+            "Unsettled: it could not be proved whether A x < b has a solution.\n"
+            f"The best x found has A x <= b + {self.excess:.4g}."
+        )
+
+
+# The answers to "how large can c . x get over A x <= b?", each with the proof that it carries.
+
+
+_Proof: TypeAlias = Annotated[
+    Infeasible, Codec(lambda proof, _: proof.to_dict(), lambda fields, name: Infeasible.from_dict(fields.take(name)))
+]
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Optimum(Certificate):
+    """The largest c . x over A x <= b, proved to lie between ``low`` and ``high``.
+
+    ``x`` has A x < b strictly and ``c . x >= low``. ``proof`` shows that no x has A x < b and c . x > high; its weights
+    are a solution of the dual program: ``y >= 0`` with ``A^T y = c`` and ``b . y <= high``.
+    """
+
+    x: Point
+    low: Real
+    high: Real
+    proof: _Proof
+
+    @property
+    def value(self) -> float:
+        """The middle of the bracket."""
+        return self.low / 2 + self.high / 2
+
+    @property
+    def y(self) -> Floats:
+        """The solution of the dual program, one number for each row of A, as near as floats can say."""
+        return self.proof.alpha[:-1] / self.proof.alpha[-1]
+
+    def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether both ends of the bracket hold for this program, recomputed exactly."""
+        A, b = read_system(A, b)
+        c = read_vector("c", c, A.shape[1], "column")
+        floats = isinstance(self.low, float) and isinstance(self.high, float)
+        if not floats or not -math.inf < self.low <= self.high < math.inf or not is_inside(A, b, self.x):
+            return False
+        return dot(c, self.x) >= Fraction(self.low) and self.proof.check(*beyond(c, A, b, self.high))
+
+    def __str__(self) -> str:
+        rows = self.proof.support[:-1]
+        reason = f"{rows_do(rows.tolist(), 'prove')} the upper end" if len(rows) else "c is zero"
+        return (
+            f"Optimum: the largest c . x over A x <= b lies between {self.low:.17g} and {self.high:.17g}.\n"
+            f"The lower end is attained by a strictly feasible x; {reason}."
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Unbounded(Certificate):
+    """c . x grows without end over A x < b: from ``x``, which is strictly feasible, along ``direction``.
+
+    ``check`` proves A x < b, A direction <= 0 and c . direction > 0, exactly.
+    """
+
+    x: Point
+    direction: Point
+
+    def check(self, c: ArrayLike, A: MatrixLike, b: ArrayLike) -> bool:
+        """Return whether the ray stays feasible and c . x grows along it, recomputed exactly."""
+        A, b = read_system(A, b)
+        c = read_vector("c", c, A.shape[1], "column")
+        return is_inside(A, b, self.x) and recedes(c, A, self.direction)
+
+    def __str__(self) -> str:
+        return f"Unbounded: from a strictly feasible x, c . x grows without end along {vector_text(self.direction)}."
+
+
+def beyond(c: Floats, A: Matrix, b: Floats, z: float) -> tuple[Matrix, Floats]:
+    """Return the system A x < b, c . x > z."""
+    if sp.issparse(A):
+        return sp.csr_array(sp.vstack([A, sp.csr_array(-c[None, :])])), np.append(b, -z)
+    return np.vstack([A, -c]), np.append(b, -z)
+
+
+def recedes(c: Floats, A: Matrix, d: Numbers) -> bool:
+    """Return whether A d <= 0 in every row and c . d > 0, exactly."""
+    if d.shape != c.shape or not are_finite(d) or dot(c, d) <= 0:
+        return False
+    return A.shape[0] == 0 or least_score(-A, np.ones(A.shape[0]), proportional(d.tolist()), 0.0) >= 0

@@ -1,0 +1,447 @@
+"""Linear programs by the perceptron: strict feasibility as separation, optimisation by bisection.
+
+A x < b has a solution if and only if some v has Z v > 0, where Z has a row (-a, b) for each row of A and the row
+(0, 1): then x = v[:-1] / v[-1]. So the rows of Z are examples that all carry the label +1, and a perceptron without a
+bias that makes no mistake on them solves the system (Har-Peled 30.1). Where none can, Gordan's alternative gives
+weights alpha >= 0, not all zero, with A^T alpha = 0 and b . alpha <= 0.
+
+This is about strict inequalities. A x <= b may have solutions where A x < b has none, namely if it has no interior. So
+"any linear program" holds for those with an interior; the others get a typed answer that names the rows at fault.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from rosenblatt.theory.exact import (
+    TooMuchWorkError,
+    near_floats,
+    nonnegative_solution,
+    null_space,
+    proportional_integers,
+    rounded,
+)
+from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, as_float, dense_rows, spread
+from rosenblatt.theory.linear_programs.answers import (
+    Feasible,
+    Infeasible,
+    Optimum,
+    Unbounded,
+    Unsettled,
+    beyond,
+    cone,
+    dot,
+    is_inside,
+    most_excess,
+    read_system,
+    read_vector,
+    recedes,
+)
+from rosenblatt.theory.search.gordan import decide_cone
+from rosenblatt.theory.search.presolve import Unsolvable
+from rosenblatt.theory.search.rescaled import rescaled_perceptron
+
+# Proofs of infeasibility made sharper: fewer rows, and a larger deficit.
+#
+# Weights alpha >= 0 with A^T alpha = 0 and b . alpha <= 0 prove that A x < b has no solution. If the rows of the proof
+# can be combined in more than one way, moving among these ways lowers b . alpha until a weight is zero. So a system
+# that is empty gets the proof that not even A x <= b has a solution, and a bound on an optimum becomes that of a
+# corner of the dual program.
+
+
+FEW = 32  # up to so many rows exact weights are computed
+SMALL = 1e-9  # a singular value or a slope below this share counts as zero; a wrong guess only costs the sharper proof
+
+
+def sharpened(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
+    """Return a proof from rows of ``proof`` with the largest deficit that was found, or ``proof`` itself."""
+    rows = proof.support
+    own = dense_rows(A, rows)
+    alpha = _lowered(own, b[rows], proof.alpha[rows])
+    if alpha is None:
+        return proof
+    kept = alpha > 0
+    other = _proof(A, b, rows[kept], own[kept], alpha[kept])
+    return other if other is not None and other.empty and other.check(A, b) else proof
+
+
+def _lowered(A: Floats, b: Floats, alpha: Floats) -> Floats | None:
+    """Return weights with A^T alpha = 0, some of them zero, and the lowest b . alpha; None where there is no choice."""
+    with np.errstate(all="ignore"):
+        lengths = np.linalg.norm(A, axis=1)
+        if not (np.isfinite(lengths) & (lengths > 0)).all():
+            return None
+        A, b, y = A / lengths[:, None], b / lengths, alpha * lengths
+        rows = np.arange(len(y))
+        while len(rows) > 1:
+            _, sizes, lines = np.linalg.svd(A[rows].T)
+            free = lines[int(np.sum(sizes > SMALL)) :]
+            if len(free) < 2:
+                break
+            slope = free.T @ (free @ b[rows])
+            slope -= y[rows] * (y[rows] @ slope) / (y[rows] @ y[rows])  # more of all weights is no progress
+            if not np.max(np.abs(slope)) > SMALL * np.max(np.abs(b[rows])):
+                break
+            ways = np.where(slope > 0, y[rows] / np.where(slope > 0, slope, 1.0), np.inf)
+            k = int(np.argmin(ways))
+            if not math.isfinite(ways[k]):
+                return None
+            y[rows] = np.maximum(y[rows] - ways[k] * slope, 0.0)
+            y[rows[k]] = 0.0
+            rows = np.flatnonzero(y)
+        return y / lengths if len(rows) < len(y) else None
+
+
+def _proof(A: Matrix, b: Floats, rows: NDArray[np.intp], own: Floats, alpha: Floats) -> Infeasible | None:
+    """Return the proof that these rows give, with exact weights if they are few; it still has to be checked."""
+    if len(rows) > FEW:
+        alpha = spread(rows, alpha / alpha.sum(), A.shape[0])
+        return Infeasible(alpha, max(0.0, -float(b @ alpha)), rows, None)
+    ways = null_space(own.T.tolist())
+    if len(ways) != 1:
+        return None
+    sign = 1 if ways[0][0] > 0 else -1
+    weights = tuple(sign * value for value in ways[0])
+    return Infeasible.from_weights(A, b, rows, weights) if min(weights) > 0 else None
+
+
+# Systems without a solution told from those without an interior: A x <= b may hold where A x < b cannot.
+
+
+ROOM = 2.0**-33  # how much more room than b is given, as a share
+FEW_ENTRIES = 10_000  # of a system of up to so many numbers it is decided exactly
+MOST_WORK = 1e7  # some seconds, for that
+
+
+def emptied(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
+    """Return the proof that not even A x <= b has a solution, if one is found, else ``proof``.
+
+    If a little more room than b still leaves nothing, the weights that prove this prove it for b with a deficit.
+    """
+    if proof.empty:
+        return proof
+    scale = np.maximum(np.abs(b), largest_in_rows(A))
+    with np.errstate(over="ignore"):
+        wider = b + ROOM * np.where(scale == 0, 1.0, scale)
+    answer = decide_cone(cone(A, wider)) if np.isfinite(wider).all() else None
+    if not isinstance(answer, Unsolvable):
+        return _exactly(A, b, proof)
+    other = sharpened(A, wider, from_cone(A, wider, answer))
+    if other.weights is not None:
+        other = Infeasible.from_weights(A, b, other.support, other.weights)
+    else:
+        other = Infeasible(other.alpha, max(0.0, -float(b @ other.alpha)), other.support, None)
+    return other if other.empty and other.check(A, b) else _exactly(A, b, proof)
+
+
+def _exactly(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
+    """Return the proof that A x <= b has no solution, by however little; ``proof`` if it has one, or is large.
+
+    Farkas: weights y >= 0 with A^T y = 0 and b . y = -1, found for the integers in proportion to each row.
+    """
+    if A.shape[0] * (A.shape[1] + 1) > FEW_ENTRIES:
+        return proof
+    given = np.column_stack([dense_rows(A, np.arange(A.shape[0])), -b]).tolist()
+    columns = [proportional_integers(row) for row in given]
+    try:
+        found = nonnegative_solution(columns, [0] * A.shape[1] + [1], MOST_WORK)
+    except TooMuchWorkError:
+        return proof
+    if found is None:
+        return proof
+    rows = [i for i, weight in enumerate(found) if weight]
+    weights = [_ratio(columns[i], given[i]) * found[i] for i in rows]
+    return Infeasible.from_weights(A, b, np.array(rows), tuple(proportional_integers(weights)))
+
+
+def _ratio(whole: list[int], row: list[float]) -> Fraction:
+    """Return what the row was multiplied by; 0 if it is zero."""
+    return next((whole[j] / Fraction(value) for j, value in enumerate(row) if value), Fraction(0))
+
+
+def largest_in_rows(A: Matrix) -> Floats:
+    """Return the largest absolute value in each row."""
+    if sp.issparse(A):
+        return abs(A).max(axis=1).toarray().ravel()
+    return np.max(np.abs(A), axis=1, initial=0.0)
+
+
+def from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
+    """Return the proof in terms of A and b: the weight of the row (0, 1) follows from the others."""
+    own = answer.support < A.shape[0]
+    rows = answer.support[own]
+    if answer.weights is not None:
+        return Infeasible.from_weights(A, b, rows, answer.weights[: len(rows)])
+    total = float(answer.alpha[own].sum())
+    alpha = spread(rows, answer.alpha[own] / total, A.shape[0])
+    return Infeasible(alpha, float(answer.alpha[~own].sum()) / total, rows, None)
+
+
+# Directions in which a linear program is unbounded: A d <= 0 and c . d > 0.
+#
+# Strictly, A d < 0 and c . d > 0 is Gordan's question about the rows -a and c. A no that puts weight on c says that c
+# is a combination of rows of A with weights >= 0: the program is bounded. A no without it names rows that must be
+# equalities, a . d = 0, for every direction. They are eliminated exactly and the question is asked again, at most d
+# times.
+#
+# What comes out is checked by `optimum_answers.recedes`, so nothing rests on this search.
+
+
+Line = list[Fraction]
+
+
+def recession_ray(c: Floats, A: Matrix) -> Numbers | None:
+    """Return d with A d <= 0 and c . d > 0, proved, as floats or as fractions; None where none was found."""
+    used = np.flatnonzero(abs(A).sum(axis=1))
+    Z = sp.csr_array(sp.vstack([-A[used], sp.csr_array(c[None, :])])) if sp.issparse(A) else np.vstack([-A[used], c])
+    answer = decide_cone(Z)
+    if isinstance(answer, list):
+        return _proved(c, A, answer)
+    if not isinstance(answer, Unsolvable) or answer.support[-1] == len(used):  # c takes part: the program is bounded
+        return None
+    return _within(
+        c, A, [[Fraction(value) for value in row] for row in dense_rows(A, used).tolist()], set(answer.support.tolist())
+    )
+
+
+def _within(c: Floats, A: Matrix, rows: list[Line], equal: set[int]) -> Numbers | None:
+    """Look for a direction with ``a . d = 0`` in the rows ``equal``, and in more as they turn out to be forced."""
+    goal = [Fraction(value) for value in c.tolist()]
+    while True:
+        basis = null_space([rows[i] for i in sorted(equal)])
+        kept, lines = [], []
+        for i, row in enumerate(rows):
+            line = [-dot(row, free) for free in basis]
+            if any(line):
+                kept.append(i)
+                lines.append(line)
+        last = [dot(goal, free) for free in basis]
+        if not any(last):
+            return None
+        answer = decide_cone(np.array([near_floats(proportional_integers(line)) for line in [*lines, last]]))
+        if isinstance(answer, list):
+            return _proved(c, A, [dot(answer, column) for column in zip(*basis, strict=True)])
+        if not isinstance(answer, Unsolvable) or answer.support[-1] == len(kept):
+            return None
+        equal |= {kept[k] for k in answer.support.tolist()}
+
+
+def _proved(c: Floats, A: Matrix, ray: Line) -> Numbers | None:
+    """Return the ray as floats, or as fractions where only they do; None where it is not one."""
+    largest = max(abs(value) for value in ray)
+    if not largest:
+        return None
+    with np.errstate(under="ignore"):
+        near = np.array([float(value / largest) for value in ray])
+    if recedes(c, A, near):
+        return near
+    exact = np.array(ray, dtype=object)
+    return exact if recedes(c, A, exact) else None
+
+
+RESCALINGS = 30  # more than margins of 1e-14 need
+FIRST_STEPS = 3  # values far above the first that are tried before a program is suspected to be unbounded
+
+
+def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | Unsettled:
+    """Find x with ``A x < b`` strictly in every row, or prove that there is none.
+
+    The rescaled perceptron comes first (its first phase is the plain perceptron). Where it finds nothing, the hull of
+    the rows (-a, b) and (0, 1) decides: it holds the origin if and only if there is no solution. Answers are facts
+    about the numbers as stored, and a rounded coefficient may open a gap far out. Each has ``check(A, b)``, which
+    recomputes it exactly, prints in words, and is saved as JSON.
+
+    Parameters
+    ----------
+    A : array or sparse matrix of shape (m, d)
+        Finite numbers; those that float64 would round are refused, in b and c too. There may be no rows or no columns;
+        a row of zeros asks whether 0 < b.
+    b : array of shape (m,)
+        Finite numbers.
+
+    Returns
+    -------
+    Feasible, Infeasible or Unsettled
+        `Feasible` has ``x``. `Infeasible` has weights ``alpha`` (Farkas), and says whether not even A x <= b has a
+        solution, or whether that merely has no interior; of more than 10,000 numbers, an empty system is told only if
+        more room, of 1e-10 of its numbers, leaves it empty. `Unsettled` comes only where exact arithmetic would take
+        too long.
+
+    Examples
+    --------
+    The inside of a triangle, strictly:
+
+    >>> A = [[-1, 0], [0, -1], [1, 1]]
+    >>> answer = strict_feasibility(A, [0, 0, 1])
+    >>> bool(answer), bool((A @ answer.x < [0, 0, 1]).all()), answer.check(A, [0, 0, 1])
+    (True, True, True)
+
+    Moved in until it is a point, it has no interior, and beyond that it is empty:
+
+    >>> print(strict_feasibility(A, [0, 0, 0]))
+    Infeasible: no x has A x < b, as A x <= b has no interior.
+    With the weights alpha, the rows 0, 1, 2 add up to 0 . x < 0: a solution of A x <= b has equality in each of them.
+    >>> print(strict_feasibility(A, [0, 0, -1]))
+    Infeasible: no x has A x < b, and not even A x <= b has a solution.
+    With the weights alpha, the rows 0, 1, 2 add up to 0 . x <= -0.3333.
+    """
+    return _decide(*read_system(A, b))
+
+
+def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
+    hopeless = np.where(largest_in_rows(A) == 0, b, 1.0)  # a row of zeros says 0 < b
+    if np.min(hopeless, initial=1.0) <= 0:
+        return emptied(A, b, Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,)))
+    Z = cone(A, b)
+    run = rescaled_perceptron(Z, RESCALINGS)
+    found = [] if run.v is None else [[Fraction(value) for value in run.v.tolist()]]
+    if (x := _float_point(A, b, found)) is not None:
+        return Feasible(x)
+    answer = decide_cone(Z)
+    if isinstance(answer, Unsolvable):
+        return emptied(A, b, sharpened(A, b, from_cone(A, b, answer)))
+    if answer is not None:
+        found = [answer, *found]
+    if (x := _float_point(A, b, found)) is not None:
+        return Feasible(x)
+    if found:
+        v = found[0]
+        return Feasible(np.array([value / v[-1] for value in v[:-1]], dtype=object))
+    with np.errstate(all="ignore"):
+        x = np.nan_to_num(run.best[:-1] / run.best[-1])
+    return Unsettled(x, rounded(most_excess(A, b, x), up=True))
+
+
+def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | None:
+    """Return a solution in floats: the first v of the cone that gives one."""
+    for v in found:
+        x = np.array([as_float(value / v[-1]) for value in v[:-1]], dtype=np.float64)
+        if is_inside(A, b, x):
+            return x
+    return None
+
+
+def maximize(
+    c: ArrayLike, A: MatrixLike, b: ArrayLike, rtol: float = 1e-9, atol: float = 1e-9, max_steps: int = 200
+) -> Optimum | Unbounded | Infeasible | Unsettled:
+    """Find the largest ``c . x`` over ``A x <= b``, by bisection: is there an x with A x < b and c . x > z?
+
+    Each yes raises the lower end to the c . x that was found. Each no comes with weights that are a solution of the
+    dual program, and lowers the upper end to what they prove; the rows of the weights meet in a corner, close to which
+    a better x is looked for. It stops when ``high - low <= atol + rtol * max(|low|, |high|)``.
+
+    A x <= b must have an interior. Where it has none the answer is the `Infeasible` of `strict_feasibility`, which says
+    whether there is no solution at all, or names the rows in which every solution has equality; put those in as
+    equations, eliminate variables, and ask again. Feeding both programs at once to a separator would not do: A x <= b,
+    A^T y = c, y >= 0, c . x >= b . y never has an interior, since no c . x exceeds b . y.
+
+    Parameters
+    ----------
+    c : array of shape (d,)
+        What to maximise; for a minimum give -c.
+    A, b
+        As for `strict_feasibility`. There are no other bounds: x >= 0 has to be among the rows.
+    rtol, atol : float
+        How close the bracket has to be.
+    max_steps : int
+        The most questions; the bracket reached is returned even if it is wider than asked for.
+
+    Returns
+    -------
+    Optimum, Unbounded, Infeasible or Unsettled
+        `Optimum` has a strictly feasible ``x``, and the bracket ``low`` to ``high`` with its ``proof``. `Unbounded` has
+        an ``x`` and a ``direction``. Each has ``check``, with the arguments (c, A, b) for these two.
+
+    Examples
+    --------
+    The largest x + y in a pentagon:
+
+    >>> A = [[-1, 0], [0, -1], [1, 2], [3, 1], [1, 0]]
+    >>> b = [0, 0, 4, 6, 1.75]
+    >>> best = maximize([1, 1], A, b)
+    >>> round(best.value, 8), best.high - best.low < 1e-8, best.check([1, 1], A, b)
+    (2.8, True, True)
+    >>> best.y.round(6)  # 2 / 5 (x + 2 y <= 4) + 1 / 5 (3 x + y <= 6): no x + y is above 2.8
+    array([0. , 0. , 0.4, 0.2, 0. ])
+    >>> print(maximize([1, 1], A[:2], b[:2]))
+    Unbounded: from a strictly feasible x, c . x grows without end along (1, 1).
+    """
+    A, b = read_system(A, b)
+    c = read_vector("c", c, A.shape[1], "column")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name} must be a number that is not negative, got {value!r}.")
+    start = _decide(A, b)
+    if not isinstance(start, Feasible):
+        return start
+    x, low = start.x, rounded(dot(c, start.x), up=False)
+    high, proof, step = math.inf, None, max(1.0, abs(low))
+    for asked in range(max_steps):
+        if proof is not None:
+            if high - low <= atol + rtol * max(abs(low), abs(high)):
+                break
+            z = low / 2 + high / 2
+        else:  # no bound yet: look further and further up
+            if asked == FIRST_STEPS and (ray := recession_ray(c, A)) is not None:
+                return Unbounded(x, ray)
+            z = min(low + step * 16.0 ** min(asked, 255), sys.float_info.max)
+            if not low < z:
+                raise ValueError("c . x leaves the range of floats: scale c and b down, and the answer up.")
+        if not low < z < high:  # no float is left in between
+            break
+        answer = _decide(*beyond(c, A, b, z))
+        if isinstance(answer, Feasible):
+            x, low = answer.x, rounded(dot(c, answer.x), up=False)
+        elif isinstance(answer, Infeasible):
+            gap = atol + rtol * max(abs(low), abs(z))
+            high, proof = _tightened(c, A, b, z, answer, gap)
+            corner = _corner(c, A, b, proof, start.x, high, gap)
+            if corner is not None and dot(c, corner) > low:
+                x, low = corner, rounded(dot(c, corner), up=False)
+        else:
+            break
+    if proof is None:
+        return Unsettled(x, rounded(most_excess(A, b, x), up=True))
+    return Optimum(x, low, high, proof)
+
+
+def _tightened(c: Floats, A: Matrix, b: Floats, z: float, proof: Infeasible, gap: float) -> tuple[float, Infeasible]:
+    """Return the bound that the weights prove, at most z, and the proof for that bound."""
+    rows = proof.support[:-1]
+    if proof.weights is not None:
+        *others, last = proof.weights
+        high = rounded(dot(b[rows], others) / last, up=True)
+        return high, Infeasible.from_weights(*beyond(c, A, b, high), proof.support, proof.weights)
+    share = float(proof.alpha[-1])
+    with np.errstate(all="ignore"):
+        high = float(b[rows] @ proof.alpha[rows]) / share + 0.25 * gap
+    other = Infeasible(proof.alpha, 0.25 * gap * share, proof.support, None)
+    return (high, other) if high < z and other.check(*beyond(c, A, b, high)) else (z, proof)
+
+
+def _corner(
+    c: Floats, A: Matrix, b: Floats, proof: Infeasible, inside: Numbers, high: float, gap: float
+) -> Floats | None:
+    """Return a strictly feasible point close to where the rows of the proof are tight, if there is one.
+
+    Near the optimum these rows meet in its corner. The point is moved from there towards one that is inside.
+    """
+    rows = proof.support[:-1]
+    if len(rows) == 0:
+        return None
+    tight = dense_rows(A, rows)
+    near = np.array([as_float(value) for value in inside.tolist()])
+    with np.errstate(all="ignore"):
+        short = b[rows] - tight @ near
+        if not np.isfinite(short).all():
+            return None
+        corner = near + np.linalg.lstsq(tight, short, rcond=None)[0]
+        reach = max(gap, high - float(c @ near))
+        x = corner + (min(0.5, 0.25 * gap / reach) if reach > 0 else 0.5) * (near - corner)
+    return x if is_inside(A, b, x) else None

@@ -1,0 +1,439 @@
+"""What a kernel perceptron answers by each hypothesis: sums over its support rows, and votes by running sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.kernels.predict import count_votes
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.training.dual.exact_signs import exact_coefficients, running_signs, settled_sign
+from rosenblatt.training.dual.kernel_values import ArrayLibrary, Floats, KernelValues, open_library
+from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.dual.table import DeviceSupports, KernelTable, SumBounds, are_integers
+from rosenblatt.training.rows import Matrix, RowMatrix
+from rosenblatt.training.state import Updates
+
+Integers = NDArray[np.int64]
+BLOCK_BYTES = 64 * 1024 * 1024
+"""Kernel values that are held at once."""
+
+
+class ScoredRows(NamedTuple):
+    """The scores of some rows, before a division by ``divisors``, and what each may be off by."""
+
+    start: int
+    scores: Floats
+    bounds: Floats
+
+
+class SupportSums:
+    """Sums over the support rows of a state, with factors that are known exactly.
+
+    Parameters
+    ----------
+    state : DualState
+    hypothesis : "last", "average" or "pocket"
+    """
+
+    def __init__(self, state: DualState, hypothesis: str) -> None:
+        self.state, self.hypothesis = state, hypothesis
+        self.coefficients, self.divisors, self.sizes = state.whole_coefficients(hypothesis)
+        self._exact: dict[int, dict[int, Any]] = {}
+
+    def blocks(self, rows: RowMatrix) -> Iterator[ScoredRows]:
+        """Yield the scores of all rows, some of them at a time."""
+        state = self.state
+        factors = np.ascontiguousarray(self.coefficients.T)
+        terms = len(state.supports) + 2.0 * np.broadcast_to(state.counters["updates"], state.n_scores) + 16.0
+        whole = state.has_whole_steps
+        for start, table in tables(state, rows.matrix, whole_rows=False):
+            n = table.host.shape[0]
+            with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+                scores = table.values.library.fetch(table.scores(np.arange(n), factors))
+            bounds = SumBounds.of_rows(table).of_sums(self.sizes, terms, whole)
+            yield ScoredRows(start, scores, bounds.T)
+
+    def sign(self, k: int, x: Matrix, other: int | None = None) -> int:
+        """Return the exact sign of score ``k`` of a row, or of its lead over score ``other``."""
+        factors = self._factors(k)
+        if other is not None:
+            factors = dict(factors)
+            for member, factor in self._factors(other).items():
+                factors[member] = factors.get(member, 0) - factor
+        return settled_sign(self.state.kernel, factors, self.state.support_matrix(), x)
+
+    def _factors(self, k: int) -> dict[int, Any]:
+        """Return the exact factor of each support row in score ``k``, divided by its divisor."""
+        if k not in self._exact:
+            self._exact[k] = _exact_factors(self.state, self.hypothesis, k, Fraction(self.divisors[k]))
+        return self._exact[k]
+
+
+def _exact_factors(state: DualState, hypothesis: str, k: int, divisor: Fraction) -> dict[int, Any]:
+    out: dict[int, Any] = {}
+    made = state.updates_of(0 if state.direct else k)
+    line = 0 if state.direct else k
+    kept = len(made.members)
+    if hypothesis == "pocket" and state.pocket is not None:
+        kept = int(state.pocket.updates[line])
+    visits = float(state.counters["visits"][line])
+    for v in range(kept):
+        sign = (int(made.trues[v] == k) - int(made.rivals[v] == k)) if state.direct else 1
+        if sign:
+            step = Fraction(float(made.steps[v])) * sign
+            if hypothesis == "average":
+                step *= Fraction(visits - float(made.visits[v])) / divisor
+            member = int(made.members[v])
+            out[member] = out.get(member, 0) + step
+    return out
+
+
+def tables(state: DualState, X: Matrix, *, whole_rows: bool) -> Iterator[tuple[int, KernelTable]]:
+    """Yield tables of kernel values for some rows of ``X`` at a time; few enough to hold all values of each row.
+
+    Without ``whole_rows`` only some of the values are held at a time. With each comes the number of its first row.
+    """
+    library = library_of(state, X)
+    values = KernelValues(state.kernel, library)
+    supports = DeviceSupports(values, state)
+    supports.update()
+    columns = len(state.supports) if whole_rows else 1024
+    room = BLOCK_BYTES * (16 if library.is_remote else 1)
+    step = int(min(max(1, room // (8 * max(1, columns))), 65536))
+    for start in range(0, X.shape[0], step):
+        yield start, KernelTable(values, X[start : start + step], supports, 0)
+
+
+def library_of(state: DualState, X: Matrix) -> ArrayLibrary:
+    """Return where kernel values of a matrix are computed: on the device asked for, sparse rows by SciPy."""
+    sparse = sp.issparse(X) or any(sp.issparse(block) for block in state.supports.blocks)
+    if sparse or state.kernel.name in ("function", "precomputed"):
+        return open_library(None)
+    return open_library(state.computing.device, state.computing.namespace)
+
+
+def decision_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Floats:
+    """Return the score of each row for each classifier, with exact signs."""
+    out = np.zeros((rows.n, state.n_scores))
+    if not len(state.supports):
+        return out
+    sums = SupportSums(state, hypothesis)
+    for start, scores, bounds in sums.blocks(rows):
+        found = scores / sums.divisors
+        for i, k in np.argwhere(~(np.abs(scores) > bounds) & (bounds > 0)).tolist():
+            sign = sums.sign(k, rows.matrix[[start + i]])
+            found[i, k] = sign * max(abs(np.nan_to_num(found[i, k])), 5e-324)
+        out[start : start + len(found)] = found
+    return out
+
+
+def predicted_classes(state: DualState, hypothesis: str, rows: RowMatrix) -> tuple[Integers, NDArray[np.bool_]]:
+    """Return the class number of each row, decided exactly, and whether it is tied."""
+    best, tied = np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
+    if state.n_scores == 1:
+        scores = decision_scores(state, hypothesis, rows)[:, 0]
+        return (scores > 0).astype(np.int64), scores == 0
+    if not len(state.supports):
+        return best, ~tied
+    sums = SupportSums(state, hypothesis)
+    same = bool(np.all(sums.divisors == sums.divisors[0]))
+    for start, scores, bounds in sums.blocks(rows):
+        if not same:  # a division may round two scores to one
+            scores, bounds = scores / sums.divisors, bounds / sums.divisors
+            if state.kernel.is_exact:
+                bounds = bounds + 4.0 * HALF_ULP * np.abs(scores)
+        top, equal = _best(sums, scores, bounds, rows.matrix, start)
+        best[start : start + len(top)], tied[start : start + len(top)] = top, equal
+    return best, tied
+
+
+def _best(
+    sums: SupportSums, scores: Floats, bounds: Floats, X: Matrix, start: int
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """Return the column of the largest score in each line, the first of equals, and whether it has an equal."""
+    with np.errstate(invalid="ignore"):
+        low, high = scores - bounds, scores + bounds
+        floor = np.max(np.where(np.isnan(low), -np.inf, low), axis=1, keepdims=True)
+        close = ~(high < floor)
+    best, tied = scores.argmax(axis=1), np.zeros(len(scores), bool)
+    for i in np.flatnonzero(close.sum(axis=1) > 1).tolist():
+        candidates = np.flatnonzero(close[i]).tolist()
+        if not bounds[i].any():
+            tied[i] = True  # these numbers are exact, and equal
+            continue
+        winner, equal, x = candidates[0], False, X[[start + i]]
+        for k in candidates[1:]:
+            lead = sums.sign(k, x, winner)
+            winner, equal = (k, False) if lead > 0 else (winner, equal or lead == 0)
+        best[i], tied[i] = winner, equal
+    return best, tied
+
+
+def kernel_values(state: DualState, rows: RowMatrix) -> Floats:
+    """Return the kernel value of each row with each support row."""
+    out = np.zeros((rows.n, len(state.supports)))
+    for start, table in tables(state, rows.matrix, whole_rows=True):
+        for place, part in table.parts(np.arange(table.host.shape[0])):
+            found = table.values.library.fetch(part)
+            out[start : start + len(found), place : place + found.shape[1]] = found
+    return out
+
+
+# Votes of all moments of a kernel perceptron's run, counted by running sums over its updates.
+
+
+_MOMENTS = 2048
+"""Voters whose running sums are made at once."""
+
+
+class Scores(NamedTuple):
+    """The scores of rows by each hypothesis, arrays of shape (rows, scores)."""
+
+    last: Floats
+    average: Floats
+    vote: Floats
+    """Votes for less votes against, or for each class where classes compete, as a share of all visits."""
+
+
+def votes(state: DualState, rows: RowMatrix) -> Floats:
+    """Return each row's votes as shares of all visits, for each classifier from -1 to 1 (or class from 0 to 1).
+
+    A voter whose score is exactly zero, or the same for its two best classes, abstains.
+    """
+    visits = state.counters["visits"].astype(np.float64)
+    out = np.zeros((rows.n, state.n_scores))
+    if len(state.supports):
+        room: list[Any] = []
+        for start, table in tables(state, rows.matrix, whole_rows=True):
+            counted = _count(state, table, visits[:, None], _products(table, room))
+            out[start : start + len(counted)] = counted[:, :, 0]
+    return out / np.maximum(state.visits, 1.0)
+
+
+def scores_at(state: DualState, rows: RowMatrix, moments: Any, progress: Any = None) -> list[Scores]:
+    """Return the scores of rows as if the run had ended after so many visits, for each of the ``moments``.
+
+    A classifier that stopped before, after a pass without mistakes, counts as going on without any. ``progress`` is
+    called with the share of rows that are done.
+    """
+    moments = np.asarray(moments, np.float64)
+    ends = np.broadcast_to(moments, (len(state.counters), len(moments)))
+    factors = np.concatenate([_factors_at(state, moment, kind) for kind in ("last", "average") for moment in moments])
+    shape = (rows.n, len(moments), state.n_scores)
+    last, average, vote = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    room: list[Any] = []
+    for start, table in tables(state, rows.matrix, whole_rows=True):
+        n = table.host.shape[0]
+        part, library = slice(start, start + n), table.values.library
+        products = _products(table, room)
+        sums = library.fetch(products @ library.put(np.ascontiguousarray(factors.T)))
+        last[part], average[part] = np.split(sums.reshape(n, 2 * len(moments), -1), 2, axis=1)
+        vote[part] = np.swapaxes(_count(state, table, ends, products), 1, 2)
+        if progress is not None:
+            progress((start + n) / rows.n)
+    vote /= np.maximum(moments, 1.0)[:, None]
+    return [Scores(last[:, m], average[:, m], vote[:, m]) for m in range(len(moments))]
+
+
+def _factors_at(state: DualState, moment: float, kind: str) -> Floats:
+    """Return the factors (scores, support rows) of the last or the mean weights after so many visits."""
+    out = np.zeros((state.n_scores, len(state.supports)))
+    for k in range(len(state.counters)):
+        made = state.updates_of(k)
+        left = np.maximum(moment - made.visits, 0.0)
+        steps = made.steps * (left > 0) if kind == "last" else made.steps * left / max(moment, 1.0)
+        state.add_steps(out, k, made, steps)
+    return out
+
+
+def _products(table: KernelTable, room: list[Any]) -> Any:
+    """Return the kernel values between the rows of a table and all support rows, in float64.
+
+    They are in the array that ``room`` holds, if that is large enough, as new memory costs time.
+    """
+    library, n, supports = table.values.library, table.host.shape[0], table.supports
+    if not room or room[0].shape[0] < n:
+        room[:] = [library.empty((n, supports.length), "float64")]
+    out = room[0][:n, :]
+    if library.is_numpy and table.values.kernel.name != "precomputed":
+        for start in range(0, supports.length, 1024):
+            stop = min(start + 1024, supports.length)
+            table.values.write(table.rows, supports.rows(start, stop), out[:, start:stop])
+        return out
+    for start, part in table.parts(np.arange(n)):
+        out[:, start : start + part.shape[1]] = library.astype(part, "float64")
+    return out
+
+
+def _count(state: DualState, table: KernelTable, ends: Floats, products: Any) -> Floats:
+    """Return the votes (rows, scores, ends) of a table's rows, where each run ends after so many visits."""
+    n = table.host.shape[0]
+    out = np.zeros((n, state.n_scores, ends.shape[1]))
+    for k in range(len(state.counters)):
+        made = state.updates_of(k)
+        following = np.append(made.visits[1:], np.inf)[:, None]
+        counts = np.clip(np.minimum(following, ends[k]) - made.visits[:, None], 0.0, None)
+        count = _DirectCount if state.direct else _SingleCount
+        target = out if state.direct else out[:, k : k + 1]
+        with np.errstate(over="ignore", invalid="ignore"):  # such sums are settled exactly
+            count(state, table, products, made, counts).add_to(target)
+    return out
+
+
+def _by_row(doubts: Integers) -> Iterator[tuple[int, Integers]]:
+    """Yield the rows of pairs of a row and a voter, each with its voters in order."""
+    doubts = doubts[np.lexsort((doubts[:, 1], doubts[:, 0]))]
+    rows, starts = np.unique(doubts[:, 0], return_index=True)
+    yield from zip(rows.tolist(), np.split(doubts[:, 1], starts[1:]), strict=len(rows) > 0)
+
+
+class _SingleCount:
+    """Counts the votes of one classifier's moments."""
+
+    def __init__(self, state: DualState, table: KernelTable, products: Any, made: Updates, counts: Floats) -> None:
+        self.state, self.table, self.products, self.made, self.counts = state, table, products, made, counts
+        self.library = table.values.library
+
+    def add_to(self, target: Floats) -> None:
+        """Add the votes to an array (rows, scores, ends)."""
+        if not len(self.made.members):
+            return
+        bounds, most = self._bounds()
+        if self.library.is_numpy and self.counts.shape[1] == 1:
+            self._add_compiled(target[:, 0, 0], bounds, most)
+            return
+        xp, library, made = self.library.xp, self.library, self.made
+        running: Any = library.put(np.zeros((len(target), 1)))
+        slack = library.put(most[:, None])
+        for start in range(0, len(made.members), _MOMENTS):
+            part = slice(start, start + _MOMENTS)
+            sums = xp.take(self.products, library.put(made.members[part]), axis=1)
+            sums *= library.put(made.steps[part][None, :])
+            sums = library.running_sums(sums)
+            sums += running
+            running = xp.take(sums, library.put(np.array([sums.shape[1] - 1])), axis=1)
+            signs = xp.sign(sums)
+            if most.any():
+                doubts = ~(xp.abs(sums) > slack)
+                if bool(xp.any(doubts)):
+                    settled = library.fetch(signs).copy()
+                    for i, columns in _by_row(np.argwhere(library.fetch(doubts))):
+                        settled[i, columns] = self._settled(i, start + columns, bounds)
+                    signs = library.put(settled)
+            target[:, 0, :] += library.fetch(signs @ library.put(self.counts[part]))
+
+    def _add_compiled(self, target: Floats, bounds: SumBounds, most: Floats) -> None:
+        """Add the votes of one end, by a compiled loop over the moments of each row."""
+        made, counts = self.made, np.ascontiguousarray(self.counts[:, 0])
+        ones, room = np.ones(len(made.steps)), len(target) if most.any() else 0
+        while True:
+            doubts, votes = np.empty((room, 2), np.int64), np.zeros(len(target))
+            shared = (np.zeros(len(target)), made.steps, counts, ones, most, 0.0)
+            found = count_votes(self.products, made.members, *shared, votes, doubts)
+            if not most.any() or found <= room:
+                break
+            room = found
+        for i, voters in _by_row(doubts[: min(found, room)]):
+            votes[i] += self._settled(i, voters, bounds) @ counts[voters]
+        target += votes
+
+    def _bounds(self) -> tuple[SumBounds, Floats]:
+        """Return what the sums of single voters may be off by, and what those of all of them are at each row."""
+        bounds, made = SumBounds.of_rows(self.table), self.made
+        self._sizes = np.cumsum(np.abs(made.steps))
+        terms = np.array([2.0 * len(made.steps) + 18.0])
+        return bounds, bounds.of_sums(self._sizes[-1:], terms, are_integers(made.steps))[0]
+
+    def _bound(self, bounds: SumBounds, row: int, voter: int) -> float:
+        """Return what the sum of one voter may be off by at a row."""
+        return bounds.of_one(row, float(self._sizes[voter]), 2.0 * voter + 18.0)
+
+    def _settled(self, row: int, voters: Integers, bounds: SumBounds) -> Floats:
+        """Return the signs of some voters at a row; most are certain by bounds of their own."""
+        kernel, made, last = self.state.kernel, self.made, int(voters.max()) + 1
+        values = self.library.fetch(self.products[row, :])[made.members[:last]]
+        sums = np.cumsum(made.steps[:last] * values)[voters]
+        sizes = np.cumsum(np.abs(made.steps[:last] * values))[voters]
+        signs = np.sign(sums)
+        left = np.flatnonzero(~(np.abs(sums) > self._limits(row, voters, sizes, bounds)))
+        if not len(left):
+            return signs
+        supports, x = self.state.support_matrix(), self.table.host[[row]]
+        members, steps, asked = made.members.tolist(), made.steps.tolist(), voters[left].tolist()
+        if kernel.polynomial is not None:
+            signs[left] = running_signs(kernel, members, steps, supports, x if sp.issparse(x) else x[0], asked)
+            return signs
+        for place, at in zip(left.tolist(), asked, strict=True):
+            factors = exact_coefficients(members[: at + 1], steps[: at + 1])
+            signs[place] = settled_sign(kernel, factors, supports, x)
+        return signs
+
+    def _limits(self, row: int, voters: Integers, sizes: Floats, bounds: SumBounds) -> Floats:
+        """Return what the sums of some voters may be off by at a row; ``sizes`` are those of their absolute terms."""
+        if self.state.kernel.polynomial is not None:
+            return np.array([self._bound(bounds, row, voter) for voter in voters.tolist()])
+        # errors of exponentials are in proportion to these
+        relative = float(bounds.errors[row]) + bounds.far_exponents + HALF_ULP * (2.0 * voters + 18.0)
+        return sizes * relative * 1.1 + bounds.tiny
+
+
+class _DirectCount(_SingleCount):
+    """Counts the votes of moments at which all classes have scores: each is for the class of the largest."""
+
+    def add_to(self, target: Floats) -> None:
+        """Add the votes to an array (rows, classes, ends)."""
+        n, n_classes = len(target), self.state.n_scores
+        made, library = self.made, self.library
+        running = np.zeros((n_classes, n, 1))
+        if not len(made.members):
+            return
+        bounds, most = self._bounds()
+        limits = 2.0 * most[:, None]
+        step = max(1, _MOMENTS // n_classes)
+        for start in range(0, len(made.members), step):
+            part = slice(start, start + step)
+            found = library.fetch(library.xp.take(self.products, library.put(made.members[part]), axis=1))
+            sums = np.empty((n_classes, *found.shape))
+            for k in range(n_classes):
+                moves = made.steps[part] * ((made.trues[part] == k) * 1.0 - (made.rivals[part] == k))
+                sums[k] = np.cumsum(found * moves, axis=1) + running[k]
+            running = sums[:, :, -1:]
+            best = sums.argmax(axis=0)
+            top = np.partition(sums, n_classes - 2, axis=0)
+            with np.errstate(invalid="ignore"):
+                lead = top[-1] - top[-2]
+            certain = lead > limits
+            if most.any() and not certain.all():
+                self._settle_classes(sums, best, certain, start, bounds)
+            for k in range(n_classes):
+                target[:, k, :] += (certain & (best == k)) @ self.counts[part]
+
+    def _settle_classes(
+        self, sums: Floats, best: Integers, certain: NDArray[np.bool_], start: int, bounds: SumBounds
+    ) -> None:
+        """Settle the best class of the pairs (row, voter) that are not certain; a tie is left uncertain."""
+        for i, v in np.argwhere(~certain).tolist():
+            at = start + v
+            limit = 2.0 * self._bound(bounds, i, at)
+            scores = sums[:, i, v]
+            close = np.flatnonzero(~(scores < scores.max() - limit)).tolist()
+            winner, tied = close[0], False
+            for k in close[1:]:
+                lead = self._lead(k, winner, at, i)
+                winner, tied = (k, False) if lead > 0 else (winner, tied or lead == 0)
+            best[i, v], certain[i, v] = winner, not tied
+
+    def _lead(self, one: int, other: int, at: int, row: int) -> int:
+        """Return the exact sign of the lead of a class over another after update ``at``."""
+        made = self.made
+        trues, rivals = made.trues[: at + 1], made.rivals[: at + 1]
+        signs = (trues == one) * 1 - (trues == other) - (rivals == one) + (rivals == other)
+        moved = np.flatnonzero(signs)
+        factors = exact_coefficients(made.members[moved].tolist(), (signs[moved] * made.steps[moved]).tolist())
+        return settled_sign(self.state.kernel, factors, self.state.support_matrix(), self.table.host[[row]])

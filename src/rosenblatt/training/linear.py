@@ -1,0 +1,593 @@
+"""The state of a linear learner's run: weights, counters and history, all that it needs to go on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.kernels import predict as kernels
+from rosenblatt.kernels.exact import LIMBS, LONG_LIMBS
+from rosenblatt.kernels.passes import direct_pass, one_vs_rest_pass
+from rosenblatt.kernels.rules import (
+    ArowRule,
+    Candidate,
+    Examples,
+    Log,
+    PassiveAggressiveRule,
+    PerceptronRule,
+    Rule,
+    Visits,
+    Weights,
+    share_of_late,
+)
+from rosenblatt.messages import shorten
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.training.batches import Batch
+from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, RowMatrix, check_finite
+from rosenblatt.training.state import (
+    RunState,
+    UpdateLog,
+    Updates,
+    competing_updates,
+    interrupts_deferred,
+    mirrored_updates,
+    new_counters,
+)
+
+Floats = NDArray[np.float64]
+_PERCEPTRON = PerceptronRule()
+_LEAST_START2 = 1e-290
+"""What squares too small for floats may add up to."""
+
+
+@dataclass
+class Pocket:
+    """The weights with the fewest training mistakes so far, and the candidate of the pass in progress."""
+
+    w: Floats
+    b: Floats
+    mistakes: Floats
+    candidate_w: Floats
+    candidate_b: Floats
+
+    @classmethod
+    def empty(cls, k: int, d: int, judged: int) -> Pocket:
+        """Return a pocket for ``k`` weight vectors, of which ``judged`` are judged by themselves."""
+        worst = np.full(judged, np.inf)
+        return cls(np.zeros((k, d)), np.zeros(k), worst, np.zeros((k, d)), np.zeros(k))
+
+
+@dataclass(kw_only=True)
+class LinearState(RunState):
+    """The weights and counters of a run."""
+
+    w: Floats
+    """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.multiclass`)."""
+    u: Floats
+    b: Floats
+    beta: Floats
+    """With ``u`` what Algorithm 7 of CIML caches for the average."""
+    rule: Rule = _PERCEPTRON
+    decay: float = 0.0
+    """How much the average forgets with each visit."""
+    s: Floats | None = None
+    """The variance of each weight, where the rule keeps them, laid out as ``w`` is ..."""
+    s_b: Floats | None = None
+    """... and of each bias."""
+    fit_intercept: bool = True
+    pocket: Pocket | None = None
+    log: UpdateLog | None = None
+    """Every update, where votes are wanted."""
+    room: tuple[Floats, ...] | None = field(default=None, repr=False, compare=False)
+    """Larger arrays that the weights may be the beginnings of, so that features can be added one by one."""
+
+    @classmethod
+    def zeros(
+        cls,
+        n_classes: int,
+        d: int,
+        *,
+        direct: bool,
+        fit_intercept: bool,
+        hypothesis: str = "last",
+        seed: int = 0,
+        rule: Rule = _PERCEPTRON,
+        decay: float = 0.0,
+    ) -> LinearState:
+        """Return a state that has seen nothing, for ``n_classes`` classes and ``d`` features."""
+        k = n_classes if n_classes > 2 else 1
+        with _memory_for(k, d):
+            w, u = np.zeros((k, d)), np.zeros((k, d))
+            s = np.ones((k, d)) if isinstance(rule, ArowRule) else None
+        state = cls(
+            w=w,
+            u=u,
+            b=np.zeros(k),
+            beta=np.zeros(k),
+            rule=rule,
+            decay=decay,
+            s=s,
+            s_b=None if s is None else np.ones(k),
+            fit_intercept=bool(fit_intercept),
+            seed=seed,
+            **new_counters(n_classes, direct),
+        )
+        if hypothesis == "pocket":
+            state.pocket = Pocket.empty(k, d, len(state.counters))
+        if hypothesis == "vote":
+            state.log = UpdateLog.empty(len(state.counters), n_classes if state.direct else 0)
+        return state
+
+    def start_from(self, w: Floats, b: Floats) -> None:
+        """Begin with weights of shape (m, d) and biases instead of zero; nothing must have been visited yet.
+
+        They vote and may go to the pocket as those after an update do. The counters take a little more than their
+        squared length: all that a run proves rests on it.
+        """
+        self.w, self.b = w.copy(order="C"), b.copy()
+        long = np.column_stack([w, b]).reshape(len(self.counters), -1)
+        squares = np.einsum("ij,ij->i", long, long) * (1.0 + 8.0 * (long.shape[1] + 8.0) * HALF_ULP)
+        self.counters["start2"] = self.counters["excess2"] = np.where(long.any(axis=1), squares + _LEAST_START2, 0.0)
+        if self.pocket is not None:
+            self.pocket = Pocket(w.copy(), b.copy(), self.pocket.mistakes, w.copy(), b.copy())
+        if self.log is not None and long.any():
+            self.log.start = w.copy(), b.copy()
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the weights."""
+        return self.w.shape[1]
+
+    @property
+    def n_scores(self) -> int:
+        """Number of weight vectors."""
+        return len(self.w)
+
+    @property
+    def updates_right_rows(self) -> bool:
+        """Whether rows that are right may make an update, too."""
+        return not isinstance(self.rule, PerceptronRule)
+
+    def weight_arrays(self) -> list[Floats]:
+        """Return the arrays that have a number for each weight of a class: weights, their cache, their variances."""
+        return [self.w, self.u] if self.s is None else [self.w, self.u, self.s]
+
+    def set_weight_arrays(self, arrays: Sequence[Floats]) -> None:
+        """Replace the arrays that `weight_arrays` returns."""
+        self.w, self.u = arrays[:2]
+        if self.s is not None:
+            self.s = arrays[2]
+
+    def average(self) -> tuple[Floats, Floats]:
+        """Return the mean of the weights after each visit, and of the biases.
+
+        CIML's algorithm 7 with its counter started at 0 instead of 1: the zero vector that precedes the first
+        visit is not part of the mean. (Either way every sign is the same.)
+        """
+        visits = np.maximum(self.visits, 1.0)
+        if self.decay == 0.0:
+            return self.w - self.u / visits[:, None], self.b - self.beta / visits
+        epochs = np.broadcast_to(self.counters["epoch"], self.n_scores)
+        shares = [share_of_late(self.decay, *both) for both in zip(visits.tolist(), epochs.tolist(), strict=True)]
+        share = np.array(shares)
+        return self.w - self.u * share[:, None], self.b - self.beta * share
+
+    def check_finite(self) -> None:
+        """Raise a ValueError if weights have outgrown the floats; look only where they may have."""
+        counters = self.counters
+        if isinstance(self.rule, PassiveAggressiveRule | ArowRule) and not np.isfinite(counters["radius2"]).all():
+            raise ValueError(
+                "the squared lengths of some rows are beyond the range of floats, and steps are measured by them: "
+                "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler."
+            )
+        with np.errstate(over="ignore"):
+            steps = self.radius * np.sqrt(counters["step_square_sum"].max()) + np.sqrt(counters["excess2"].max())
+            longest = steps * (counters["visits"].max() + 1.0)
+        if longest < 1e300:
+            return
+        if not (np.isfinite(self.radius) and np.isfinite(self.w).all() and np.isfinite(self.u).all()):
+            advice = "scale the features, for instance with sklearn.preprocessing.MaxAbsScaler"
+            if isinstance(self.rule, PassiveAggressiveRule):
+                advice = "give a smaller C or smaller weights of rows, fit_intercept=False, or longer rows"
+            raise ValueError(f"the weights have grown beyond the range of floats: {advice}, and train from the start.")
+
+    def widen(self, d: int) -> None:
+        """Add features up to ``d``: weights of 0, as if they had been there all along."""
+        more = d - self.n_features
+        if more > 0:
+            with _memory_for(len(self.w), d):
+                parts, arrays = self.room, self.weight_arrays()
+                if (
+                    parts is None
+                    or d > parts[0].shape[1]
+                    or any(array.base is not part for array, part in zip(arrays, parts, strict=True))
+                ):
+                    parts = self.room = tuple(_room_for(array, d, 1.0 if array is self.s else 0.0) for array in arrays)
+            self.set_weight_arrays([part[:, :d] for part in parts])
+            self.feature_ranges = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but room for more features."""
+        return self.__dict__ | {"room": None}
+
+    def set_layout(self, order: Literal["C", "F"]) -> None:
+        """Lay the weights out in C or Fortran order; a single vector is both."""
+        if self.w.flags.f_contiguous if order == "F" else self.w.flags.c_contiguous:
+            return
+        new = not (self.counters["updates"].any() or self.counters["start2"].any())
+        arrays = [
+            np.zeros(weights.shape, order=order) if new else np.asarray(weights, order=order)
+            for weights in (self.w, self.u)
+        ]
+        self.set_weight_arrays([*arrays, *([] if self.s is None else [np.asarray(self.s, order=order)])])
+        if self.pocket is not None:
+            self.pocket.candidate_w = np.asarray(self.pocket.candidate_w, order=order)
+
+    @property
+    def is_side_by_side(self) -> bool:
+        """Whether all that belongs to a feature lies together, as `set_side_by_side` lays it."""
+        first, *others = self.weight_arrays()
+        return first.base is not None and all(array.base is first.base for array in others)
+
+    def set_side_by_side(self) -> None:
+        """Lay weights, their cache and their variances out together for each feature: one cache line has all."""
+        if not self.is_side_by_side:
+            together = np.stack([array.T for array in self.weight_arrays()], axis=1)
+            self.set_weight_arrays([together[:, place].T for place in range(together.shape[1])])
+
+    def snapshot(self) -> LinearState:
+        """Return a copy that further training leaves alone."""
+        other = super().snapshot()
+        other.set_weight_arrays([array.copy(order="K") for array in self.weight_arrays()])
+        other.b, other.beta, other.s_b = self.b.copy(), self.beta.copy(), None if self.s_b is None else self.s_b.copy()
+        if self.pocket is not None:
+            other.pocket = Pocket(**{name: array.copy(order="K") for name, array in vars(self.pocket).items()})
+        if self.log is not None:
+            other.log = self.log.snapshot()
+        return other
+
+    def _for_classes(self, n_classes: int, direct: bool) -> LinearState:
+        new = LinearState.zeros(
+            n_classes,
+            self.n_features,
+            direct=direct,
+            fit_intercept=self.fit_intercept,
+            rule=self.rule,
+            decay=self.decay,
+        )
+        if self.log is not None:
+            new.log = self.log.with_classifiers(len(new.counters), n_classes if new.direct else 0)
+        if self.pocket is not None:
+            new.pocket = Pocket.empty(len(new.w), new.n_features, len(new.counters))
+        return new
+
+    def _take_classifier(
+        self, target: int, old: LinearState, source: int, sign: int, places: NDArray[np.int64]
+    ) -> None:
+        for name in ("w", "u", "b", "beta"):
+            getattr(self, name)[target] = _mirrored(getattr(old, name)[source], sign)
+        if self.s is not None and self.s_b is not None and old.s is not None and old.s_b is not None:
+            self.s[target], self.s_b[target] = old.s[source], old.s_b[source]
+        if not self.direct and self.log is not None and old.log is not None:
+            self.log.chunks[target] = mirrored_updates(old.log.stored(source), sign)
+        if self.log is not None and old.log is not None and old.log.start is not None:
+            if self.log.start is None:
+                self.log.start = np.zeros((self.n_scores, old.log.start[0].shape[1])), np.zeros(self.n_scores)
+            for start, before in zip(self.log.start, old.log.start, strict=True):
+                start[target] = _mirrored(before[source], sign)
+
+    def _take_updates_of_all(self, old: LinearState, places: NDArray[np.int64]) -> None:
+        if self.log is not None and old.log is not None:
+            self.log.chunks[0] = competing_updates(old.log.stored(0), places, bool(old.log.n_classes))
+
+
+@contextmanager
+def _memory_for(k: int, d: int) -> Iterator[None]:
+    """Say what the memory would have been for, where there is not enough."""
+    try:
+        yield
+    except MemoryError:
+        what = f"the weights of {d:,} features{f' for {k:,} classes' if k > 1 else ''} take {16 * k * d / 1e9:,.1f} GB"
+        raise MemoryError(f"{what}, more than there is: use fewer features, or hash them to fewer columns.") from None
+
+
+def _room_for(weights: Floats, d: int, fill: float) -> Floats:
+    """Return an array that begins with these weights and has columns of ``fill`` up to ``d`` and half as many again.
+
+    Memory for columns of 0 is taken only when they are used; columns that come one by one are copied a few times.
+    """
+    k, known = weights.shape
+    shape = k, d + d // 2 if known else d
+    room = np.zeros(shape, order="F") if fill == 0.0 else np.full(shape, fill, order="F")
+    room[:, :known] = weights
+    return room
+
+
+def _mirrored(values: Floats, sign: int) -> Floats:
+    """Return ``sign * values`` without negative zeros, which a run from zero never makes."""
+    return values if sign > 0 else 0.0 - values
+
+
+# Visits of a batch by the compiled passes: slices, threads, the log of updates.
+
+
+SPARSE_BLOCK = 8
+"""Sparse rows that one-vs-rest classifiers visit in turn: few, as one that has changed is slow until their end."""
+
+
+FEWEST_VALUES = 4
+"""Stored numbers for each column that make it worth to copy sparse classifiers' weights for a second thread."""
+
+
+class PassRunner:
+    """Lets classifiers visit batches.
+
+    The rows are visited in slices, so that an interrupt is heard between two of them; what was learned
+    until then stays.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
+    def visit(
+        self,
+        state: LinearState,
+        batch: Batch,
+        order: NDArray[np.uint32],
+        active: NDArray[np.int64],
+        *,
+        shuffled: bool,
+        first: bool,
+        on_slice: Callable[[int], bool],
+        on_updates: Callable[[list[Updates]], None] | None,
+        visited: int = 0,
+    ) -> None:
+        """Visit ``order`` with the classifiers ``active``, but for the first ``visited`` rows, which have been.
+
+        ``first`` says that these rows are new to the state: their lengths are looked at. ``on_slice`` is called with
+        the number of rows visited after each slice, which is the last one if it returns True; ``on_updates`` at the
+        end, after an interrupt too, with the updates of each classifier, which are written down only if it is given.
+        """
+        rows, sparse = batch.rows, len(batch.rows.parts) == 3
+        if sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
+            state.set_side_by_side()
+        elif not (sparse and state.s is not None and state.is_side_by_side):
+            state.set_layout("F" if sparse and len(state.w) > 1 else "C")
+        log = _log(state, len(order) if on_updates is not None else 0)
+        groups = _groups(state, rows, active, log, self.threads)
+        slice_rows = max(1024, SLICE_BYTES // rows.row_bytes)
+        try:
+            for start in range(visited, len(order), slice_rows):
+                stop = min(start + slice_rows, len(order))
+                visits = Visits(order, start, stop, rows.ahead if shuffled else 0, 0, first)
+                self._visit_slice(state, batch, visits, groups)
+                if first and not np.isfinite(state.counters["radius2"]).all():
+                    check_finite(batch.rows.matrix)  # squares may overflow where all numbers are finite
+                if on_slice(stop) or state.at_limit[active].all():
+                    break
+        finally:
+            _join(state, groups)
+            if on_updates is not None:
+                on_updates(_updates(state, batch, log))
+        if first:
+            _measure(state, batch, order)
+
+    def _visit_slice(self, state: LinearState, batch: Batch, visits: Visits, groups: list[_Group]) -> None:
+        """Visit a slice, each group of classifiers in a thread of its own."""
+        rows, several = batch.rows, len(state.w) > 1
+        examples = Examples(rows.parts, batch.labels, batch.steps, float(state.fit_intercept), rows.terms)
+        block = SPARSE_BLOCK if len(rows.parts) == 3 else max(1, CACHE_BYTES // rows.row_bytes)
+        visits = visits._replace(block=block if several else max(1, visits.stop - visits.start))
+
+        def visit(group: _Group) -> None:
+            arguments = group.weights, group.active
+            if state.direct:
+                scores = np.empty(len(state.w))
+                direct_pass(examples, visits, *arguments, scores, group.log, group.candidate, state.rule)
+                return
+            block_scores = np.empty((visits.block, len(group.weights.b))) if several else None
+            one_vs_rest_pass(examples, visits, *arguments, block_scores, group.log, group.candidate, state.rule)
+
+        if len(groups) == 1:
+            visit(groups[0])
+            return
+        with interrupts_deferred(), ThreadPoolExecutor(len(groups) - 1) as pool:
+            others = [pool.submit(visit, group) for group in groups[1:]]
+            visit(groups[0])
+            for other in others:
+                other.result()
+
+
+class _Group(NamedTuple):
+    """Classifiers that visit rows in one thread, and all that they change."""
+
+    active: NDArray[np.int64]
+    """Their numbers in ``weights``."""
+    weights: Weights
+    log: Log
+    candidate: Candidate
+    copied: slice | None = None
+    """The classes whose weights these are copies of, for threads that would share cache lines otherwise."""
+
+
+def _groups(state: LinearState, rows: RowMatrix, active: NDArray[np.int64], log: Log, threads: int) -> list[_Group]:
+    """Return the classifiers ``active`` in a group for each thread."""
+    sparse, b, counters = len(rows.parts) == 3, state.b, state.counters
+    few = sparse and len(rows.parts[0]) < FEWEST_VALUES * state.w.shape[1]
+    threads = 1 if state.direct or few else max(1, min(threads, len(active)))
+    w, u, candidate = state.w, state.u, Candidate(np.empty((0, 0)), np.empty(0))
+    s = np.empty((0, len(w)) if sparse else (0, 0)) if state.s is None else state.s.T if sparse else state.s
+    s_b = np.empty(0) if state.s_b is None else state.s_b
+    if state.pocket is not None:
+        candidate = Candidate(state.pocket.candidate_w, state.pocket.candidate_b)
+    if sparse:
+        w, u, candidate = w.T, u.T, candidate._replace(w=candidate.w.T)
+    members = [np.arange(len(state.w))] if state.direct else np.array_split(active, threads)
+    if not sparse or few or threads == 1:
+        return [
+            _Group(group, Weights(w, u, b, state.beta, s, s_b, state.decay, counters, _total()), log, candidate)
+            for group in members
+        ]
+    groups = []
+    for group in members:
+        part = slice(int(group[0]), int(group[-1]) + 1)
+        own_w, own_u, own_s, own = (np.ascontiguousarray(array[:, part]) for array in (w, u, s, candidate.w))
+        if state.s is not None:
+            together = np.stack([own_w, own_u, own_s], axis=1)
+            own_w, own_u, own_s = together[:, 0], together[:, 1], together[:, 2]
+        weights = Weights(
+            own_w, own_u, b[part], state.beta[part], own_s, s_b[part], state.decay, counters[part], _total()
+        )
+        lines = Log(*(array[part] for array in log))
+        groups.append(_Group(group - part.start, weights, lines, Candidate(own, candidate.b[part]), part))
+    return groups
+
+
+def _join(state: LinearState, groups: list[_Group]) -> None:
+    """Copy the weights of groups that have their own back to the state."""
+    for group in groups:
+        if group.copied is not None:
+            state.w.T[:, group.copied], state.u.T[:, group.copied] = group.weights.w, group.weights.u
+            if state.s is not None:
+                state.s.T[:, group.copied] = group.weights.s
+            if state.pocket is not None:
+                state.pocket.candidate_w.T[:, group.copied] = group.candidate.w
+
+
+def _total() -> NDArray[np.int64]:
+    """Return space for an exact sum."""
+    return np.zeros(LONG_LIMBS, np.int64)
+
+
+def _log(state: LinearState, visits: int) -> Log:
+    """Return space for the updates of so many visits."""
+    lines = 2 if state.direct else len(state.counters)
+    if not visits:
+        lines = 0
+    rows, numbers = np.empty((lines, visits), np.uint32), np.empty((2, lines, visits))
+    return Log(rows, numbers[0], numbers[1], np.zeros(lines, np.int64))
+
+
+def _updates(state: LinearState, batch: Batch, log: Log) -> list[Updates]:
+    """Return what was written to the log, for each classifier."""
+    out = []
+    for k in range(len(state.counters)):
+        made = int(log.counts[k]) if len(log.counts) else 0
+        members = log.rows[k, :made].astype(np.int64) if made else np.empty(0, np.int64)
+        steps = log.steps[k, :made].copy() if made else np.empty(0)
+        classes = batch.labels[members].astype(np.int64)
+        rivals = np.zeros(made, np.int64)
+        if state.direct and made:
+            rivals = log.rows[1, :made].astype(np.int64)
+        elif not state.direct:
+            steps = np.where(classes == state.counters["target"][k], steps, -steps)
+        visits = log.visits[k, :made].copy() if made else np.empty(0)
+        out.append(Updates(members, steps, visits, classes, rivals))
+    return out
+
+
+def _measure(state: LinearState, batch: Batch, order: NDArray[np.uint32]) -> None:
+    """Note the length of the longest example; the squares that kernels see may have left the range of floats."""
+    radius2 = float(state.counters["radius2"].max())
+    if 1e-280 < radius2 < 1e300:
+        radius = math.sqrt(radius2)
+    else:
+        visited = order[batch.steps[order] > 0] if len(batch.steps) else order
+        radius = math.hypot(batch.rows.longest(visited), float(state.fit_intercept))
+    state.radius = max(state.radius, radius)
+
+
+# Weights that a run begins with instead of zero, as they are given, and as arrays once the data are known.
+
+
+InitialWeights: TypeAlias = tuple[Floats, Floats]
+"""Weights of shape (m, d) and biases of shape (m,), for m classifiers."""
+_LARGEST = 1e140
+"""Squared lengths of weights with larger numbers might leave the range of floats."""
+
+
+class GivenWeights(NamedTuple):
+    """What ``fit`` is given as ``coef_init`` and ``intercept_init``; None stands for zeros."""
+
+    coef: Any
+    intercept: Any
+
+    def as_arrays(self, n_classes: int, d: int, fit_intercept: bool) -> InitialWeights:
+        """Return them as arrays for so many classes and features; a ValueError where they do not fit."""
+        k = n_classes if n_classes > 2 else 1
+        whom = f"{k} classes" if k > 1 else "two classes"
+        w, b = np.zeros((k, d)), np.zeros(k)
+        if self.coef is not None:
+            w = _numbers(
+                "coef_init", self.coef, [(k, d)] if k > 1 else [(d,), (1, d)], f"{whom} and {d} features"
+            ).reshape(k, d)
+        if self.intercept is not None:
+            b = _numbers("intercept_init", self.intercept, [(k,)] if k > 1 else [(), (1,)], whom).reshape(k)
+        if b.any() and not fit_intercept:
+            raise ValueError(
+                f"intercept_init must be 0 where no bias is learned, got {b[b != 0][0]:g}: leave it out, or set "
+                "fit_intercept=True."
+            )
+        return w, b
+
+
+def _numbers(name: str, values: Any, shapes: Sequence[tuple[int, ...]], whom: str) -> Floats:
+    """Return an array of numbers of one of these shapes; a ValueError where it is none."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        array = np.empty(0, object)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be an array of numbers, got {shorten(values)}.")
+    if array.shape not in shapes:
+        expected = "have shape " + " or ".join(str(shape) for shape in shapes if shape)
+        if () in shapes:
+            expected = f"be a number or {expected}"
+        raise ValueError(f"{name} must {expected} for {whom}, got shape {array.shape}.")
+    with np.errstate(over="ignore"):
+        numbers = array.astype(np.float64) + 0.0  # no negative zeros: a run from zero has none
+    wrong = numbers[~np.isfinite(numbers)]
+    if len(wrong):
+        raise ValueError(f"{name} must hold finite numbers, got {wrong[0]:g}.")
+    largest = float(np.max(np.abs(numbers), initial=0.0))
+    if largest > _LARGEST:
+        raise ValueError(f"{name} must hold numbers of size {_LARGEST:g} at most, got {largest:g}: scale them down.")
+    return numbers
+
+
+# Activations and winning classes of rows that are only looked at, with every sign exact.
+
+
+def _lengths(w: Floats, b: Floats) -> Floats:
+    """Return a little more than the length of each ``(w, b)``; infinite where squares overflow."""
+    with np.errstate(over="ignore"):
+        squares = np.einsum("ij,ij->i", w, w) + b * b
+    return np.sqrt(squares) * (1 + 4 * (w.shape[1] + 8) * HALF_ULP) + 1e-150
+
+
+def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None) -> Floats:
+    """Return ``w[k] . x_i + b[k]`` for the rows from ``start`` to ``stop`` and each k."""
+    stop = rows.n if stop is None else stop
+    out = np.empty((stop - start, len(w)))
+    room = np.zeros(LIMBS, np.int64), np.empty(len(w))
+    kernels.activations(rows.parts, start, stop, np.ascontiguousarray(w), b, _lengths(w, b), rows.terms, *room, out)
+    return out
+
+
+def best_classes(
+    rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the class of largest activation for each row, the first of equals, and whether it has an equal."""
+    stop = rows.n if stop is None else stop
+    out, tied = np.empty(stop - start, np.int64), np.empty(stop - start, bool)
+    room = np.zeros(LIMBS, np.int64), np.empty(len(w)), np.empty(len(w))
+    w = np.ascontiguousarray(w)
+    kernels.winners(rows.parts, start, stop, w, b, _lengths(w, b), rows.terms, *room, out, tied)
+    return out, tied

@@ -1,0 +1,260 @@
+"""What a state answers by each hypothesis: the last weights, their average, the pocket or a vote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from rosenblatt.kernels import predict as kernels
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.training.dual.predict import decision_scores as dual_scores
+from rosenblatt.training.dual.predict import predicted_classes as dual_classes
+from rosenblatt.training.dual.predict import votes as dual_votes
+from rosenblatt.training.dual.state import DualState
+from rosenblatt.training.linear import LinearState, Pocket, activations, best_classes
+from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, pad_columns
+from rosenblatt.training.state import RunState, UpdateLog, Updates
+
+# Votes of all weight vectors of a run, counted from the log of its updates.
+
+
+Floats = NDArray[np.float64]
+_PRODUCT_BYTES = 32 * 1024 * 1024
+
+
+def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
+    """Return each row's votes as shares of all visits, for each classifier from -1 to 1 (or class from 0 to 1).
+
+    Eq 4.17 of CIML. All activations of one row come from its products with the stored mistakes, as running sums.
+    Where one of them is too small for its sign to be certain, the run is gone through once more and the sign
+    is taken from the weights themselves. A voter whose activation is exactly zero abstains.
+    """
+    out = np.zeros((rows.n, len(state.w)))
+    log.store()
+    runs = [log.updates(k) for k in range(len(state.counters))]
+    first = log.start_weights(rows.d)
+    if first is not None:
+        _add_first_votes(state, runs, first, rows, out)
+    if log.blocks:
+        _add_votes(state, log, runs, first, rows, out)
+    return out / np.maximum(state.visits, 1.0)
+
+
+def _add_first_votes(
+    state: LinearState, runs: list[Updates], first: tuple[Floats, Floats], rows: RowMatrix, out: Floats
+) -> None:
+    """Let the weights that the run began with vote, for the visits before the first update."""
+    counts = np.array([run.before_first(visits) for run, visits in zip(runs, state.counters["visits"], strict=True)])
+    if state.direct:
+        best, tied = best_classes(rows, *first)
+        out[~tied, best[~tied]] += counts[0]
+    else:
+        out += np.sign(activations(rows, *first)) * counts
+
+
+def _add_votes(
+    state: LinearState,
+    log: UpdateLog,
+    runs: list[Updates],
+    first: tuple[Floats, Floats] | None,
+    rows: RowMatrix,
+    out: Floats,
+) -> None:
+    """Let the weights after each update vote."""
+    stored = log.rows()
+    if sp.issparse(stored):
+        stored = pad_columns(stored, rows.d)  # columns may have come up after the last update
+    whole = all(map(_whole_numbers, (stored, rows.matrix, *(first or ()))))
+    one = float(state.fit_intercept)
+    stored_lengths, row_lengths = _row_lengths(stored, one), _row_lengths(rows.matrix, one)
+    chunk = max(1, _PRODUCT_BYTES // (8 * stored.shape[0]))
+    for start in range(0, rows.n, chunk):
+        stop = min(start + chunk, rows.n)
+        part = rows.matrix[start:stop].astype(np.float64)
+        firsts = np.zeros((stop - start, len(state.w)))
+        if first is not None:
+            firsts = activations(rows, *first, start, stop)
+        products = np.ascontiguousarray(_products(part, stored))
+        lengths = row_lengths[start:stop]
+        for k, run in enumerate(runs):
+            counts = run.survival(float(state.counters["visits"][k]))
+            slack = _slack(run, stored_lengths, rows.d, float(np.sqrt(state.counters["start2"][k])))
+            exact = whole and _whole_numbers(run.steps) and _exactly_summed(slack, lengths)
+            slack = np.zeros_like(slack) if exact else slack
+            target = out[start:stop] if state.direct else out[start:stop, k]
+            began = firsts if state.direct else np.ascontiguousarray(firsts[:, k])
+            doubts = _count(state, run, counts, products, began, slack, lengths, one, target, keep=not exact)
+            if len(doubts):
+                own = None if first is None else first if state.direct else (first[0][k : k + 1], first[1][k : k + 1])
+                _settle_doubts(state, run, counts, stored, own, part, one, doubts, target)
+
+
+def _products(X: Matrix, stored: Matrix) -> Floats:
+    """Return the dot product of each row of ``X`` and each stored row."""
+    products = X @ stored.T
+    return products.toarray() if sp.issparse(products) else np.asarray(products)
+
+
+def _slack(run: Updates, lengths: Floats, d: int, start: float) -> Floats:
+    """Return, for each voter, twice the rounding error of its activation on a row of length 1.
+
+    ``start`` is at least the length of the weights that the run began with. Products, running sums and the
+    updates of the weights themselves round at most ``d + 2 v + 6`` times.
+    """
+    sizes = start + np.cumsum(np.abs(run.steps) * lengths[run.members])
+    roundings = d + 2.0 * np.arange(len(sizes)) + 6.0
+    return 2.02 * HALF_ULP * roundings * sizes + 1e-290
+
+
+def _exactly_summed(slack: Floats, lengths: Floats) -> bool:
+    """Return whether sums of whole numbers of these sizes stay below 2**53, so that none of them rounds."""
+    return len(slack) == 0 or float(slack[-1]) * float(lengths.max(initial=0.0)) < 1.0
+
+
+def _whole_numbers(X: Matrix) -> bool:
+    values = X.data if sp.issparse(X) else X
+    return bool(np.all(values == np.rint(values)))
+
+
+def _row_lengths(X: Matrix, one: float) -> Floats:
+    """Return a little more than the length of each row, the bias coordinate included."""
+    with np.errstate(over="ignore"):
+        if sp.issparse(X):
+            squares = np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+        else:
+            squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return np.sqrt(squares + one) * (1 + 1e-9) + 1e-150
+
+
+def _count(
+    state: LinearState,
+    run: Updates,
+    counts: Floats,
+    products: Floats,
+    firsts: Floats,
+    slack: Floats,
+    lengths: Floats,
+    one: float,
+    target: Floats,
+    keep: bool,
+) -> NDArray[np.int64]:
+    """Add the votes that are certain to ``target``; return the pairs (row, voter) in doubt, ordered by voter."""
+    room = products.size // 64 + 1024 if keep else 0
+    while True:
+        doubts = np.empty((room, 2), np.int64)
+        added = np.zeros_like(target)
+        shared = (firsts, run.steps, counts, slack, lengths, one)
+        if state.direct:
+            scores = np.empty(len(state.w))
+            found = kernels.count_direct_votes(
+                products, run.members, run.trues, run.rivals, *shared, scores, added, doubts
+            )
+        else:
+            found = kernels.count_votes(products, run.members, *shared, added, doubts)
+        if not keep or found <= room:
+            target += added
+            doubts = doubts[: min(found, room)]
+            return doubts[np.argsort(doubts[:, 1], kind="stable")]
+        room = found
+
+
+def _settle_doubts(
+    state: LinearState,
+    run: Updates,
+    counts: Floats,
+    stored: Matrix,
+    first: tuple[Floats, Floats] | None,
+    part: Matrix,
+    one: float,
+    doubts: NDArray[np.int64],
+    target: Floats,
+) -> None:
+    """Add the votes of the pairs in doubt, by going through the run and asking the weights themselves."""
+    w = np.zeros((len(state.w) if state.direct else 1, stored.shape[1]))
+    b = np.zeros(len(w))
+    if first is not None:
+        w[:, : first[0].shape[1]], b[:] = first
+    voters, starts = np.unique(doubts[:, 1], return_index=True)
+    groups = dict(zip(voters.tolist(), np.split(doubts[:, 0], starts[1:]), strict=True))
+    for v in range(int(voters[-1]) + 1):
+        row = stored[[int(run.members[v])]]
+        columns, values = (row.indices, row.data) if sp.issparse(row) else (slice(None), row[0])
+        moves = [(0, run.steps[v])]
+        if state.direct:
+            moves = [(run.trues[v], run.steps[v]), (run.rivals[v], -run.steps[v])]
+        for k, step in moves:
+            w[k, columns] += step * values
+            b[k] += step * one
+        if v in groups:
+            asked = groups[v]
+            some = as_rows(part[asked])
+            if state.direct:
+                best, tied = best_classes(some, w, b)
+                np.add.at(target, (asked[~tied], best[~tied]), counts[v])
+            else:
+                target[asked] += counts[v] * np.sign(activations(some, w, b)[:, 0])
+
+
+def stored_hypothesis(state: RunState, hypothesis: str) -> Any:
+    """Return what a run keeps for the hypothesis "pocket" or "vote"; every run keeps the last and the average."""
+    found = getattr(state, "pocket" if hypothesis == "pocket" else "log", None)
+    if isinstance(state, DualState) and hypothesis == "vote":
+        found = state.updates  # it keeps every moment
+    if found is None:
+        raise ValueError(
+            f'this model was trained without keeping what hypothesis="{hypothesis}" needs: '
+            "set the hypothesis before fitting, and fit from the start (warm_start=False)."
+        )
+    return found
+
+
+def weights(state: LinearState, hypothesis: str) -> tuple[Floats, Floats]:
+    """Return ``(w, b)`` of the hypothesis "last", "average" or "pocket"."""
+    if hypothesis == "average":
+        return state.average()
+    if hypothesis == "pocket":
+        pocket = cast(Pocket, stored_hypothesis(state, hypothesis))
+        return pocket.w, pocket.b
+    return state.w, state.b
+
+
+def with_columns(state: LinearState, columns: NDArray[np.int32]) -> LinearState:
+    """Return a state with some of the columns: all that a row needs that is 0 in the others."""
+    kept = replace(state, w=np.ascontiguousarray(state.w[:, columns]), u=np.ascontiguousarray(state.u[:, columns]))
+    if kept.pocket is not None:
+        kept.pocket = replace(kept.pocket, w=np.ascontiguousarray(kept.pocket.w[:, columns]))
+    return kept
+
+
+def decision_scores(state: RunState, hypothesis: str, rows: RowMatrix) -> Floats:
+    """Return the score of each row for each classifier: its activation, or its share of the votes."""
+    if isinstance(state, DualState):
+        if hypothesis == "vote":
+            return dual_votes(state, rows)
+        if hypothesis == "pocket":
+            stored_hypothesis(state, hypothesis)
+        return dual_scores(state, hypothesis, rows)
+    assert isinstance(state, LinearState)
+    if hypothesis == "vote":
+        return votes(state, cast(UpdateLog, stored_hypothesis(state, hypothesis)), rows)
+    return activations(rows, *weights(state, hypothesis))
+
+
+def predicted_classes(state: RunState, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the class number of each row, and whether the row lies on a boundary so that it is arbitrary."""
+    if hypothesis == "vote" or state.n_scores == 1:
+        scores = decision_scores(state, hypothesis, rows)
+        if state.n_scores == 1:
+            return (scores[:, 0] > 0).astype(np.int64), scores[:, 0] == 0
+        best = scores.max(axis=1, keepdims=True)
+        return scores.argmax(axis=1), (scores == best).sum(axis=1) > 1
+    if isinstance(state, DualState):
+        if hypothesis == "pocket":
+            stored_hypothesis(state, hypothesis)
+        return dual_classes(state, hypothesis, rows)
+    assert isinstance(state, LinearState)
+    return best_classes(rows, *weights(state, hypothesis))

@@ -164,9 +164,8 @@ def open(
 
     Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. In
     svmlight (LIBSVM) and Vowpal Wabbit text each line holds its label. Of .npz files, ``X`` and ``y`` are read, or a
-    sparse matrix as SciPy saves it and ``y``. Text may be compressed by gz, bz2, xz or zstd. Memory is bounded whatever
-    the size of the files (but sparse .npz files in another format than CSR are read at once, up to 1 GB), and rows do
-    not depend on how files are compressed or cut into blocks.
+    sparse matrix in CSR format as SciPy saves it and ``y``. Text may be compressed by gz, bz2, xz or zstd. Memory is
+    bounded whatever the size of the files, and rows do not depend on how files are compressed or cut into blocks.
 
     The schema of a table is inferred from its first 10,000 rows (``first_rows``), kept in ``stream.preparation``, and
     the same for all rows:

@@ -64,7 +64,7 @@ def write_all(folder, table, y):
     with pa.ipc.new_stream(folder / "h.arrows", frame.schema) as sink:
         sink.write_table(frame, max_chunksize=9)
     np.savez(folder / "i.npz", X=table, y=y)
-    np.savez_compressed(folder / "j.npz", X=np.asfortranarray(table), y=y)
+    np.savez_compressed(folder / "j.npz", X=table, y=y)
     return sorted(folder.iterdir())
 
 

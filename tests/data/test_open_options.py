@@ -18,7 +18,7 @@ from rosenblatt.data.tables.values import import_arrow
         ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'."),
         ({"threads": -1}, "threads must be an integer of at least 0, got -1."),
         ({"block_rows": 0}, "block_rows must be an integer of at least 1, got 0."),
-        ({"missing": "median"}, "missing must be 'error', 'zero' or 'mean', got 'median'."),
+        ({"missing": "median"}, "missing must be 'error', 'zero', 'mean' or 'auto', got 'median'."),
         ({"categories": "ordinal"}, "categories must be 'onehot' or 'hash', got 'ordinal'."),
         ({"bits": 40}, "bits must be an integer from 1 to 30, got 40."),
         ({"format": "excel"}, "format must be one of csv, tsv, parquet, arrow, jsonl, svmlight, vw, npz, got 'excel'."),

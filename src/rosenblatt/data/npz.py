@@ -289,15 +289,15 @@ class NpzSource(RowSource):
         super().__init__(request.files, request.labels)
         if not self.files.rereadable:
             raise DataError(f"{request.file} cannot be read as npz, which needs a file on disk: save it to one.")
-        given = request.preparation or request.options
-        self._target, self._missing = given.get("target", "y"), given.get("missing", "error")
-        self._fill: list[float] | None = given.get("fill")
+        target = request.setting("target")
+        self._target, self._missing = "y" if target is None else target, request.setting("missing")
+        self._fill: list[float] | None = (request.preparation or {}).get("fill")
         self._skip = request.skip
         if not isinstance(self._target, str):
             what = f" must name an array of the .npz file, got {shorten(self._target)}."
             raise ParameterError(Setting("target"), what)
         check_missing(self._missing)
-        self._width: int | None = given.get("n_features")
+        self._width: int | None = request.setting("n_features")
         with self._open(0) as (X, _):
             self._width = X.shape[1]
         if self._missing == "mean" and self._fill is None:

@@ -20,10 +20,9 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import TO_UTF8, LineSource, TextChunk
-from rosenblatt.data.source import Preparation
+from rosenblatt.data.source import OpenRequest, Preparation
 from rosenblatt.data.tables.column_kinds import infer_kind
 from rosenblatt.data.tables.reader import DELIMITERS, Records, TableChunk, TableReader, join_names
-from rosenblatt.data.tables.schema import TableOptions
 from rosenblatt.data.tables.values import (
     MISSING_NUMBERS,
     Reason,
@@ -474,20 +473,21 @@ NAMES_FIRST: Reason = (
 """What to do about a first row that looks like names."""
 
 
-def header_notes(head: TableChunk, options: TableOptions, file: str) -> list[tuple[Phrase, ...]]:
+def header_notes(head: TableChunk, request: OpenRequest) -> list[tuple[Phrase, ...]]:
     """Return a sentence that the first row was taken for names where it may be data, none where it is clear.
 
     It is clear where options name columns; and, unless the names are numbers that count the columns, where a column
     holds numbers, booleans or dates, or values that occur again and again, but not in the first row.
     """
     names = list(head.columns)
-    if isinstance(options.target, str) or isinstance(options.weight, str) or options.named_columns:
+    named = [*request.drop, *request.keep, *(request.columns or ()), *request.kinds]
+    if named or isinstance(request.target, str) or isinstance(request.weight, str):
         return []
-    again = "" if has_number(names) else _repeated_name(head, tuple(options.missing_values))
+    again = "" if has_number(names) else _repeated_name(head, tuple(request.missing_values))
     if again is None:
         return []
     why = f", though {shorten(again)} occurs again below" if again else ""
-    what = f"{file}: its first line was taken for the names of its columns, {join_names(names)}{why}"
+    what = f"{request.file}: its first line was taken for the names of its columns, {join_names(names)}{why}"
     return [(f"{what}; give ", Setting("header", False), " if it is a row.")]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.source import VERSION, Facts, OnlyDescribed, OpenRequest, Preparation, RowSource
+from rosenblatt.data.source import DIALECT, VERSION, Facts, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.column_kinds import unlabelled_question
 from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, Expected, header_notes, looks_like_names
@@ -18,13 +18,10 @@ from rosenblatt.data.tables.describe import describe_columns
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.reader import ColumnLayout, TableReader, join_names
-from rosenblatt.data.tables.schema import Schema, TableOptions, infer_schema
+from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema
 from rosenblatt.data.tables.values import Reason
 from rosenblatt.messages import Phrase
 from rosenblatt.tables import Table
-
-DIALECT = ("header", "delimiter", "quote")
-"""The options that say how CSV and TSV are written."""
 
 
 class TableSource(RowSource):
@@ -167,24 +164,23 @@ def _begin_reading(request: OpenRequest) -> TableReader[Any]:
 
 def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[tuple[Phrase, ...]]]:
     """Return the schema of a table, and what should be said about how it is read."""
-    given = {name: value for name, value in request.options.items() if name not in DIALECT}
-    options = TableOptions(labels=request.labels, unclear=request.unclear, **given)
-    if options.columns is not None:
-        reader.chosen = [*options.columns, options.target, options.weight]
+    check_table_options(request)
+    if request.columns is not None:
+        reader.chosen = [*request.columns, request.target, request.weight]
     head = reader.head(request.first_rows)
     if not head.n:
         what = f"has the columns {join_names(reader.columns)} but no rows" if reader.columns else "is empty"
         raise DataError(f"{request.file} {what}, expected rows to learn from.")
     dialect = reader.dialect()
-    schema = infer_schema(head, reader.columns or [], reader.typed, options, request.file, dialect.get("header"))
+    schema = infer_schema(head, reader.columns or [], reader.typed, request, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
     questions, target = schema.questions, schema.preparation["target"]
-    if isinstance(request.unclear, OnlyDescribed) and request.labels and target is not None and not request.skip:
-        gaps = unlabelled_question(head, target, tuple(options.missing_values))
+    if request.unclear == "note" and request.labels and target is not None and not request.skip:
+        gaps = unlabelled_question(head, target, tuple(request.missing_values))
         questions = [*questions, gaps] if gaps else questions
     notes = [(f"{request.file}: ", *question, ".") for question in questions]
     if isinstance(reader, DelimitedReader) and reader.header_guessed:
-        notes += header_notes(head, options, request.file)
+        notes += header_notes(head, request)
     return schema._replace(preparation=prepared), notes
 
 
@@ -194,16 +190,16 @@ def _make_reader(request: OpenRequest) -> TableReader[Any]:
     if request.format in readers:
         return readers[request.format](request.files, **common)
     dialect: dict[str, Any] = {"quote": '"'} if request.format == "csv" else {"quote": "", "delimiter": "\t"}
-    settings, usual = request.preparation or request.options, {}
+    usual: dict[str, Any] = {}
     if request.preparation is not None and request.preparation["format"] == request.format:
         usual = request.preparation["dialect"]
         dialect = {"quote": usual.get("quote", dialect["quote"])}
-    dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
-    missing = tuple(map(str, settings.get("missing_values", ())))
+    dialect |= {name: getattr(request, name) for name in DIALECT if name in request.given}
+    missing = tuple(map(str, request.setting("missing_values")))
     reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
     if request.preparation is not None:
         reader.expected = Expected([column["name"] for column in request.preparation["columns"]], usual)
     else:
-        given = (request.options.get(name) for name in ("target", "weight"))
-        reader.expected = Expected(named=[name for name in given if isinstance(name, str)])
+        named = [name for name in (request.target, request.weight) if isinstance(name, str)]
+        reader.expected = Expected(named=named)
     return reader

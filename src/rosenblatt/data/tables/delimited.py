@@ -24,9 +24,9 @@ from rosenblatt.data.source import OpenRequest, Preparation
 from rosenblatt.data.tables.column_kinds import infer_kind
 from rosenblatt.data.tables.reader import DELIMITERS, Records, TableChunk, TableReader, join_names
 from rosenblatt.data.tables.values import (
+    ADVICE,
     MISSING_NUMBERS,
     Reason,
-    WayOut,
     combine_chunks,
     import_arrow,
     numbers_to_arrow,
@@ -467,7 +467,7 @@ class DelimitedReader(TableReader[Records]):
 _ENOUGH = 4
 """How often each value of a column has to occur for a cell that is none of them to be unlike them."""
 NAMES_FIRST: Reason = (
-    WayOut(", and this line looks like the names of the columns"),
+    f"{ADVICE}this line looks like the names of the columns",
     IfAvailable("header", ": give ", Setting("header", True), " if it is"),
 )
 """What to do about a first row that looks like names."""

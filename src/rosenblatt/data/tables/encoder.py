@@ -22,7 +22,6 @@ from rosenblatt.data.tables.values import (
     as_numpy,
     comma_advice,
     import_arrow,
-    no_advice,
     null_rows,
     numbers_to_arrow,
     parse_labels,
@@ -275,8 +274,8 @@ class Encoder:
                 continue
             values[:, k], bad = parser_of(column)(array, self._missing)
             expected = _EXPECTED.get(column.get("order", column["kind"]), _A_NUMBER)
-            advice = comma_advice if column["kind"] == "number" else no_advice
-            faults.add_unexpected(bad, array, name, expected, advice)
+            advice = {"advice": comma_advice} if column["kind"] == "number" else {}
+            faults.add_unexpected(bad, array, name, expected, **advice)
         if not np.isfinite(values).all():
             self._fill(values, faults, counted)
         if not codes and not self._preparation["sparse"]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from rosenblatt.blocks import DataError
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.tables.values import Reason, WayOut, import_arrow
+from rosenblatt.data.tables.values import ADVICE, Reason, import_arrow
 from rosenblatt.messages import IfAvailable, Setting, did_you_mean, shorten, show_text
 
 if TYPE_CHECKING:
@@ -123,8 +123,9 @@ class TableChunk:
     def error(self, place: int, reason: Reason) -> DataError:
         """Return the error for a row at fault."""
         skip = IfAvailable("on_error", "; ", Setting("on_error", "skip"), " leaves such rows out")
-        skips = () if any(isinstance(piece, WayOut) for piece in reason) else (skip,)
-        return DataError(f"{self.where(place)}: ", *reason, *skips, ".")
+        # Where a reason ends in an advice of its own, leaving rows out would be the wrong way.
+        advised = any(isinstance(piece, str) and piece.startswith(ADVICE) for piece in reason)
+        return DataError(f"{self.where(place)}: ", *reason, *(() if advised else (skip,)), ".")
 
 
 @dataclass(frozen=True)

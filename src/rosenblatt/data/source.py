@@ -18,7 +18,6 @@ from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.bytes import TABLES
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.messages import ParameterError, Phrase, Setting, shorten, show_text
-from rosenblatt.tables import Table
 
 VERSION = 1
 """Version of preparations."""
@@ -160,7 +159,7 @@ class RowSource:
     def restore(self, facts: Facts) -> None:
         """Set the counts to those of an earlier pass over all rows."""
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
-        self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts.get("filled", {}))
+        self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts["filled"])
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
 
     @property
@@ -188,8 +187,8 @@ class RowSource:
         """The preparation without what is only known after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
-    def describe_columns(self) -> Table | None:
-        """Return a table of the columns, None where they have no names."""
+    def head(self) -> tuple[Any, bool, str] | None:
+        """Return the first rows of a table as they are stored, whether they have types, and a title; None for others."""
         return None
 
     def blocks(self) -> Generator[Block, None, None]:

@@ -14,14 +14,12 @@ from rosenblatt.data.source import DIALECT, VERSION, Facts, OpenRequest, Prepara
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.column_kinds import unlabelled_question
 from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, Expected, header_notes, looks_like_names
-from rosenblatt.data.tables.describe import describe_columns
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.json_lines import JsonReader
-from rosenblatt.data.tables.reader import ColumnLayout, TableReader, join_names
+from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader, join_names
 from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema
 from rosenblatt.data.tables.values import Reason
 from rosenblatt.messages import Phrase
-from rosenblatt.tables import Table
 
 
 class TableSource(RowSource):
@@ -98,8 +96,8 @@ class TableSource(RowSource):
         named = unnamed and first and looks_like_names(rows.chunk, place, self.preparation)
         return (*reason, *NAMES_FIRST) if named else reason
 
-    def describe_columns(self) -> Table | None:
-        """Return a table of the columns, from the first rows; None where rows are lists."""
+    def head(self) -> tuple[TableChunk, bool, str] | None:
+        """Return the first rows as they are stored, whether they have types, and a title; None where rows are lists."""
         if self.preparation.get("lists"):
             return None
         reader, layout = self._reader, self._reader.layout
@@ -114,8 +112,7 @@ class TableSource(RowSource):
             reader.layout = layout
         which = "all" if head.n < self._request.first_rows else "the first"
         names = join_names(self.files.names, 3)
-        title = f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
-        return describe_columns(head, reader.typed, self.preparation, self.dropped, title, self.n_features)
+        return head, reader.typed, f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
 
     def restore(self, facts: Facts) -> None:
         """Set the counts and the width to those of an earlier pass over all rows."""

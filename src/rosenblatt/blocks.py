@@ -35,7 +35,7 @@ def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> boo
     rising = np.ones(len(indices) + 1, bool)
     rising[1:-1] = indices[1:] > indices[:-1]
     rising[indptr] = True  # a row may start with any column
-    return bool(rising.all()) and np.min(indices, initial=0) >= 0 and np.max(indices, initial=-1) < width
+    return bool(rising.all() and np.min(indices, initial=0) >= 0 and np.max(indices, initial=-1) < width)
 
 
 class DataError(ParameterError):

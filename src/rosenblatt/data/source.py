@@ -188,7 +188,7 @@ class RowSource:
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
     def head(self) -> tuple[Any, bool, str] | None:
-        """Return the first rows of a table as they are stored, whether they have types, and a title; None for others."""
+        """Return the first rows of a table as stored, whether they have types, and a title; None where it is none."""
         return None
 
     def blocks(self) -> Generator[Block, None, None]:

@@ -1,8 +1,8 @@
 """Results over a wide grid, recorded so that a change of structure can be told from a change of bits.
 
 ``python tests/recorded/record.py`` writes ``results.json``, and with ``--files`` the model files and checkpoints that
-later versions have to read. ``test_recorded.py`` makes every case again and compares. Only public names are used; what
-a case is, ``cases.py`` says.
+later versions have to read. With ``--names`` it writes the public names and the help of every command instead.
+``test_recorded.py`` makes all of it again and compares. Only public names are used; what a case is, ``cases.py`` says.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import rosenblatt
-from recorded import learner_cases, stored_cases, verdict_cases
+from recorded import learner_cases, snapshots, stored_cases, verdict_cases
 
 RESULTS = Path(__file__).with_name("results.json")
 GROUPS_OF_CASES = (learner_cases.CASES, stored_cases.CASES, verdict_cases.CASES)
@@ -49,7 +49,13 @@ def write_files():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", action="store_true", help="write the model files and checkpoints too")
-    if parser.parse_args().files:
+    parser.add_argument("--names", action="store_true", help="write only the public names and the help of the command")
+    given = parser.parse_args()
+    if given.names:
+        for path, make in snapshots.SNAPSHOTS.items():
+            path.write_text(make(), encoding="utf-8")
+        return
+    if given.files:
         write_files()
     RESULTS.write_text(json.dumps(results(), indent=0, sort_keys=True) + "\n")
 

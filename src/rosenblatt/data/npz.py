@@ -41,7 +41,7 @@ ERRORS = (
 _HEADER_BYTES = 1 << 16
 
 
-class NpzArchive:
+class NpzArchive(ExitStack):
     """An .npz file that is open for reading, to be closed by ``with``.
 
     Attributes
@@ -53,26 +53,20 @@ class NpzArchive:
     """
 
     def __init__(self, path: str, name: str) -> None:
-        self.name, self._opened = name, ExitStack()
-        self._zip = self._opened.enter_context(zipfile.ZipFile(path))
+        super().__init__()
+        self.name, self._zip = name, self.enter_context(zipfile.ZipFile(path))
         entries = [entry for entry in self._zip.namelist() if entry.endswith(".npy")]
         self.arrays = {entry.removesuffix(".npy") for entry in entries}
         if len(self.arrays) < len(entries):
             twice = show_text(Counter(entries).most_common(1)[0][0])
             raise DataError(f"{name} holds {twice} twice, expected each array once: save it again by np.savez.")
 
-    def __enter__(self) -> NpzArchive:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
-
     def array(self, name: str) -> StoredArray:
         """Return an array from its start."""
         if name not in self.arrays:
             raise DataError(f"{self.name} has no array {name}, which its other arrays need: save it again.")
         array = StoredArray(self._zip, name, self.name)
-        self._opened.callback(array.close)
+        self.enter_context(array.values)
         return array
 
 
@@ -105,8 +99,8 @@ class StoredArray:
         if not self.dtype.hasobject and (told != found or not self.dtype.itemsize):
             what = f"{self.where} has {found} bytes, expected {told} for shape {self.shape} of {self.dtype}"
             raise DataError(f"{what}: copy it again.")
-        self._values = archive.open(entry)
-        self._values.read(head.tell())
+        self.values = archive.open(entry)
+        self.values.read(head.tell())
 
     def _read_header(self, head: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype]:
         try:
@@ -135,16 +129,12 @@ class StoredArray:
 
     def read(self, n: int) -> np.ndarray:
         """Return the next ``n`` values, in the byte order of the machine."""
-        data = self._values.read(n * self.dtype.itemsize)
+        data = self.values.read(n * self.dtype.itemsize)
         if len(data) < n * self.dtype.itemsize:
             raise EOFError(f"{self.where} ends too early")
         if self.dtype.kind == "b":
             return np.frombuffer(data, np.uint8) != 0
         return np.frombuffer(data, self.dtype).astype(self.dtype.newbyteorder("="))
-
-    def close(self) -> None:
-        """End reading."""
-        self._values.close()
 
 
 _VALUES = 1 << 19

@@ -51,15 +51,15 @@ class OpenRequest:
 
     files: LineSource
     format: str
-    preparation: Preparation | None
+    preparation: Preparation | None = None
     """What says how rows are made in place of the options, where it is given."""
-    given: frozenset[str]
+    given: frozenset[str] = frozenset()
     """The names of those options below that were given."""
-    labels: bool
-    skip: bool
-    threads: int
-    first_rows: int
-    unclear: str
+    labels: bool = True
+    skip: bool = False
+    threads: int = 0
+    first_rows: int = FIRST_ROWS
+    unclear: str = "error"
     target: str | int | None = _option(None, *TABLES, "npz")
     columns: Sequence[str] | None = _option()
     drop: Sequence[str] = _option(())

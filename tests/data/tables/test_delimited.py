@@ -9,6 +9,7 @@ import pytest
 
 from rosenblatt import data
 from rosenblatt.data.io.lines import LineSource
+from rosenblatt.data.source import OpenRequest
 from rosenblatt.data.tables.delimited import DelimitedReader, line_count, record_places, whole_records
 from rosenblatt.data.tables.reader import ColumnLayout
 from rosenblatt.messages import ParameterError
@@ -57,7 +58,8 @@ def test_records_and_their_lines_are_those_of_pythons_csv(seed, tmp_path):
         assert whole == expected[: sum(stop <= k for _, _, stop in expected)]
     (tmp_path / "a.csv").write_bytes(b"u,v,w\n" + encoded)
     for chunk_bytes in (5, 40, 1 << 20):
-        reader = DelimitedReader(LineSource(tmp_path / "a.csv", chunk_bytes=chunk_bytes), delimiter=",", header=True)
+        source = LineSource(tmp_path / "a.csv", chunk_bytes=chunk_bytes)
+        reader = DelimitedReader(OpenRequest(source, "csv", delimiter=",", header=True))
         pieces = [reader.parse(item) for item in reader.items()]
         cells = [
             list(row) for p in pieces for row in zip(*(p.columns[name].to_pylist() for name in "uvw"), strict=True)
@@ -267,7 +269,7 @@ def test_an_open_quote_is_not_looked_for_without_end(tmp_path, monkeypatch):
 
 def test_only_what_is_needed_is_converted(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,y\n1,x,2\n")
-    reader = DelimitedReader(LineSource(tmp_path / "a.csv"))
+    reader = DelimitedReader(OpenRequest(LineSource(tmp_path / "a.csv"), "csv"))
     reader.layout = ColumnLayout({"y": "number"}, None)
     (piece,) = [reader.parse(item) for item in reader.items()]
     assert list(piece.columns) == ["y"]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import TO_UTF8, LineSource, TextChunk
+from rosenblatt.data.io.lines import TO_UTF8, TextChunk
 from rosenblatt.data.source import OpenRequest, Preparation
 from rosenblatt.data.tables.column_kinds import infer_kind
 from rosenblatt.data.tables.reader import DELIMITERS, Records, TableChunk, TableReader, join_names
@@ -230,20 +230,20 @@ class DelimitedReader(TableReader[Records]):
 
     typed = False
 
-    def __init__(
-        self,
-        files: LineSource,
-        *,
-        delimiter: str | None = None,
-        quote: str = '"',
-        header: bool | None = None,
-        missing: tuple[str, ...] = (),
-        **options: Any,
-    ) -> None:
-        super().__init__(files, **options)
-        self.delimiter, self.quote, self.header = delimiter, quote, header
-        self.expected = Expected()
-        self._missing = [*MISSING_NUMBERS, *missing]
+    def __init__(self, request: OpenRequest) -> None:
+        super().__init__(request)
+        preparation, is_csv = request.preparation, request.format == "csv"
+        self.delimiter, self.quote, self.header = None if is_csv else "\t", '"' if is_csv else "", request.header
+        named = [name for name in (request.target, request.weight) if isinstance(name, str)]
+        self.expected = Expected(named=named)
+        if preparation is not None:
+            usual = preparation["dialect"] if preparation["format"] == request.format else {}
+            if usual:
+                self.delimiter, self.quote = None, usual.get("quote", self.quote)
+            self.expected = Expected([column["name"] for column in preparation["columns"]], usual)
+        self.delimiter = self.delimiter if request.delimiter is None else request.delimiter
+        self.quote = self.quote if request.quote is None else request.quote
+        self._missing = [*MISSING_NUMBERS, *map(str, request.setting("missing_values"))]
         self.header_guessed = False
         """Whether the first record is taken for names because of what its cells are, not because somebody said so."""
 

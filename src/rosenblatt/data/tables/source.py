@@ -10,10 +10,10 @@ import numpy as np
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.source import DIALECT, VERSION, Facts, OpenRequest, Preparation, RowSource
+from rosenblatt.data.source import VERSION, Facts, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.column_kinds import unlabelled_question
-from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, Expected, header_notes, looks_like_names
+from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader, join_names
@@ -74,8 +74,8 @@ class TableSource(RowSource):
                     fault = DataError(f"{rows.chunk.where(place)}: ", *reason, ".")
                     self.record_fault(fault.sentence(lambda setting: None))  # without advice: it has been dealt with
                 X = self._encoder.fit_width(rows)
-                self.unseen.update(rows.counts.unseen)
-                self.filled.update(rows.counts.filled)
+                self.unseen.update(rows.unseen)
+                self.filled.update(rows.filled)
                 for column, word in rows.names.items():
                     self.hashed_names.setdefault(column, word)
                 self.share = rows.chunk.share
@@ -102,7 +102,8 @@ class TableSource(RowSource):
             return None
         reader, layout = self._reader, self._reader.layout
         if self.files.rereadable:
-            reader = _begin_reading(self._request)
+            reader = _make_reader(self._request)
+            reader.chosen = None  # those that are not used are described too
         elif self._begun:
             raise DataError(f"{self._request.file} can be read only once: describe it before its rows are read.")
         reader.layout = None
@@ -129,8 +130,7 @@ class TableSource(RowSource):
 
 def open_table(request: OpenRequest) -> TableSource:
     """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
-    reader, preparation = _begin_reading(request), request.preparation
-    reader.carry = list(request.carry)
+    reader, preparation = _make_reader(request), request.preparation
     schema: Schema | None = None
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
@@ -148,22 +148,9 @@ def open_table(request: OpenRequest) -> TableSource:
     return source
 
 
-def _begin_reading(request: OpenRequest) -> TableReader[Any]:
-    """Return a reader at the start of the files."""
-    reader, preparation = _make_reader(request), request.preparation
-    if preparation is not None:
-        target = preparation["target"] and preparation["target"]["name"]
-        reader.many_columns = True
-        order = preparation["order"]
-        reader.unnamed = [order, [name for name in order if name != target]]
-    return reader
-
-
 def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[tuple[Phrase, ...]]]:
     """Return the schema of a table, and what should be said about how it is read."""
     check_table_options(request)
-    if request.columns is not None:
-        reader.chosen = [*request.columns, request.target, request.weight]
     head = reader.head(request.first_rows)
     if not head.n:
         what = f"has the columns {join_names(reader.columns)} but no rows" if reader.columns else "is empty"
@@ -182,21 +169,6 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
 
 
 def _make_reader(request: OpenRequest) -> TableReader[Any]:
-    common: dict[str, Any] = {"skip": request.skip, "threads": request.threads}
-    readers: dict[str, Any] = {"parquet": ParquetReader, "arrow": ArrowReader, "jsonl": JsonReader}
-    if request.format in readers:
-        return readers[request.format](request.files, **common)
-    dialect: dict[str, Any] = {"quote": '"'} if request.format == "csv" else {"quote": "", "delimiter": "\t"}
-    usual: dict[str, Any] = {}
-    if request.preparation is not None and request.preparation["format"] == request.format:
-        usual = request.preparation["dialect"]
-        dialect = {"quote": usual.get("quote", dialect["quote"])}
-    dialect |= {name: getattr(request, name) for name in DIALECT if name in request.given}
-    missing = tuple(map(str, request.setting("missing_values")))
-    reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
-    if request.preparation is not None:
-        reader.expected = Expected([column["name"] for column in request.preparation["columns"]], usual)
-    else:
-        named = [name for name in (request.target, request.weight) if isinstance(name, str)]
-        reader.expected = Expected(named=named)
-    return reader
+    """Return a reader at the start of the files."""
+    readers: dict[str, type[TableReader[Any]]] = {"parquet": ParquetReader, "arrow": ArrowReader, "jsonl": JsonReader}
+    return readers.get(request.format, DelimitedReader)(request)

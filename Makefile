@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest -q
 .PHONY: demo test typescript test-fast test-gpu test-matrix test-cluster attack lint hooks docs bench clean
 
 demo: $(READY)
-	$(BIN)/python -m rosenblatt.cli.demo
+	$(BIN)/python -m rosenblatt demo
 
 test: lint typescript
 	$(PYTEST) -n 2

@@ -20,10 +20,10 @@ from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots import plane_parts as parts
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, import_matplotlib, tidy, whole_ticks
 from rosenblatt.plots.by_pass import LOOKS as ORDER_LOOKS
-from rosenblatt.plots.neuron import plot_neuron
+from rosenblatt.plots.neuron import plot_activation, plot_neuron
 from rosenblatt.plots.plane import plot_plane
 from rosenblatt.plots.plane_parts import Frame, Line, Regions, Rows
-from rosenblatt.plots.projection import plot_activation, plot_projection
+from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.update import plot_update
 from rosenblatt.plots.verdict import plot_verdict
 from rosenblatt.theory.convergence.trace import trace

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
 def test_a_row_that_holds_no_number_is_refused_wherever_it_is(form, classes, multi_class):
     rng = np.random.default_rng(0)
-    for place, value in ((0, np.nan), (11, -np.inf), (29, np.nan)):
+    for place in (0, 11, 29):
         X, y = rng.integers(-2, 3, (30, 4)).astype(float), np.arange(30) % classes
-        X[place, 2] = value
+        X[place, 2] = np.nan
         for learner in (Perceptron, MarginPerceptron):
             model = learner(max_iter=2, multi_class=multi_class, random_state=0)
-            with pytest.raises(ValueError, match=r"NaN|infinity"):
+            with pytest.raises(ValueError, match="NaN"):
                 model.fit(form(X), y)
 
 
@@ -52,7 +52,7 @@ def test_a_margin_in_doubt_is_half_of_the_exact_one(form):
     w, x, b, exact = in_doubt()
     model = Perceptron().fit(form(np.array([[x], [-x]])), [1, 0], coef_init=[w], intercept_init=b)
     assert (model.n_updates_, model.converged_) == (0, True)
-    assert model.report_.margin_low == pytest.approx(0.5 * exact / np.hypot(w, b), rel=1e-6)
+    assert model.report_.margin_low == pytest.approx(0.5 * exact / np.hypot(w, b), rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize("decay", [0.5, 0.9])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeGuard
@@ -36,6 +37,18 @@ def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> boo
     rising[1:-1] = indices[1:] > indices[:-1]
     rising[indptr] = True  # a row may start with any column
     return bool(rising.all() and np.min(indices, initial=0) >= 0 and np.max(indices, initial=-1) < width)
+
+
+def is_text(labels: np.ndarray) -> bool:
+    """Return whether labels, if they are strings, which may come from anywhere, hold characters of Unicode only.
+
+    >>> is_text(np.array(["a", "\U0001f600"])), is_text(np.array([0xD800], np.uint32).view("U1"))
+    (True, False)
+    """
+    if labels.dtype.kind != "U":
+        return True
+    codes = labels.view(np.uint32)
+    return not ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))).any()
 
 
 class DataError(ParameterError):

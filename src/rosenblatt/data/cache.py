@@ -4,8 +4,8 @@ Parsing text costs several times as much as learning from it, and further passes
 user names also serves other runs; otherwise it has no name and disappears with the process, however that ends.
 
 A file holds the arrays of all blocks one after the other, then facts about the rows as JSON: among them, for each
-array, its name, type, shape and checksum. It may come from a stranger: what is not as this library writes it is
-refused.
+block, its checksum and the name, type and shape of its arrays. It may come from a stranger: what is not as this
+library writes it is refused.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ _MARK = b"rosenblatt-rows"
 """How a file of rows begins and ends."""
 _TAIL = struct.Struct(f"<IQ{len(_MARK)}s")
 """The end of a file: checksum and size of the facts, and the mark."""
+_ALIGNMENT = 8
+"""Arrays begin at multiples of this many bytes from the start of their block."""
 _TYPES = {
     "y": re.compile(r"\|b1|[<|][iu][1248]|<f[248]|<U[1-9][0-9]{0,6}"),
     "weight": re.compile("<f[48]"),
@@ -71,7 +73,7 @@ class RowFileWriter:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._checked = file, True
-        self._blocks: list[list[list[Any]]] = []
+        self._blocks: list[list[Any]] = []
 
     def write(self, block: Block) -> None:
         """Write a block; a ValueError if its labels cannot be stored."""
@@ -87,12 +89,15 @@ class RowFileWriter:
         self._checked = self._checked and block.checked
         if not self._blocks:
             self._file.write(_MARK)
-        self._blocks.append([])
+        checksum, entries = 0, []
         for name, array in arrays.items():
             array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+            entries.append([name, array.dtype.str, list(array.shape)])
             content = array.reshape(-1).view(np.uint8)
-            self._blocks[-1].append([name, array.dtype.str, list(array.shape), zlib.crc32(content)])
-            self._file.write(content)
+            for part in (content, bytes(-len(content) % _ALIGNMENT)):
+                self._file.write(part)
+                checksum = zlib.crc32(part, checksum)
+        self._blocks.append([checksum, *entries])
 
     def finish(self, facts: Facts) -> None:
         """Write facts about the rows, with "rows" and "n_features" among them."""
@@ -101,24 +106,26 @@ class RowFileWriter:
         self._file.flush()
 
 
-class _StoredArray(NamedTuple):
-    """Where an array is in a file, and what it is."""
+class _StoredBlock(NamedTuple):
+    """Where the arrays of a block are in a file, and what they are."""
 
     start: int
-    dtype: np.dtype
-    shape: tuple[int, ...]
+    size: int
     checksum: int
+    arrays: dict[str, tuple[int, np.dtype, tuple[int, ...]]]
+    """For each array: where it begins in the block, its type and shape."""
 
 
 class RowFile:
     """A file that a ``RowFileWriter`` wrote; a ValueError if it is incomplete. Several threads may read it at once.
 
-    Each block is compared with its checksums when it is first read, and its numbers are checked: anyone can compute a
+    Each block is compared with its checksum when it is first read, and its numbers are checked: anyone can compute a
     checksum.
     """
 
     def __init__(self, file: Any) -> None:  # with seek and readinto
         self._file, self._lock = file, threading.Lock()
+        self._spare: list[bytearray] = []
         end = file.seek(0, 2) - _TAIL.size
         total, size, mark = _TAIL.unpack(self._bytes(end, _TAIL.size))
         data = self._bytes(end - size, size)
@@ -140,13 +147,15 @@ class RowFile:
 
     def block(self, k: int) -> Block:
         """Return a block, its rows counted from 0; a ValueError if it is damaged."""
-        arrays = {}
-        for name, stored in self._blocks[k].items():
-            content = self._bytes(stored.start, math.prod(stored.shape) * stored.dtype.itemsize)
-            if not self._verified[k] and zlib.crc32(content) != stored.checksum:
-                raise ValueError(f"its bytes from {stored.start} on are not those that were written")
-            array = content != 0 if stored.dtype.kind == "b" else content.view(stored.dtype)
-            arrays[name] = array.reshape(stored.shape)
+        stored, arrays = self._blocks[k], {}
+        every = memoryview(self._bytes(stored.start, stored.size))
+        if not self._verified[k] and zlib.crc32(every) != stored.checksum:
+            raise ValueError(f"its bytes from {stored.start} on are not those that were written")
+        for name, (begin, dtype, shape) in stored.arrays.items():
+            content = every[begin : begin + math.prod(shape) * dtype.itemsize]
+            # From the buffer: SciPy copies what it sees to be a small part of an array.
+            array = np.frombuffer(content, np.uint8) != 0 if dtype.kind == "b" else np.frombuffer(content, dtype)
+            arrays[name] = array.reshape(shape)
         if not self._verified[k]:
             _check_rows(arrays, self._width)
             self._verified[k] = True
@@ -162,32 +171,48 @@ class RowFile:
     def _bytes(self, start: int, size: int) -> np.ndarray:
         if start < 0:
             raise ValueError("it is too short")
-        content = np.empty(size, np.uint8)
+        content = self._memory(size)
         with self._lock:
             self._file.seek(start)
             if self._file.readinto(content) < size:
                 raise ValueError("it ends too early")
         return content
 
+    def _memory(self, size: int) -> np.ndarray:
+        """Return memory for some bytes: that of an earlier block, if nobody needs it, as new pages take time."""
+        memory = b""
+        with suppress(IndexError):
+            memory = self._spare.pop()
+        if len(memory) < size:
+            memory = bytearray(size + size // 8)
+        content = np.frombuffer(memory, np.uint8, size)
+        weakref.finalize(content, self._spare.append, memory).atexit = False
+        return content
 
-def _read_places(blocks: list[Any], end: int) -> list[dict[str, _StoredArray]]:
-    """Return the arrays of each block: one after the other, up to ``end``."""
-    found: list[dict[str, _StoredArray]] = []
+
+def _read_places(blocks: list[Any], end: int) -> list[_StoredBlock]:
+    """Return where all blocks are: one after the other, up to ``end``; a ValueError if they are not blocks."""
+    found = []
     start = len(_MARK)
     for block in blocks:
-        found.append({})
-        for entry in block if type(block) is list else [None]:
-            if type(entry) is not list or [type(part) for part in entry] != [str, str, list, int]:
-                raise ValueError("its parts are not as expected")
-            name, code, shape, checksum = entry
-            if name not in _TYPES or not _TYPES[name].fullmatch(code):
-                raise ValueError("its parts are not as expected")
-            if len(shape) != 1 + (name == "X") or not all(type(n) is int and 0 <= n <= end for n in shape):
-                raise ValueError("its parts are not as expected")
-            found[-1][name] = _StoredArray(start, np.dtype(code), tuple(shape), checksum)
-            start += math.prod(shape) * np.dtype(code).itemsize
-        if found[-1].keys() - {"weight"} not in _LAYOUTS or len(found[-1]) != len(block):
+        begin, arrays = 0, {}
+        if type(block) is not list or [type(part) for part in block[:1]] != [int]:
             raise ValueError("its parts are not as expected")
+        for entry in block[1:]:
+            sound = type(entry) is list and [type(part) for part in entry] == [str, str, list]
+            name, code, shape = entry if sound else ("", "", [])
+            sound = sound and name in _TYPES and name not in arrays and _TYPES[name].fullmatch(code) is not None
+            sound = sound and len(shape) == 1 + (name == "X") and all(type(n) is int and 0 <= n <= end for n in shape)
+            if not sound:
+                raise ValueError("its parts are not as expected")
+            dtype = np.dtype(code)
+            arrays[name] = begin, dtype, tuple(shape)
+            begin += math.prod(shape) * dtype.itemsize
+            begin += -begin % _ALIGNMENT
+        if arrays.keys() - {"weight"} not in _LAYOUTS:
+            raise ValueError("its parts are not as expected")
+        found.append(_StoredBlock(start, begin, block[0], arrays))
+        start += begin
     if start != end:
         raise ValueError("it has other parts than it says")
     return found

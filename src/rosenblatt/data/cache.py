@@ -93,7 +93,7 @@ class RowFileWriter:
         for name, array in arrays.items():
             array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
             entries.append([name, array.dtype.str, list(array.shape)])
-            content = array.reshape(-1).view(np.uint8)
+            content = array.reshape(-1).view(np.uint8).data
             for part in (content, bytes(-len(content) % _ALIGNMENT)):
                 self._file.write(part)
                 checksum = zlib.crc32(part, checksum)
@@ -148,7 +148,7 @@ class RowFile:
     def block(self, k: int) -> Block:
         """Return a block, its rows counted from 0; a ValueError if it is damaged."""
         stored, arrays = self._blocks[k], {}
-        every = memoryview(self._bytes(stored.start, stored.size))
+        every = self._bytes(stored.start, stored.size)
         if not self._verified[k] and zlib.crc32(every) != stored.checksum:
             raise ValueError(f"its bytes from {stored.start} on are not those that were written")
         for name, (begin, dtype, shape) in stored.arrays.items():
@@ -168,10 +168,10 @@ class RowFile:
             X.has_canonical_format = True
         return Block(X, arrays["y"], 0, arrays.get("weight"), self._checked)
 
-    def _bytes(self, start: int, size: int) -> np.ndarray:
+    def _bytes(self, start: int, size: int) -> memoryview:
         if start < 0:
             raise ValueError("it is too short")
-        content = self._memory(size)
+        content = self._memory(size).data
         with self._lock:
             self._file.seek(start)
             if self._file.readinto(content) < size:
@@ -180,7 +180,7 @@ class RowFile:
 
     def _memory(self, size: int) -> np.ndarray:
         """Return memory for some bytes: that of an earlier block, if nobody needs it, as new pages take time."""
-        memory = b""
+        memory = bytearray()
         with suppress(IndexError):
             memory = self._spare.pop()
         if len(memory) < size:

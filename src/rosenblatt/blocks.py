@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -114,13 +114,7 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
     >>> part.first, part.y
     (6, array([1, 2]))
     """
-    if stop - start == len(block):
-        return block
-    weight = None if block.weight is None else block.weight[start:stop]
-    numbers = None if block.numbers is None else block.numbers[start:stop]
-    carried = None if block.carried is None else {name: cells[start:stop] for name, cells in block.carried.items()}
-    X, y = block.X[start:stop], block.y[start:stop]
-    return Block(X, y, block.first + start, weight, block.checked, numbers, carried)
+    return block if stop - start == len(block) else _select(block, slice(start, stop), block.first + start)
 
 
 def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
@@ -131,11 +125,23 @@ def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
     >>> take_rows(Block(np.eye(3), np.arange(3), 7), np.array([0, 2]), 5).y
     array([0, 2])
     """
-    weight = None if block.weight is None else block.weight[rows]
-    numbers = None if block.numbers is None else block.numbers[rows]
-    columns = (block.carried or {}).items()
-    carried = None if block.carried is None else {name: [cells[row] for row in rows] for name, cells in columns}
-    return Block(block.X[rows], block.y[rows], first, weight, block.checked, numbers, carried)
+    return _select(block, rows, first)
+
+
+def _select(block: Block, rows: slice | np.ndarray, first: int) -> Block:
+    carried = None
+    if block.carried is not None:
+        places = range(len(block))[rows] if isinstance(rows, slice) else rows
+        carried = {name: [cells[row] for row in places] for name, cells in block.carried.items()}
+    return replace(
+        block,
+        X=block.X[rows],
+        y=block.y[rows],
+        first=first,
+        weight=None if block.weight is None else block.weight[rows],
+        numbers=None if block.numbers is None else block.numbers[rows],
+        carried=carried,
+    )
 
 
 def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]:

@@ -20,9 +20,6 @@ from rosenblatt.data.stream import Stream
 from rosenblatt.messages import ParameterError, Phrase, Setting, check_choice, check_integer
 from rosenblatt.scaling import ColumnScale
 
-# What ``data.open`` is asked for, checked: options that have a meaning, files of one format, a preparation.
-
-
 _WITH_LISTS = ("parquet", "arrow")
 """The formats that can have sparse rows in columns of lists."""
 

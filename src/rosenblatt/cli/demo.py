@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from rosenblatt.cli.options import command, option
 from rosenblatt.messages import did_you_mean, shorten
 
 IDEAS = {
@@ -14,6 +18,8 @@ IDEAS = {
     "order": "why rows are shuffled",
 }
 """The ideas that have a demo of their own, in `rosenblatt.figures.demos`."""
+*_FIRST, _LAST = IDEAS
+_NAMES = f"{', '.join(_FIRST)} or {_LAST}"
 
 
 def show(idea: str | None, out: Path) -> None:
@@ -26,3 +32,25 @@ def show(idea: str | None, out: Path) -> None:
     from rosenblatt.figures.demos import DEMOS
 
     DEMOS[idea](out)
+
+
+@command
+def demo(
+    idea: Annotated[str | None, typer.Argument(metavar="IDEA", help=f"One idea alone: {_NAMES}.")] = None,
+    out: Annotated[Path, option("--out -o", "Folder for the picture.", "FOLDER")] = Path("out"),
+) -> None:
+    """Run the demo: two small data sets, or one idea, in plain words and a picture.
+
+    \b
+    IDEAS
+
+    \b
+    Example:
+      rosenblatt demo
+      rosenblatt demo xor
+    """
+    show(idea, out)
+
+
+_LINES = "\n    ".join(f"{idea:<7} {words}" for idea, words in IDEAS.items())
+demo.__doc__ = str(demo.__doc__).replace("IDEAS", _LINES)

@@ -6,7 +6,6 @@ import pytest
 
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
-from rosenblatt.cli.test import confusion
 
 
 @pytest.fixture
@@ -39,37 +38,6 @@ def test_whole_numbers_are_written_as_such(tmp_path):
     assert command("predict", tmp_path / "m", path).stdout == "1\n2\n3\n" * 4
     header = command("predict", tmp_path / "m", path, "--scores").stdout.splitlines()[0]
     assert header == "label,score 1,score 2,score 3"
-
-
-def test_accuracy_and_confusions(model, tmp_path):
-    rows = written(tmp_path, "rows.csv", "a,b,label\n1,1,yes\n0,1,yes\n0,0,no\n1,1,no\n")
-    text = command("test", model, rows).stdout
-    assert "Accuracy 50.00%: 2 of 4 rows are predicted right." in text
-    assert "no      1    1" in text
-    answer = json.loads(command("test", model, rows, "--json").stdout)
-    assert answer["accuracy"] == 0.5
-    assert {"true": "yes", "predicted": "no", "rows": 1} in answer["confusion"]
-
-
-def test_rows_without_labels_cannot_be_tested(model, tmp_path):
-    result = command("test", model, written(tmp_path, "new.csv", "a,b\n1,1\n"))
-    assert result.exit_code == 2
-    assert "no labels" in result.stderr
-
-
-def test_labels_that_are_no_classes_are_noted(model, tmp_path):
-    result = command("test", model, written(tmp_path, "dots.csv", "a,b,label\n1,1,yes.\n0,0,no.\n0,1,no\n"))
-    assert "Accuracy 33.33%" in result.stdout
-    text = " ".join(result.stderr.split())
-    assert "2 of 3 rows have a label that is no class of the model: no., yes.. Its classes are no, yes." in text
-
-
-def test_of_many_classes_the_commonest_confusions_are_listed():
-    pairs = {(k, k): 3 for k in range(12)} | {(4, 7): 2, (1, 0): 5}
-    table = confusion(pairs)
-    assert table["class"] == ["1", "4"]
-    assert table["taken for"] == ["0", "7"]
-    assert table["rows"] == [5, 2]
 
 
 def test_explain_the_weights_and_one_row(model, tmp_path):

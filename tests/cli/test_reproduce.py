@@ -7,7 +7,6 @@ import pytest
 from helpers.commands import command
 from helpers.idx_files import write_mnist
 from rosenblatt.cli import reproduce
-from rosenblatt.cli.several_values import repeat_option
 from rosenblatt.reproductions import freund_schapire as images
 
 NAME = "freund-schapire-1999"
@@ -15,7 +14,7 @@ NAME = "freund-schapire-1999"
 
 def test_small_digits_are_learned_printed_and_written(tmp_path):
     folder = tmp_path / "deep" / "out"
-    result = command("reproduce", NAME, "--small", "--degrees", "2", "3", "--epochs", "1", "--out", folder)
+    result = command("reproduce", NAME, "--small", "--degrees", "2,3", "--epochs", "1", "--out", folder)
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
     assert "Degree 2: trained in" in result.stdout
@@ -66,8 +65,8 @@ def test_progress_is_shown_on_a_terminal(tmp_path, monkeypatch):
     [
         (["rosenblatt-1958"], "there is no reproduction 'rosenblatt-1958'; there is: freund-schapire-1999."),
         ([NAME, "--small", "--degrees", "0"], "--degrees must be an integer of at least 1, got 0."),
-        ([NAME, "--small", "--degrees", "two"], "--degrees expects integers such as 1 2 3, got 'two'."),
-        ([NAME, "--small", "--degrees", ","], "--degrees expects integers such as 1 2 3, got ','."),
+        ([NAME, "--small", "--degrees", "two"], "--degrees expects integers such as 1,2,3, got 'two'."),
+        ([NAME, "--small", "--degrees", ","], "--degrees expects integers such as 1,2,3, got ','."),
         ([NAME, "--small", "--epochs", "0"], "--epochs must be an integer of at least 1, got 0."),
         ([NAME, "--small", "--seed", "-1"], "--seed must be an integer of at least 0, got -1."),
         ([NAME, "--small", "--data", "here"], "--small learns digits that come with scikit-learn"),
@@ -96,20 +95,3 @@ def test_without_a_network_it_says_where_to_get_mnist_in_words_of_the_command(tm
     assert "any mirror and name their folder with --data" in result.stderr
     assert "--small needs neither." in result.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["--degrees", "1", "2", "3"], ["--degrees", "1", "--degrees", "2", "--degrees", "3"]),
-        (["--degrees", "1", "--degrees", "2"], ["--degrees", "1", "--degrees", "2"]),
-        (["--degrees=1", "2", "name"], ["--degrees=1", "--degrees", "2", "name"]),
-        (["--degrees", "1", "name", "2"], ["--degrees", "1", "name", "2"]),
-        (["--degrees", "1", "--epochs", "2"], ["--degrees", "1", "--epochs", "2"]),
-        (["--degrees", "1", "--", "2"], ["--degrees", "1", "--", "2"]),
-        (["--degrees"], ["--degrees"]),
-        (["1", "2"], ["1", "2"]),
-    ],
-)
-def test_an_option_with_several_values_is_repeated(words, expected):
-    assert repeat_option("--degrees", words) == expected

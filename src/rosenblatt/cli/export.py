@@ -34,7 +34,7 @@ def export(
             f"{model} holds a KernelPerceptron, which has support rows and no weights, so it cannot be exported: "
             "rosenblatt predict, or rosenblatt.load in Python, takes the file as it is."
         )
-    getattr(rosenblatt, writers[out.suffix.lower()])(model, out)
+    getattr(rosenblatt, writers[out.suffix.lower()])(learned, out)
     say(f"{_written(learned)} written to {out}.")
     say(_note(learned, out.suffix.lower()))
 

@@ -146,26 +146,6 @@ def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
     assert "By fold: " in folds
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--holdout", "20"], "--holdout expects a share of the rows between 1% and 99%, such as 20%, got '20'."),
-        (["--holdout", "x"], "--holdout expects a share of the rows between 1% and 99%, such as 20%, got 'x'."),
-        (["--folds", "1"], "--folds must be an integer from 2 to 1000, got 1."),
-        (["--folds", "3", "--holdout", "20%"], "--folds and --holdout both say what the accuracy is measured on"),
-        (["--folds", "3", "--seeds", "2"], "--seeds shows how accuracy varies"),
-        (["--class-weight", "even"], "--class-weight must be 'balanced', got 'even'."),
-        (["--scale", "minmax"], "--scale must be"),
-        (["--multi-class", "all"], "--multi-class must be 'ovr' or 'direct', got 'all'."),
-        (["--no-bias", "-l", "kernel"], "--no-bias is for the other learners"),
-    ],
-)
-def test_what_does_not_go_together(table, words, message):
-    result = command("train", table, "-t", "label", *words)
-    assert result.exit_code == 2
-    assert message in " ".join(result.stderr.split())
-
-
 def test_what_can_be_read_once_is_not_split(table):
     for words in (["--holdout", "20%"], ["--folds", "3"], ["--class-weight", "balanced"], ["--scale", "standard"]):
         result = command("train", "-", "-t", "label", "--format", "csv", *words, input=table.read_text())

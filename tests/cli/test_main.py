@@ -24,15 +24,6 @@ def test_version():
     assert run.stdout == f"rosenblatt {rosenblatt.__version__}\n"
 
 
-def test_help_imports_nothing_heavy():
-    code = (
-        "import sys\nfrom rosenblatt.cli.main import app\n"
-        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
-        "sys.exit(any(name in sys.modules for name in ('numpy', 'scipy', 'sklearn', 'numba', 'pyarrow', 'rich')))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
-
-
 BAD_USE = (
     ("train none.csv", "there is no file none.csv"),
     ("train {and}", "Give --target"),

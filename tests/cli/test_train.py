@@ -135,8 +135,7 @@ def test_resume_ends_with_the_same_model(points, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_ctrl_c_keeps_what_was_learned(points, tmp_path, number):
     words = ["train", str(points), "-t", "label", "-p", "100000000", "-o", str(tmp_path / "m")]
     run = subprocess.Popen(

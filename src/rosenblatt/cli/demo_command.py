@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -16,8 +15,9 @@ _NAMES = f"{', '.join(_FIRST)} or {_LAST}"
 
 @command
 def demo(
-    idea: Annotated[str | None, typer.Argument(metavar="IDEA", help=f"One idea alone: {_NAMES}.")] = None,
-    out: Annotated[Path, option("--out -o", "Folder for the picture.", "FOLDER")] = Path("out"),
+    *,
+    idea: str | None = typer.Argument(None, metavar="IDEA", help=f"One idea alone: {_NAMES}."),
+    out: Path = option(Path("out"), "--out -o", "FOLDER", "Folder for the picture."),
 ) -> None:
     """Run the demo: two small data sets, or one idea, in plain words and a picture.
 

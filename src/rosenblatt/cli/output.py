@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import typer
 
@@ -114,12 +114,9 @@ def options_of(command: Callable[..., Any]) -> frozenset[str]:
     >>> sorted(options_of(train) & {"--target", "-t", "--header", "--no-header", "--rtol"})
     ['--header', '--no-header', '--target', '-t']
     """
-    words: list[str] = []
-    for parameter in inspect.signature(command).parameters.values():
-        for info in get_args(parameter.annotation)[1:]:  # the first name is where Typer has the default elsewhere
-            declared = (getattr(info, "default", None), *(getattr(info, "param_decls", None) or ()))
-            words += [word for text in declared if isinstance(text, str) for word in text.split("/")]
-    return frozenset(word for word in words if word.startswith("-"))
+    declared = [parameter.default for parameter in inspect.signature(command).parameters.values()]
+    names = [name for one in declared for name in getattr(one, "param_decls", None) or ()]
+    return frozenset(word for name in names for word in name.split("/") if word.startswith("-"))
 
 
 def cli_message(error: BaseException) -> str:

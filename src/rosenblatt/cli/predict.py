@@ -10,10 +10,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from rosenblatt.cli.inputs import Predictor, check_out, model_and_rows
-from rosenblatt.cli.options import FileOptions, Files, Model, command, option
+from rosenblatt.cli.options import FILES, MODEL, FileOptions, command, option
 from rosenblatt.cli.output import (
     ProgressBar,
     as_text,
@@ -37,20 +37,17 @@ _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "p
 
 @command
 def predict(
-    model: Model,
-    data: Files,
-    out: Annotated[
-        Path | None,
-        option("--out -o", "Where to write; .csv, .jsonl and .parquet are written as such.", "FILE"),
-    ] = None,
-    id: Annotated[
-        list[str] | None, option("--id", "A column to write beside the labels; repeat for more.", "COL")
-    ] = None,
-    scores: Annotated[bool, option("--scores", "Write CSV with the scores beside the labels.")] = False,
-    as_json: Annotated[
-        bool, option("--json", "Print JSON lines of predictions; with -o, one line of JSON with counts.")
-    ] = False,
     *,
+    model: str = MODEL,
+    data: list[str] = FILES,
+    out: Path | None = option(
+        None, "--out -o", "FILE", "Where to write; .csv, .jsonl and .parquet are written as such."
+    ),
+    id: list[str] | None = option(None, "--id", "COL", "A column to write beside the labels; repeat for more."),
+    scores: bool = option(False, "--scores", None, "Write CSV with the scores beside the labels."),
+    as_json: bool = option(
+        False, "--json", None, "Print JSON lines of predictions; with -o, one line of JSON with counts."
+    ),
     files: FileOptions,
 ) -> None:
     """Write one label a line, in the order of the rows. The label column may be missing, others may be new.

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rosenblatt
-from helpers.commands import command, written
+from helpers.commands import command, ran, refused, written
 from rosenblatt.cli import train_cluster as clusters
 
 distributed = pytest.importorskip("distributed")
@@ -47,8 +47,7 @@ def tables(folder, kind, classes=2, rows=240):
 
 def trained(folder, *words):
     """Train as the words say; return the bytes of the model's file, and what the command printed."""
-    result = command("train", *words, "-o", folder / "m")
-    assert result.exit_code == 0, result.stderr
+    result = ran("train", *words, "-o", folder / "m")
     return (folder / "m").read_bytes(), result
 
 
@@ -197,24 +196,23 @@ def test_ctrl_c_keeps_what_was_learned_and_closes_the_cluster(tmp_path):
 
 
 def test_standard_input_has_no_name_that_workers_could_read(tmp_path):
-    result = command("train", "-", "-t", "y", "--cluster", "dask", input="a,y\n1,p\n-1,q\n")
-    assert result.exit_code == 2
-    assert "a cluster reads files by their names" in result.stderr
+    assert "a cluster reads files by their names" in refused(
+        "train", "-", "-t", "y", "--cluster", "dask", input="a,y\n1,p\n-1,q\n"
+    )
 
 
 @pytest.mark.parametrize(("kind", "place"), [("dask", "tcp://127.0.0.1:9"), ("ray", "127.0.0.1:9")])
 def test_a_cluster_that_does_not_answer_is_one_sentence(tmp_path, monkeypatch, kind, place):
     pytest.importorskip(kind)
     monkeypatch.setattr(clusters, "_ANSWER", 0.5)
-    result = command("train", tables(tmp_path, "csv"), "-t", "y", "--cluster", kind, "--address", place)
-    assert result.exit_code == 2
-    assert f"there is no {kind.title()} cluster at {place}" in result.stderr
-    assert "is it running" in result.stderr
+    said = refused("train", tables(tmp_path, "csv"), "-t", "y", "--cluster", kind, "--address", place)
+    assert f"there is no {kind.title()} cluster at {place}" in said
+    assert "is it running" in said
 
 
 @pytest.mark.parametrize("kind", ["dask", "ray"])
 def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch, kind):
     monkeypatch.setitem(sys.modules, "distributed" if kind == "dask" else "ray", None)
-    result = command("train", tables(tmp_path, "csv"), "-t", "y", "--cluster", kind)
-    assert result.exit_code == 2
-    assert f"pip install 'rosenblatt[{kind}]'" in result.stderr
+    assert f"pip install 'rosenblatt[{kind}]'" in refused(
+        "train", tables(tmp_path, "csv"), "-t", "y", "--cluster", kind
+    )

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from helpers.commands import AND, command, written
+from helpers.commands import AND, command, refused, written
 from rosenblatt import Certificate, data
 from rosenblatt.blocks import DataError
 from rosenblatt.cli.output import cli_message, running
@@ -76,18 +76,16 @@ def test_the_way_out_is_one_of_the_command(tmp_path):
     assert command("train", names["{and}"], "-t", "label", *strict).exit_code == 0
     for words, part in WAYS_OUT.items():
         given = () if "{svm}" in words or "explain" in words else csv
-        result = command(*[names.get(word, word) for word in words.split()], *given)
-        assert result.exit_code == 2
-        assert part in result.stderr
+        assert part in refused(*[names.get(word, word) for word in words.split()], *given, answers=True)
 
 
 def test_links_that_lead_to_themselves_are_refused(tmp_path):
     os.symlink(tmp_path / "loop", tmp_path / "loop")
     rows = written(tmp_path, "and.csv", AND)
     for option in ("-o", "--checkpoint", "--cache"):
-        result = command("train", rows, "-t", "label", option, tmp_path / "loop")
-        assert result.exit_code == 2
-        assert "is a link that leads nowhere but to itself" in result.stderr
+        assert "is a link that leads nowhere but to itself" in refused(
+            "train", rows, "-t", "label", option, tmp_path / "loop"
+        )
     assert (tmp_path / "loop").is_symlink()
     with pytest.warns(UserWarning, match="rows cannot be cached"):
         data.open(rows, "label", cache=tmp_path / "loop").read()
@@ -98,15 +96,13 @@ def test_certificates_that_are_no_files_are_refused(tmp_path):
     rows = written(tmp_path, "and.csv", AND)
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero", tmp_path):
-        result = command("check", path, rows, "-t", "label")
-        assert result.exit_code == 2
-        assert f"{path} is no file." in result.stderr
+        assert f"{path} is no file." in refused("check", path, rows, "-t", "label")
         with pytest.raises(ValueError, match="is no file"):
             Certificate.load(path)
     (tmp_path / "empty").write_text("[]")
-    result = command("check", tmp_path / "empty", rows, "-t", "label")
-    assert result.exit_code == 2
-    assert "expected a list of certificates, got an empty one" in result.stderr
+    assert "expected a list of certificates, got an empty one" in refused(
+        "check", tmp_path / "empty", rows, "-t", "label"
+    )
     (tmp_path / "long").write_text("1" * 5000)
     with pytest.raises(ValueError, match=r"long is no certificate .* a number or brackets without end\.$"):
         Certificate.load(tmp_path / "long")
@@ -114,9 +110,7 @@ def test_certificates_that_are_no_files_are_refused(tmp_path):
 
 def test_a_file_without_rows_is_named(tmp_path):
     rows = written(tmp_path, "blank.svm", "\n" * 10)
-    result = command("train", rows, "--format", "svmlight")
-    assert result.exit_code == 2
-    assert "blank.svm" in result.stderr
+    assert "blank.svm" in refused("train", rows, "--format", "svmlight")
 
 
 REFUSED = {
@@ -181,8 +175,4 @@ REFUSED = {
 def test_what_makes_no_sense_is_one_sentence(tmp_path):
     path = written(tmp_path, "and.csv", AND)
     for words, sentence in REFUSED.items():
-        result = command("train", path, "-t", "label", *words.split())
-        assert (result.exit_code, result.stdout) == (2, ""), words
-        assert result.stderr.startswith("Error: ")
-        assert sentence in result.stderr, words
-        assert result.stderr.count("\n") == 1
+        assert sentence in refused("train", path, "-t", "label", *words.split())

@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt
-from helpers.commands import THREE, XOR, command, written
+from helpers.commands import THREE, XOR, command, ran, refused, written
 from rosenblatt import KernelPerceptron, data
 from rosenblatt.cli.options import KERNELS, KernelChoice
 from rosenblatt.training.checkpoint import CheckpointWriter
@@ -78,8 +78,7 @@ def test_every_format_gives_the_model_of_the_library(tmp_path, rings, kind, word
     path, opened = file_of(kind, tmp_path, *rings)
     target = ["-t", "label"] if opened else []
     kernel = words[1] if "--kernel" in words else "poly"
-    result = command("train", path, *target, "-l", "kernel", *words, "-p", "4", "-o", tmp_path / "m")
-    assert result.exit_code == 0, result.stderr
+    result = ran("train", path, *target, "-l", "kernel", *words, "-p", "4", "-o", tmp_path / "m")
     twin = twin_of(path, opened, kernel=kernel, max_iter=4, **parameters)
     assert_same(rosenblatt.load(tmp_path / "m"), twin)
     assert f"{twin.n_updates_} updates." in result.stdout
@@ -87,16 +86,14 @@ def test_every_format_gives_the_model_of_the_library(tmp_path, rings, kind, word
     assert f"; {len(twin.support_)} support rows." in result.stdout.replace("\n", " ")
 
     X = data.open(path, **opened).read()[0]
-    predicted = command("predict", tmp_path / "m", path)
-    assert predicted.exit_code == 0, predicted.stderr
+    predicted = ran("predict", tmp_path / "m", path)
     assert predicted.stdout.split() == [str(int(label)) for label in twin.predict(X)]
 
 
 def test_three_classes_and_the_facts_for_machines(tmp_path):
     path = written(tmp_path, "three.svm", THREE)
     words = ["train", path, "-l", "kernel", "--kernel", "sigmoid", "--gamma", "0.1", "--test", path, "--seeds", "2"]
-    result = command(*words, "--cache-size", "0.5", "--json")
-    assert result.exit_code == 0, result.stderr
+    result = ran(*words, "--cache-size", "0.5", "--json")
     answer = json.loads(result.stdout)
     assert answer["learner"] == "KernelPerceptron"
     assert answer["kernel"] == {"name": "sigmoid", "gamma": 0.1, "coef0": 1.0}
@@ -131,15 +128,12 @@ def test_resume_ends_with_the_model_of_a_run_that_never_stopped(tmp_path, rings,
             CheckpointWriter, "write", lambda *given: write(*given) if next(times, None) is not None else None
         )
         assert command(*words, *saved).exit_code == 0
-    result = command(*words, *saved, "--resume", "--cache-size", "1", "-o", tmp_path / "again")
-    assert result.exit_code == 0, result.stderr
+    result = ran(*words, *saved, "--resume", "--cache-size", "1", "-o", tmp_path / "again")
     assert "going on from" in result.stderr
     whole, again = (rosenblatt.load(tmp_path / name) for name in ("whole", "again"))
     assert_same(again.set_params(cache_size=1000), whole.set_params(cache_size=1000))
     for other in (["--gamma", "3"], ["--hypothesis", "vote"]):
-        result = command(*words, *other, *saved, "--resume")
-        assert result.exit_code == 2
-        assert other[0][2:] in result.stderr
+        assert other[0][2:] in refused(*words, *other, *saved, "--resume")
 
 
 def test_standard_input_needs_a_gamma(rings):
@@ -152,8 +146,7 @@ def test_standard_input_needs_a_gamma(rings):
         name = gamma[-1] if gamma else "scale"
         assert result.stderr.startswith(f"Error: --gamma {name} depends on all rows, and what can be read only once")
         assert result.stderr.endswith("give a number, such as --gamma 0.5.\n")
-    result = command(*words, "--gamma", "0.5", input=text)
-    assert result.exit_code == 0, result.stderr
+    result = ran(*words, "--gamma", "0.5", input=text)
     twin = KernelPerceptron("rbf", gamma=0.5, max_iter=1, shuffle=False).fit(X, y)
     assert json.loads(result.stdout)["updates"] == twin.n_updates_
     assert command(*words[:4], "--kernel", "linear", "--json", input=text).exit_code == 0
@@ -170,15 +163,13 @@ def test_other_commands_take_such_a_model(tmp_path, rings):
     scores = command("predict", model, path, "--scores").stdout.splitlines()
     assert scores[0] == "label,score"
     assert [float(line.split(",")[1]) for line in scores[1:]] == loaded.decision_function(rings[0]).tolist()
-    shown = command("explain", model, "--top", "2")
-    assert shown.exit_code == 0, shown.stderr
+    shown = ran("explain", model, "--top", "2")
     assert "Kernel: rbf with gamma" in shown.stdout
     assert command("explain", model, "--row", f"{path}:3").exit_code == 0
     for out in ("m.onnx", "m.json"):
-        refused = command("export", model, tmp_path / out)
-        assert refused.exit_code == 2
-        assert "a KernelPerceptron, which has support rows and no weights, so it cannot be exported" in refused.stderr
-        assert refused.stderr.count("\n") == 1
+        assert "a KernelPerceptron, which has support rows and no weights, so it cannot be exported" in refused(
+            "export", model, tmp_path / out
+        )
         assert not (tmp_path / out).exists()
 
 
@@ -197,8 +188,7 @@ def test_a_model_of_another_device_works_here(tmp_path, rings):
         near, far = (command(*[tmp_path / name if word == "{}" else word for word in words]) for name in ("m", "far"))
         assert far.exit_code == 0, far.stderr
         assert far.stdout == near.stdout
-    result = command("watch", "--model", tmp_path / "far", "--every", "70", input=_lines(*rings))
-    assert result.exit_code == 0, result.stderr
+    ran("watch", "--model", tmp_path / "far", "--every", "70", input=_lines(*rings))
 
 
 # watch
@@ -213,10 +203,8 @@ def test_watch_learns_row_by_row_and_goes_on(tmp_path, rings, more):
     X, y = rings
     kernel = ["-l", "kernel", "--kernel", "rbf", "--gamma", "0.5", *more]
     words = ["watch", "--every", "10", "--json", "-o", tmp_path / "m"]
-    first = command(*words, *kernel, input=_lines(X[:33], y[:33]))
-    assert first.exit_code == 0, first.stderr
-    second = command(*words, "--model", tmp_path / "m", input=_lines(X[33:], y[33:]))
-    assert second.exit_code == 0, second.stderr
+    first = ran(*words, *kernel, input=_lines(X[:33], y[:33]))
+    second = ran(*words, "--model", tmp_path / "m", input=_lines(X[33:], y[33:]))
     twin = KernelPerceptron("rbf", gamma=0.5, max_support=6 if more else None)
     mistakes = 0
     for i, label in enumerate(2 * y - 1):
@@ -234,13 +222,10 @@ def test_watch_goes_on_from_the_gamma_that_a_model_has(tmp_path, rings):
     path, _ = file_of("svmlight", tmp_path, X[:40], y[:40])
     assert command("train", path, "-l", "kernel", "-p", "2", "-o", tmp_path / "m").exit_code == 0
     gamma = rosenblatt.load(tmp_path / "m").gamma_
-    result = command("watch", "--model", tmp_path / "m", "-o", tmp_path / "n", input=_lines(X[40:], y[40:]))
-    assert result.exit_code == 0, result.stderr
+    ran("watch", "--model", tmp_path / "m", "-o", tmp_path / "n", input=_lines(X[40:], y[40:]))
     assert rosenblatt.load(tmp_path / "n").gamma_ == gamma
     for words in (["--kernel", "poly"], ["--gamma", "1"], ["--max-support", "3"], ["-l", "kernel"]):
-        result = command("watch", "--model", tmp_path / "m", *words, input=_lines(X, y))
-        assert result.exit_code == 2
-        assert "is what it was when" in result.stderr
+        assert "is what it was when" in refused("watch", "--model", tmp_path / "m", *words, input=_lines(X, y))
 
 
 def test_watch_says_what_it_cannot_bound(rings):
@@ -254,8 +239,7 @@ def test_watch_says_what_it_cannot_bound(rings):
     assert (sigmoid.exit_code, sigmoid.stderr.count("\n")) == (2, 1)
     assert "--kernel sigmoid" in sigmoid.stderr
     assert "inf" not in command(*kernel, "--kernel", "sigmoid", input=text).stdout
-    bounded = command(*kernel, "--margin", "1000", input=text)
-    assert bounded.exit_code == 0, bounded.stderr
+    bounded = ran(*kernel, "--margin", "1000", input=text)
     assert "no hyperplane in the kernel's space separates these rows" in bounded.stderr.replace("\n", " ")
 
 

@@ -31,11 +31,10 @@ def describe(
 
 def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json: bool) -> None:
     """Print a table of the columns, then what looks suspicious and what has to be answered before training."""
-    from rosenblatt.data.source import OnlyDescribed
-    from rosenblatt.data.tables.describe import WIDTH, ColumnTable
+    from rosenblatt.data.describe import WIDTH, ColumnTable
     from rosenblatt.messages import ParameterError
 
-    stream = open_data(data, target, {**rows.to_open(), "unclear": OnlyDescribed("drop")})
+    stream = open_data(data, target, {**rows.to_open(), "unclear": "note"})
     table = stream.describe()
     questions = [cli_message(ParameterError(*pieces)) for pieces in stream.notes]
     if as_json:
@@ -56,7 +55,7 @@ def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json
 
 
 def _list(title: str, lines: Sequence[str]) -> None:
-    from rosenblatt.data.tables.describe import bullets
+    from rosenblatt.data.describe import bullets
 
     if lines:
         say("", title)

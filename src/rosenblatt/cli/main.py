@@ -38,7 +38,7 @@ COMMANDS = {
     "lab": "Open a page where a perceptron learns, step by step.",
 }
 """The commands in the order of the help, and a line about each."""
-_MODULES = {"check": "separate", "demo": "demo_command"}
+_MODULES = {"check": "separate"}
 """The modules of commands that are not called as their module is."""
 _FAILED = 2
 """The exit code of a command that has said what went wrong."""

@@ -21,10 +21,7 @@ CASES = [
     (["-l", "pa", "-C", "0.1"], PassiveAggressive(C=0.1)),
     (["-l", "pa", "--C", "inf", "--multi-class", "ovr"], PassiveAggressive(C=math.inf, multi_class="ovr")),
     (["-l", "pa", "--loss", "squared_hinge"], PassiveAggressive(loss="squared_hinge")),
-    (
-        ["-l", "pa", "--hypothesis", "average", "--decay", "0.1"],
-        PassiveAggressive(hypothesis="average", decay=0.1),
-    ),
+    (["-l", "pa", "--hypothesis", "average", "--decay", "0.1"], PassiveAggressive(hypothesis="average", decay=0.1)),
     (["-l", "margin"], MarginPerceptron()),
     (["-l", "margin", "--margin", "0.25", "-p", "3"], MarginPerceptron(margin=0.25, max_iter=3)),
     (["-l", "perceptron", "--hypothesis", "average"], Perceptron(hypothesis="average")),
@@ -75,8 +72,7 @@ def test_the_report_has_updates_beside_mistakes(rows, tmp_path, learner):
 
 
 @pytest.mark.parametrize(
-    ("learner", "multi_class"),
-    [(name, "direct" if name in ("averaged", "arow", "pa") else "ovr") for name in LEARNERS],
+    ("learner", "multi_class"), [(name, "direct" if name in ("averaged", "arow", "pa") else "ovr") for name in LEARNERS]
 )
 def test_what_happens_to_several_classes_is_settled_for_each_learner(tmp_path, learner, multi_class):
     path = written(tmp_path, "three.svm", THREE)

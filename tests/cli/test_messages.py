@@ -91,17 +91,7 @@ def test_no_other_room_names_options():
             assert literals(path) <= said, path
 
 
-PYTHON_ONLY = {
-    "preparation",
-    "cache",
-    "first_rows",
-    "block_rows",
-    "threads",
-    "labels",
-    "unclear",
-    "names",
-    "scale",
-}
+PYTHON_ONLY = {"preparation", "cache", "first_rows", "block_rows", "threads", "labels", "unclear", "names", "scale"}
 """Parameters of data.open that the commands which read rows by a model or certificate cannot be given wrongly."""
 ONLY_INFERRING = {"schema.py", "column_kinds.py", "npz.py", "scaling.py", "splits.py", "describe.py"}
 

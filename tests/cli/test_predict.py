@@ -271,9 +271,7 @@ def test_a_reader_that_has_had_enough_is_no_error(model, tmp_path):
     rows = written(tmp_path, "many.csv", "a,b\n" + "1,1\n" * 200_000)
     for words in (["predict", model, rows, "--json"], ["train", "--help"]):
         process = subprocess.Popen(
-            [sys.executable, "-m", "rosenblatt", *map(str, words)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            [sys.executable, "-m", "rosenblatt", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         process.stdout.readline()
         process.stdout.close()

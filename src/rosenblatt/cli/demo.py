@@ -25,7 +25,7 @@ _NAMES = f"{', '.join(_FIRST)} or {_LAST}"
 def demo(
     *,
     idea: str | None = typer.Argument(None, metavar="IDEA", help=f"One idea alone: {_NAMES}."),
-    out: Path = option(Path("out"), "--out -o", "FOLDER", "Folder for the picture."),
+    out: Path = option(Path("out"), "FOLDER", "Folder for the picture.", "--out -o"),
 ) -> None:
     """Run the demo: two small data sets, or one idea, in plain words and a picture.
 

@@ -20,9 +20,9 @@ _SHORTEST = 12  # names are cut so that lines fit, but to no fewer letters than 
 def explain(
     *,
     model: str = MODEL,
-    top: int = option(10, "--top", "N", "How many of the largest and smallest weights."),
-    label: list[str] | None = option(None, "--label", "CLASS", "Only this class, in full; may be repeated."),
-    row: str | None = option(None, "--row", "FILE:N", "Explain this row's prediction; the first row is 0."),
+    top: int = option(10, "N", "How many of the largest and smallest weights."),
+    label: list[str] | None = option(None, "CLASS", "Only this class, in full; may be repeated."),
+    row: str | None = option(None, "FILE:N", "Explain this row's prediction; the first row is 0."),
     as_json: bool = AS_JSON,
     files: FileOptions,
 ) -> None:

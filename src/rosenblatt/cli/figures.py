@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 @command
 def figures(
     *,
-    out: str = option("figures", "--out -o", "DIR", "Folder for the files."),
-    only: list[str] | None = option(None, "--only", "ID", "Draw this figure, or several as in 4.7,4.9."),
-    format: str = option("svg", "--format", "svg|png|pdf", "Format of the pictures."),
+    out: str = option("figures", "DIR", "Folder for the files.", "--out -o"),
+    only: list[str] | None = option(None, "ID", "Draw this figure, or several as in 4.7,4.9."),
+    format: str = option("svg", "svg|png|pdf", "Format of the pictures."),
 ) -> None:
     """Draw the figures that the textbooks name, each from data and a run with a fixed seed.
 

@@ -18,9 +18,9 @@ def lab(
     source: str | None = typer.Argument(
         None, metavar="SOURCE", help="A table of points (CSV), a state (JSON), or an address of the lab."
     ),
-    port: int = option(0, "--port", "N", "Port of the address; 0 is a free one."),
-    browser: bool = option(True, "--browser/--no-browser", None, "Open the page in the browser."),
-    export: Path | None = option(None, "--export", "HTML", "Write the run as one file instead, and end."),
+    port: int = option(0, "N", "Port of the address; 0 is a free one."),
+    browser: bool = option(True, None, "Open the page in the browser.", "--browser/--no-browser"),
+    export: Path | None = option(None, "HTML", "Write the run as one file instead, and end."),
 ) -> None:
     """Open a page in the browser where a perceptron learns, step by step, forward and back.
 

@@ -6,6 +6,7 @@ parameter that is a `Group` stands for one option for each of its fields, and th
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import re
@@ -24,18 +25,22 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def option(default: Any, names: str, metavar: str | None, help: str) -> Any:
-    """Return the declaration of an option, given its names with a space between them."""
+def option(default: Any, metavar: str | None, help: str, names: str = "") -> Any:
+    """Return the declaration of an option.
+
+    Its names, with a space between them, are given where it is not called as the parameter is: ``on_error`` is
+    ``--on-error``.
+    """
     return typer.Option(default, *names.split(), metavar=metavar, help=help)
 
 
 FILES: Any = typer.Argument(metavar="DATA", help='Files, patterns such as "part-*.csv", or - for standard input.')
 MODEL: Any = typer.Argument(metavar="MODEL", help="A file that train wrote.")
-TARGET = option(None, "--target -t", "COL", "The column with the labels: its name, or its place (-1: last).")
-MODEL_OUT = option(None, "--out -o", "MODEL", "Where to write the model.")
-AS_JSON = option(False, "--json", None, "Print one line of JSON for machines.")
-SEED = option(0, "--seed", "N", "The same seed gives the same model.")
-DEVICE = option(None, "--device", "NAME", "Where to compute, such as cuda (needs PyTorch).")
+TARGET = option(None, "COL", "The column with the labels: its name, or its place (-1: last).", "--target -t")
+MODEL_OUT = option(None, "MODEL", "Where to write the model.", "--out -o")
+AS_JSON = option(False, None, "Print one line of JSON for machines.", "--json")
+SEED = option(0, "N", "The same seed gives the same model.", "--seed")
+DEVICE = option(None, "NAME", "Where to compute, such as cuda (needs PyTorch).", "--device")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -97,6 +102,9 @@ def _flattened(given: Iterable[tuple[str, Any, Any]]) -> Iterator[inspect.Parame
             inside = [one.name for one in fields(kind) if one.init]
             yield from _flattened((name, types[name], kind.declared.get(name)) for name in inside)
         else:
+            if isinstance(declaration, type(TARGET)) and not declaration.param_decls:
+                declaration = copy.copy(declaration)
+                declaration.param_decls = (f"--{name.replace('_', '-')}",)
             yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=declaration, annotation=kind)
 
 
@@ -127,17 +135,12 @@ class FileOptions(Group):
     """How files are written and read, where something else says how rows are made of them: a model, a certificate."""
 
     format: str | None = option(
-        None,
-        "--format",
-        "F",
-        "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; detected from the file if left out.",
+        None, "F", "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; detected from the file if left out."
     )
-    delimiter: str | None = option(
-        None, "--delimiter", "C", "The character between the cells of CSV; detected if left out."
-    )
-    header: bool | None = option(None, "--header/--no-header", None, "Whether the first line of CSV names the columns.")
-    on_error: str = option("raise", "--on-error", "raise|skip", "Stop at a row that cannot be read, or skip it.")
-    max_line: int | None = option(None, "--max-line", "BYTES", "The longest line that may be read (64,000,000).")
+    delimiter: str | None = option(None, "C", "The character between the cells of CSV; detected if left out.")
+    header: bool | None = option(None, None, "Whether the first line of CSV names the columns.", "--header/--no-header")
+    on_error: str = option("raise", "raise|skip", "Stop at a row that cannot be read, or skip it.")
+    max_line: int | None = option(None, "BYTES", "The longest line that may be read (64,000,000).")
 
     def about_files(self) -> dict[str, Any]:
         """Return the options that were given and say how files are read, by the names that `data.open` has."""
@@ -152,25 +155,20 @@ class FileOptions(Group):
 class RowOptions(FileOptions):
     """How files are read, and how rows are made of them."""
 
-    drop: list[str] | None = option(None, "--drop", "COL", "A column to leave out; repeat for more.")
+    drop: list[str] | None = option(None, "COL", "A column to leave out; repeat for more.")
     keep: list[str] | None = option(
-        None, "--keep", "COL", "A column to use even if it looks like an id or holds dates; repeat for more."
+        None, "COL", "A column to use even if it looks like an id or holds dates; repeat for more."
     )
     kind: list[str] | None = option(
         None,
-        "--kind",
         "COL=KIND",
         "What a column is: number, boolean, category, text, date, decimal-comma or thousands-comma; repeat it.",
     )
-    missing: str | None = option(None, "--missing", "mean|zero|error", "What a missing number becomes, or error.")
-    missing_value: list[str] | None = option(
-        None, "--missing-value", "WORD", "A word that stands for a missing value; repeat for more."
-    )
-    bits: int | None = option(None, "--bits", "N", "Words are hashed to 2^N columns (18).")
-    ngrams: int | None = option(None, "--ngrams", "N", "Count up to N words in a row as one.")
-    features: int | None = option(
-        None, "--features", "N", "The columns of svmlight text, where indices do not say them."
-    )
+    missing: str | None = option(None, "mean|zero|error", "What a missing number becomes, or error.")
+    missing_value: list[str] | None = option(None, "WORD", "A word that stands for a missing value; repeat for more.")
+    bits: int | None = option(None, "N", "Words are hashed to 2^N columns (18).")
+    ngrams: int | None = option(None, "N", "Count up to N words in a row as one.")
+    features: int | None = option(None, "N", "The columns of svmlight text, where indices do not say them.")
 
     def about_rows(self) -> dict[str, Any]:
         """Return the options that were given and say how rows are made, by the names that `data.open` has."""
@@ -190,7 +188,7 @@ class RowOptions(FileOptions):
 class WeightedRowOptions(RowOptions):
     """How files are read and rows are made of them, with a weight each."""
 
-    weight: str | None = option(None, "--weight", "COL", "The column that says how much a row counts, 0 or more.")
+    weight: str | None = option(None, "COL", "The column that says how much a row counts, 0 or more.")
 
 
 def column_of(text: str | None) -> str | int | None:
@@ -255,19 +253,14 @@ class StepOptions(Group):
     """
 
     r: float | None = option(
-        None, "--r", "R", "For --learner arow: larger values make smaller steps (10; for one pass rather 3)."
+        None, "R", "For --learner arow: larger values make smaller steps (10; for one pass rather 3)."
     )
-    C: float | None = option(None, "--C -C", "C", "For --learner pa: the largest step; inf for no limit (1).")
-    loss: str | None = option(None, "--loss", "NAME", "For --learner pa: hinge (if left out) or squared_hinge.")
+    C: float | None = option(None, "C", "For --learner pa: the largest step; inf for no limit (1).", "--C -C")
+    loss: str | None = option(None, "NAME", "For --learner pa: hinge (if left out) or squared_hinge.")
     hypothesis: str | None = option(
-        None,
-        "--hypothesis",
-        "NAME",
-        "Which weights predict: last, average (kernel: if left out), for a kernel also vote.",
+        None, "NAME", "Which weights predict: last, average (kernel: if left out), for a kernel also vote."
     )
-    decay: float | None = option(
-        None, "--decay", "D", "How much of itself the average forgets with each row, below 1 (0)."
-    )
+    decay: float | None = option(None, "D", "How much of itself the average forgets with each row, below 1 (0).")
 
     def parameters(self, learner: str) -> dict[str, Any]:
         """Return the parameters for a learner; a ParameterError where it has no use for one of them."""
@@ -295,15 +288,13 @@ class KernelChoice(Group):
     """The kernel of ``--learner kernel``; None where nothing is said."""
 
     kernel: str | None = option(
-        None, "--kernel", "NAME", "For --learner kernel: poly (if left out), rbf, laplacian, linear or sigmoid."
+        None, "NAME", "For --learner kernel: poly (if left out), rbf, laplacian, linear or sigmoid."
     )
-    degree: int | None = option(None, "--degree", "N", "The degree of poly (3).")
-    gamma: str | None = option(None, "--gamma", "G", "Gamma of the kernel: a number, auto or scale (if left out).")
-    coef0: float | None = option(None, "--coef0", "C", "The constant of poly and sigmoid (1).")
-    cache_size: float | None = option(None, "--cache-size", "MB", "Megabytes for kernel values that are kept (1000).")
-    max_support: int | None = option(
-        None, "--max-support", "N", "The most support rows of a classifier; it forgets the oldest."
-    )
+    degree: int | None = option(None, "N", "The degree of poly (3).")
+    gamma: str | None = option(None, "G", "Gamma of the kernel: a number, auto or scale (if left out).")
+    coef0: float | None = option(None, "C", "The constant of poly and sigmoid (1).")
+    cache_size: float | None = option(None, "MB", "Megabytes for kernel values that are kept (1000).")
+    max_support: int | None = option(None, "N", "The most support rows of a classifier; it forgets the oldest.")
     device: str | None = DEVICE
 
     def parameters(self, learner: str) -> dict[str, Any]:

@@ -41,12 +41,12 @@ def predict(
     model: str = MODEL,
     data: list[str] = FILES,
     out: Path | None = option(
-        None, "--out -o", "FILE", "Where to write; .csv, .jsonl and .parquet are written as such."
+        None, "FILE", "Where to write; .csv, .jsonl and .parquet are written as such.", "--out -o"
     ),
-    id: list[str] | None = option(None, "--id", "COL", "A column to write beside the labels; repeat for more."),
-    scores: bool = option(False, "--scores", None, "Write CSV with the scores beside the labels."),
+    id: list[str] | None = option(None, "COL", "A column to write beside the labels; repeat for more."),
+    scores: bool = option(False, None, "Write CSV with the scores beside the labels."),
     as_json: bool = option(
-        False, "--json", None, "Print JSON lines of predictions; with -o, one line of JSON with counts."
+        False, None, "Print JSON lines of predictions; with -o, one line of JSON with counts.", "--json"
     ),
     files: FileOptions,
 ) -> None:

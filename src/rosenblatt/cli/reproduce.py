@@ -20,12 +20,12 @@ KNOWN = ("freund-schapire-1999",)
 def reproduce(
     *,
     name: str = typer.Argument(metavar="NAME", help="Which paper: freund-schapire-1999."),
-    degrees: str = option("1,2,3,4", "--degrees", "D,...", "Degrees of the kernel, with commas between."),
-    epochs: int = option(10, "--epochs", "N", "Passes over the rows."),
-    data: Path | None = option(None, "--data", "DIR", "Folder with the four files of MNIST, .gz or not."),
+    degrees: str = option("1,2,3,4", "D,...", "Degrees of the kernel, with commas between."),
+    epochs: int = option(10, "N", "Passes over the rows."),
+    data: Path | None = option(None, "DIR", "Folder with the four files of MNIST, .gz or not."),
     device: str | None = DEVICE,
-    small: bool = option(False, "--small", None, "Learn scikit-learn's digits instead, in seconds."),
-    out: Path = option(Path("."), "--out -o", "DIR", "Folder for CSV and picture."),
+    small: bool = option(False, None, "Learn scikit-learn's digits instead, in seconds."),
+    out: Path = option(Path("."), "DIR", "Folder for CSV and picture.", "--out -o"),
     seed: int = SEED,
 ) -> None:
     """Run the experiment of a paper and print its table beside ours; write it as CSV, and as a picture.

@@ -34,12 +34,12 @@ def separate(
     *,
     data: list[str] = FILES,
     target: str | None = TARGET,
-    out: Path | None = option(None, "--out -o", "CERT", "Where to write the certificate."),
-    rtol: float | None = option(None, "--rtol", "X", "How far to settle the margin (1e-6; sparse rows: 1e-2)."),
+    out: Path | None = option(None, "CERT", "Where to write the certificate.", "--out -o"),
+    rtol: float | None = option(None, "X", "How far to settle the margin (1e-6; sparse rows: 1e-2)."),
     margin: bool = option(
-        True, "--margin/--no-margin", None, "Go on to the largest margin, which may take far longer."
+        True, None, "Go on to the largest margin, which may take far longer.", "--margin/--no-margin"
     ),
-    max_seconds: float | None = option(None, "--max-seconds", "S", "Stop after so many seconds with what is proved."),
+    max_seconds: float | None = option(None, "S", "Stop after so many seconds with what is proved."),
     as_json: bool = AS_JSON,
     rows: RowOptions,
 ) -> None:

@@ -50,25 +50,18 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 class TrainSteps(StepOptions):
     """The steps of a linear learner, among them those of a margin that can be asked for in training."""
 
-    margin: float | None = option(
-        None, "--margin", "M", "For --learner margin: update while a row is right by M or less (10)."
-    )
+    margin: float | None = option(None, "M", "For --learner margin: update while a row is right by M or less (10).")
 
 
 class ClusterOptions(Group):
     """On which cluster to train, and how."""
 
-    cluster: str | None = option(None, "--cluster", "dask|ray", "Train on a cluster, each file on one of its workers.")
-    address: str | None = option(
-        None, "--address", "ADDR", "Of the cluster, such as tcp://HOST:8786; if left out, one is started."
-    )
+    cluster: str | None = option(None, "dask|ray", "Train on a cluster, each file on one of its workers.")
+    address: str | None = option(None, "ADDR", "Of the cluster, such as tcp://HOST:8786; if left out, one is started.")
     mode: str | None = option(
-        None,
-        "--mode",
-        "exact|mix",
-        "On a cluster: the model of one machine (if left out), or all shards at once and their mean.",
+        None, "exact|mix", "On a cluster: the model of one machine (if left out), or all shards at once and their mean."
     )
-    shards: int | None = option(None, "--shards", "N", "For --mode mix: the shards to make of the files (8).")
+    shards: int | None = option(None, "N", "For --mode mix: the shards to make of the files (8).")
 
     def check(self) -> None:
         """Raise a ParameterError for what does not go together.
@@ -107,42 +100,34 @@ class TrainOptions(Group):
 
     target: str | None = TARGET
     learner: str = option(
-        "averaged", "--learner -l", "NAME", "averaged, arow, pa, perceptron, margin, voted or kernel."
+        "averaged", "NAME", "averaged, arow, pa, perceptron, margin, voted or kernel.", "--learner -l"
     )
-    passes: int | None = option(None, "--passes -p", "N", "The most passes (10; arow: 5; perceptron and margin: 100).")
-    shuffle: bool = option(True, "--shuffle/--no-shuffle", None, "Visit rows in a random order.")
+    passes: int | None = option(None, "N", "The most passes (10; arow: 5; perceptron and margin: 100).", "--passes -p")
+    shuffle: bool = option(True, None, "Visit rows in a random order.", "--shuffle/--no-shuffle")
     seed: int = SEED
-    early_stopping: bool = option(
-        False, "--early-stopping", None, "Hold out a tenth of the rows; stop when it gets no better."
-    )
-    class_weight: str | None = option(
-        None, "--class-weight", "balanced", "Let rare classes count as much as common ones."
-    )
-    bias: bool = option(True, "--bias/--no-bias", None, "Learn a bias besides the weights, or none.")
+    early_stopping: bool = option(False, None, "Hold out a tenth of the rows; stop when it gets no better.")
+    class_weight: str | None = option(None, "balanced", "Let rare classes count as much as common ones.")
+    bias: bool = option(True, None, "Learn a bias besides the weights, or none.", "--bias/--no-bias")
     multi_class: str | None = option(
         None,
-        "--multi-class",
         "direct|ovr",
         "More than two classes: all compete (averaged, arow, pa), or each against the rest (the others).",
     )
     scale: str = option(
         "auto",
-        "--scale",
         "HOW",
         "Bring columns of numbers to one scale: standard, maxabs, none, or auto: in tables, where they differ.",
     )
-    holdout: str | None = option(
-        None, "--holdout", "SHARE", "Hold out a share of the rows, such as 20%, and test on them."
-    )
-    folds: int | None = option(None, "--folds", "K", "Cross-validate: test on each of K parts in turn.")
-    test: list[str] | None = option(None, "--test", "FILE", "Rows to measure the accuracy on; repeat for more.")
-    seeds: int = option(1, "--seeds", "K", "Train with K seeds; show how the accuracy varies.")
+    holdout: str | None = option(None, "SHARE", "Hold out a share of the rows, such as 20%, and test on them.")
+    folds: int | None = option(None, "K", "Cross-validate: test on each of K parts in turn.")
+    test: list[str] | None = option(None, "FILE", "Rows to measure the accuracy on; repeat for more.")
+    seeds: int = option(1, "K", "Train with K seeds; show how the accuracy varies.")
     out: Path | None = MODEL_OUT
-    checkpoint: Path | None = option(None, "--checkpoint", "FILE", "Write the state of the run to this file.")
-    every: str = option("30s", "--every", "TIME", "How often: 30s, 5m, 1h.")
-    resume: bool = option(False, "--resume", None, "Go on from --checkpoint if it is there.")
-    cache: Path | None = option(None, "--cache", "FILE", "Keep the parsed rows in this file, for later runs too.")
-    names: bool = option(False, "--names", None, "Keep the words that are hashed, for explain (slower).")
+    checkpoint: Path | None = option(None, "FILE", "Write the state of the run to this file.")
+    every: str = option("30s", "TIME", "How often: 30s, 5m, 1h.")
+    resume: bool = option(False, None, "Go on from --checkpoint if it is there.")
+    cache: Path | None = option(None, "FILE", "Keep the parsed rows in this file, for later runs too.")
+    names: bool = option(False, None, "Keep the words that are hashed, for explain (slower).")
     as_json: bool = AS_JSON
     kernel: KernelChoice = field(default_factory=KernelChoice)
     steps: TrainSteps = field(default_factory=TrainSteps)

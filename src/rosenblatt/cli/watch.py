@@ -39,7 +39,7 @@ _LARGE_RATIO = 10.0
 class OnlineKernel(KernelChoice):
     """The kernel of a learner that cannot look at all rows first, and keeps no kernel values."""
 
-    gamma: str | None = option(None, "--gamma", "G", "Gamma of the kernel, a number.")
+    gamma: str | None = option(None, "G", "Gamma of the kernel, a number.")
     cache_size: None = field(default=None, init=False)
 
 
@@ -48,12 +48,12 @@ def watch(
     *,
     target: str | None = TARGET,
     learner: str | None = option(
-        None, "--learner -l", "NAME", "perceptron (if left out), averaged, arow, pa, margin, voted or kernel."
+        None, "NAME", "perceptron (if left out), averaged, arow, pa, margin, voted or kernel.", "--learner -l"
     ),
     kernel: OnlineKernel,
-    model: str | None = option(None, "--model -m", "MODEL", "Start from this model and go on learning."),
-    every: int = option(1000, "--every", "N", "Print a line after every N rows."),
-    margin: float | None = option(None, "--margin", "G", "Print the most updates for rows separated by a margin of G."),
+    model: str | None = option(None, "MODEL", "Start from this model and go on learning.", "--model -m"),
+    every: int = option(1000, "N", "Print a line after every N rows."),
+    margin: float | None = option(None, "G", "Print the most updates for rows separated by a margin of G."),
     out: Path | None = MODEL_OUT,
     as_json: bool = AS_JSON,
     steps: StepOptions,

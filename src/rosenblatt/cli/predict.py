@@ -60,18 +60,19 @@ def predict(
       rosenblatt predict adult.model new.csv -o answers.txt
       rosenblatt predict titanic.model new.csv --id PassengerId -o answers.csv
     """
+    if str(out) == "-":
+        out = None  # standard output
     ids, skip = list(dict.fromkeys(id or ())), files.on_error == "skip"
     form = form_of(out, bool(ids) or scores or skip, as_json)
-    if not is_standard_output(out):
-        check_out(out, [model, *data], replaced=form == "parquet")
+    check_out(out, [model, *data], replaced=form == "parquet")
     predictor, rows = model_and_rows(model, data, labels=False, carry=ids, **files.to_open())
     say_extra_columns(rows, used=ids)
     enable_gc()
     counts: Counter[str] = Counter()
-    with ProgressBar("predicting", data, shown=not (is_standard_output(out) and on_terminal())) as bar:
+    with ProgressBar("predicting", data, shown=out is not None or not on_terminal()) as bar:
         write(out, form, _answers(predictor, bar.track(rows), ids, scores, skip, counts))
     say_counts(rows)
-    if as_json and not is_standard_output(out):
+    if as_json and out is not None:
         known = {as_text(label): counts[as_text(label)] for label in predictor.classes.tolist()}
         facts = {"rows": sum(counts.values()), "classes": known, "out": str(out)}
         emit(facts | {"skipped": rows.skipped.rows, "unseen": rows.unseen})
@@ -124,23 +125,18 @@ def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
     >>> form_of(Path("a.parquet"), False, False), form_of(None, True, False), form_of(None, False, False)
     ('parquet', 'csv', 'lines')
     """
-    if is_standard_output(out):
+    if out is None:
         return "jsonl" if as_json else "csv" if several_columns else "lines"
-    ending = Path(str(out)).suffix.lower()
+    ending = out.suffix.lower()
     if ending in _OTHERS:
         raise ValueError(f"answers are not written as {ending[1:]}: name a file that ends in .csv, .jsonl or .parquet.")
     return _ENDINGS.get(ending, "csv" if several_columns else "lines")
 
 
-def is_standard_output(out: Path | None) -> bool:
-    """Return whether answers are printed."""
-    return out is None or str(out) == "-"
-
-
 def write(out: Path | None, form: str, answers: Iterable[Columns]) -> None:
     """Write answers: a file is replaced as a whole or not at all, anything else gets them as they come."""
     parts = _FORMS[form](answers)
-    if out is None or is_standard_output(out):
+    if out is None:
         sys.stdout.writelines(part.decode() for part in parts)
         sys.stdout.flush()
     elif out.is_file() or not out.exists():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -22,22 +21,11 @@ IDEAS = {
 _NAMES = f"{', '.join(_FIRST)} or {_LAST}"
 
 
-def show(idea: str | None, out: Path) -> None:
-    """Show one idea, or two small data sets where none is named; write the picture into the folder ``out``."""
-    if idea is not None and idea not in IDEAS:
-        question = did_you_mean(idea, IDEAS)
-        raise ValueError(
-            f"there is no demo {shorten(idea)}" + (f": {question}" if question else f"; there are: {', '.join(IDEAS)}.")
-        )
-    from rosenblatt.figures.demos import DEMOS
-
-    DEMOS[idea](out)
-
-
 @command
 def demo(
-    idea: Annotated[str | None, typer.Argument(metavar="IDEA", help=f"One idea alone: {_NAMES}.")] = None,
-    out: Annotated[Path, option("--out -o", "Folder for the picture.", "FOLDER")] = Path("out"),
+    *,
+    idea: str | None = typer.Argument(None, metavar="IDEA", help=f"One idea alone: {_NAMES}."),
+    out: Path = option(Path("out"), "FOLDER", "Folder for the picture.", "--out -o"),
 ) -> None:
     """Run the demo: two small data sets, or one idea, in plain words and a picture.
 
@@ -54,3 +42,15 @@ def demo(
 
 _LINES = "\n    ".join(f"{idea:<7} {words}" for idea, words in IDEAS.items())
 demo.__doc__ = str(demo.__doc__).replace("IDEAS", _LINES)
+
+
+def show(idea: str | None, out: Path) -> None:
+    """Show one idea, or two small data sets where none is named; write the picture into the folder ``out``."""
+    if idea is not None and idea not in IDEAS:
+        question = did_you_mean(idea, IDEAS)
+        raise ValueError(
+            f"there is no demo {shorten(idea)}" + (f": {question}" if question else f"; there are: {', '.join(IDEAS)}.")
+        )
+    from rosenblatt.figures.demos import DEMOS
+
+    DEMOS[idea](out)

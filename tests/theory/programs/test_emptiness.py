@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import Certificate, strict_feasibility
-from rosenblatt.theory.exact import TooMuchWorkError, nonnegative_solution
+from rosenblatt.theory.exact import Combination, TooMuchWorkError, farkas
 from rosenblatt.theory.linear_programs import solve as emptiness
 from rosenblatt.theory.linear_programs.answers import Infeasible
 
@@ -79,7 +79,10 @@ def test_large_systems_and_long_work_keep_the_proof_at_hand(monkeypatch):
 
 
 def test_the_simplex_says_when_its_work_is_done():
-    columns = [(2, 1), (-1, 1), (3, -2)]
-    assert nonnegative_solution(columns, (0, 1)) == [Fraction(1, 3), Fraction(2, 3), 0]
-    with pytest.raises(TooMuchWorkError):
-        nonnegative_solution(columns, (0, 1), most_work=1)
+    A, target = np.array([(2, 1), (-1, 1), (3, -2)], dtype=object), np.array([0, 1], dtype=object)
+    for patience in (0, 21):
+        found = farkas(A, target, patience)
+        assert isinstance(found, Combination)
+        assert (found.rows.tolist(), found.weights.tolist()) == ([0, 1], [1, 2])
+        with pytest.raises(TooMuchWorkError):
+            farkas(A, target, patience, most_work=1)

@@ -14,8 +14,9 @@ from rosenblatt.messages import show_text
 from rosenblatt.storage.schema import StrictFields, label_to_json
 from rosenblatt.theory.certificates import Certificate, Codec, Rows, read_integer, words, write_integer
 from rosenblatt.theory.enclosures import encloses_zero_combination
+from rosenblatt.theory.exact import places, to_integers
 from rosenblatt.theory.inputs import Numbers
-from rosenblatt.theory.logistic.arithmetic import PRIMES, exact_scores, places, rank_reaches, spanning_rows, to_integers
+from rosenblatt.theory.logistic.arithmetic import PRIMES, exact_scores, rank_reaches, spanning_rows
 from rosenblatt.theory.logistic.problem import Indices, Problem, read_problem, shifted
 
 # What a certificate of separation claims, recomputed from the data by exact arithmetic, whatever has found it.

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.messages import check_boolean, shorten
+from rosenblatt.theory.exact import in_common_units
 from rosenblatt.theory.inputs import Floats, Numbers, check_labels, check_matrix, exact_numbers, refuse_masked
 from rosenblatt.theory.logistic.arithmetic import exact_scores, float_scores
 
@@ -330,10 +331,9 @@ class Shift:
     def _moved(self, vectors: Numbers, sign: int) -> Numbers:
         if not self.by.any():
             return vectors
-        ratios = [value.as_integer_ratio() for value in self.by.tolist()]
-        unit = max(below for _, below in ratios)
-        by = np.array([sign * above * (unit // below) for above, below in ratios], dtype=object)
-        result = vectors * unit
+        whole, unit = in_common_units(self.by.tolist())
+        by = np.array(whole, dtype=object) * sign
+        result = vectors * unit.denominator
         p = len(by)
         for start in range(0, len(vectors), p):
             result[start] = result[start] + by @ vectors[start : start + p]

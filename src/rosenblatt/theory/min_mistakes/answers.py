@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.html import number_line
@@ -16,7 +15,7 @@ from rosenblatt.messages import count_of
 from rosenblatt.storage.schema import StrictFields
 from rosenblatt.theory.certificates import BasisOfProof, Certificate, Codec, Integers, Label, Number, Rows, Vector
 from rosenblatt.theory.enclosures import Basis
-from rosenblatt.theory.exact import are_finite
+from rosenblatt.theory.exact import are_finite, rows_differ
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, certified_signs, check_rows, rows_text
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.verdicts import Inseparable
@@ -281,7 +280,7 @@ class FewestMistakes(Certificate):
         pairs = [core.rows for core in self.cores if len(core.rows) == 2]
         firsts = np.array([first for first, _ in pairs], dtype=np.intp)
         seconds = np.array([second for _, second in pairs], dtype=np.intp)
-        if not _are_equal(X, firsts, seconds) or (signs[firsts] == signs[seconds]).any():
+        if rows_differ(X[firsts], X[seconds]).any() or (signs[firsts] == signs[seconds]).any():
             return 0
         if not all(_is_core(core, X, signs) for core in self.cores if len(core.rows) != 2):
             return 0
@@ -290,7 +289,7 @@ class FewestMistakes(Certificate):
         groups = {int(group[0]): group for group in self.copies}
         firsts = np.repeat([*groups], [len(group) for group in groups.values()]).astype(np.intp)
         copies = np.concatenate([np.empty(0, np.intp), *groups.values()])
-        if not _are_equal(X, firsts, copies) or (signs[firsts] != signs[copies]).any():
+        if rows_differ(X[firsts], X[copies]).any() or (signs[firsts] != signs[copies]).any():
             return 0
         cores = [core.rows.tolist() for core in self.cores]
         alone = {row for rows in cores for row in rows} - groups.keys()
@@ -328,11 +327,6 @@ class FewestMistakes(Certificate):
         return number_line(
             self.low, self.high, f"Rows to remove, on a number line: at least {self.low:,}, at most {self.high:,}."
         )
-
-
-def _are_equal(X: Matrix, rows: NDArray[np.intp], others: NDArray[np.intp]) -> bool:
-    unequal = X[rows] != X[others]
-    return not (unequal.nnz if sp.issparse(unequal) else unequal.any())
 
 
 def _is_core(core: Core, X: Matrix, signs: Signs) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.messages import label_text
+from rosenblatt.messages import check_integer, label_text
 
 _EXTREME = 450  # with weights beyond 2**450 or below 2**-450 activations may overflow or lose digits
 
@@ -191,24 +191,20 @@ def extremes(w: np.ndarray, top: int) -> np.ndarray:
     return order if len(w) <= 2 * top else np.concatenate([order[:top], order[-top:]])
 
 
-def by_size(parts: np.ndarray) -> np.ndarray:
-    """Return the places of the parts of a sum, the largest by size first, without those that are zero.
+def largest_parts(parts: np.ndarray, top: int | None, what: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the places of the ``top`` largest parts of a sum by size, those of the others, and a note on zeros.
 
-    >>> by_size(np.array([1.0, 0.0, -3.0]))
-    array([2, 0])
+    >>> largest_parts(np.array([1.0, 0.0, -3.0]), 1, "features")
+    (array([2]), array([0]), ['1 of 3 features contributes nothing and is left out.'])
     """
+    if top is not None:
+        check_integer("top", top, 1)
     order = np.argsort(-np.abs(parts), kind="stable")
-    return order[parts[order] != 0]
-
-
-def left_out(zero: int, n: int, what: str) -> str:
-    """Return the note about parts that are zero.
-
-    >>> left_out(1, 3, "features")
-    '1 of 3 features contributes nothing and is left out.'
-    """
+    order = order[parts[order] != 0]
+    top = len(order) if top is None else top
+    zero = len(parts) - len(order)
     verb = "contributes nothing and is" if zero == 1 else "contribute nothing and are"
-    return f"{zero:,} of {n:,} {what} {verb} left out."
+    return order[:top], order[top:], [f"{zero:,} of {len(parts):,} {what} {verb} left out."] * (zero > 0)
 
 
 def label_words(label: Any) -> str:

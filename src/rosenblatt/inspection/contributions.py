@@ -1,4 +1,4 @@
-"""What each feature adds to one prediction (CIML 4.4)."""
+"""`contributions`: what each feature adds to one prediction (CIML 4.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The features with the largest weights (CIML 4.4).
+"""`explain`: the features with the largest weights (CIML 4.4), in the units of scaled and of raw features.
 
 A kernel perceptron has no weights of features: `support` explains it by its support rows.
 """

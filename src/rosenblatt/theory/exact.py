@@ -1,7 +1,7 @@
-"""Sums and products of rows in integers: what a certificate claims, recomputed whatever search has found it.
+"""Exact arithmetic: sums and products of rows in integers, directed rounding, elimination, Farkas's alternative.
 
-Nothing is rounded, so that the answers are facts about the numbers as stored and are the same on every machine. Rows
-stand for z = y (x, 1), or z = y x where there is no bias.
+Nothing is rounded unless its name says so, so that the answers are facts about the numbers as stored and are the same
+on every machine. Rows stand for z = y (x, 1), or z = y x where there is no bias.
 """
 
 from __future__ import annotations

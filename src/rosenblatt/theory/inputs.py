@@ -1,4 +1,4 @@
-"""Validation of input: a matrix of finite float64 and a sign for each row."""
+"""Validation of input: exact numbers, a matrix of finite float64, labels and signs of rows; and numbers as text."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
 # equalities, a . d = 0, for every direction. They are eliminated exactly and the question is asked again, at most d
 # times.
 #
-# What comes out is checked by `optimum_answers.recedes`, so nothing rests on this search.
+# What comes out is checked by `recedes`, so nothing rests on this search.
 
 
 Line = list[Fraction]

@@ -1,4 +1,4 @@
-"""The answer to "does my logistic regression have a finite maximum-likelihood estimate?", with its proof."""
+"""`Separation`: which maximum-likelihood estimates of a logistic regression are finite, with proof and check."""
 
 from __future__ import annotations
 

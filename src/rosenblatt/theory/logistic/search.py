@@ -1,4 +1,12 @@
-"""`separation`: complete, quasi-complete or overlap, and which coefficients are infinite."""
+"""`separation`: complete, quasi-complete or overlap (Albert and Anderson 1984), and which coefficients are infinite.
+
+The proof is Tucker's pair (A. W. Tucker 1956): b with Z b >= 0 and alpha >= 0 with Z' alpha = 0, where each row has a
+positive z . b or may have weight. It is found by facial reduction (Borwein and Wolkowicz 1981): rows that balance lie
+on every weakly separating hyperplane, so the search continues in the quotient by their span, whose dimension falls each
+time. Floats guess, integers decide: a working set is solved, rows that disagree come in, and where a guess fails
+`farkas` decides the working set, so the search ends. Then the sign of each infinite coefficient is settled in the same
+way: rows that force it, or a direction with the other sign.
+"""
 
 from __future__ import annotations
 
@@ -151,12 +159,8 @@ def _least_along(s: Floats, along: Floats) -> float:
     return float(min(max(roots[inside[0]], 0.0), ends[inside[0]]))
 
 
-# Tucker's pair for a set of integer rows, found face by face.
-#
-# Gordan's alternative is asked about the rows: some v has z . v > 0 for all of them, or some of them, with positive
-# weights, add up to zero. These lie on every weakly separating hyperplane, so the question goes on in the quotient by
-# their span, with ``null`` as coordinates, until nothing is left of the rows or of the space. More rows may come in at
-# any time.
+# Tucker's pair for a set of integer rows, face by face. Gordan's alternative is asked about the rows in the quotient,
+# with ``null`` as coordinates, until nothing is left of the rows or of the space. More rows may come in at any time.
 
 
 @dataclass

@@ -1,4 +1,9 @@
-"""The answer to "how many rows must go until a hyperplane separates the rest?", with the proof that it carries."""
+"""`FewestMistakes`, the least number of rows to remove until a hyperplane separates the rest, with its proof.
+
+A core is a set of rows that nothing separates; a minimal one is an irreducible infeasible subsystem (Chinneck). Rows to
+remove are a hitting set of all cores, and what proves that none is smaller is a tree whose leaves are fractional
+packings of cores: by weak duality a packing is at most as large as any hitting set.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +25,8 @@ from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, certifie
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.verdicts import Inseparable
 
-# Proofs that cores cannot be hit with few rows: a core is a set of rows that nothing separates, so one has to go.
-#
-# A proof is a tree. Inside it branches on a row, which is removed (with all its copies) or kept. At a leaf some cores,
-# none of which has lost a row so far, are counted ``times`` each. If no row that is still free is counted more than D
+# The tree of a proof branches on a row, which is removed (with all its copies) or kept. At a leaf some cores, none of
+# which has lost a row so far, are counted ``times`` each. If no row that is still free is counted more than D
 # times for each of its copies, rows that hit all these cores are at least the sum of ``times`` over D: cores that are
 # disjoint, each counted once, are the plainest case. Kept rows cannot hit anything, so they are not looked at.
 #
@@ -234,7 +237,7 @@ class FewestMistakes(Certificate):
     copies : tuple of arrays of int
         Equal rows with equal labels: all of them go or none. Cores name the first.
     tree : tuple
-        Why no fewer than ``low`` rows hit all cores (``theory.mistakes.trees``): where that is a single leaf, as many
+        Why no fewer than ``low`` rows hit all cores (`fewest_removals`): where that is a single leaf, as many
         disjoint cores as ``low``, or more cores that share rows to some degree.
     positive : label
         The label that counts as +1.

@@ -1,4 +1,4 @@
-"""Rows that hit all cores: a cheapest set, and the tree that proves that none is cheaper.
+"""Hitting sets of cores: a cheapest one, and the branch-and-bound tree that proves that none is cheaper.
 
 Both come from linear programs (SciPy's HiGHS), and neither is trusted: what a leaf proves is computed exactly.
 """

@@ -1,4 +1,4 @@
-"""Rows that one column settles: peeled off before any search, since no proof of inseparability can use them.
+"""Presolve: rows that one column settles are peeled off before any search, since no proof can use them.
 
 A column whose entries all have one sign on the rows that are left gives every row that it touches a positive score,
 whatever the other columns do, once its weight is large enough. And in a sum of rows that is zero, with weights that are

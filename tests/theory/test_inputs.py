@@ -387,6 +387,9 @@ def test_labels_are_all_words_or_all_numbers_and_none_is_missing(ask):
     for y in MIXED:
         with pytest.raises(ValueError, match=r"^labels must be all words or all numbers, got .*: turn them into words"):
             ask([[0.0], [1.0], [2.0]], y)
+    for y in (["2020", "NaT"], ["2020", "2021"]):
+        with pytest.raises(ValueError, match=r"^labels must not be dates"):
+            ask([[0.0], [1.0]], np.array(y, dtype="M8[D]"))
     for y in MISSING:
         with pytest.raises(ValueError, match=r"^labels must not be .*NaN.*: leave out the rows that have no label\.$"):
             ask([[0.0], [1.0], [2.0]], y)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from helpers.separable_sets import facet, is_separable, margin_square, naive_least_score, noise, planted
 from rosenblatt.data import make_separable
+from rosenblatt.theory.exact import row_hashes
 from rosenblatt.theory.inputs import largest_entry, longest_row
 from rosenblatt.theory.search import gordan as gordans
 from rosenblatt.theory.search import wolfe as searches
@@ -172,78 +173,6 @@ def test_hulls_of_extreme_numbers_are_scaled(size):
 # whole numbers
 
 
-def proved(X, signs, bias, answer):
-    """Say which alternative an exact answer proves."""
-    v, weights = answer
-    Z = [[int(s) * Fraction(t) for t in x] + [Fraction(int(s))] * bias for x, s in zip(X.tolist(), signs, strict=True)]
-    if weights is None:
-        assert all(sum(a * b for a, b in zip(v, z, strict=True)) > 0 for z in Z)
-        return True
-    assert min(weights) > 0
-    assert len(set(v)) == len(weights) <= X.shape[1] + bias + 1
-    assert not any(sum(a * Z[i][j] for i, a in zip(v, weights, strict=True)) for j in range(len(Z[0])))
-    return False
-
-
-@some
-@given(small_rows, st.booleans(), st.data())
-def test_exact_search_decides_from_any_start(X, bias, data):
-    X = np.array(X, dtype=float) * data.draw(st.sampled_from([1.0, 0.1, 1e200, 1e-200, 1 + 2.0**-52]))
-    signs = np.array(data.draw(st.lists(st.sampled_from([1.0, -1.0]), min_size=len(X), max_size=len(X))))
-    start = data.draw(st.lists(st.integers(0, len(X) - 1)))
-    for form in (X, sp.csr_array(X)):
-        answer = exact_search(IntegerRows(form, signs, bias), start)
-        assert proved(X, signs, bias, answer) == is_separable(X, signs, bias)
-
-
-def test_exact_search_gives_up_in_time():
-    X, signs = noise(60, 12)
-    assert exact_search(IntegerRows(X, signs, True), range(30), most_work=100) is None
-
-
-@some
-@given(small_rows, st.data())
-def test_gordan_decides(Z, data):
-    Z = np.array(Z, dtype=float) * data.draw(st.sampled_from([1.0, 0.1, 1e150, 3e-320]))
-    for form in (Z, sp.csr_array(Z), Z.tolist()):
-        answer = gordan(form)
-        if is_separable(Z, np.ones(len(Z)), bias=False):
-            assert isinstance(answer, Solvable)
-            assert naive_least_score(Z, np.ones(len(Z)), answer.v.tolist(), 0) > 0
-        else:
-            assert isinstance(answer, Unsolvable)
-            assert not proved(Z, np.ones(len(Z)), 0, (answer.support.tolist(), list(answer.weights)))
-
-
-@pytest.mark.parametrize("form", [np.array, sp.csr_array])
-def test_rounded_weights_get_another_bias_before_integers_do(form):
-    X, signs = np.array([[0.1, 0.3], [0.2, 0.6], [0.3, 0.9]]), np.array([1.0, -1.0, 1.0])
-    answer = decide_exactly(form(X), signs, True, np.array([0.25, 0.5, 0.25]))
-    assert isinstance(answer, Solvable)
-    assert answer.v.dtype == np.float64
-    assert naive_least_score(X, signs, answer.v[:-1].tolist(), answer.v.tolist()[-1]) > 0
-
-
-def test_gordan_without_columns():
-    assert isinstance(gordan(np.zeros((3, 0))), Unsolvable)
-
-
-def test_twins_of_different_labels(monkeypatch):
-    X, y = noise(50, 3)
-    assert conflicting_duplicates(X, y) is None
-    with monkeypatch.context() as patch:
-        patch.setattr(gordans, "row_hashes", lambda X: np.zeros(X.shape[0], np.uint64))  # rows only seem to be equal
-        assert conflicting_duplicates(X, y) is None
-    assert conflicting_duplicates(np.vstack([X, X[4]]), np.append(y, y[4])) is None
-    for form in (np.vstack([X, X[4]]), sp.csr_array(np.vstack([X, X[4]]))):
-        proof = conflicting_duplicates(form, np.append(y, -y[4]))
-        assert proof.support.tolist() == [4, 50]
-        assert proof.weights == (1, 1)
-
-
-# Gordan's alternative in whole numbers: a vector or weights, each of which proves itself.
-
-
 class Rows:
     """Whole numbers of any size, which floats cannot always tell apart."""
 
@@ -260,17 +189,73 @@ class Rows:
         return Z @ v, 1e-14 * (np.abs(Z) @ np.abs(v))
 
 
-def dot(a, b):
-    return sum(x * y for x, y in zip(a, b, strict=True))
+def signed(X, signs, bias):
+    """Return the rows z = y (x, 1), or y x without a bias, as fractions."""
+    return [[int(s) * Fraction(t) for t in (*x, *[1] * bias)] for x, s in zip(X.tolist(), signs, strict=True)]
 
 
-def holds(rows, answer):
-    """Say whether the answer proves itself; one proof excludes the other."""
-    found, weights = answer
+def proved(Z, answer):
+    """Say which of Gordan's alternatives an exact answer proves: one proof excludes the other."""
+    v, weights = answer
     if weights is None:
-        return all(dot(row, found) > 0 for row in rows)
-    sums = [sum(weight * rows[i][j] for i, weight in zip(found, weights, strict=True)) for j in range(len(rows[0]))]
-    return min(weights) > 0 and not any(sums) and len(weights) <= len(rows[0]) + 1
+        assert all(sum(a * b for a, b in zip(v, z, strict=True)) > 0 for z in Z)
+        return True
+    assert min(weights) > 0
+    assert len(set(v)) == len(weights) <= len(Z[0]) + 1
+    assert not any(sum(a * Z[i][j] for i, a in zip(v, weights, strict=True)) for j in range(len(Z[0])))
+    return False
+
+
+@some
+@given(small_rows, st.booleans(), st.data())
+def test_exact_search_decides_from_any_start(X, bias, data):
+    X = np.array(X, dtype=float) * data.draw(st.sampled_from([1.0, 0.1, 1e200, 1e-200, 1 + 2.0**-52]))
+    signs = np.array(data.draw(st.lists(st.sampled_from([1.0, -1.0]), min_size=len(X), max_size=len(X))))
+    start = data.draw(st.lists(st.integers(0, len(X) - 1)))
+    for form in (X, sp.csr_array(X)):
+        answer = exact_search(IntegerRows(form, signs, bias), start)
+        assert proved(signed(X, signs, bias), answer) == is_separable(X, signs, bias)
+
+
+@some
+@given(small_rows, st.data())
+def test_gordan_decides(Z, data):
+    Z = np.array(Z, dtype=float) * data.draw(st.sampled_from([1.0, 0.1, 1e150, 3e-320]))
+    for form in (Z, sp.csr_array(Z), Z.tolist()):
+        answer = gordan(form)
+        if is_separable(Z, np.ones(len(Z)), bias=False):
+            assert isinstance(answer, Solvable)
+            assert naive_least_score(Z, np.ones(len(Z)), answer.v.tolist(), 0) > 0
+        else:
+            assert isinstance(answer, Unsolvable)
+            assert not proved(signed(Z, np.ones(len(Z)), 0), (answer.support.tolist(), list(answer.weights)))
+
+
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_rounded_weights_get_another_bias_before_integers_do(form):
+    X, signs = np.array([[0.1, 0.3], [0.2, 0.6], [0.3, 0.9]]), np.array([1.0, -1.0, 1.0])
+    answer = decide_exactly(form(X), signs, True, np.array([0.25, 0.5, 0.25]))
+    assert isinstance(answer, Solvable)
+    assert answer.v.dtype == np.float64
+    assert naive_least_score(X, signs, answer.v[:-1].tolist(), answer.v.tolist()[-1]) > 0
+
+
+def test_twins_of_different_labels(monkeypatch):
+    assert isinstance(gordan(np.zeros((3, 0))), Unsolvable)  # rows without columns are twins, and zero
+    rng = np.random.default_rng(0)
+    X, y = rng.choice([-1.0, 1.0], (2000, 30)), rng.choice([-1.0, 1.0], 2000)
+    assert len(np.unique(row_hashes(X))) > 1900  # of round numbers too
+    assert conflicting_duplicates(np.array([[0.0], [-0.0]]), np.array([1.0, -1.0])) is not None
+    X, y = noise(50, 3)
+    assert conflicting_duplicates(X, y) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(gordans, "row_hashes", lambda X: np.zeros(X.shape[0], np.uint64))  # rows only seem to be equal
+        assert conflicting_duplicates(X, y) is None
+    assert conflicting_duplicates(np.vstack([X, X[4]]), np.append(y, y[4])) is None
+    for form in (np.vstack([X, X[4]]), sp.csr_array(np.vstack([X, X[4]]))):
+        proof = conflicting_duplicates(form, np.append(y, -y[4]))
+        assert proof.support.tolist() == [4, 50]
+        assert proof.weights == (1, 1)
 
 
 @some
@@ -280,7 +265,7 @@ def holds(rows, answer):
 )
 def test_small_numbers_with_many_ties(rows, data):
     start = data.draw(st.lists(st.integers(0, len(rows) - 1)), label="start")
-    assert holds(rows, exact_search(Rows(rows), start))
+    proved(rows, exact_search(Rows(rows), start))
 
 
 @pytest.mark.parametrize("m", [2, 4, 8])
@@ -292,8 +277,7 @@ def test_numbers_that_floats_cannot_tell_apart(m, tilt):
     rows.append([-sum(column) for column in zip(*rows, strict=True)])
     rows[-1][0] += tilt
     answer = exact_search(Rows(rows), range(m))
-    assert (answer[1] is None) == (tilt == 1)
-    assert holds(rows, answer)
+    assert proved(rows, answer) == (tilt == 1)
 
 
 @some
@@ -325,7 +309,7 @@ def test_floats_become_whole_numbers_in_proportion(rows, data):
 def test_too_much_work_is_not_begun():
     rows = [[1 << 60, 0], [-(1 << 60), 1], [0, -1]]
     assert exact_search(Rows(rows), range(3), most_work=50) is None
-    assert holds(rows, exact_search(Rows(rows), range(3), most_work=100))
+    assert not proved(rows, exact_search(Rows(rows), range(3), most_work=100))
 
 
 # Margins near rounding: what stays open of a bracket is some 1e-15 of the longest row.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
@@ -45,7 +45,7 @@ def unrounded(values: Any, name: str) -> Any:
     ValueError: X holds the integer 9007199254740993, which float64 would round: scale or shift the numbers, ...
     """
     refuse_masked(values, name)
-    columns = _frame_columns(values)
+    columns: Iterable[NDArray[Any]] | None = _frame_columns(values)
     array = values if columns is not None else np.asarray(values)
     if array is not values and (array.dtype.kind in "SU" or _has_large_floats(array)):
         columns = [np.array(values, dtype=object)]  # NumPy may have rounded integers, or made words of numbers

@@ -45,7 +45,7 @@ def unrounded(values: Any, name: str) -> Any:
     ValueError: X holds the integer 9007199254740993, which float64 would round: scale or shift the numbers, ...
     """
     refuse_masked(values, name)
-    columns: Iterable[NDArray[Any]] | None = _frame_columns(values)
+    columns: Iterable[NDArray[Any]] | None = frame_columns(values)
     array = values if columns is not None else np.asarray(values)
     if array is not values and (array.dtype.kind in "SU" or _has_large_floats(array)):
         columns = [np.array(values, dtype=object)]  # NumPy may have rounded integers, or made words of numbers
@@ -73,7 +73,7 @@ def exact_numbers(values: Any, name: str) -> NDArray[Any]:
 def exact_objects(values: Any, name: str) -> NDArray[Any]:
     """Return ``values`` as an array of objects, as they were given; of one dimension where rows are ragged."""
     refuse_masked(values, name)
-    columns = _frame_columns(values)
+    columns = frame_columns(values)
     parts = [values] if columns is None else list(columns)
     if any(getattr(getattr(part, "dtype", None), "kind", "") in ("m", "M") for part in parts):
         raise _dates_error(name)
@@ -165,7 +165,7 @@ def _dates_error(name: str) -> ValueError:
     )
 
 
-def _frame_columns(values: Any) -> Iterator[NDArray[Any]] | None:
+def frame_columns(values: Any) -> Iterator[NDArray[Any]] | None:
     """Return the columns of a pandas, polars or pyarrow table, none of them rounded; None for anything else."""
     if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 2:
         return (_pandas_column(values.iloc[:, j]) for j in range(values.shape[1]))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.separable_sets import balanced, mean_square
+from helpers.separable_sets import balanced, mean_square, mixed, random_signs
 from rosenblatt.theory import exact as ties
 from rosenblatt.theory import scores
 from rosenblatt.theory.exact import (
@@ -24,15 +24,6 @@ from rosenblatt.theory.exact import (
 from rosenblatt.theory.scores import least_score
 
 some = settings(max_examples=60, deadline=None)
-
-
-def mixed(rng, *shape, decades=40):
-    """Numbers of all sizes, a few of them zero."""
-    return rng.standard_normal(shape) * 10.0 ** rng.uniform(-decades, decades, shape) * (rng.random(shape) < 0.9)
-
-
-def random_signs(rng, n):
-    return np.where(rng.random(n) < 0.5, 1.0, -1.0)
 
 
 SIZES = [(1, 1), (3, 2), (7, 5), (30, 3), (10, 20)]

@@ -7,11 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.examples import small_set
 from helpers.naive import activation, run
+from helpers.separable_sets import whole_separable
 from rosenblatt import Perceptron, visiting_order
 from rosenblatt.theory.convergence import bounds as module
 from rosenblatt.theory.convergence.bounds import inequalities, mistake_bound
@@ -20,21 +21,7 @@ from rosenblatt.theory.convergence.proof import proof
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 some = settings(max_examples=60, deadline=None)
-small = st.integers(-4, 4)
 TWO = (np.array([[1.0], [0.0]]), np.array([1, -1]))
-
-
-@st.composite
-def separable(draw):
-    """Whole-number rows, their signs, a whole-number separator (w, b), and whether there is a bias."""
-    bias = draw(st.booleans())
-    d = draw(st.integers(1, 4))
-    w, b = draw(st.lists(small, min_size=d, max_size=d)), draw(small) if bias else 0
-    points = draw(st.lists(st.lists(small, min_size=d, max_size=d), min_size=1, max_size=15))
-    scores = [sum(p * q for p, q in zip(w, x, strict=True)) + b for x in points]
-    kept = [(x, 1 if a > 0 else -1) for x, a in zip(points, scores, strict=True) if a]
-    assume(kept)
-    return np.array([x for x, _ in kept], dtype=float), np.array([y for _, y in kept]), w, b, bias
 
 
 def naive_numbers(X, y, w_star, b_star, bias, rows):
@@ -55,7 +42,7 @@ def naive_numbers(X, y, w_star, b_star, bias, rows):
 
 
 @some
-@given(separable(), st.sampled_from([False, True, "once"]), st.integers(0, 99))
+@given(whole_separable(), st.sampled_from([False, True, "once"]), st.integers(0, 99))
 def test_on_whole_numbers_every_column_is_the_twins(case, shuffle, seed):
     X, y, w, b, bias = case
     made = proof(X, y, bias, shuffle, seed, max_iter=10_000, w_star=w, b_star=b)
@@ -88,7 +75,7 @@ def test_on_whole_numbers_every_column_is_the_twins(case, shuffle, seed):
 
 
 @some
-@given(separable(), st.integers(0, 99))
+@given(whole_separable(), st.integers(0, 99))
 def test_the_squeeze_holds_at_every_update_of_every_run(case, seed):
     X, y, w, b, bias = case
     made = proof(X, y, bias, shuffle=True, random_state=seed, max_iter=10_000)
@@ -225,10 +212,10 @@ def test_chunks_make_no_difference(monkeypatch):
 
 def test_a_long_run_is_followed_to_its_end():
     X, y = TWO
-    made = proof(0.01 * X, y, max_iter=100_000)
+    made = proof(0.03 * X, y, max_iter=100_000)
     assert made.converged
     assert made.holds
-    assert 20_000 < made.updates <= made.bound
+    assert 1000 < made.updates <= made.bound
     assert len(made.table(most=10)) == 10
     assert made.table(most=10)["k"][-1] == made.updates
 

@@ -18,7 +18,7 @@ from sklearn.utils import check_array
 from rosenblatt.data.preparation import is_preparation
 from rosenblatt.estimators.online import record_features
 from rosenblatt.inspection.explain import VOTE_NOTE, Units, feature_labels, find_units, split_pipeline, through_steps
-from rosenblatt.inspection.geometry import is_tied, largest_parts, linear_rule, verdict
+from rosenblatt.inspection.geometry import largest_parts, linear_rule, verdict
 from rosenblatt.inspection.support import contributions_by_support, is_kernel_model
 from rosenblatt.messages import did_you_mean, name_some, shorten
 from rosenblatt.tables import Table
@@ -215,12 +215,8 @@ def linear_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None)
             parts = w * value
         if not np.isfinite(parts).all():
             raise ValueError("weight times value goes beyond the range of floats: scale the features.")
-        total = math.fsum([*parts, b])
-        if not rule.averaged and hasattr(learner, "decision_function"):
-            total = float(np.ravel(learner.decision_function(row))[k])  # its sign is exact
-        averaged = "weights" if rule.averaged else ""
-        tied = is_tied(learner, row, total)
-        title = verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged)
+        total, averaged = math.fsum([*parts, b]), "weights" if rule.averaged else ""
+        title, total, tied = verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged)
     notes = [VOTE_NOTE] * rule.averaged + unknown
     return LinearParts(names, value, w, parts, b, total, answer, tied, len(rule.w), title, tuple(notes))
 

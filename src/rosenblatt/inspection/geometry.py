@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -227,35 +227,36 @@ def title_by_side(what: str, classes: list[Any], several: bool) -> str:
     return f"{what}: above 0 they speak for the class, below 0 against it" if several else what
 
 
-def is_tied(learner: Any, row: Any, total: float) -> bool:
-    """Return whether a row lies on the boundary of a classifier, whose activation there is ``total``."""
-    if hasattr(learner, "on_boundary"):
-        return bool(learner.on_boundary(row)[0])
-    return hasattr(learner, "classes_") and total == 0
+class Verdict(NamedTuple):
+    """One prediction in words, its activation, and whether the row lies on the boundary, where it has no label."""
+
+    title: str
+    activation: float
+    tied: bool
 
 
-def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, several: bool, averaged: str = "") -> str:
-    """Return the title of contributions: the class predicted and the activation, or that the row is on the boundary.
+def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, several: bool, averaged: str = "") -> Verdict:
+    """Return the class predicted and the activation, or that the row is on the boundary.
 
-    ``k`` is the place of the score that is explained, of one for each class if ``several``; ``averaged`` says what
-    was averaged for a vote, whose score is another.
+    ``total`` is the sum of what is explained, ``k`` the place of the score that it explains, of one for each class if
+    ``several``; ``averaged`` says what was averaged for a vote, whose score is another.
     """
     if not hasattr(learner, "classes_"):
-        return f"Predicted {total:.4g}"
+        return Verdict(f"Predicted {total:.4g}", total, False)
     others = ""
     if not averaged and hasattr(learner, "decision_function"):
         # its sign is exact, where a sum of rounded products may fall on the wrong side of zero
         scores = np.ravel(learner.decision_function(row))
         total = float(scores[k])
         others = _other_scores(list(learner.classes_), scores, k) if several else ""
-    tied = is_tied(learner, row, total)
+    tied = bool(learner.on_boundary(row)[0]) if hasattr(learner, "on_boundary") else total == 0
     what = "score of this class" if several else "activation"
     whose = f" of the averaged {averaged}" if averaged else ""
     if tied:
         opening = f"On the boundary, where the label is undefined (predict answers {label_words(answer)})"
     else:
         opening = f"Predicted {label_words(answer)}"
-    return f"{opening}: the {what}{whose} is {total + 0.0:.4g}{others}"
+    return Verdict(f"{opening}: the {what}{whose} is {total + 0.0:.4g}{others}", total, tied)
 
 
 def _other_scores(classes: list[Any], scores: np.ndarray, k: int) -> str:

@@ -223,8 +223,8 @@ def contributions_by_support(learner: Any, row: Any, feature_names: Sequence[str
     names = ("row", "coefficient", "kernel", "contribution")
     columns = {name: [line[place] for line in lines] for place, name in enumerate(names)}
     averaged = "coefficients" if rule.averaged else ""
-    total = math.fsum(parts)
-    return Table(columns, verdict(learner, row, answer, total, k=k, several=several, averaged=averaged), notes + zeros)
+    found = verdict(learner, row, answer, math.fsum(parts), k=k, several=several, averaged=averaged)
+    return Table(columns, found.title, notes + zeros)
 
 
 def _refuse_names(feature_names: Sequence[str] | None) -> None:

@@ -510,7 +510,7 @@ class Separation(Certificate):
         claims = Claims(problem.with_columns(kept.tolist()), pair)
         if claims.kind != self.kind or not np.array_equal(claims.on_hyperplane, self.on_hyperplane):
             return False
-        return claims.proves_pair() and claims.proves_signs(cut_words(self.statuses, where.tolist()))
+        return claims.proves_pair() and claims.proves_signs([self.statuses[j] for j in where.tolist()])
 
     def _picture(self) -> str:
         named = {coefficient_name(key): status for key, status in self.coefficients.items()}
@@ -518,8 +518,3 @@ class Separation(Certificate):
 
     def __str__(self) -> str:
         return describe(self.kind, self.coefficients, self.n_rows, len(self.on_hyperplane), self.baseline)
-
-
-def cut_words(statuses: tuple[str, ...], where: list[int]) -> list[str]:
-    """Return some of the statuses."""
-    return [statuses[j] for j in where]

@@ -39,7 +39,7 @@ def test_the_optimum_is_that_of_the_best_corner():
     rng = np.random.default_rng(2)
     box = np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1]])
     seen = 0
-    for _ in range(25):
+    for _ in range(14):
         A = np.vstack([rng.integers(-3, 4, (4, 2)), box])
         b = np.append(rng.integers(0, 5, 4), [5.0, 5, 5, 5])
         c = rng.integers(-3, 4, 2).astype(float)
@@ -54,12 +54,12 @@ def test_the_optimum_is_that_of_the_best_corner():
         assert answer.high - answer.low <= 1e-9 * (1 + abs(answer.high))
         assert answer.y @ A == pytest.approx(c, abs=1e-12)
         assert answer.y @ b == pytest.approx(answer.high, abs=1e-9)
-    assert seen > 10
+    assert seen > 5
 
 
 def test_agrees_with_highs_on_optima():
     rng = np.random.default_rng(3)
-    for _ in range(6):
+    for _ in range(4):
         d = int(rng.integers(2, 11))
         A = np.vstack([rng.normal(size=(30, d)), np.eye(d), -np.eye(d)])
         b, c = A @ rng.normal(size=d) + rng.uniform(0.1, 3, len(A)), rng.normal(size=d)

@@ -8,8 +8,8 @@ from helpers.separable_sets import is_separable, noise, planted
 from rosenblatt import Certificate, margin, separability
 from rosenblatt.theory.search import hyperplane as separators
 from rosenblatt.theory.search.limits import Limits
-from rosenblatt.theory.search.presolve import Solvable, Unsolvable
-from rosenblatt.theory.search.wide import DecisionSearch
+from rosenblatt.theory.search.presolve import Solvable, Unsolvable, fold
+from rosenblatt.theory.search.wide import DecisionSearch, HingeSearch, best_length
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided
 
 
@@ -21,16 +21,16 @@ def decide(X, signs, bias=True):
 def test_small_sets_full_of_ties(bias):
     rng = np.random.default_rng(int(bias))
     seen = []
-    for k in range(250):
+    for k in range(100):
         X = rng.integers(-2, 3, (int(rng.integers(2, 12)), int(rng.integers(1, 5)))) * rng.choice([1.0, 0.1, 2.0**-60])
         signs = np.where(rng.random(len(X)) < 0.5, 1.0, -1.0)
         answer = decide(sp.csr_array(X) if k % 2 else X, signs, bias)
         if answer is not None:
             assert isinstance(answer, Solvable) == is_separable(X, signs, bias)
         seen.append(type(answer))
-    assert seen.count(type(None)) < 25
-    assert seen.count(Solvable) > 50
-    assert seen.count(Unsolvable) > 50
+    assert seen.count(type(None)) < 10
+    assert seen.count(Solvable) > 20
+    assert seen.count(Unsolvable) > 20
 
 
 def dependent(X, how):
@@ -58,9 +58,11 @@ def dependent(X, how):
 HOW = ["none", "zero", "constant", "twice", "minus a third", "sum", "shares", "indicators"]
 
 
-@pytest.mark.parametrize("standardised", [False, True])
 @pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("d", [50, 64, 90])
+@pytest.mark.parametrize(
+    ("d", "standardised"),
+    [(70, False), *(pytest.param(d, case, marks=pytest.mark.slow) for d in (50, 64, 90) for case in (False, True))],
+)
 def test_noise_with_columns_that_depend_on_others(d, how, standardised):
     X, y = noise(10 * d, d, seed=3)
     X = dependent(X, how)
@@ -106,7 +108,7 @@ def text(n, d, words, seed):
 
 def test_text_with_labels_at_random():
     """Each row has the same number of words, so the columns depend on each other and on the bias."""
-    X, y = text(2500, 200, 20, seed=0)
+    X, y = text(1500, 120, 20, seed=0)
     found = separability(X, y)
     assert isinstance(found, Inseparable)
     assert found.check(X, y)
@@ -191,3 +193,54 @@ def test_a_loose_search_is_not_below_what_is_known():
     assert 0 < margin(X, y, alone.w, alone.b) < 0.9 * best.margin_low
     kept = separators.find_hyperplane(X, y, "geometric", 0.99, 20, Limits(), known=known)
     assert margin(X, y, kept.w, kept.b) >= best.margin_low
+
+
+# Newton's method on the squared hinge loss against what it must converge to.
+
+
+def loss(s, q, t):
+    return float(np.sum(np.maximum(1.0 - s - t * q, 0.0) ** 2))
+
+
+def test_the_best_length_beats_all_others():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n = int(rng.integers(1, 9))
+        s, q = rng.integers(-3, 4, n) / 2, rng.integers(-3, 4, n) / 2
+        if not np.maximum(1.0 - s, 0.0) @ q > 0:  # it does not go down
+            continue
+        t = best_length(s, q)
+        assert t > 0
+        around = np.concatenate([t * np.linspace(0.0, 3.0, 61), np.linspace(0.0, 20.0, 81)])
+        assert loss(s, q, t) <= min(loss(s, q, other) for other in around) + 1e-12
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_steps_by_rows_end_where_steps_by_columns_do(form):
+    """Zero columns change nothing but the way: with them there are fewer rows than columns."""
+    X, signs = noise(30, 6)
+    Z, _ = fold(X, signs, True)
+    wide = np.column_stack([Z, np.zeros((30, 60))])
+    one, other = HingeSearch(form(Z), np.zeros(7)), HingeSearch(form(wide), np.zeros(67))
+    assert (one.by_rows, other.by_rows) == (False, True)
+    for _ in range(12):
+        one.step()
+        other.step()
+    np.testing.assert_allclose(other.v[:7], one.v, rtol=1e-6)
+    assert not other.v[7:].any()
+    assert max(one.off, other.off) < 1e-8
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_it_ends_in_a_solution_or_in_weights_that_add_up_to_zero(form):
+    for X, signs, solvable in ((*planted(80, 6, 1e-4), True), (*noise(80, 6), False)):
+        Z, _ = fold(form(X), signs, True)
+        search = HingeSearch(Z, np.zeros(7))
+        while search.off > 1e-13 and search.steps < 100 and not (search.s > 0).all():
+            search.step()
+        assert bool((Z @ search.v > 0).all()) == solvable
+        if not solvable:
+            a = search.weights
+            assert np.max(np.abs(Z.T @ a)) < 1e-10
+            assert np.linalg.norm(a) >= 1.0
+            assert a @ a == pytest.approx(a.sum(), rel=1e-9)  # the projection of the vector of ones

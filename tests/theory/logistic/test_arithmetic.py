@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.naive_separation import kept_columns
+from rosenblatt.theory.exact import Combination, farkas, places, to_integers
 from rosenblatt.theory.logistic import arithmetic as modular
 from rosenblatt.theory.logistic.arithmetic import (
     PRIMES,
@@ -13,15 +14,12 @@ from rosenblatt.theory.logistic.arithmetic import (
     float_scores,
     leftmost,
     near_columns,
-    places,
     rank_reaches,
     residues,
     solve,
     spanning_rows,
-    to_integers,
 )
 from rosenblatt.theory.logistic.problem import Problem, shifted
-from rosenblatt.theory.logistic.search import Combination, farkas
 
 
 def integers(rng, shape, most=4):

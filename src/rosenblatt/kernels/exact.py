@@ -1,8 +1,8 @@
 """Exact sums of products by a long accumulator (Kulisch): no overflow, no underflow, no rounding.
 
 A total is one long integer in units of 2**-2272, cut into limbs of 32 bits that are held in 64-bit words, so that
-carries may wait until the end. It takes 2**28 products of any two finite float64 numbers. Passes use a total for the few
-decisions that floating point leaves open; sums of many rows, of all entries and of columns are made in totals as well.
+carries may wait until the end. It takes 2**28 products of any two finite float64 numbers. Passes use a total for the
+few decisions that floating point leaves open; sums of many rows, of all entries and of columns are made so as well.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def scale_sparse_rows(indptr, indices, values, centred, centre, spread, out_indp
     """Write the rows of a CSR matrix with every number x of column j as (x - centre[j]) / spread[j].
 
     ``centred`` are the columns whose centre is not 0, in order: each row gets an entry for all of them, so the arrays
-    that are written to have space for ``len(values) + rows * len(centred)`` numbers. Return the number of entries written.
+    that are written to have space for ``len(values) + rows * len(centred)`` numbers. Return how many were written.
     """
     at = 0
     for i in range(indptr.shape[0] - 1):

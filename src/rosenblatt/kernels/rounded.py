@@ -151,28 +151,6 @@ def _variance_sum(rows, i, s, start, size):
     return _together(high, low, last_high, last_low, large)
 
 
-@inlined
-def _product_and_square_sums(rows, i, w, b, size, square_size):
-    """Return what ``_product_sum`` and ``_square_sum`` return, four numbers, in one reading of the row."""
-    large, large_square, values = _FACTOR * size, _FACTOR * square_size, rows[0]
-    first, n = span(rows, i)
-    whole = n - n % LANES
-    high, low, high_square, low_square = spread(large), spread(0.0), spread(large_square), spread(0.0)
-    for j in range(0, whole, LANES):
-        v = load_lanes(values, first + j)
-        high, low = _step(high, low, v, weight_lanes(rows, w, first, j))
-        high_square, low_square = _step(high_square, low_square, v, v)
-    last_high, last_low = _step(large, 0.0, b, 1.0)
-    last_high_square, last_low_square = large_square, 0.0
-    for j in range(whole, n):
-        v = np.float64(at(values, first + j))
-        last_high, last_low = _step(last_high, last_low, v, weight(w, column(rows, first, j)))
-        last_high_square, last_low_square = _step(last_high_square, last_low_square, v, v)
-    a, a_low = _together(high, low, last_high, last_low, large)
-    q, q_low = _together(high_square, low_square, last_high_square, last_low_square, large_square)
-    return a, a_low, q, q_low
-
-
 # Three attempts at each number: with a bound on its terms that the caller knows, with one from the row itself, exactly.
 
 
@@ -260,20 +238,6 @@ def rounded_square(rows, i, radius2, terms, total):
     high, low = _square_sum(rows, i, size)
     q = _certain(high, low, _greatest_error(terms, size))
     return q if q == q else _careful_square(rows, i, terms, total)
-
-
-@inlined
-def rounded_activation_and_square(rows, i, w, b, size, radius2, terms, total):
-    """Return what ``rounded_activation`` and ``rounded_square`` return, in one reading of the row."""
-    square_size = _GENEROUS * radius2
-    high, low, square_high, square_low = _product_and_square_sums(rows, i, w, b, size, square_size)
-    a = _certain(high, low, _greatest_error(terms, size))
-    q = _certain(square_high, square_low, _greatest_error(terms, square_size))
-    if a != a:
-        a = _careful_activation(rows, i, w, b, total)
-    if q != q:
-        q = _careful_square(rows, i, terms, total)
-    return a, q
 
 
 @reordered

@@ -17,7 +17,6 @@ import numpy as np
 from rosenblatt.kernels.compiler import at, chosen, helper, inlined
 from rosenblatt.kernels.rounded import (
     rounded_activation,
-    rounded_activation_and_square,
     rounded_margin,
     rounded_square,
     rounded_variance,
@@ -228,10 +227,9 @@ def _value(rule, examples, weights, k, i, a, bounds):
 
 
 def _value_and_square(rule, examples, weights, k, i, a, bounds):
-    rows, w = examples.rows, class_weights(examples.rows, weights.w, k)
-    return rounded_activation_and_square(
-        rows, i, w, weights.b[k], bounds.size, bounds.radius2, examples.terms, weights.total
-    )
+    rows, terms, total = examples.rows, examples.terms, weights.total
+    a = rounded_activation(rows, i, class_weights(rows, weights.w, k), weights.b[k], bounds.size, terms, total)
+    return a, rounded_square(rows, i, bounds.radius2, terms, total)
 
 
 def _value_and_variance(rule, examples, weights, k, i, a, bounds):

@@ -181,7 +181,8 @@ def test_one_vs_rest_equals_separate_runs(kind):
     runs = [run(X, np.where(labels == k, 1, -1), 8, orders=lambda p: orders[p]) for k in range(4)]
     for layout, n_jobs in product(layouts(X).values(), (1, 3)):
         model = Perceptron(max_iter=8, random_state=5, n_jobs=n_jobs).fit(layout, labels)
-        for k, (naive, part) in enumerate(zip(runs, model.report_.by_class, strict=True)):
+        for k, naive in enumerate(runs):
+            part = model.report_.by_class[k]
             assert model.coef_[k].tobytes() == naive.w.tobytes()
             assert model.intercept_[k] == naive.b
             assert part.mistakes_by_pass == naive.mistakes

@@ -1,0 +1,118 @@
+"""The bytes of files, compressed or not, and the format of a file."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import random
+import sys
+
+import pyarrow
+import pytest
+
+from rosenblatt.blocks import DataError
+from rosenblatt.data.io.bytes import detect_format
+from rosenblatt.data.io.lines import LineSource
+from rosenblatt.kernels.parsing.bytes import PAD
+
+TEXT = b"".join(b"%d line\n" % k for k in range(300)) + b"x" * 500 + b"\n\nlast without a newline"
+
+
+COMPRESSED = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda text: pyarrow.compress(text, "zstd", asbytes=True),
+}
+
+
+def content(source):
+    """Return all lines of a source, having checked each chunk."""
+    text = b""
+    for chunk in source.chunks():
+        lines = bytes(chunk.buffer[chunk.start : chunk.stop])
+        assert lines.endswith(b"\n")
+        assert len(chunk.buffer) >= chunk.stop + PAD
+        text += lines
+        source.recycle(chunk)
+    return text
+
+
+@pytest.mark.parametrize("ending", list(COMPRESSED))
+def test_compressed_files_hold_the_same_lines(tmp_path, ending):
+    pack = COMPRESSED[ending]
+    for name, data in (
+        (f"a.{ending}", pack(TEXT)),
+        ("no-ending", pack(TEXT)),
+        (f"b.{ending}", pack(TEXT[:777]) + pack(TEXT[777:])),
+    ):
+        (tmp_path / name).write_bytes(data)
+        source = LineSource(tmp_path / name, chunk_bytes=300)
+        assert content(source) == TEXT + b"\n"
+        assert source.head(20) == TEXT[:20]
+        assert source.size == len(data)
+        assert [chunk.share for chunk in source.chunks()][-1] == 1.0
+    (tmp_path / f"c.{ending}").write_bytes(pack(b""))
+    assert content(LineSource(tmp_path / f"c.{ending}")) == b""
+
+
+@pytest.mark.parametrize("ending", list(COMPRESSED))
+def test_damaged_files_are_a_sentence_that_names_them(tmp_path, ending):
+    data = COMPRESSED[ending](random.Random(0).randbytes(3000).hex().encode())
+    path = tmp_path / f"a.{ending}"
+    scratched = data[:100] + bytes(9) + data[109:] if ending != "zst" else data[:-3]  # zstd may come without checksums
+    for broken in (data[: len(data) // 2], data[:-3], scratched, b"", b"1 1:2\n", data[:2]):
+        path.write_bytes(broken)
+        with pytest.raises(DataError, match=rf"a\.{ending}"):
+            content(LineSource(path))
+
+
+def test_zstd_without_pyarrow_is_a_sentence(tmp_path, monkeypatch):
+    (tmp_path / "a.zst").write_bytes(COMPRESSED["zst"](TEXT))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'rosenblatt\[files\]'"):
+        content(LineSource(tmp_path / "a.zst"))
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="nothing is forbidden here")
+def test_forbidden_file(tmp_path):
+    (tmp_path / "a").write_bytes(b"a\n")
+    (tmp_path / "a").chmod(0)
+    with pytest.raises(PermissionError, match="permission denied"):
+        content(LineSource(tmp_path / "a"))
+
+
+def test_permission_errors_name_the_file(tmp_path, monkeypatch):
+    (tmp_path / "a").write_bytes(b"a\n")
+
+    def forbidden(name):
+        raise PermissionError(13, "Permission denied", name)
+
+    monkeypatch.setattr(io, "FileIO", forbidden)
+    with pytest.raises(PermissionError, match="a cannot be read: Permission denied"):
+        content(LineSource(tmp_path / "a"))
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "kind"),
+    [
+        ("a.csv.gz", b"", "csv"),
+        ("a.TSV", b"", "tsv"),
+        ("a.parquet", b"PAR1", "parquet"),
+        ("a.csv", b"ARROW1", "arrow"),
+        ("-", b"\xff\xff\xff\xff", "arrow"),
+        ("x", b"PK\x03\x04", "npz"),
+        ("x", b'\n {"a": 1}', "jsonl"),
+        ("a9a.t", b"-1 3:1 11:1 \n", "svmlight"),
+        ("news20.scale", b"1\n2 qid:3 1:0.5 # x\n", "svmlight"),
+        ("x", b"|f a b\n", "vw"),
+        ("rcv1.dat", b"1 2.0 'tag|f 1:0.5\n", "vw"),
+        ("x", b"a\tb,c\n", "tsv"),
+        ("x.txt", b"a;b\n", "csv"),
+        ("x.data", b"\xef\xbb\xbf# note\n1,2\n", "csv"),
+    ],
+)
+def test_formats_are_detected_from_content_name_and_first_lines(name, head, kind):
+    assert detect_format(name, head) == kind
+    assert detect_format(name, head, "libsvm") == "svmlight"

@@ -1,4 +1,4 @@
-"""A panel for each subset: a shape that cuts it, or why none does."""
+"""A panel for each subset, with a shape that cuts it or why none does; and the number of subsets that are cut."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -9,9 +9,10 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 from matplotlib.path import Path
 
+from helpers.pictures import axes
 from rosenblatt import vc
 from rosenblatt.circles.shapes import Circle, HalfSpace
-from rosenblatt.plots import plot_dichotomies
+from rosenblatt.plots import plot_dichotomies, plot_growth
 from rosenblatt.plots import vc as dichotomies
 from rosenblatt.plots.vc import Polygon, cutting_shape, held_rows
 from rosenblatt.theory.vc.families import check_family, read_points
@@ -154,13 +155,6 @@ def test_any_scale_and_place(scale):
         assert held_rows(cutting_shape(rows, subset, "discs", 0), rows) == subset
 
 
-def test_a_figure_is_made_where_none_is_given():
-    figure = plot_dichotomies([[3, 3]], "half-planes")
-    assert pyplot.fignum_exists(figure.number)
-    figure.canvas.draw()
-    pyplot.close(figure)
-
-
 def test_too_many_points_and_other_spaces_are_refused():
     with pytest.raises(ValueError, match="up to 6 points, 64 panels, got 7 points: choose some of them"):
         plot_dichotomies(np.zeros((7, 2)), "discs")
@@ -168,3 +162,63 @@ def test_too_many_points_and_other_spaces_are_refused():
         plot_dichotomies([[0, 0, 0]], "discs")
     with pytest.raises(ValueError, match="lie so close together"):
         cutting_shape(read_points([[1.0, 0.0], [1.0 + 2.0**-52, 0.0]]), frozenset({0}), "rectangles", 0)
+
+
+# The number of subsets that a family cuts, beside Sauer's bound.
+
+
+POINTS = [[0, 0], [2, 0], [0, 2], [3, 3], [1, 1], [5, 2]]
+
+
+@pytest.mark.parametrize(("family", "k"), [("discs", None), ("lines", None), ("convex-k-gons", 3)])
+def test_curves_are_the_columns_of_the_table(family, k):
+    table = vc.growth(POINTS, family, k)
+    ax = plot_growth(POINTS, family, k, axes())
+    lines = {line.get_label(): line.get_ydata() for line in ax.get_lines()}
+    dimension = 7 if family == "convex-k-gons" else 3
+    drawn = {
+        "all subsets, $2^m$": [2**m for m in table["n"]],
+        f"Sauer's bound (VC dimension {dimension})": table["sauer"],
+        "subsets that are cut": table["count"],
+    }
+    if family == "lines":
+        drawn["Cover's count"] = table["cover"]
+    for name, values in drawn.items():
+        np.testing.assert_array_equal(lines[name], values)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        name for name in lines if not name.startswith("_")
+    ]
+    assert ax.get_yscale() == "log"
+    assert ax.get_title().splitlines()[1] == f"{table['count'][-1]} subsets of 6 points"
+    ax.figure.draw_without_rendering()
+
+
+def test_the_dimension_is_marked_where_the_bound_leaves_all_subsets():
+    ax = plot_growth(POINTS, "discs", ax=axes())
+    (mark,) = [line for line in ax.get_lines() if list(line.get_xdata()) == [3, 3]]
+    assert mark.get_linestyle() == "-"
+    few = plot_growth(POINTS[:2], "discs", ax=axes())
+    assert len(few.get_lines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("points", "family", "k", "title"),
+    [
+        (POINTS, "triangles", None, "Subsets that convex 3-gons cut from the first m points in R²"),
+        ([[0] * 12, [1] * 12], "lines", None, "Subsets that halfspaces cut from the first m points in R¹²"),
+    ],
+)
+def test_the_title_names_family_and_space(points, family, k, title):
+    assert plot_growth(points, family, k, axes()).get_title().splitlines()[0] == title
+
+
+def test_the_legend_lies_below_the_words_of_the_axis():
+    ax = Figure(figsize=(4, 2.2), layout="constrained").subplots()
+    plot_growth(POINTS, "lines", ax=ax).figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().y0 >= 0
+    assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
+
+
+def test_one_point_equal_points_and_one_dimension():
+    for points in ([[1, 2]], [[1, 2], [1, 2]], [[1], [2], [3]]):
+        plot_growth(points, "discs", ax=axes()).figure.draw_without_rendering()

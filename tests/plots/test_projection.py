@@ -42,7 +42,7 @@ def test_the_bias_shifts_the_boundary_from_where_the_weights_alone_are_zero():
     assert lines(ax)["w·x = 0"].get_xdata() == pytest.approx([shift, shift])
     (top,) = ax.child_axes
     assert top.get_xlabel() == f"w·x / |w|: the boundary is at −b / |w| = {-shift:.3g}".replace("= -", "= −")
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     assert top.get_xlim() == pytest.approx([place - shift for place in ax.get_xlim()])
     model = Perceptron(random_state=0, max_iter=1000, fit_intercept=False).fit(X, SEPARABLE)
     ax = plot_projection(model, X, SEPARABLE, axes())
@@ -75,7 +75,7 @@ def test_projection_counts_the_rows_on_the_wrong_side():
 def test_projection_of_one_class_only_is_drawn():
     model = Perceptron(random_state=0, max_iter=1000).fit(X, SEPARABLE)
     ax = plot_projection(model, X[SEPARABLE == "yes"], SEPARABLE[SEPARABLE == "yes"], axes())
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
 
 
 def test_a_class_of_one_row_has_a_bar_to_be_seen():
@@ -118,7 +118,7 @@ def test_weights_that_are_zero_are_drawn_and_named():
     assert ax.get_title().startswith(f"All weights are zero: every row gets the answer {model.classes_[0]:g}")
     assert {line.get_xdata()[0] for name, line in lines(ax).items() if "(" in name} == {-2.0}
     ax = plot_projection(model, rows[:1], labels[:1], axes())
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     with pytest.raises(ValueError, match="one label for each of the 4 rows"):
         plot_projection(model, rows, labels[:2], axes())
 

@@ -1,15 +1,17 @@
-"""Verdicts in the plane: the separating band, or two hulls with a common point."""
+"""Verdicts in the plane, the separating band or two hulls with a common point; and the bracket that closes."""
 
+import copy
+import itertools
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from helpers.pictures import axes, legend
+from helpers.pictures import axes, legend, lines
 from rosenblatt import (
+    Certificate,
     KernelPerceptron,
     Perceptron,
     SphereLift,
@@ -20,6 +22,7 @@ from rosenblatt import (
     trace,
 )
 from rosenblatt.plots import (
+    plot_bracket,
     plot_circle,
     plot_plane,
     plot_projection,
@@ -38,7 +41,7 @@ NAMES = np.repeat(["ham", "spam"], 20)
 
 def drawn(X, y):
     ax = plot_verdict(separability(X, y), X, y, axes())
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     return ax
 
 
@@ -150,12 +153,6 @@ def test_what_is_undecided_is_said():
     assert ax.get_title() == "Not separable through the origin"
 
 
-def test_frames_name_the_axes():
-    frame = pd.DataFrame(SQUARE, columns=["width", "height"])
-    ax = plot_verdict(separability(SQUARE, [0, 0, 0, 1]), frame, [0, 0, 0, 1], axes())
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")
-
-
 def test_what_cannot_be_drawn_is_a_sentence():
     found = separability(SQUARE, [0, 0, 0, 1])
     with pytest.raises(TypeError, match="what separability or dataset_margin returned, got list"):
@@ -226,3 +223,77 @@ def test_the_hull_holds_all_points_and_its_corners_are_points():
     for point in points:
         away = point - corners
         assert (edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0] >= 0).all()
+
+
+# The margin bracket closing.
+
+
+RNG = np.random.default_rng(0)
+WIDE = RNG.normal(size=(60, 8))
+SIGNS = np.where(WIDE @ RNG.normal(size=8) > 0, 1, -1)
+
+
+@pytest.mark.parametrize("kind", ["geometric", "augmented", "homogeneous"])
+def test_both_ends_are_drawn_at_every_step_and_meet_at_what_is_proved(kind):
+    bracket = dataset_margin(WIDE, SIGNS, kind=kind)
+    ax = plot_bracket(bracket, axes())
+    upper, lower = (lines(ax)[name].get_ydata() for name in ("no margin is above this", "a hyperplane has this margin"))
+    steps, _, highs = zip(*bracket.history, strict=True)
+    assert len(steps) > 5
+    np.testing.assert_array_equal(upper, [*highs, bracket.high])
+    assert (upper >= bracket.low).all()
+    assert np.nanmax(lower) <= bracket.high * (1 + 1e-9)
+    assert (lower[-1], upper[-1]) == (bracket.low, bracket.high)
+    np.testing.assert_array_equal(lines(ax)["proved"].get_ydata(), [bracket.low])
+    assert ax.get_yscale() == "log"
+    assert ax.get_ylabel() == f"{kind} margin"
+    assert ax.get_title().splitlines()[0].startswith(f"{bracket.low:.6g}, proved to a share of ")
+    assert ax.get_title().splitlines()[1].startswith(f"({kind} margin: ")
+    ax.figure.draw_without_rendering()
+
+
+def test_the_bracket_only_closes():
+    for history in (dataset_margin(WIDE, SIGNS).history, separability(WIDE, SIGNS).history):
+        steps, lows, highs = map(np.array, zip(*history, strict=True))
+        assert (np.diff(steps) >= 0).all()
+        assert all(after >= before for before, after in itertools.pairwise(lows))
+        assert (np.diff(highs) <= 0).all()
+        assert (lows <= highs * (1 + 1e-9)).all()
+
+
+def test_a_verdict_has_a_bracket_too_and_two_points_are_enough():
+    verdict = separability(WIDE, SIGNS)
+    assert plot_bracket(verdict, axes()).get_ylabel() == "geometric margin"
+    ax = plot_bracket(dataset_margin([[0.0], [1.0]], [0, 1]), axes())
+    assert ax.get_title().startswith("0.5, proved to a share of ")
+    low, high = ax.get_ylim()
+    assert low < 0.5 < high
+    ax.figure.draw_without_rendering()
+
+
+def test_the_history_is_no_part_of_the_certificate():
+    bracket = dataset_margin(WIDE, SIGNS)
+    assert "history" not in bracket.to_json()
+    assert copy.copy(bracket).history == bracket.history
+    loaded = Certificate.from_json(bracket.to_json())
+    assert loaded.history == ()
+    assert loaded.to_json() == bracket.to_json()
+    with pytest.raises(ValueError, match="loaded from a file, or found at once"):
+        plot_bracket(loaded)
+
+
+def test_a_verdict_by_a_linear_program_is_told_by_which_method_it_has_a_history():
+    verdict = separability(WIDE, SIGNS, method="lp")
+    assert verdict.history == ()
+    with pytest.raises(ValueError, match=r'by a linear program \(method="lp"\).*separability\(X, y, method="hull"\)'):
+        plot_bracket(verdict)
+    assert len(plot_bracket(separability(WIDE, SIGNS, method="hull"), axes()).get_lines()) == 3
+
+
+def test_what_has_no_margin_is_refused():
+    with pytest.raises(ValueError, match="around a margin above 0, which there is not"):
+        plot_bracket(dataset_margin([[0.0], [1.0], [2.0]], [0, 1, 0]))
+    with pytest.raises(ValueError, match="around a margin above 0, which there is not"):
+        plot_bracket(dataset_margin([[0.0], [1.0]], [1, 1]))
+    with pytest.raises(ValueError, match="data that can be separated, got Inseparable"):
+        plot_bracket(separability([[0.0], [1.0], [2.0]], [0, 1, 0]))

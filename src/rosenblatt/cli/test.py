@@ -52,17 +52,19 @@ def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON
     if fault is not None:
         raise fault
     scores = class_scores(pairs, classes)
+    right = sum(count for (true, predicted), count in pairs.items() if true == predicted)
     if as_json:
         confused = [
             {"true": true, "predicted": predicted, "rows": count}
             for (true, predicted), count in sorted(pairs.items(), key=lambda pair: (-pair[1], str(pair[0])))
         ]
-        del scores["commonest"]
-        emit(scores | {"confusion": confused, "skipped": rows.skipped.rows})
+        facts = {"rows": scores["rows"], "right": right} | scores
+        del facts["commonest"]
+        emit(facts | {"confusion": confused, "skipped": rows.skipped.rows})
         return
-    right = f"{scores['right']:,} of {count_of(scores['rows'], 'row')} {'is' if scores['rows'] == 1 else 'are'}"
+    rows_are = f"{count_of(scores['rows'], 'row')} {'is' if scores['rows'] == 1 else 'are'}"
     say(
-        f"Accuracy {scores['accuracy']:.2%}: {right} predicted right. "
+        f"Accuracy {scores['accuracy']:.2%}: {right:,} of {rows_are} predicted right. "
         f"Balanced accuracy, the mean recall of the classes: {scores['balanced_accuracy']:.2%}."
     )
     say("")
@@ -177,7 +179,6 @@ def class_scores(pairs: Pairs, classes: Iterable[Any]) -> dict[str, Any]:
     total, right = rows.total(), sum(pairs.get((label, label), 0) for label in rows)
     return {
         "rows": total,
-        "right": right,
         "accuracy": _share(right, total),
         "commonest": {"class": commonest, "accuracy": _share(most, total)},
         "balanced_accuracy": _share(sum(recalls), len(recalls)),

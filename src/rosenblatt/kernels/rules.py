@@ -142,7 +142,7 @@ class Bounds(NamedTuple):
 class Update(NamedTuple):
     """A visit that moves the weights."""
 
-    i: int
+    i: Any
     """The row."""
     visits: float
     """The visits before it."""

@@ -22,51 +22,13 @@ def test_vw_lines_of_every_shape():
 
 
 def test_vw_faults():
-    faulty = [
-        *(
-            b"1 2 3",
-            b"1",
-            b"'tag",
-            b"abc",
-            b"1 'tag",
-            b"|f a",
-            b"1|f a",
-            b"tag| a",
-            b"'t |f a",
-            b"1 2 3 |f a",
-            b"1 2 0 0 |f a",
-        ),
-        *(b"x |f a", b"1 x |f a", b"1 1 x |f a", b"1 -1 |f a", b"1 'a b |f", b"'a b|f", b"nan |f a", b"1 inf |f a"),
-        *(
-            b"1e999 |f a",
-            b"1 1e999 |f a",
-            b"1 1 1e999 |f a",
-            b"1:2 |f a",
-            b"1 |:2 a",
-            b"1 |f:x a",
-            b"1 |f: a",
-            b"1 |f:2:3 a",
-        ),
-        *(
-            b"1 |f a:",
-            b"1 |f a:x",
-            b"1 |f a:1:2",
-            b"1 |f a: 2",
-            b"1 |f a:nan",
-            b"1 |f a:inf",
-            b"1 |f a:1e400",
-            b"1 |f:1e400 a",
-        ),
-        *(
-            b"1 |f:1e300 a:1e300",
-            b"1 |f a:1e308 a:1e308",
-            b"1 |f a:1\x00",
-            b"1 |f:1e400 a:0",
-            b"1 |f a:1e400 b:x",
-            b"1\x00|f",
-        ),
-        *(b"\xff\xfe1\x00", b"1 1:2 3:4", b"1 |f b a:0x1"),
-    ]
+    faulty = (
+        b"1 2 3;1;'tag;abc;1 'tag;|f a;1|f a;tag| a;'t |f a;1 2 3 |f a;1 2 0 0 |f a;x |f a;1 x |f a;1 1 x |f a;"
+        b"1 -1 |f a;1 'a b |f;'a b|f;nan |f a;1 inf |f a;1e999 |f a;1 1e999 |f a;1 1 1e999 |f a;1:2 |f a;1 |:2 a;"
+        b"1 |f:x a;1 |f: a;1 |f:2:3 a;1 |f a:;1 |f a:x;1 |f a:1:2;1 |f a: 2;1 |f a:nan;1 |f a:inf;1 |f a:1e400;"
+        b"1 |f:1e400 a;1 |f:1e300 a:1e300;1 |f a:1e308 a:1e308;1 |f a:1\x00;1 |f:1e400 a:0;1 |f a:1e400 b:x;"
+        b"1\x00|f;\xff\xfe1\x00;1 1:2 3:4;1 |f b a:0x1"
+    ).split(b";")
     for line in faulty:
         rows, _ = vw(b"1 |f a\n" + line + b"\n-1 |f b:2\n")
         assert [row[0] for row in rows] == [1, -1], line

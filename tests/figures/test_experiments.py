@@ -14,10 +14,10 @@ from rosenblatt.plots import by_pass as plot_orders
 
 @pytest.fixture
 def short(monkeypatch):
-    monkeypatch.setattr(errors, "SPLITS", 4)
-    monkeypatch.setattr(errors, "PASSES", 3)
-    monkeypatch.setattr(orders, "SPLITS", 2)
-    monkeypatch.setattr(orders, "PASSES", 4)
+    monkeypatch.setattr(errors, "ERROR_SPLITS", 4)
+    monkeypatch.setattr(errors, "ERROR_PASSES", 3)
+    monkeypatch.setattr(orders, "ORDER_SPLITS", 2)
+    monkeypatch.setattr(orders, "ORDER_PASSES", 4)
     monkeypatch.setattr(orders, "SEEDS", 3)
 
 
@@ -58,7 +58,7 @@ def made_errors(rise, error):
 )
 def test_the_words_of_4_3_follow_the_numbers(rise, error, words):
     numbers = made_errors(rise, error)
-    caption = errors.caption(numbers).format(**numbers)
+    caption = errors.errors_caption(numbers).format(**numbers)
     assert caption.count(words) == 4
     for wrong in {"rises by", "falls by", "changes by"} - {words[: words.index("by") + 2]}:
         assert wrong not in caption
@@ -75,7 +75,7 @@ def orders_caption(*rows):
     numbers = {"splits": 6, "passes": 30, "seeds": 32, "fixed": order, "shuffled_once": order, "anew_each_pass": order}
     numbers["sets"] = made_sets(*rows)
     numbers |= orders.summary(numbers["sets"])
-    return orders.caption(numbers).format(**numbers)
+    return orders.orders_caption(numbers).format(**numbers)
 
 
 SAVES = (20.0, 15.0, 25.0, [5.0, 40.0], 1500, 30)
@@ -104,8 +104,8 @@ def test_the_words_of_4_4_follow_the_numbers(rows, words, longest):
 
 
 def test_orders_look_as_they_do_in_plot_orders():
-    assert list(orders.LOOKS) == list(orders.SHUFFLE)
-    assert list(orders.LOOKS.values()) == list(plot_orders.LOOKS[:3])
+    assert list(orders.LOOK_BY_ORDER) == list(orders.SHUFFLE)
+    assert list(orders.LOOK_BY_ORDER.values()) == list(plot_orders.LOOKS[:3])
 
 
 def test_ticks_of_passes_follow_the_runs():

@@ -22,9 +22,8 @@ __all__ = [
 ]
 _HOMES = {
     "blocks": ("Block", "DataError"),
-    "data.curves": ("make_rings", "make_spiral"),
-    "data.generators": ("make_circle", "make_separable", "make_sorted", "make_xor"),
-    "data.open_files": ("Stream", "open"),
+    "data.generators": ("make_circle", "make_rings", "make_separable", "make_sorted", "make_spiral", "make_xor"),
+    "data.opening": ("Stream", "open"),
 }
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 

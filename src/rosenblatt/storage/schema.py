@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.messages import shorten
 
-Value = TypeVar("Value")
 DEEPEST = 64  # levels of lists and dictionaries within each other; deeper ones are refused
 LARGEST = 2**53  # integers up to here are floats as well, as counters must be
 _LABEL_TYPES = (
@@ -440,122 +439,3 @@ LABEL = Codec(lambda label, place: label_to_json(label), _read_label)
 """A number, a boolean or a string."""
 LABELS = Codec(lambda labels, _: labels_to_plain(labels), lambda data, _: labels_from_plain(data))
 """The sorted labels of all classes."""
-
-
-# OLD
-
-
-class StrictFields:
-    """A dictionary from a file: each field is read by its type and range, and none may be missing or left over."""
-
-    def __init__(self, data: object, what: str) -> None:
-        if type(data) is not dict:
-            raise ValueError(f"{what} must be a dictionary, got {shorten(data)}.")
-        self._left = dict(data)
-        self.what = what
-
-    def take(self, name: str) -> Any:
-        """Return the field, whatever it is."""
-        if name not in self._left:
-            raise ValueError(f"{self.what} has no field {name!r}.")
-        return self._left.pop(name)
-
-    def wrong(self, name: str, expected: str, value: object) -> ValueError:
-        """Return the error for a field with a ``value`` that is not as expected."""
-        return ValueError(f"{self.what}: {name!r} must be {expected}, got {shorten(value)}.")
-
-    def _typed(self, name: str, kind: type, expected: str, holds: Callable[[Any], bool] = lambda value: True) -> Any:
-        """Return a field of just this type for which ``holds`` is true."""
-        value = self.take(name)
-        if type(value) is not kind or not holds(value):
-            raise self.wrong(name, expected, value)
-        return value
-
-    def whole(self, name: str, least: int = 0, most: int = LARGEST) -> int:
-        """Return an integer from ``least`` to ``most``."""
-        return self._typed(name, int, f"an integer of at least {least}", lambda value: least <= value <= most)
-
-    def number(self, name: str, least: float, most: float) -> float:
-        """Return a float from ``least`` to ``most``."""
-        return self._typed(name, float, "a number in its range", lambda value: least <= value <= most)
-
-    def flag(self, name: str) -> bool:
-        """Return a boolean."""
-        return self._typed(name, bool, "true or false")
-
-    def word(self, name: str, allowed: tuple[str, ...] = ()) -> str:
-        """Return a string, one of those ``allowed`` if there are any."""
-        expected = " or ".join(map(repr, allowed)) or "a string"
-        return self._typed(name, str, expected, lambda value: not allowed or value in allowed)
-
-    def words(self, name: str, length: int | None = None) -> list[str]:
-        """Return a list of strings, ``length`` of them if it is given."""
-        expected = "a list of strings" if length is None else f"a list of {length} strings"
-        value = self._typed(name, list, expected, lambda value: length in (None, len(value)))
-        if any(type(word) is not str for word in value):
-            raise self.wrong(name, expected, value)
-        return value
-
-    def optional(self, name: str, read: Callable[[str], Value]) -> Value | None:
-        """Return what ``read`` makes of the field, None where that is what the file says."""
-        if name in self._left and self._left[name] is None:
-            return self.take(name)
-        return read(name)
-
-    def has(self, name: str) -> bool:
-        """Return whether there is such a field, not yet taken."""
-        return name in self._left
-
-    def values(self, name: str) -> list[Any]:
-        """Return a list of anything."""
-        return self._typed(name, list, "a list")
-
-    def dictionary(self, name: str) -> dict[str, Any]:
-        """Return a dictionary of anything."""
-        return self._typed(name, dict, "a dictionary")
-
-    def part(self, name: str) -> StrictFields:
-        """Return a dictionary, to be read in the same way."""
-        return StrictFields(self.take(name), f"{self.what}: {name!r}")
-
-    def end(self) -> None:
-        """Raise a ValueError where a field has not been taken."""
-        if self._left:
-            raise ValueError(f"{self.what} has an unknown field {shorten(min(self._left))}.")
-
-
-class StrictArrays:
-    """The arrays of a file: each is taken by its type and shape, and none may be missing or left over.
-
-    Those under ``prefix`` that are the same as the ones without it need not be stored twice.
-    """
-
-    def __init__(self, arrays: Mapping[str, np.ndarray], prefix: str = "", used: set[str] | None = None) -> None:
-        self._arrays, self._prefix = arrays, prefix
-        self._used = set() if used is None else used
-
-    def under(self, prefix: str) -> StrictArrays:
-        """Return the arrays under ``prefix``."""
-        return StrictArrays(self._arrays, prefix, self._used)
-
-    def has(self, name: str) -> bool:
-        """Return whether there is such an array."""
-        return self._prefix + name in self._arrays or name in self._arrays
-
-    def take(self, name: str, types: str, shape: tuple[int | None, ...]) -> np.ndarray:
-        """Return a copy of the array; ``types`` are numpy's letters for its type, None fits any length."""
-        full = self._prefix + name if self._prefix + name in self._arrays else name
-        if full not in self._arrays:
-            raise ValueError(f"there is no array {full!r}.")
-        self._used.add(full)
-        array = self._arrays[full]
-        fits = array.ndim == len(shape) and all(b is None or a == b for a, b in zip(array.shape, shape, strict=True))
-        if array.dtype.kind + str(array.dtype.itemsize) not in types.split() or not fits:
-            raise ValueError(f"the array {full!r} of shape {array.shape} and type {array.dtype} is not as expected.")
-        return array.copy()
-
-    def end(self) -> None:
-        """Raise a ValueError where an array has not been taken."""
-        left = sorted(set(self._arrays) - self._used)
-        if left:
-            raise ValueError(f"there is an unknown array {left[0]!r}.")

@@ -134,14 +134,9 @@ def _is_scalar(value: Any) -> bool:
     return type(value) in (bool, str, float, NoneType) or (type(value) is int and abs(value) < 2**62)
 
 
-def _write_number(value: Any) -> float | str:
-    return float(value) if value != math.inf else "inf"
-
-
-def _read_number(data: Any, place: Place) -> float:
-    if type(data) not in (int, float) and not (data == "inf" and place.path.endswith("C")):
-        raise place.error("a number", data)
-    return float(data) if data == "inf" else _SCALAR.read(data, place)
+def _read_size(data: Any, place: Place) -> float:
+    """Return a number that may be infinite, which JSON has no number for."""
+    return math.inf if data == "inf" else _NUMBER.read(data, place)
 
 
 def _write_class_weight(value: Any) -> Any:
@@ -169,7 +164,7 @@ def _write_kernel(value: Any) -> Any:
 
 
 _SCALAR = checked("a string, a boolean, None, or a number below 2**62", _is_scalar)
-_NUMBER = Codec(lambda value, place: _write_number(value), _read_number)
+_NUMBER = checked("a number, below 2**62", lambda v: type(v) in (int, float) and _is_scalar(v), float)
 _PARAMETERS = {
     "random_state": checked("an integer or None", lambda v: v is None or (type(v) is int and v >= 0)),
     "n_jobs": checked("an integer or None", lambda v: v is None or (type(v) is int and 0 < abs(v) < 2**62)),
@@ -181,7 +176,11 @@ _PARAMETERS = {
         'a word such as "cuda" or "cuda:1" or None',
         lambda v: v is None or (type(v) is str and _DEVICE.fullmatch(v) is not None),
     ),
-} | dict.fromkeys(("decay", "margin", "C", "r"), _NUMBER)
+    "decay": _NUMBER,
+    "margin": _NUMBER,
+    "r": _NUMBER,
+    "C": Codec(lambda value, place: "inf" if value == math.inf else float(value), _read_size),
+}
 """How parameters are written that not every scalar will do for."""
 
 
@@ -197,11 +196,11 @@ def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, A
     return out
 
 
-def parameters_from_plain(data: Any, names: Iterable[str]) -> dict[str, Any]:
+def parameters_from_plain(data: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return the parameters of these names that `parameters_to_plain` wrote; a ValueError for anything else."""
-    place = Place("the header").at("parameters")
-    if type(data) is not dict or data.keys() != set(names):
-        raise place.error(f"a dictionary of {', '.join(names)}", data)
+    if data.keys() != set(names):
+        odd = min(data.keys() ^ set(names))
+        raise ValueError(f"'parameters' has {'no' if odd in names else 'an unknown'} field {shorten(odd)}.")
     return {name: _PARAMETERS.get(name, _SCALAR).read(data[name], Place(name)) for name in names}
 
 
@@ -337,7 +336,7 @@ class RunOptions:
         return parameters_to_plain({name: getattr(self, name) for name in parameter_names(learner)}, seed)
 
     @staticmethod
-    def from_plain(data: Any, learner: str) -> RunOptions:
+    def from_plain(data: dict[str, Any], learner: str) -> RunOptions:
         """Return the options that ``to_plain`` wrote, or raise a ValueError."""
         return RunOptions.for_learner(learner, **parameters_from_plain(data, parameter_names(learner))).check()
 

@@ -202,6 +202,7 @@ class _LogFields:
 
 
 def _write_log(log: UpdateLog, place: Place) -> dict[str, Any]:
+    updates = [log.updates(k) for k in range(len(log.chunks))]  # first, as their rows are stored by that
     start_w, start_b = log.start_weights(place.sizes["features"]) or (None, None)
     rows = None
     if any(map(sp.issparse, log.blocks)):
@@ -210,7 +211,6 @@ def _write_log(log: UpdateLog, place: Place) -> dict[str, Any]:
             rows = rows.astype(np.float32)  # as they came: the same numbers in half the memory
     elif log.blocks:
         rows = np.concatenate(log.blocks)
-    updates = [log.updates(k) for k in range(len(log.chunks))]
     return write_fields(
         _LogFields, SimpleNamespace(rows=rows, updates=updates, start_w=start_w, start_b=start_b), place
     )

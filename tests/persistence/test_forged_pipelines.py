@@ -181,7 +181,7 @@ def test_templates_of_names_hold_both_names_and_no_more(path, template):
     def change(step, arrays):
         step["parameters"]["verbose_feature_names_out"] = template
 
-    with pytest.raises(ValueError, match="'verbose_feature_names_out' must be a boolean, or a string with"):
+    with pytest.raises(ValueError, match="verbose_feature_names_out' must be a boolean, or a string with"):
         changed_step(path, example("mixed")[0], change)
 
 

@@ -138,7 +138,8 @@ def check_preparation(data: Any) -> int | None:
     format = word(*FORMATS).read(data.get("format"), place.at("format"))
     schema: type = _Table if format in TABLES else {"svmlight": _Svmlight, "vw": _Vw, "npz": _Npz}[format]
     found = read_fields(schema, data, place)
-    features, centred = found["n_features"], range(found["n_features"] or 0) if schema is _Npz else ()
+    features: int | None = found["n_features"]
+    centred: Container[int] = range(features or 0) if schema is _Npz else ()
     if schema is _Table:
         features, centred = _table_features(found, place)
     if found["scale"] is not None:

@@ -316,7 +316,12 @@ def _pipeline_to_plain(
         "name": pipeline.steps[-1][0],
         "learner": header,
     }
-    return out, arrays | place.arrays.arrays
+    arrays = arrays | place.arrays.arrays
+    try:  # nothing is written that could not be read
+        _pipeline_from_plain(out, arrays, functools.partial(_from_plain, max_rows=math.inf), 2**62)
+    except ValueError as fault:
+        raise ValueError(f"this pipeline cannot be saved: {fault}") from fault
+    return out, arrays
 
 
 def _read_pipeline(

@@ -351,7 +351,7 @@ class Kind:
 
     step: type
     parameters: type
-    write: Callable[[Any, Place], dict[str, Any]]
+    write: Callable[[Any, Place], Any]
     """Returns what a step has fitted."""
     read: Callable[[dict[str, Any], Any, Place, Given], Any]
     """Returns the fitted step of its parameters and of what ``write`` returned."""
@@ -421,12 +421,7 @@ def write_parameters(step: Any, schema: type) -> dict[str, Any]:
     codecs, out = fields_of(schema), {}
     for name, value in step.get_params(deep=False).items():
         if name in codecs:
-            codec, place = codecs[name][0], Place(type(step).__name__).at(name)
-            out[name] = codec.write(value, place)
-            try:
-                codec.read(out[name], place)
-            except ValueError as fault:
-                raise ValueError(f"{type(step).__name__}({name}={shorten(value)}) cannot be stored: {fault}") from None
+            out[name] = codecs[name][0].write(value, Place(type(step).__name__).at(name))
         elif name not in _STORED_APART and value is not defaults[name] and value != defaults[name]:
             raise ValueError(f"{type(step).__name__}({name}={shorten(value)}) cannot be stored as data.")
     return out

@@ -149,7 +149,7 @@ def model_from_plain(
     found = read_fields(_ModelFields, header, Place("the header"))
     place = Place("the header", Arrays(unpack_columns(found["width"], arrays, max_features)), "learned")
     said = ("learner", "parameters", "classes", "feature_names", "preparation", "fingerprint")
-    info = ModelInfo(*(found[name] for name in said), max_features)
+    info = ModelInfo(**{name: found[name] for name in said}, max_features=max_features)
     model = read(info, found["learned"], place)
     place.arrays.finish()
     return model

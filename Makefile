@@ -10,7 +10,7 @@ PYTEST := $(BIN)/python -m pytest -q
 .PHONY: demo test test-all test-slow typescript test-gpu test-matrix test-cluster attack lint hooks docs bench clean
 
 demo: $(READY)
-	$(BIN)/python -m rosenblatt.cli.demo
+	$(BIN)/python -m rosenblatt demo
 
 # one witness of every slow kind (a browser, a cluster, a kill, a page of the site), and all that is quick
 test: lint

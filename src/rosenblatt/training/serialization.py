@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.blocks import is_canonical_csr
 from rosenblatt.kernels.rules import COUNTERS, ArowRule
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.storage.schema import (
@@ -167,14 +168,8 @@ def _read_rows(data: Any, place: Place) -> Any:
         return _DENSE.read(data, place)
     found = read_fields(_CsrFields, data, place)
     values, indices, starts = found["values"], found["indices"], found["starts"]
-    sound = len(starts) > 1 and starts[0] == 0 and starts[-1] == len(values)
-    sound = sound and bool(np.all(starts[1:] >= starts[:-1])) and place.has_size("rows", len(starts) - 1)
-    if sound:
-        rising = np.ones(len(indices) + 1, bool)
-        rising[1:-1] = indices[1:] > indices[:-1]
-        rising[starts] = True  # a row may start anywhere
-        sound = bool(rising.all())
-    if not sound:
+    sound = len(starts) > 1 and is_canonical_csr(starts, indices, place.sizes["features"])
+    if not sound or not place.has_size("rows", len(starts) - 1):
         raise place.error("a valid CSR matrix with sorted indices", "another")
     return sp.csr_array((values, indices, starts), shape=(len(starts) - 1, place.sizes["features"]))
 

@@ -143,7 +143,7 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
     >>> _ = path.write_bytes(path.read_bytes()[:-1])
     >>> load(path)
     Traceback (most recent call last):
-    ValueError: ... is cut short: 161 bytes of arrays should follow its head, and 160 do.
+    ValueError: ... is cut short: 193 bytes of arrays should follow its head, and 192 do.
     """
     if max_features is not None:
         check_integer("max_features", max_features, 1)

@@ -15,7 +15,7 @@ from rosenblatt import (
     save,
     separability,
 )
-from rosenblatt.kernels.rules import _compound, share_of_late
+from rosenblatt.kernels.rules import _compound, average_share
 
 
 @pytest.mark.parametrize(("decay", "n"), [(0.99, 256), (0.5, 1024), (0.5, 2048), (0.1, 8192)])
@@ -37,7 +37,7 @@ def test_an_update_after_a_long_gap_leaves_numbers():
 def test_compound_growth_ends_in_infinity():
     assert _compound(1.0, 1024) == np.inf
     assert _compound(1.0, 3) == 7.0
-    assert share_of_late(0.5, 1024.0, 32.0) == 1.0
+    assert average_share(0.5, 1024.0, 32.0) == 1.0
 
 
 @pytest.mark.parametrize("decay", [1e-30, 1e-18])

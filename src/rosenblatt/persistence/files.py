@@ -69,9 +69,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     The file is in the safetensors format. It holds the weights of every hypothesis that was kept (of a
     KernelPerceptron, its support rows, which are training data, and every update), classes, feature names, parameters,
-    counters, the state of early stopping, the version of this library, a checksum, and what was attached to the model as ``preparation_`` (a dictionary that says how rows are prepared) and ``fingerprint_`` (what
-    identifies the data), both plain data as JSON has it. It takes the place of ``path`` as a whole: where that fails,
-    on a full disk for instance, an OSError says so and the old file is as it was.
+    counters, the state of early stopping, the version of this library, a checksum, and what was attached to the model
+    as ``preparation_`` (a dictionary that says how rows are prepared) and ``fingerprint_`` (what identifies the data),
+    both plain data as JSON has it. It takes the place of ``path`` as a whole: where that fails, on a full disk for
+    instance, an OSError says so and the old file is as it was.
 
     Parameters
     ----------

@@ -12,24 +12,14 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import (
-    clusters,
-    family,
-    figures,
-    history,
-    kernels,
-    lab,
-    measure,
-    one_pass,
-    one_pass_sets,
-    programs,
-    theory,
-    verdicts,
-)
+from benchmarks import clusters, family, kernels, lab, measure, one_pass, programs, theory
+from benchmarks import comparison as figures
+from benchmarks import measure as history
+from benchmarks import one_pass as one_pass_sets
+from benchmarks import theory as verdicts
 from benchmarks.against import checkout, compare_checkouts, start
 from benchmarks.comparison import against_others
-from benchmarks.sides import PASSES, compare
-from benchmarks.workloads import ROOT, workloads
+from benchmarks.workloads import PASSES, ROOT, compare, workloads
 from rosenblatt.tables import Table
 
 FIGURES: dict[str, Callable[[bool], Any]] = {

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks import streams
+from benchmarks import programs as streams
 from benchmarks.measure import Figure
 from benchmarks.programs import stream_folder
 from rosenblatt import AveragedPerceptron, data

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,17 +17,165 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn import datasets
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 import rosenblatt
-from benchmarks.comparison_sets import DataSet, Rows, data_sets
-from benchmarks.measure import Figure, alternate
+from benchmarks.measure import Figure, alternate, seconds
+from benchmarks.workloads import MNIST, libsvm, missing_data, mnist, real_data
+from rosenblatt.data import make_separable, make_xor
+
+# The data of the comparison with other classifiers: sets that ship with scikit-learn, made ones, and real ones.
+
+
+SMS, POSITIVE, NEGATIVE = "text/SMSSpamCollection.gz", "text/rt-polarity.pos.gz", "text/rt-polarity.neg.gz"
+ADULT, IONOSPHERE, SONAR = "tables/adult-train.csv.gz", "tables/ionosphere.csv", "tables/sonar.csv"
+ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
+"""The columns of numbers: age, weight of the row, years of education, capital gain and loss, hours a week."""
+
+Rows = tuple[Any, np.ndarray]
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Rows and labels, and what is done with the rows before anything learns; it is fitted to the training part."""
+
+    name: str
+    load: Callable[[], Rows]
+    prepare: Callable[[], Any] = StandardScaler
+    files: tuple[str, ...] = ()
+    """What has to be in the folder that ROSENBLATT_DATA names."""
+
+    @property
+    def here(self) -> bool:
+        """Whether its files are here, if it has any."""
+        return not self.files or real_data(*self.files) is not None
+
+
+def data_sets(quick: bool) -> list[DataSet]:
+    """Return the sets that can be loaded here; if ``quick``, two small ones."""
+    found = [data for data in (*SHIPPED, *MADE, *REAL) if data.here]
+    return [data for data in found if data.name in ("iris", "moons")] if quick else found
+
+
+def _shipped(load: Callable[..., Rows]) -> Callable[[], Rows]:
+    return lambda: load(return_X_y=True)
+
+
+def _few_noisy() -> Rows:
+    return datasets.make_classification(120, 30, n_informative=5, flip_y=0.1, random_state=0)
+
+
+def _noisy() -> Rows:
+    return datasets.make_classification(2000, 20, n_informative=6, flip_y=0.1, random_state=0)
+
+
+def _some(rows: Rows, n: int) -> Rows:
+    """Return ``n`` of the rows, by class."""
+    X, y = rows
+    some, _ = train_test_split(np.arange(len(y)), train_size=n, stratify=y, random_state=0)
+    return X[some], y[some]
+
+
+def _folder() -> Path:
+    folder = real_data()
+    assert folder is not None
+    return folder
+
+
+def _table(name: str) -> Rows:
+    """Return a file of numbers with the class in the last column."""
+    with (_folder() / name).open() as file:
+        lines = list(csv.reader(file))
+    return np.array([line[:-1] for line in lines], dtype=float), np.array([line[-1] for line in lines])
+
+
+def _adult() -> Rows:
+    with gzip.open(_folder() / ADULT, "rt") as file:
+        lines = [[cell.strip() for cell in line] for line in csv.reader(file) if len(line) == 15]
+    rows = np.array(lines, dtype=object)
+    rows[:, ADULT_NUMBERS] = rows[:, ADULT_NUMBERS].astype(float)
+    return _some((rows[:, :-1], rows[:, -1].astype(str)), 8000)
+
+
+def _adult_columns() -> Any:
+    words = [i for i in range(14) if i not in ADULT_NUMBERS]
+    return make_column_transformer(
+        (StandardScaler(), list(ADULT_NUMBERS)),
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), words),
+        sparse_threshold=0,
+    )
+
+
+def _mnist() -> Rows:
+    found = mnist("train")
+    assert found is not None
+    return _some(found, 4000)
+
+
+def _mushrooms() -> Rows:
+    found = libsvm("mushrooms", 112)
+    assert found is not None
+    X, y = found
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X, y
+
+
+def _heart() -> Rows:
+    found = libsvm("heart_scale", 13)
+    assert found is not None
+    return found[0].toarray(), found[1]
+
+
+def _lines(name: str, encoding: str) -> list[str]:
+    with gzip.open(_folder() / name, "rt", encoding=encoding) as file:
+        return file.read().strip().split("\n")
+
+
+def _sms() -> Rows:
+    labels, texts = zip(*(line.split("\t", 1) for line in _lines(SMS, "utf-8")), strict=True)
+    return np.array(texts, dtype=object), np.array(labels)
+
+
+def _polarity() -> Rows:
+    sides = [_lines(name, "latin-1") for name in (NEGATIVE, POSITIVE)]
+    return np.array([*sides[0], *sides[1]], dtype=object), np.repeat([0, 1], [len(side) for side in sides])
+
+
+SHIPPED = (
+    DataSet("iris", _shipped(datasets.load_iris)),
+    DataSet("wine", _shipped(datasets.load_wine)),
+    DataSet("breast cancer", _shipped(datasets.load_breast_cancer)),
+    DataSet("digits", _shipped(datasets.load_digits)),
+)
+MADE = (
+    DataSet("a line with a gap", lambda: make_separable(1000, 20, 0.02, random_state=0)),
+    DataSet("noisy clusters", _noisy),
+    DataSet("few noisy rows", _few_noisy),
+    DataSet("moons", lambda: datasets.make_moons(1000, noise=0.2, random_state=0)),
+    DataSet("circles", lambda: datasets.make_circles(1000, noise=0.1, factor=0.5, random_state=0)),
+    DataSet("XOR", lambda: make_xor(1000, noise=0.4, random_state=0)),
+)
+REAL = (
+    DataSet("sonar", lambda: _table(SONAR), files=(SONAR,)),
+    DataSet("ionosphere", lambda: _table(IONOSPHERE), files=(IONOSPHERE,)),
+    DataSet("heart", _heart, files=("libsvm/heart_scale.bz2",)),
+    DataSet("mushrooms", _mushrooms, FunctionTransformer, ("libsvm/mushrooms.bz2",)),
+    DataSet("adult, 8,000 rows", _adult, _adult_columns, (ADULT,)),
+    DataSet("MNIST, 4,000 rows", _mnist, FunctionTransformer, MNIST),
+    DataSet("SMS spam", _sms, TfidfVectorizer, (SMS,)),
+    DataSet("film reviews", _polarity, TfidfVectorizer, (POSITIVE, NEGATIVE)),
+)
+
 
 SEEDS, QUICK_SEEDS = 5, 2
 TEST_SHARE = 0.25
@@ -229,3 +379,61 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+# Figures on real data: accuracy, and what a vote costs. Where files are missing, a sentence says which.
+
+
+def accuracy(quick: bool) -> list[Figure]:
+    """Return test accuracies of ten averaged passes, and whether the perceptron separates mushrooms."""
+    found = []
+    sets = [
+        ("MNIST", mnist("train"), mnist("t10k"), 0.917, "mnist/*-ubyte.gz"),
+        ("a9a", libsvm("a9a", 123), libsvm("a9a.t", 123), 0.845, "libsvm/a9a.bz2 and libsvm/a9a.t.bz2"),
+    ]
+    for name, train, test, target, files in sets:
+        some = 5000 if quick else None
+        title = f"{name} test accuracy, averaged, 10 passes" + (f" over {some} rows" if quick else "")
+        if train is None or test is None:
+            found.append(Figure(title, missing_data(files)))
+            continue
+        model = rosenblatt.AveragedPerceptron(max_iter=10, random_state=0).fit(train[0][:some], train[1][:some])
+        score = model.score(*test)
+        found.append(Figure(title, f"{score:.2%}", f">= {target:.1%}", score >= target))
+    mushrooms = libsvm("mushrooms", 112)
+    if mushrooms is None:
+        found.append(Figure("mushrooms, perceptron", missing_data("libsvm/mushrooms.bz2")))
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = rosenblatt.Perceptron(random_state=0).fit(*mushrooms)
+        shown = f"{'separated' if model.converged_ else 'mistakes left'} after {model.n_iter_} passes"
+        found.append(Figure("mushrooms, perceptron", shown, "separated", model.converged_))
+    return found
+
+
+def voted(quick: bool) -> list[Figure]:
+    """Return the time of a voted prediction, and of a naive one that asks each weight vector in turn.
+
+    The naive time is an estimate: a sample of voters is timed (an update, a product with all test rows,
+    their signs) and taken times the number of voters.
+    """
+    train, test = mnist("train"), mnist("t10k")
+    if train is None or test is None:
+        return [Figure("voted prediction, MNIST", missing_data("mnist/*-ubyte.gz"))]
+    n, rows = (2000, 200) if quick else (10_000, 1000)
+    X, y = train[0][:n], train[1][:n]
+    T = test[0][:rows]
+    model = rosenblatt.VotedPerceptron(max_iter=1, random_state=0).fit(X, y)
+    model.predict(T[:10])  # compiles
+    taken = min(seconds(lambda: model.predict(T)) for _ in range(3))
+    w, votes, sample = np.zeros(784), np.zeros(rows), 200
+
+    def ask() -> None:
+        for x in X[:sample]:
+            w[:] += x
+            votes[:] += np.sign(T @ w + 1.0)
+
+    naive = min(seconds(ask) for _ in range(3)) / sample * model.n_updates_
+    shown = f"{taken:.2f} s; naive loop about {naive:.2f} s, estimated from {sample} voters"
+    return [Figure(f"voted prediction, MNIST, {rows} rows, {model.n_updates_} voters", shown)]

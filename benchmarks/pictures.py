@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.comparison import LEARNERS
-from benchmarks.drift_picture import draw_drift
+from benchmarks.drift import draw_drift
 from benchmarks.workloads import ROOT
 from rosenblatt import Perceptron, dataset_margin, margin
 from rosenblatt.data import make_xor

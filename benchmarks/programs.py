@@ -16,10 +16,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-from benchmarks import streams
+import numba
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from benchmarks.measure import Figure, bytecode, seconds
-from benchmarks.workloads import ROOT
+from benchmarks.workloads import NOISE, ROOT
 
 ROUNDS = 3
 COMMAND = Path(sys.executable).with_name("rosenblatt")
@@ -113,8 +118,8 @@ class Programs:
         self.text, self.parquet = folder / f"{rows}-rows.vw", folder / f"{rows}-rows.parquet"
         self.quarter, self.svmlight = folder / f"{rows // 4}-rows.vw", folder / f"{rows // 4}-rows.svm"
         for file in (self.text, self.parquet, self.quarter, self.svmlight):
-            streams.write(file, rows if file.stem == self.text.stem else rows // 4, seed=1)
-            streams.write(self._test(file), TESTED, seed=2)
+            write(file, rows if file.stem == self.text.stem else rows // 4, seed=1)
+            write(self._test(file), TESTED, seed=2)
 
     def _test(self, file: Path) -> Path:
         return self.folder / f"test{file.suffix}"
@@ -229,7 +234,7 @@ def _cache(both: Programs) -> list[Figure]:
 
 def _loader(both: Programs) -> list[Figure]:
     """Return one pass by scikit-learn's loader and perceptron over ours."""
-    columns = 1 + streams.COLUMNS
+    columns = 1 + COLUMNS
     peer = run(sys.executable, "-c", _SKLEARN, columns, both.svmlight)
     both.ours(both.svmlight, 1)
     (ours,) = in_turn(lambda: both.ours(both.svmlight, 1))
@@ -248,3 +253,231 @@ def _bare_read(file: Path) -> None:
     with file.open("rb", buffering=0) as opened:
         while opened.readinto(room):
             pass
+
+
+# The files that readers race on: rows of sparse numbers, made in pieces so that memory stays small.
+#
+# Each row of ``pieces`` has 50 columns of 100,000, frequent ones and rare ones, each with a number of three decimals
+# from 0.001 to 1. Labels come from a random linear rule with noise: some three percent are wrong, all near the
+# boundary. Rows of ``zipf_pieces`` are like text: 30 draws from 200,000 columns by Zipf's law, and three percent of
+# the labels are wrong wherever they lie.
+
+
+FEATURES = 50
+COLUMNS = 100_000
+PIECE = 1 << 16
+ROW_GROUP = 1 << 15
+ZIPF_DRAWS = 30
+ZIPF_COLUMNS = 200_000
+ZIPF_POWER = 1.05
+"""The chance of the j-th most frequent column is as 1 / j**ZIPF_POWER."""
+FLIPPED = 0.03
+"""The share of labels that are wrong."""
+_POWERS = 10 ** np.arange(6)
+
+Pieces = Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Labels (-1 or 1), columns from 1 on, and thousandths, ``PIECE`` rows at a time; 0 thousandths are not written."""
+
+
+def pieces(rows: int, seed: int) -> Pieces:
+    """Yield rows whose j-th column is drawn from the j-th of 50 ranges, which grow from 40 columns to 4,000."""
+    rule = np.random.default_rng(0).standard_normal(COLUMNS + 1)
+    rng = np.random.default_rng(seed)
+    scale = np.sqrt(FEATURES / 3.0)
+    for start in range(0, rows, PIECE):
+        n = min(PIECE, rows - start)
+        columns = 1 + (COLUMNS * ((np.arange(FEATURES) + rng.random((n, FEATURES))) / FEATURES) ** 2).astype(np.int32)
+        thousandths = rng.integers(1, 1001, (n, FEATURES), np.int32)
+        scores = np.einsum("ij,ij->i", rule[columns], thousandths / 1000.0) / scale
+        yield np.where(scores + NOISE * rng.standard_normal(n) > 0, 1, -1), columns, thousandths
+
+
+def zipf_pieces(rows: int, seed: int) -> Pieces:
+    """Yield rows of columns drawn by Zipf's law, in increasing order; a column that is drawn twice counts once.
+
+    Frequent columns lie anywhere, as words do in an alphabetical vocabulary, and the rule weighs all columns alike.
+    """
+    fixed = np.random.default_rng(0)
+    rule = fixed.standard_normal(ZIPF_COLUMNS + 1)
+    place = 1 + fixed.permutation(ZIPF_COLUMNS).astype(np.int32)
+    shares = np.cumsum(np.arange(1, ZIPF_COLUMNS + 1) ** -ZIPF_POWER)
+    rng = np.random.default_rng(seed)
+    for start in range(0, rows, PIECE):
+        n = min(PIECE, rows - start)
+        columns = np.sort(place[np.searchsorted(shares, rng.random((n, ZIPF_DRAWS)) * shares[-1])], axis=1)
+        thousandths = rng.integers(1, 1001, (n, ZIPF_DRAWS), np.int32)
+        thousandths[:, 1:][columns[:, 1:] == columns[:, :-1]] = 0
+        labels = np.where(np.einsum("ij,ij->i", rule[columns], thousandths / 1000.0) > 0, 1, -1)
+        yield np.where(rng.random(n) < FLIPPED, -labels, labels), columns, thousandths
+
+
+def write(path: Path, rows: int, seed: int, made: Callable[[int, int], Pieces] = pieces) -> None:
+    """Write rows as the ending of ``path`` says: .vw, .svm or .parquet. A file that is there already stays."""
+    if path.exists():
+        return
+    part = path.with_suffix(".part")
+    if path.suffix == ".parquet":
+        write_parquet(part, rows, seed)
+    else:
+        write_text(part, made(rows, seed), bar=path.suffix == ".vw")
+    part.replace(path)
+
+
+def write_text(path: Path, made: Pieces, bar: bool) -> None:
+    """Write svmlight text, or with a bar after the label Vowpal Wabbit's."""
+    room = np.empty(PIECE * (8 + 13 * FEATURES), np.uint8)
+    with path.open("wb") as file:
+        for labels, columns, thousandths in made:
+            file.write(room[: _text_lines(labels, columns, thousandths, bar, room)].data)
+
+
+def write_parquet(path: Path, rows: int, seed: int) -> None:
+    """Write lists of column numbers and of values, none of them missing, compressed by lz4."""
+    numbers = {"indices": pa.int32(), "values": pa.float64()}
+    lists = {name: pa.list_(pa.field("item", kind, nullable=False)) for name, kind in numbers.items()}
+    schema = pa.schema([pa.field(name, kind, nullable=False) for name, kind in {"label": pa.int8(), **lists}.items()])
+    with pq.ParquetWriter(path, schema, compression="lz4", use_dictionary=False) as file:
+        for labels, columns, thousandths in pieces(rows, seed):
+            ends = pa.array(np.arange(0, columns.size + 1, FEATURES, dtype=np.int32))
+            flat = {"indices": columns.ravel(), "values": thousandths.ravel() / 1000.0}
+            arrays = [pa.array(labels.astype(np.int8))]
+            arrays += [pa.ListArray.from_arrays(ends, pa.array(flat[name]), type=kind) for name, kind in lists.items()]
+            file.write_batch(pa.record_batch(arrays, schema=schema), row_group_size=ROW_GROUP)
+
+
+@numba.njit(cache=True)
+def _text_lines(labels, columns, thousandths, bar, room):
+    """Write the rows into ``room`` and return how many bytes they take."""
+    k = 0
+    for i in range(len(labels)):
+        if labels[i] < 0:
+            room[k] = ord("-")
+            k += 1
+        room[k] = ord("1")
+        k += 1
+        if bar:
+            room[k], room[k + 1] = ord(" "), ord("|")
+            k += 2
+        for j in range(columns.shape[1]):
+            column, value = columns[i, j], thousandths[i, j]
+            if value == 0:
+                continue
+            room[k] = ord(" ")
+            k += 1
+            digits = 1
+            while digits < 6 and column >= _POWERS[digits]:
+                digits += 1
+            for d in range(digits):
+                room[k + d] = ord("0") + column // _POWERS[digits - 1 - d] % 10
+            k += digits
+            room[k], room[k + 1], room[k + 2] = ord(":"), ord("0") + value // 1000, ord(".")
+            room[k + 3], room[k + 4], room[k + 5] = (
+                ord("0") + value // 100 % 10,
+                ord("0") + value // 10 % 10,
+                ord("0") + value % 10,
+            )
+            k += 6
+        room[k] = ord("\n")
+        k += 1
+    return k
+
+
+# The kernel perceptron in plain NumPy, as one would write it without this package: row by row, and by blocks.
+#
+# The kernel is K(x, x') = (1 + x . x')^d. There is a machine for each class against the rest, rows are visited in the
+# order that they are in, and a score that is 0 or on the wrong side is a mistake. Decisions are those of float64 as it
+# comes, so both programs may differ from exact ones where a score is within rounding of 0.
+
+
+class Learned(NamedTuple):
+    """What a run keeps: row numbers in the order that they were added, and for each its steps by machine, summed."""
+
+    rows: np.ndarray
+    counts: np.ndarray
+    mistakes: int
+
+
+def signs_by_class(y: np.ndarray) -> np.ndarray:
+    """Return 1 where a row is of a class and -1 elsewhere, a column for each class."""
+    return np.where(y[:, None] == np.unique(y), 1.0, -1.0)
+
+
+def polynomial(products: np.ndarray, degree: int) -> np.ndarray:
+    """Return (1 + product)^degree by multiplication, many times faster than a power of floats; uses up ``products``."""
+    products += 1.0
+    if degree == 1:
+        return products
+    values = products * products
+    for _ in range(degree - 2):
+        values *= products
+    return values
+
+
+def row_by_row(X: np.ndarray, y: np.ndarray, degree: int, epochs: int) -> Learned:
+    """Visit one row after another: its kernel values with all support rows, the scores of all machines, the updates."""
+    signs = signs_by_class(y)
+    supports, counts = np.empty_like(X), np.zeros_like(signs)
+    place = np.full(len(X), -1)
+    used = mistakes = 0
+    for _ in range(epochs):
+        for i, x in enumerate(X):
+            scores = polynomial(supports[:used] @ x, degree) @ counts[:used]
+            wrong = signs[i] * scores <= 0
+            if not wrong.any():
+                continue
+            if place[i] < 0:
+                place[i], supports[used] = used, x
+                used += 1
+            counts[place[i], wrong] += signs[i, wrong]
+            mistakes += int(wrong.sum())
+    return Learned(_rows_in_places(place, used), counts[:used], mistakes)
+
+
+def by_blocks(X: np.ndarray, y: np.ndarray, degree: int, epochs: int, block: int = 1000) -> Learned:
+    """Visit blocks of rows: scores by one product, then the first mistake of each machine until there is none.
+
+    The kernel values of a block with the support rows are kept from epoch to epoch, so that only those with new support
+    rows are computed. An update adds a column of the block's own kernel values to the scores of its machine.
+    """
+    signs = signs_by_class(y)
+    machines = np.arange(signs.shape[1])
+    supports, counts = np.empty_like(X), np.zeros_like(signs)
+    place = np.full(len(X), -1)
+    kept: dict[int, np.ndarray] = {}
+    used = mistakes = 0
+    for _ in range(epochs):
+        for start in range(0, len(X), block):
+            rows, aims = X[start : start + block], signs[start : start + block]
+            values = kept.get(start, np.empty((len(rows), 0)))
+            if values.shape[1] < used:
+                new = polynomial(rows @ supports[values.shape[1] : used].T, degree)
+                values = kept[start] = np.hstack([values, new]) if values.size else new
+            scores = values @ counts[:used]
+            within = None
+            numbers, visited = np.arange(len(rows))[:, None], np.full(len(machines), -1)
+            while True:
+                wrong = (aims * scores <= 0) & (numbers > visited)
+                active = wrong.any(axis=0)
+                if not active.any():
+                    break
+                if within is None:
+                    within = polynomial(rows @ rows.T, degree)
+                first = wrong.argmax(axis=0)
+                for k in machines[active]:
+                    i, step = first[k], aims[first[k], k]
+                    if place[start + i] < 0:
+                        place[start + i], supports[used] = used, rows[i]
+                        used += 1
+                    counts[place[start + i], k] += step
+                    scores[:, k] += step * within[i]
+                    mistakes += 1
+                visited = np.where(active, first, len(rows))
+    return Learned(_rows_in_places(place, used), counts[:used], mistakes)
+
+
+def _rows_in_places(place: np.ndarray, used: int) -> np.ndarray:
+    """Return the row in each place, from the place of each row."""
+    rows = np.empty(used, np.int64)
+    found = np.flatnonzero(place >= 0)
+    rows[place[found]] = found
+    return rows

@@ -16,8 +16,7 @@ import numpy as np
 
 import rosenblatt
 from benchmarks.measure import seconds
-from benchmarks.sides import ours
-from benchmarks.workloads import workloads
+from benchmarks.workloads import ours, workloads
 
 
 def main() -> None:

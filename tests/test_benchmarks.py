@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from benchmarks import comparison, kernel_workers, kernels, pictures
-from benchmarks.comparison_sets import MADE, REAL, SHIPPED, data_sets
-from benchmarks.plain import by_blocks, polynomial, row_by_row
+from benchmarks import comparison, kernels, pictures
+from benchmarks import kernels as kernel_workers
+from benchmarks.comparison import MADE, REAL, SHIPPED, data_sets
+from benchmarks.programs import by_blocks, polynomial, row_by_row
 from benchmarks.workloads import ROOT
 
 import rosenblatt

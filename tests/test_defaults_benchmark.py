@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks import defaults
-from benchmarks.defaults_sets import SETS, FamilySet, Parts, cut
-from benchmarks.defaults_tables import Choice, best, default, losses_table
+from benchmarks.defaults import SETS, Choice, FamilySet, Parts, best, cut, default, losses_table
 from sklearn.datasets import load_iris, make_classification
 
 from rosenblatt import AROW, ExactScaler, PassiveAggressive

@@ -7,19 +7,26 @@ from collections import Counter
 import numpy as np
 import pytest
 from benchmarks import drift
-from benchmarks.drift_learners import CommonestLabel, LabelBefore, Ours, Theirs, wrong_rows
-from benchmarks.drift_picture import LINES, WINDOW, draw_drift, running_error
-from benchmarks.drift_streams import (
+from benchmarks.drift import (
     BALANCED,
     FIRST,
     FLIPPED,
     FOLDER,
+    LINES,
     MADE,
+    WINDOW,
+    CommonestLabel,
+    LabelBefore,
+    Ours,
     Stream,
+    Theirs,
+    draw_drift,
     make_stream,
     read_stream,
     real_streams,
+    running_error,
     scaled,
+    wrong_rows,
 )
 from sklearn.linear_model import SGDClassifier
 

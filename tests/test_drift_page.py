@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.drift import LEARNERS, MADE_MARKS, REAL_MARKS
-from benchmarks.drift_streams import MADE
+from benchmarks.drift import LEARNERS, MADE, MADE_MARKS, REAL_MARKS
 
 PAGE = (Path(__file__).parents[1] / "docs/drift.md").read_text()
 SAID = " ".join(PAGE.split("## What they say")[1].split("## At the command")[0].split())

@@ -7,7 +7,9 @@ import lzma
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from benchmarks import family, one_pass, one_pass_sets, programs, streams
+from benchmarks import family, one_pass, programs
+from benchmarks import one_pass as one_pass_sets
+from benchmarks import programs as streams
 from benchmarks.measure import Figure
 
 

@@ -144,7 +144,7 @@ def kinds(X, signs, rows, columns):
 @pytest.mark.parametrize("hashes", [None, lambda part: np.zeros(part.shape[0], np.uint64)])
 def test_one_row_of_each_kind_is_kept(monkeypatch, block_bytes, hashes):
     """With a hash that is the same for all, rows too many are kept, and none is lost."""
-    monkeypatch.setattr(ties, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(ties, "BLOCK_BYTES", block_bytes)
     if hashes is not None:
         monkeypatch.setattr(ties, "row_hashes", hashes)
     rng = np.random.default_rng(0)

@@ -219,6 +219,9 @@ def near_floats(v: Sequence[int]) -> list[float]:
     return [value / unit for value in v]  # rounded once, whatever their size
 
 
+# Elimination.
+
+
 def eliminated(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]]:
     """Return a matrix of integers in echelon form, and the columns of the pivots, one for each of its rows.
 
@@ -336,7 +339,6 @@ def rounded(value: Fraction, up: bool) -> float:
 # Rows that are equal, found by hashing and then compared.
 
 
-_BLOCK_BYTES = 1 << 26
 _CACHED = 1 << 15  # numbers of a block that stays in the cache
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -350,7 +352,7 @@ def representatives(X: Matrix, groups: NDArray, rows: NDArray[np.intp], columns:
     >>> representatives(np.array([[1.0, 5.0], [1.0, 6.0], [2.0, 5.0]]), np.ones(3), np.arange(3), np.array([0]))
     array([0, 0, 2])
     """
-    step = max(1, _BLOCK_BYTES // (8 * max(1, len(columns))))
+    step = max(1, BLOCK_BYTES // (8 * max(1, len(columns))))
     blocks = [slice(start, start + step) for start in range(0, len(rows), step)]
     hashes = np.concatenate([row_hashes(_part(X, rows[block], columns)) for block in blocks])
     _, kinds = np.unique(groups[rows], return_inverse=True)
@@ -461,15 +463,8 @@ def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work:
             return Ray(primitive(-y * flip))
         i = better[0] if stalled >= patience else max(better, key=lambda i: gains[i])
         u = T @ A[i]
-        leaving = None
-        for r in (r for r in range(k) if u[r] > 0):
-            if leaving is None:
-                leaving = r
-                continue
-            left, right = x[r] * u[leaving], x[leaving] * u[r]
-            if left < right or (left == right and basis[r] < basis[leaving]):
-                leaving = r
-        assert leaving is not None  # the sum of the artificials cannot fall below 0
+        # some u is positive, since the sum of the artificials cannot fall below 0
+        leaving = min((r for r in range(k) if u[r] > 0), key=lambda r: (Fraction(x[r], u[r]), basis[r]))
         stalled = stalled + 1 if x[leaving] == 0 else 0
         pivot, line, value = u[leaving], T[leaving].copy(), x[leaving]
         work += (len(A) + 1) * (k + 1) * (1 + pivot.bit_length() // 64) ** 2

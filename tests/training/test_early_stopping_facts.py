@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, load, save
-from rosenblatt.persistence.codecs import to_trained_model
+from rosenblatt.persistence.files import to_trained_model
 from rosenblatt.training.early_stopping import EarlyStoppingFacts
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

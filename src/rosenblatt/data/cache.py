@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Annotated, Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +33,7 @@ from rosenblatt.data.source import Facts
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
 from rosenblatt.messages import ParameterError, Setting, warn_user
 from rosenblatt.storage.container import Replacement
-from rosenblatt.storage.schema import StrictFields
+from rosenblatt.storage.schema import Place, checked, integer, list_of, read_fields
 
 _MARK = b"rosenblatt-rows"
 """How a file of rows begins and ends."""
@@ -135,9 +135,12 @@ class RowFile:
             self.facts: Facts = json.loads(data.tobytes())
         except RecursionError:
             raise ValueError("it is not complete") from None
-        fields = StrictFields(self.facts, "what it says of its rows")
-        self._checked, self._width = fields.flag("checked"), fields.whole("n_features", 0, MAX_COLUMNS)
-        self._blocks = _read_places(fields.values("blocks"), end - size)
+        place = Place("what it says of its rows")
+        if type(self.facts) is not dict:
+            raise place.error("a dictionary", self.facts)
+        said = {name: self.facts.get(name) for name in ("checked", "n_features", "blocks")}
+        self._checked, self._width, blocks = read_fields(_RowFields, said, place).values()
+        self._blocks = _read_places(blocks, end - size)
         self._verified = [False] * len(self._blocks)
         weakref.finalize(self, file.close)
 
@@ -234,20 +237,36 @@ def _check_rows(arrays: dict[str, np.ndarray], width: int) -> None:
         raise ValueError("its rows are not as they were written")
 
 
+_COUNTS = checked("numbers by name", lambda v: type(v) is dict and all(type(count) is int for count in v.values()))
+_WORD = checked("a number and a word", lambda v: type(v) is list and [type(part) for part in v] == [int, str])
+
+
+class _RowFields:
+    """What a file of rows says of them."""
+
+    checked: bool
+    n_features: Annotated[int, integer(0, MAX_COLUMNS)]
+    blocks: list[Any]
+
+
+class _FactsFields:
+    """What a source told a cache, besides."""
+
+    key: str
+    checked: bool
+    complaints: list[str]
+    rows: int
+    skipped: int
+    n_features: int
+    unseen: Annotated[Any, _COUNTS]
+    filled: Annotated[Any, _COUNTS]
+    words: Annotated[list[Any], list_of(_WORD)]
+
+
 def check_facts(facts: Facts) -> None:
     """Raise a ValueError unless these are the facts that a source told a cache."""
-    fields = StrictFields({name: value for name, value in facts.items() if name != "blocks"}, "what it says")
-    fields.word("key")
-    fields.flag("checked")
-    fields.words("complaints")
-    for name in ("rows", "skipped", "n_features"):
-        fields.whole(name)
-    counts, words = (fields.take("unseen"), fields.take("filled")), fields.values("words")
-    sound = all(type(one) is dict and all(type(count) is int for count in one.values()) for one in counts)
-    sound = sound and all(type(pair) is list and [type(part) for part in pair] == [int, str] for pair in words)
-    if not sound:
-        raise ValueError("what it says of words is not as expected")
-    fields.end()
+    said = {name: value for name, value in facts.items() if name != "blocks"}
+    read_fields(_FactsFields, said, Place("what it says"))
 
 
 MEMORY_LIMIT = 1 << 26

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rosenblatt.blocks import Block, DataError
     from rosenblatt.data.generators import make_circle, make_rings, make_separable, make_sorted, make_spiral, make_xor
-    from rosenblatt.data.opening import Stream, open
+    from rosenblatt.data.opening import open
+    from rosenblatt.data.stream import Stream
 
 __all__ = [
     "Block",
@@ -22,9 +23,9 @@ __all__ = [
 ]
 _HOMES = {
     "blocks": ("Block", "DataError"),
-    "data.curves": ("make_rings", "make_spiral"),
-    "data.generators": ("make_circle", "make_separable", "make_sorted", "make_xor"),
-    "data.open_files": ("Stream", "open"),
+    "data.generators": ("make_circle", "make_rings", "make_separable", "make_sorted", "make_spiral", "make_xor"),
+    "data.opening": ("open",),
+    "data.stream": ("Stream",),
 }
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -223,10 +223,9 @@ Label: TypeAlias = Annotated[
 FORMAT = 1
 _HOMES = {
     "verdicts": ("Separable", "Inseparable", "Undecided", "MarginBracket"),
-    "mistakes.answers": ("FewestMistakes",),
-    "programs.feasibility_answers": ("Feasible", "Infeasible", "Unsettled"),
-    "programs.optimum_answers": ("Optimum", "Unbounded"),
-    "separation.answers": ("Separation",),
+    "min_mistakes.answers": ("FewestMistakes",),
+    "linear_programs.answers": ("Feasible", "Infeasible", "Unsettled", "Optimum", "Unbounded"),
+    "logistic.answers": ("Separation",),
 }
 """The module of each type of certificate. A name in a file is looked up here and nowhere else."""
 MOST_ROWS = 1 << 27

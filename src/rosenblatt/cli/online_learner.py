@@ -83,14 +83,13 @@ class OnlineLearner:
         import scipy.sparse as sp
 
         from rosenblatt.training.linear import LinearState
-        from rosenblatt.training.predict import predicted_classes, with_columns
         from rosenblatt.training.rows import as_rows
 
         assert self.model is not None
         state, classes, hypothesis = self.model.state, self.model.classes, self.options.hypothesis
         if not sp.issparse(row) or not isinstance(state, LinearState) or hypothesis == "vote" or len(classes) == 1:
             return self.model.predict(row)[0]
-        place, _ = predicted_classes(with_columns(state, row.indices), hypothesis, as_rows(row.data[None]))
+        place, _ = state.with_columns(row.indices).decide(hypothesis, as_rows(row.data[None]))
         return classes[place[0]]
 
     def _visit(self, X: Any, y: Any, weight: Any, one_by_one: bool = False) -> int:

@@ -38,8 +38,7 @@ from rosenblatt.training.linear import GivenWeights
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.model_file import EarlyStoppingState, history, trained_state
 from rosenblatt.training.observers import Callback, Observer
-from rosenblatt.training.options import OPTIONS, KernelOptions, RunOptions
-from rosenblatt.training.predict import decision_scores, predicted_classes, stored_hypothesis, weights
+from rosenblatt.training.options import OPTIONS, RunOptions
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Labels, NotFinite, RowMatrix, as_rows, differ_in_scale, encode_labels
 from rosenblatt.training.run import TrainingRun
@@ -214,12 +213,12 @@ class TrainedClassifier(ExactClassifier):
         return self.state_
 
     def _scores(self, rows: RowMatrix) -> Floats:
-        return decision_scores(self.state_, self.hypothesis, rows)
+        return self.state_.scores(self.hypothesis, rows)
 
     def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if len(self.classes_) == 1:
             return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
-        return predicted_classes(self.state_, self.hypothesis, rows)
+        return self.state_.decide(self.hypothesis, rows)
 
     @property
     def n_iter_(self) -> int:
@@ -315,7 +314,7 @@ class LinearWeights:
             )
         state = self._trained
         try:
-            w, b = weights(state, hypothesis)
+            w, b = state.weights(hypothesis)
         except ValueError as not_kept:
             raise AttributeError(str(not_kept)) from not_kept
         return w.copy(), b.copy()
@@ -344,7 +343,7 @@ def warn_about_mistakes(run: TrainingRun) -> None:
     state = run.state
     mistakes = state.mistakes_left()
     limit = "max_updates" if state.at_limit.any() else "max_iter"
-    kernel = isinstance(run.options, KernelOptions)
+    kernel = not run.options.is_linear
     ratio = 0.0 if kernel else differ_in_scale(run)
     other = "another kernel, a higher degree or a larger gamma" if kernel else "AveragedPerceptron"
     scale = f"; {_scale_advice(ratio)}" if ratio else ""
@@ -465,7 +464,7 @@ class EngineLearner(TrainedClassifier):
         options = self._options(X)
         with unchanged_on_error(self):
             warm = given is None and self._is_warm()
-            finite = warm or options.early_stopping or isinstance(options, KernelOptions)
+            finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
             classes, numbers = encode_labels(y)
             source = InMemory(make_batch(X, numbers, classes, as_numpy(sample_weight), self.class_weight))
@@ -633,9 +632,7 @@ class EngineLearner(TrainedClassifier):
 
     def _check_unchanged(self) -> None:
         """Raise a ValueError where a parameter that decides what the state is has changed since it was made."""
-        state = self.state_
-        if self.hypothesis in ("pocket", "vote"):
-            stored_hypothesis(state, self.hypothesis)
+        self.state_.check_keeps(self.hypothesis)
         for name, then, now in self._fixed_parameters():
             if then != now:
                 raise ParameterError(
@@ -698,7 +695,7 @@ class EngineLearner(TrainedClassifier):
         ended = outcome in (Outcome.MAX_PASSES, Outcome.MAX_UPDATES)
         if options.hypothesis == "last" and ended and options.expects_no_mistakes and run.state.mistakes_left():
             warn_about_mistakes(run)
-        elif outcome is not Outcome.CLEAN_PASS and not isinstance(options, KernelOptions):
+        elif outcome is not Outcome.CLEAN_PASS and options.is_linear:
             warn_about_scales(run)
         return self
 

@@ -15,7 +15,6 @@ from rosenblatt.estimators.validation import like_input, tensor_device
 from rosenblatt.training.dual.predict import kernel_values
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.options import SCALED
-from rosenblatt.training.predict import decision_scores, predicted_classes
 from rosenblatt.training.rows import Matrix, RowMatrix
 
 Floats = NDArray[np.float64]
@@ -165,12 +164,12 @@ class KernelPerceptron(EngineLearner):
         return replace(self.state_, computing=replace(self.state_.computing, device=self.device))
 
     def _scores(self, rows: RowMatrix) -> Floats:
-        return decision_scores(self._state_here(), self.hypothesis, rows)
+        return self._state_here().scores(self.hypothesis, rows)
 
     def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if len(self.classes_) == 1:
             return super()._decisions(rows)
-        return predicted_classes(self._state_here(), self.hypothesis, rows)
+        return self._state_here().decide(self.hypothesis, rows)
 
     def _needs_all_rows(self) -> str:
         if isinstance(self.gamma, str) and self.gamma == "scale" and self.kernel in SCALED:

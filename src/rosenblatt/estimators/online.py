@@ -16,7 +16,6 @@ from rosenblatt.messages import shorten
 from rosenblatt.training.batches import make_batch
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.predict import predicted_classes, with_columns
 from rosenblatt.training.rows import Labels, Names, as_rows, check_label_types
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.train import Start, online_run
@@ -228,8 +227,8 @@ class LearnsOneByOne(EngineLearner):
         if self.hypothesis == "vote":
             rows = as_rows(_row(entries, state.n_features))
         else:
-            state, rows = with_columns(state, entries.columns), as_rows(entries.values[None])
-        return labels[int(predicted_classes(state, self.hypothesis, rows)[0][0])]
+            state, rows = state.with_columns(entries.columns), as_rows(entries.values[None])
+        return labels[int(state.decide(self.hypothesis, rows)[0][0])]
 
     def _record_columns(self) -> RecordColumns:
         """Return the columns of names; a ValueError where this model was trained on columns that have none."""

@@ -21,8 +21,8 @@ from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.search.wolfe import longest_row
 from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Verdicts
-from rosenblatt.training.linear import activations, best_classes
 from rosenblatt.training.options import draw_seed
+from rosenblatt.training.predict import activations, best_classes
 from rosenblatt.training.rows import RowMatrix, encode_labels
 
 Verdict = Any  # Separable, Inseparable, Undecided or MarginBracket

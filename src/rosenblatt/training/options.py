@@ -219,6 +219,8 @@ class RunOptions:
 
     hypotheses: ClassVar[tuple[str, ...]] = ("last", "average", "pocket", "vote")
     """What may predict."""
+    is_linear: ClassVar[bool] = True
+    """Whether weights are learned, and not counts of support rows."""
     expects_no_mistakes: ClassVar[bool] = True
     """Whether the last weights are meant for data that separates."""
 
@@ -275,6 +277,17 @@ class RunOptions:
         for name in ("fit_intercept", "warm_start", "early_stopping"):
             check_boolean(name, getattr(self, name))
         return self
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether the state to begin with depends on the data."""
+        return False
+
+    def check_shape(self, n: int, d: int) -> None:
+        """Raise a ValueError where n rows of d columns cannot be learned from in this way."""
+
+    def check_parts(self, source: str) -> None:
+        """Raise a ParameterError where all rows are needed at once, of which the ``source`` has only parts."""
 
     def check_for_stream(self, caller: str) -> None:
         """Raise a ParameterError where an option needs all rows at once, which a stream never has."""
@@ -346,10 +359,34 @@ class KernelOptions(RunOptions):
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Computing` that are set otherwise; no parameter of a learner."""
 
+    is_linear = False
+
     @property
     def needs_data(self) -> bool:
         """Whether the kernel depends on the data."""
         return isinstance(self.gamma, str) and isinstance(self.kernel, str) and self.kernel in SCALED
+
+    def check_shape(self, n: int, d: int) -> None:
+        """Raise a ValueError where n rows of d columns cannot be learned from in this way."""
+        if self.kernel == "precomputed" and n != d:
+            raise ValueError(
+                'kernel="precomputed" expects a square matrix of kernel values, one for each two training rows, got '
+                f"one of shape {(n, d)}: give kernel values, or name a kernel."
+            )
+        if self.kernel not in ("precomputed", "linear") and self.cache_size * 1e6 < 8 * n:
+            raise ParameterError(
+                Setting("cache_size", self.cache_size),
+                f" megabytes are too few for one row of kernel values, which takes {8 * n:,} bytes for {n:,} rows: "
+                f"give at least {8 * n / 1e6:.6g}.",
+            )
+
+    def check_parts(self, source: str) -> None:
+        """Raise a ParameterError for a precomputed kernel, which needs values between all rows."""
+        if self.kernel == "precomputed":
+            raise ParameterError(
+                Setting("kernel", "precomputed"),
+                f" needs values between all rows, which {source} not have: use fit, or name a kernel.",
+            )
 
     def check(self) -> KernelOptions:
         """Return these options; a ParameterError names the first that is out of its range."""

@@ -11,16 +11,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.messages import ParameterError, Setting
-from rosenblatt.training.batches import WINDOW, Batch, BatchSource, InMemory, Streamed, arrivals, window_order
-from rosenblatt.training.dual.learner import DualPassRunner, DualPocketKeeper
-from rosenblatt.training.dual.start import check_rows, computing, new_dual_state
+from rosenblatt.training.batches import WINDOW, Batch, BatchSource, InMemory, arrivals, window_order
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
-from rosenblatt.training.linear import LinearState, PassRunner
-from rosenblatt.training.observers import History, Observer, PocketKeeper, ProgressLine, VoteRecorder, ZeroWeights
-from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
+from rosenblatt.training.linear import LinearState
+from rosenblatt.training.observers import History, Observer, ProgressLine
+from rosenblatt.training.options import RunOptions
 from rosenblatt.training.rows import Labels, LabelSummary, Matrix, feature_ranges
 from rosenblatt.training.state import Outcome, PassState, RunState, Updates, interrupts_deferred
 
@@ -34,45 +31,25 @@ def new_state(
 
     ``matrices`` gives all rows, for parameters that depend on them.
     """
-    if isinstance(options, KernelOptions):
-        return new_dual_state(options, n_classes, d, matrices)
-    seed = draw_seed(options.random_state)
-    return LinearState.zeros(
-        n_classes,
-        d,
-        direct=options.direct,
-        fit_intercept=options.fit_intercept,
-        hypothesis=options.hypothesis,
-        seed=seed,
-        rule=options.rule,
-        decay=float(options.decay),
-    )
+    kind = LinearState if options.is_linear else DualState
+    return kind.initial(options, n_classes, d, matrices)  # type: ignore[arg-type]
 
 
-def first_state(source: InMemory | Streamed, options: RunOptions, given: Weights | None = None) -> Any:
+def first_state(source: BatchSource, options: RunOptions, given: Weights | None = None) -> RunState:
     """Return the state from which a run on a source starts; ``given`` are the weights of a linear one, if not zero."""
     d = source.width
-    if not isinstance(options, KernelOptions):
-        state = new_state(options, len(source.classes), d)
-        if given is not None:
-            state.start_from(*given)
-        return state
     if isinstance(source, InMemory):
-        check_rows(options, source.batch.rows.n, d)
-    elif options.kernel == "precomputed":
-        raise not_precomputed("a stream does not have")
-    elif source.rereadable and options.needs_data:
-        for batch in source.batches():
-            d = max(d, batch.rows.d)
+        options.check_shape(source.batch.rows.n, d)
+    else:
+        options.check_parts("a stream does")
+        if source.rereadable and options.needs_data:
+            for batch in source.batches():
+                d = max(d, batch.rows.d)
     matrices = (lambda: (batch.rows.matrix for batch in source.batches())) if source.rereadable else None
-    return new_state(options, len(source.classes), d, matrices)
-
-
-def not_precomputed(who: str) -> ParameterError:
-    """Return the error for a precomputed kernel where values between all rows cannot be had."""
-    return ParameterError(
-        Setting("kernel", "precomputed"), f" needs values between all rows, which {who}: use fit, or name a kernel."
-    )
+    state = new_state(options, len(source.classes), d, matrices)
+    if given is not None:
+        state.start_from(*given)
+    return state
 
 
 # Visits of single batches: rows in their order, classes at their first row, observers told of what happens.
@@ -123,11 +100,10 @@ class BatchVisits:
             raise
         self.in_pass = False
         self.state.done[:] = False
-        if isinstance(self.state, DualState):
-            self.state.rows_seen += batch.rows.n
+        self.state.count_rows(batch.rows.n)
         self._notify("on_pass", self.current.active)
         self._notify("on_end", Outcome.MAX_PASSES)
-        self._check_weights()
+        self.state.check_finite()
         return int(self.state.counters["mistakes"].sum())
 
     def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
@@ -155,8 +131,7 @@ class BatchVisits:
         limit = self.state.counters["limit"].max()
         options = replace(self.options, random_state=self.state.seed)
         self.state = new_state(options, len(classes), self.state.n_features)
-        if isinstance(self.options, KernelOptions) and isinstance(self.state, DualState):
-            self.state.computing = computing(self.options)
+        self.state.configure(self.options)
         self.state.counters["limit"] = limit
         self.classes, self.current.active = classes, np.arange(len(self.state.counters))
         self.begin_pass()
@@ -213,11 +188,6 @@ class BatchVisits:
         """Note how the classifiers that take part stood before the pass."""
         state, current = self.state, self.current
         current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
-
-    def _check_weights(self) -> None:
-        """Raise a ValueError if weights have outgrown the floats; the counts of a kernel perceptron never do."""
-        if isinstance(self.state, LinearState):
-            self.state.check_finite()
 
     def _notify(self, event: str, *details: Any) -> None:
         for observer in self.observers:
@@ -277,9 +247,8 @@ class TrainingRun(BatchVisits):
         self.is_resumable = False
         """Whether the rest of the pass in progress depends on nothing but the state and ``current``."""
         self.labels = LabelSummary()
-        self._runner: Any = PassRunner(threads)
-        if isinstance(options, KernelOptions) and isinstance(state, DualState):
-            self._runner, state.computing = DualPassRunner(), computing(options)
+        self._runner = state.runner(threads)
+        state.configure(options)
         self.read_all = True
         """Whether the pass has read the source to its end, or will."""
         self._given_order = np.empty(0, np.uint32)
@@ -292,7 +261,7 @@ class TrainingRun(BatchVisits):
             self.early_stopping = EarlyStopping(validation, options.hypothesis, options.n_iter_no_change, best)
         own: list[Observer | None] = [
             History(),
-            *_keepers(state),
+            *state.keepers(),
             self.early_stopping,
             ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
         ]
@@ -361,7 +330,7 @@ class TrainingRun(BatchVisits):
         self.in_pass = False
         if not idle.all():
             current.passes_done += 1
-            self._check_weights()
+            self.state.check_finite()
             for observer in self.observers[: self._own]:
                 observer.on_pass(self, active[~idle])
         return active[~idle]
@@ -380,9 +349,7 @@ class TrainingRun(BatchVisits):
     def _end(self, outcome: Outcome) -> None:
         self._notify("on_end", outcome)
         self.in_pass = False
-        if isinstance(self.state, LinearState):
-            self.state.set_layout("C")
-            self.state.room = None
+        self.state.finish()
 
     # one pass
 
@@ -477,12 +444,3 @@ class TrainingRun(BatchVisits):
             return self._given_order
         number = 0 if self.options.shuffle == "once" else self.state.passes
         return window_order(batch.rows.n, self.state.seed, number, batch.first // self.window)
-
-
-def _keepers(state: RunState) -> list[Observer]:
-    """Return what keeps proofs, and the hypotheses that a state is asked to keep besides the last and the average."""
-    if isinstance(state, DualState):
-        return [DualPocketKeeper()] if state.pocket is not None else []
-    assert isinstance(state, LinearState)
-    out: list[Observer] = [ZeroWeights(), *([VoteRecorder()] if state.log is not None else [])]
-    return [*out, PocketKeeper()] if state.pocket is not None else out

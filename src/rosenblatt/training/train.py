@@ -11,13 +11,12 @@ import numpy as np
 
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
 from rosenblatt.training.checkpoint import Checkpoint
-from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
+from rosenblatt.training.options import RunOptions, draw_seed
 from rosenblatt.training.rows import Labels, check_label_types, check_two_classes
-from rosenblatt.training.run import TrainingRun, first_state, new_state, not_precomputed
+from rosenblatt.training.run import TrainingRun, first_state, new_state
 from rosenblatt.training.state import Outcome
 
 MakeRun = Callable[..., TrainingRun]
@@ -95,8 +94,7 @@ def _new_run(
         source.set_classes(resumed.classes)
     elif start is not None:
         state = start.state.snapshot()
-        if isinstance(state, DualState):
-            state.go_on_with(source.batch.rows.matrix if isinstance(source, InMemory) else None)
+        state.renumber_rows(source.batch.rows.matrix if isinstance(source, InMemory) else None)
         state, known = state.with_classes(start.classes, source.classes, options.direct)
         if start.best is not None and len(known) == len(start.classes):  # else the best pass knew fewer classes
             best = replace(start.best)
@@ -117,15 +115,13 @@ def online_run(
 ) -> TrainingRun:
     """Return a run whose `visit` learns from a batch, going on from ``start``; ``classes`` may name more than occur."""
     options = replace(options, early_stopping=False, verbose=0)
-    if isinstance(options, KernelOptions) and options.kernel == "precomputed":
-        raise not_precomputed("chunks of rows do not have")
+    options.check_parts("chunks of rows do")
     if start is None:
         known = batch.classes if classes is None else np.union1d(classes, batch.classes)
         state = new_state(options, len(known), batch.rows.d)
     else:
         check_label_types(start.classes, batch.classes)
         given = start.classes if classes is None else np.unique(classes)
-        if isinstance(start.state, DualState):
-            start.state.go_on_with()
+        start.state.renumber_rows()
         state, known = start.state.with_classes(start.classes, given, options.direct)
     return TrainingRun(state, InMemory(batch), options, classes=known, threads=threads, one_by_one=one_by_one)

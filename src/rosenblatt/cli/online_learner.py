@@ -82,31 +82,19 @@ class OnlineLearner:
         """Return the class of one row, in a time that does not depend on columns in which a sparse row is 0."""
         import scipy.sparse as sp
 
-        from rosenblatt.training.linear import LinearState
-        from rosenblatt.training.rows import as_rows
-
         assert self.model is not None
-        state, classes, hypothesis = self.model.state, self.model.classes, self.options.hypothesis
-        if not sp.issparse(row) or not isinstance(state, LinearState) or hypothesis == "vote" or len(classes) == 1:
+        if not sp.issparse(row) or len(self.model.classes) == 1:
             return self.model.predict(row)[0]
-        place, _ = state.with_columns(row.indices).decide(hypothesis, as_rows(row.data[None]))
-        return classes[place[0]]
+        return self.model.classes[self.model.state.decide_one(self.options.hypothesis, row)]
 
     def _visit(self, X: Any, y: Any, weight: Any, one_by_one: bool = False) -> int:
         """Learn from rows; return the mistakes of the last weights. Rows that come one by one are one pass."""
-        import numpy as np
-
-        from rosenblatt.training.batches import make_batch
+        from rosenblatt.training.batches import labelled_batch
         from rosenblatt.training.model_file import TrainedModel
-        from rosenblatt.training.rows import encode_labels
         from rosenblatt.training.train import Start, online_run
 
         run = self._run if one_by_one else None
-        classes, numbers = encode_labels(y)
-        if run is not None and classes.dtype == run.classes.dtype and np.isin(classes, run.classes).all():
-            numbers = np.searchsorted(run.classes, y).astype(np.int32)
-            classes = run.classes  # the very array, by which the run sees that none is new
-        batch = make_batch(X, numbers, classes, weight, None)
+        batch = labelled_batch(X, y, weight, known=None if run is None else run.classes)
         goes_on = run is not None
         if run is None:
             start = None if self.model is None else Start(self.model.state, self.model.classes)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from numbers import Integral
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -19,9 +19,9 @@ from rosenblatt.estimators.base import EngineLearner, unchanged_on_error
 from rosenblatt.estimators.validation import attach_preparation
 from rosenblatt.messages import ParameterError, Setting, check_positive
 from rosenblatt.training.batches import trained_rows
-from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import RunOptions, draw_seed
+from rosenblatt.training.train import Checkpointing
 
 _COMMON = {"mode": "exact", "n_shards": 8, "timeout": 60.0}
 """Parameters that learners on clusters have besides those of the local ones."""
@@ -157,8 +157,7 @@ class ClusterLearner(EngineLearner):
     ) -> Self:
         """Have the shards loaded, and train on them."""
         options = self._cluster_options()
-        if resume and checkpoint is None:
-            raise ParameterError(Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from.")
+        checkpoints = Checkpointing.asked(checkpoint, type(self)._learner_name(), every, resume)
         if not len(loaders):
             raise ValueError("expected at least one shard to learn from, got none.")
         if seeds is not None and (
@@ -178,17 +177,12 @@ class ClusterLearner(EngineLearner):
                     on_loaded(shards.facts)
                 if seeds is not None:
                     return self._fit_seeds(shards, seeds)
-                observers: list[Observer] = [] if on_pass is None else [Callback(self._caller(on_pass))]
-                resumed = None
-                if checkpoint is not None:
-                    names = lambda: shards.names  # noqa: E731
-                    learner = type(self)._learner_name()
-                    writer = CheckpointWriter(checkpoint, every, learner, options, cast(Any, shards), names)
-                    observers.append(writer)
-                    resumed = writer.read() if resume else None
+                observers = [] if on_pass is None else [Callback(self._caller(on_pass))]
+                if checkpoints is not None:
+                    checkpoints.feature_names = lambda: shards.names
                 self._note_features(shards)
                 make_run = runs_of(self.mode, None if checkpoint is None else every)
-                return self._train(shards, options, observers, resumed, make_run=make_run)
+                return self._train(shards, options, observers, checkpoints=checkpoints, make_run=make_run)
         finally:
             engine.close()
 

@@ -31,8 +31,8 @@ from rosenblatt.estimators.validation import (
 )
 from rosenblatt.messages import ParameterError, Setting, count_of, warn_user
 from rosenblatt.tables import Table
-from rosenblatt.training.batches import InMemory, Streamed, make_batch
-from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter, watch_contents
+from rosenblatt.training.batches import InMemory, Streamed, labelled_batch
+from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.early_stopping import EarlyStoppingFacts, early_stopping_facts
 from rosenblatt.training.linear import GivenWeights
 from rosenblatt.training.linear import InitialWeights as Weights
@@ -40,10 +40,10 @@ from rosenblatt.training.model_file import EarlyStoppingState, history, trained_
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import OPTIONS, RunOptions
 from rosenblatt.training.report import Report, report
-from rosenblatt.training.rows import Labels, NotFinite, RowMatrix, as_rows, differ_in_scale, encode_labels
+from rosenblatt.training.rows import Labels, NotFinite, RowMatrix, as_rows, differ_in_scale
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.state import Outcome
-from rosenblatt.training.train import MakeRun, Start, online_run, train
+from rosenblatt.training.train import Checkpointing, MakeRun, Start, online_run, train
 
 # Methods that a model has only under some parameters, or not at all, and that say why.
 
@@ -466,11 +466,10 @@ class EngineLearner(TrainedClassifier):
             warm = given is None and self._is_warm()
             finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
-            classes, numbers = encode_labels(y)
-            source = InMemory(make_batch(X, numbers, classes, as_numpy(sample_weight), self.class_weight))
-            first = None if given is None else given.as_arrays(len(classes), X.shape[1], options.fit_intercept)
+            source = InMemory(labelled_batch(X, y, as_numpy(sample_weight), self.class_weight))
+            first = None if given is None else given.as_arrays(len(source.classes), X.shape[1], options.fit_intercept)
             try:
-                return self._train(source, options, observers, None, first)
+                return self._train(source, options, observers, given=first)
             except NotFinite:
                 assert_all_finite(X, input_name="X")  # raises scikit-learn's error
                 raise
@@ -524,28 +523,28 @@ class EngineLearner(TrainedClassifier):
         """
         options = self._options()
         options.check_for_stream("fit_stream")
-        if resume and checkpoint is None:
-            raise ParameterError(Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from.")
-        contents = None if checkpoint is None else watch_contents(blocks)
+        checkpoints = Checkpointing.asked(
+            checkpoint,
+            type(self).__name__,
+            every,
+            resume,
+            blocks,
+            feature_names=lambda: getattr(self, "feature_names_in_", None),
+            on_resume=self._note_checkpoint,
+        )
         with unchanged_on_error(self):
             warm = self._is_warm()
             width = self.n_features_in_ if warm else 0
             validate = block_validator(self, reset=not warm)
             source = Streamed(blocks, classes, class_weight=options.class_weight, validate=validate, width=width)
-            observers: list[Observer] = [] if on_pass is None else [Callback(self._caller(on_pass))]
-            resumed = None
-            if not source.rereadable:
-                options.check_read_once(checkpoint is not None)
-            elif checkpoint is not None:
-                names = lambda: getattr(self, "feature_names_in_", None)  # noqa: E731
-                writer = CheckpointWriter(checkpoint, every, type(self).__name__, options, blocks, names, contents)
-                observers.append(writer)
-                resumed = writer.read() if resume else None
-            if resumed is not None:
-                self.n_features_in_ = source.width = resumed.state.n_features
-                if resumed.names is not None:
-                    self.feature_names_in_ = resumed.names
-            return self._train(source, options, observers, resumed)
+            observers = [] if on_pass is None else [Callback(self._caller(on_pass))]
+            return self._train(source, options, observers, checkpoints=checkpoints)
+
+    def _note_checkpoint(self, found: Checkpoint) -> None:
+        """Take over the features that a run knew, before it continues."""
+        self.n_features_in_ = found.state.n_features
+        if found.names is not None:
+            self.feature_names_in_ = found.names
 
     @AvailableUnless.decorator(lambda model: model._needs_all_rows())
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -581,8 +580,7 @@ class EngineLearner(TrainedClassifier):
             raise ValueError(self._lacks_names(X))
         with unchanged_on_error(self):
             X, y = validate_pair(self, X, y, reset=start is None)
-            labels, numbers = encode_labels(y)
-            batch = make_batch(X, numbers, labels, as_numpy(sample_weight), self.class_weight)
+            batch = labelled_batch(X, y, as_numpy(sample_weight), self.class_weight)
             run = online_run(batch, options, start, as_numpy(classes), effective_n_jobs(self.n_jobs))
         if run.state.note_leading_run(y):
             warn_if_sorted(run.state.leading_run)
@@ -651,8 +649,9 @@ class EngineLearner(TrainedClassifier):
         source: Any,
         options: RunOptions,
         observers: Sequence[Observer] = (),
-        resumed: Checkpoint | None = None,
+        *,
         given: Weights | None = None,
+        checkpoints: Checkpointing | None = None,
         make_run: MakeRun = TrainingRun,
     ) -> Self:
         """Make the passes, keep what came of them, and warn where mistakes are left."""
@@ -680,8 +679,8 @@ class EngineLearner(TrainedClassifier):
                 keep,
                 observers,
                 start=start,
-                resumed=resumed,
                 given=given,
+                checkpoints=checkpoints,
                 threads=threads,
                 make_run=make_run,
             )

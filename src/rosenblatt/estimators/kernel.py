@@ -151,11 +151,11 @@ class KernelPerceptron(EngineLearner):
         where = {"device": device} if self.device is None and device not in (None, "cpu") else {}
         return {"overrides": where | self._computing}
 
-    def _train(self, *run: Any) -> Self:
+    def _train(self, *run: Any, **how: Any) -> Self:
         if self.n_jobs is None:
-            return super()._train(*run)
+            return super()._train(*run, **how)
         with threadpool_limits(effective_n_jobs(self.n_jobs)):
-            return super()._train(*run)
+            return super()._train(*run, **how)
 
     def _state_here(self) -> DualState:
         """Return the state, to be computed with on the device that is asked for now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from rosenblatt.estimators.base import EngineLearner
 from rosenblatt.messages import shorten
-from rosenblatt.training.batches import make_batch
+from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.rows import Labels, Names, as_rows, check_label_types
+from rosenblatt.training.rows import Labels, Names, check_label_types
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.train import Start, online_run
 
@@ -179,11 +179,8 @@ class LearnsOneByOne(EngineLearner):
         run = self._row_run(options)
         if run is None and hasattr(self, "state_"):
             self._check_unchanged()
-        entries = columns.learn(x)
-        known = None if run is None else _number_of(label, run.classes)
-        classes = label if run is None or known is None else run.classes
-        row = _row(entries, len(columns))
-        batch = make_batch(row, np.array([known or 0], np.int32), classes, None, self.class_weight)
+        row = _row(columns.learn(x), len(columns))
+        batch = labelled_batch(row, label, None, self.class_weight, None if run is None else run.classes)
         goes_on = run is not None
         if run is None:
             start = Start(self.state_, self.classes_) if hasattr(self, "state_") else None
@@ -191,7 +188,7 @@ class LearnsOneByOne(EngineLearner):
         try:
             run.visit(batch, goes_on)
         finally:
-            self.state_, self.classes_, self._early_stopping_state = run.state, run.classes, None
+            self.state_, self.classes_, self._early_stopping_state = cast(LinearState, run.state), run.classes, None
             self.n_features_in_, self.feature_names_in_ = run.state.n_features, columns.names
             self._columns, self._learns_by_name = (self.feature_names_in_, columns), True
             self._online = run, options, run.state.passes
@@ -223,12 +220,7 @@ class LearnsOneByOne(EngineLearner):
         labels = self.classes_.tolist()
         if len(labels) == 1:
             return labels[0]
-        state: LinearState = self.state_
-        if self.hypothesis == "vote":
-            rows = as_rows(_row(entries, state.n_features))
-        else:
-            state, rows = state.with_columns(entries.columns), as_rows(entries.values[None])
-        return labels[int(state.decide(self.hypothesis, rows)[0][0])]
+        return labels[self.state_.decide_one(self.hypothesis, _row(entries, self.state_.n_features))]
 
     def _record_columns(self) -> RecordColumns:
         """Return the columns of names; a ValueError where this model was trained on columns that have none."""
@@ -282,11 +274,3 @@ def _label(y: Any) -> Labels:
     if label.dtype.kind == "f" and not label[0] == np.trunc(label[0]):
         raise ValueError(f"expected a label that is a class, got the number {y!r}, as for a regression.")
     return label
-
-
-def _number_of(label: Labels, classes: Labels) -> int | None:
-    """Return the number of a label among sorted classes, None if it is none of them or of another type."""
-    if label.dtype.kind != classes.dtype.kind and "U" in (label.dtype.kind, classes.dtype.kind):
-        return None
-    place = int(np.searchsorted(classes, label[0]))
-    return place if place < len(classes) and classes[place] == label[0] else None

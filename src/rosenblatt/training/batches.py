@@ -25,6 +25,7 @@ from rosenblatt.training.rows import (
     check_label_types,
     check_one_each,
     check_sparse,
+    encode_labels,
     number_labels,
     pad_columns,
     step_sizes,
@@ -222,6 +223,22 @@ def make_batch(
 ) -> Batch:
     """Return a batch of valid rows and class numbers; a ValueError where a weight is not valid."""
     return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
+
+
+def labelled_batch(
+    X: Any, y: Labels, sample_weight: Any = None, class_weight: Any = None, known: Labels | None = None
+) -> Batch:
+    """Return valid rows and their labels as a batch.
+
+    Its classes are those of the labels or, where all of these are among the ``known``, that very array, by which a run
+    sees that none is new.
+    """
+    if known is not None and ("U" in (y.dtype.kind, known.dtype.kind)) <= (y.dtype.kind == known.dtype.kind):
+        numbers, are_known = number_labels(y, known)
+        if are_known:
+            return make_batch(X, numbers, known, sample_weight, class_weight)
+    classes, numbers = encode_labels(y)
+    return make_batch(X, numbers, classes, sample_weight, class_weight)
 
 
 def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, cast
+from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,26 +53,296 @@ def first_state(source: BatchSource, options: RunOptions, given: Weights | None 
     return state
 
 
-# Visits of single batches: rows in their order, classes at their first row, observers told of what happens.
+class Phase(Enum):
+    """Where a run stands.
+
+    ::
+
+                          an interrupt or error inside a slice
+                        +--------------------------------------> TORN
+                        |
+        READY ----> VISITING ----> VISITED ----> JUDGED ----> (the end)
+                        ^          all rows        |  counters and history have the pass
+                        +--------------------------+  the next pass
+
+    A checkpoint can be written while a run is VISITING, between two slices, and when it is JUDGED, between two passes.
+    An interrupt leaves it where it is; the history gets a pass that is not JUDGED as one that was cut short.
+    """
+
+    READY = auto()
+    VISITING = auto()
+    TORN = auto()
+    VISITED = auto()
+    JUDGED = auto()
 
 
-class BatchVisits:
-    """The part of a run that visits one batch; `TrainingRun` sets what it works with."""
+class TrainingRun:
+    """Passes over a source until one is clean, a limit is reached or an observer stops the run.
 
-    state: Any
-    source: BatchSource
-    options: RunOptions
-    observers: list[Observer]
-    classes: Labels
-    current: PassState
-    warm: bool
-    one_by_one: bool
-    in_pass: bool
-    is_resumable: bool
-    last_batch: Batch | None
-    _runner: Any
-    _seen: bool
-    _interrupts: Sequence[Any]
+    Parameters
+    ----------
+    state : RunState
+        What is trained, in place; ``run.state`` is another one where a class turned up on the way.
+    source : BatchSource
+        What is learned from. Its classes are those of the state.
+    options : RunOptions
+        What is asked for.
+    observers : sequence of Observer
+        Called after those of every run: history, pocket, votes, early stopping, progress.
+    threads : int
+        For one-vs-rest classifiers.
+    warm : bool
+        Whether the state goes on from an earlier run.
+    best : BestPass, optional
+        Early stopping's best pass so far, where a run goes on.
+    resumed : PassState, optional
+        The pass in which a checkpoint was written.
+    classes : array, optional
+        Those of the state, where the source has others.
+    one_by_one : bool
+        Whether each batch is a row, of which the ranges of features cannot be taken.
+    """
+
+    window = WINDOW
+    """Rows of a stream that are shuffled together."""
+
+    def __init__(
+        self,
+        state: RunState,
+        source: BatchSource,
+        options: RunOptions,
+        observers: Sequence[Observer] = (),
+        *,
+        threads: int = 1,
+        warm: bool = False,
+        best: BestPass | None = None,
+        resumed: PassState | None = None,
+        classes: Labels | None = None,
+        one_by_one: bool = False,
+    ) -> None:
+        self.source, self.options, self.warm, self.one_by_one = source, options, warm, one_by_one
+        self.state = state
+        self.classes = source.classes if classes is None else classes
+        self.current = PassState() if resumed is None else resumed
+        self.resumed = resumed is not None
+        self.phase = Phase.READY
+        self.labels = LabelSummary()
+        self._runner = state.runner(threads)
+        state.configure(options)
+        self.read_all = True
+        """Whether the pass has read the source to its end, or will."""
+        self._given_order = np.empty(0, np.uint32)
+        self._interrupts: Sequence[Any] = ()
+        self.last_batch: Batch | None = None
+        self.early_stopping: EarlyStopping | None = None
+        if options.early_stopping:
+            validation = ValidationSet(options.validation_fraction, state.seed)
+            self.early_stopping = EarlyStopping(validation, options.hypothesis, options.n_iter_no_change, best)
+        own: list[Observer | None] = [
+            History(),
+            *state.keepers(),
+            self.early_stopping,
+            ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
+        ]
+        self.observers: list[Observer] = [observer for observer in own if observer is not None] + list(observers)
+        self._own = len(self.observers) - len(observers)
+
+    # the loop over passes
+
+    def run(self) -> Outcome:
+        """Make the passes. After a KeyboardInterrupt, which is raised again, the state has what was learned so far."""
+        state, options, current = self.state, self.options, self.current
+        counters = state.counters
+        if not self.resumed:
+            limit = -1 if options.max_updates is None else counters["updates"] + options.max_updates
+            counters["limit"] = limit
+            current.active = np.arange(len(counters)) if self.warm else np.flatnonzero(~state.done)
+        elif not (current.row or current.visited):
+            current.active = self._unfinished()
+        if self.source.in_memory:
+            for batch in self.source.batches():
+                self.labels.add(batch.labels, batch.steps, batch.classes, every_class=not self.warm)
+            self.labels.check(self.source.classes, self.options.class_weight, self.warm)
+        self._notify("on_start")
+        try:
+            outcome = self._outcome()
+            while outcome is None:
+                self._make_pass()
+                outcome = self._outcome()
+        except KeyboardInterrupt:
+            try:
+                self._notify("on_interrupt")
+            finally:
+                self._end(Outcome.INTERRUPTED)
+            raise
+        self._end(outcome)
+        return outcome
+
+    def _make_pass(self) -> None:
+        """Make a pass and judge it, unless it changed nothing for classifiers that were clean before.
+
+        Where a checkpoint can be gone on from, interrupts wait until the run stands between two passes.
+        """
+        first = self.in_first_pass
+        self.run_pass()
+        if first and self.read_all and not self.source.in_memory and not self.resumed:
+            self.labels.check(self.source.classes, self.options.class_weight, self.warm)
+        with interrupts_deferred() if self._can_resume else nullcontext():
+            judged = self._judge_pass()
+        if len(judged):
+            for observer in self.observers[self._own :]:
+                observer.on_pass(self, judged)
+        with interrupts_deferred() if self._can_resume else nullcontext():
+            self.current.active = self._unfinished()
+            self._snapshot_before_pass()
+
+    def _judge_pass(self) -> NDArray[np.int64]:
+        """Enter what a pass has shown; return the classifiers for which it counts."""
+        current, state = self.current, self.state
+        active = current.active
+        counted = state.counters[active]
+        state.done[active] = (counted["mistakes"] == 0) & (counted["pass_updates"] == 0)
+        idle = current.was_done & state.done[active]  # as if this pass had not been made
+        state.counters["visits"][active[idle]] = current.visits[idle]
+        self.phase = Phase.JUDGED
+        if not idle.all():
+            current.passes_done += 1
+            self.state.check_finite()
+            for observer in self.observers[: self._own]:
+                observer.on_pass(self, active[~idle])
+        return active[~idle]
+
+    def _unfinished(self) -> NDArray[np.int64]:
+        return np.flatnonzero(~(self.state.done | self.state.at_limit))
+
+    def _outcome(self) -> Outcome | None:
+        """Return how the run ends, None if another pass is to be made."""
+        if not len(self.current.active):
+            return Outcome.CLEAN_PASS if self.state.done.all() else Outcome.MAX_UPDATES
+        if any(observer.should_stop for observer in self.observers):
+            return Outcome.STOPPED
+        return Outcome.MAX_PASSES if self.current.passes_done >= self.options.max_iter else None
+
+    def _end(self, outcome: Outcome) -> None:
+        self._notify("on_end", outcome)
+        self.state.finish()
+
+    # one pass
+
+    def run_pass(self) -> int:
+        """Visit all rows once, from ``current.row`` on; return the mistakes of all classifiers."""
+        current = self.current
+        if current.row == current.visited == 0:
+            self.begin_pass()
+        self.phase = Phase.VISITING
+        start = current.row
+        self.visit_rows()
+        current = self.current
+        if current.row == start == 0:
+            why = "it can be read only once, or has changed"
+            again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: {why}"
+            raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
+        self.phase = Phase.VISITED
+        if self.read_all or not current.rows:
+            current.rows = current.row
+        current.row = 0
+        return int(self.state.counters["mistakes"][current.active].sum())
+
+    def visit_rows(self) -> None:
+        """Visit the rows of the source from ``current.row`` on, as a part of the pass in progress."""
+        current, options = self.current, self.options
+        validation = None if self.early_stopping is None else self.early_stopping.validation
+        for batch in self.source.batches(current.row, self.window if options.shuffle else None):
+            order = self._order(batch)
+            if validation is not None:
+                held = validation.mask(batch)
+                order = order[~held[order]]
+                if validation.pending:
+                    validation.add(batch, held)
+            if self.in_first_pass and not self.source.in_memory:
+                self.labels.add(batch.labels, batch.steps, batch.classes)
+            while not self._visit_until_interrupt(batch, order):
+                pass  # whoever handled the interrupt wants the run to go on
+            self._notify("on_batch", batch)
+            if self.state.at_limit[current.active].all() and not (self.in_first_pass and self.source.rereadable):
+                self.read_all = False
+                break
+
+    def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:
+        """Visit the rows of a batch that are left, or some of them if an interrupt comes; return whether it was all.
+
+        Where the pass can be gone on with later, interrupts wait until ``current`` says what has been visited.
+        """
+        current = self.current
+        with interrupts_deferred() if self.is_resumable else nullcontext(()) as self._interrupts:
+            try:
+                self._visit(batch, order, bool(self.options.shuffle))
+            except BaseException:
+                self.phase = Phase.TORN  # some of a slice may have been visited
+                raise
+            some_left = self._interrupts and current.visited < len(order)
+            if some_left and not self.state.at_limit[current.active].all():
+                return False
+            current.row, current.visited = batch.first + batch.rows.n, 0
+            return True
+
+    def held_out(self, batch: Batch) -> NDArray[np.bool_]:
+        """Return which rows of a batch are held out of training."""
+        if self.early_stopping is None:
+            return np.zeros(batch.rows.n, bool)
+        return self.early_stopping.validation.mask(batch)
+
+    # where the run stands
+
+    @property
+    def _can_resume(self) -> bool:
+        """Whether another run could continue this one: rows come again, and a pass over them takes long enough."""
+        return self.source.rereadable and not self.source.in_memory
+
+    @property
+    def is_resumable(self) -> bool:
+        """Whether what is left of the run depends on nothing but the state and ``current``."""
+        return self._can_resume and self.phase in (Phase.VISITING, Phase.JUDGED)
+
+    @property
+    def in_pass(self) -> bool:
+        """Whether a pass is in progress, whose mistakes the history does not have yet."""
+        return self.phase in (Phase.VISITING, Phase.TORN, Phase.VISITED)
+
+    @property
+    def in_first_pass(self) -> bool:
+        """Whether some rows may be new to the run: no pass over all of them has been made."""
+        return self.current.passes_done == 0 and self.phase not in (Phase.VISITED, Phase.JUDGED)
+
+    @property
+    def has_visited(self) -> bool:
+        """Whether this run, or the one that it goes on from, has visited a row."""
+        return self.last_batch is not None or self.resumed or not self.in_first_pass or self.current.row > 0
+
+    def rows_of_a_pass(self) -> int | None:
+        """Return how many rows a whole pass visits, None if that is not known yet."""
+        if self.source.in_memory:
+            batches = list(self.source.batches())
+            return sum(int((~self.held_out(b) & (b.steps > 0 if len(b.steps) else True)).sum()) for b in batches)
+        if self.in_first_pass or not (self.read_all or self.source.rereadable):
+            return None
+        rows = self.current.rows if self.resumed else self.labels.weighted_rows
+        return rows - (0 if self.early_stopping is None else self.early_stopping.validation.size)
+
+    def last_ranges(self) -> NDArray[np.float64] | None:
+        """Return the ranges of the features in the batch visited last, by this run or by the one it goes on from."""
+        return self.current.ranges if self.last_batch is None else feature_ranges(self.last_batch.rows.matrix)
+
+    def _order(self, batch: Batch) -> NDArray[np.uint32]:
+        """Return the rows of a batch in the order in which this pass visits them."""
+        if not self.options.shuffle:
+            if len(self._given_order) != batch.rows.n:
+                self._given_order = np.arange(batch.rows.n, dtype=np.uint32)
+            return self._given_order
+        number = 0 if self.options.shuffle == "once" else self.state.passes
+        return window_order(batch.rows.n, self.state.seed, number, batch.first // self.window)
+
+    # single batches: rows in their order, each class from its first row on
 
     def visit(self, batch: Batch, goes_on: bool = False) -> int:
         """Visit the rows of a batch once in their order, as a pass by itself; return the mistakes.
@@ -91,14 +362,13 @@ class BatchVisits:
             self.begin_pass()
         if state.feature_ranges is None and not self.one_by_one:
             state.feature_ranges = feature_ranges(batch.rows.matrix)
-        self._seen = False
-        self.in_pass = True
+        self.phase = Phase.VISITING
         try:
             self._visit(batch, np.arange(batch.rows.n, dtype=np.uint32), shuffled=False)
         except KeyboardInterrupt:
             self._notify("on_end", Outcome.INTERRUPTED)
             raise
-        self.in_pass = False
+        self.phase = Phase.JUDGED
         self.state.done[:] = False
         self.state.count_rows(batch.rows.n)
         self._notify("on_pass", self.current.active)
@@ -152,7 +422,7 @@ class BatchVisits:
                 if not shuffled:  # blocks may be cut in another way when the run goes on
                     self.current.row = batch.first + int(order[visited - 1]) + 1
             for observer in self.observers:
-                observer.on_slice(cast("TrainingRun", self), batch, visited)
+                observer.on_slice(self, batch, visited)
             return bool(self._interrupts)
 
         def on_updates(updates: list[Updates]) -> None:
@@ -165,7 +435,7 @@ class BatchVisits:
             order,
             self.current.active,
             shuffled=shuffled,
-            first=not self._seen,
+            first=self.in_first_pass,
             on_slice=on_slice,
             on_updates=on_updates if logged else None,
             visited=self.current.visited,
@@ -176,7 +446,7 @@ class BatchVisits:
     def begin_pass(self) -> None:
         """Reset what is counted for each pass."""
         state, current = self.state, self.current
-        self._note_standing()
+        self._snapshot_before_pass()
         state.done[current.active] = False
         started = state.counters[current.active]
         started["mistakes"], started["pass_updates"], started["longest"] = 0, 0, 0.0
@@ -184,7 +454,7 @@ class BatchVisits:
         started["last_change"] = started["visits"]
         state.counters[current.active] = started
 
-    def _note_standing(self) -> None:
+    def _snapshot_before_pass(self) -> None:
         """Note how the classifiers that take part stood before the pass."""
         state, current = self.state, self.current
         current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
@@ -192,255 +462,3 @@ class BatchVisits:
     def _notify(self, event: str, *details: Any) -> None:
         for observer in self.observers:
             getattr(observer, event)(self, *details)
-
-
-class TrainingRun(BatchVisits):
-    """Passes over a source until one is clean, a limit is reached or an observer stops the run.
-
-    Parameters
-    ----------
-    state : RunState
-        What is trained, in place; ``run.state`` is another one where a class turned up on the way.
-    source : BatchSource
-        What is learned from. Its classes are those of the state.
-    options : RunOptions
-        What is asked for.
-    observers : sequence of Observer
-        Called after those of every run: history, pocket, votes, early stopping, progress.
-    threads : int
-        For one-vs-rest classifiers.
-    warm : bool
-        Whether the state goes on from an earlier run.
-    best : BestPass, optional
-        Early stopping's best pass so far, where a run goes on.
-    resumed : PassState, optional
-        The pass in which a checkpoint was written.
-    classes : array, optional
-        Those of the state, where the source has others.
-    one_by_one : bool
-        Whether each batch is a row, of which the ranges of features cannot be taken.
-    """
-
-    window = WINDOW
-    """Rows of a stream that are shuffled together."""
-
-    def __init__(
-        self,
-        state: RunState,
-        source: BatchSource,
-        options: RunOptions,
-        observers: Sequence[Observer] = (),
-        *,
-        threads: int = 1,
-        warm: bool = False,
-        best: BestPass | None = None,
-        resumed: PassState | None = None,
-        classes: Labels | None = None,
-        one_by_one: bool = False,
-    ) -> None:
-        self.source, self.options, self.warm, self.one_by_one = source, options, warm, one_by_one
-        self.state: Any = state  # of the kind that the options are for
-        self.classes = source.classes if classes is None else classes
-        self.current = PassState() if resumed is None else resumed
-        self.resumed = resumed is not None
-        self.in_pass = False
-        self.is_resumable = False
-        """Whether the rest of the pass in progress depends on nothing but the state and ``current``."""
-        self.labels = LabelSummary()
-        self._runner = state.runner(threads)
-        state.configure(options)
-        self.read_all = True
-        """Whether the pass has read the source to its end, or will."""
-        self._given_order = np.empty(0, np.uint32)
-        self._interrupts: Sequence[Any] = ()
-        self._seen = self.resumed and self.current.passes_done > 0
-        self.last_batch: Batch | None = None
-        self.early_stopping: EarlyStopping | None = None
-        if options.early_stopping:
-            validation = ValidationSet(options.validation_fraction, state.seed)
-            self.early_stopping = EarlyStopping(validation, options.hypothesis, options.n_iter_no_change, best)
-        own: list[Observer | None] = [
-            History(),
-            *state.keepers(),
-            self.early_stopping,
-            ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
-        ]
-        self.observers: list[Observer] = [observer for observer in own if observer is not None] + list(observers)
-        self._own = len(self.observers) - len(observers)
-
-    # the loop over passes
-
-    def run(self) -> Outcome:
-        """Make the passes. After a KeyboardInterrupt, which is raised again, the state has what was learned so far."""
-        state, options, current = self.state, self.options, self.current
-        counters = state.counters
-        if not self.resumed:
-            limit = -1 if options.max_updates is None else counters["updates"] + options.max_updates
-            counters["limit"] = limit
-            current.active = np.arange(len(counters)) if self.warm else np.flatnonzero(~state.done)
-        elif not (current.row or current.visited):
-            current.active = self._unfinished()
-        if self.source.in_memory:
-            for batch in self.source.batches():
-                self.labels.add(batch.labels, batch.steps, batch.classes, every_class=not self.warm)
-            self.labels.check(self.source.classes, self.options.class_weight, self.warm)
-        self._notify("on_start")
-        try:
-            outcome = self._outcome()
-            while outcome is None:
-                self._make_pass()
-                outcome = self._outcome()
-        except KeyboardInterrupt:
-            try:
-                self._notify("on_interrupt")
-            finally:
-                self._end(Outcome.INTERRUPTED)
-            raise
-        self._end(outcome)
-        return outcome
-
-    def _make_pass(self) -> None:
-        """Make a pass and judge it, unless it changed nothing for classifiers that were clean before.
-
-        Where a checkpoint can be gone on from, interrupts wait until the run stands between two passes.
-        """
-        first = not self._seen
-        self.run_pass()
-        if first and self.read_all and not self.source.in_memory and not self.resumed:
-            self.labels.check(self.source.classes, self.options.class_weight, self.warm)
-        resumable = self.source.rereadable and not self.source.in_memory
-        with interrupts_deferred() if resumable else nullcontext():
-            judged = self._judge_pass()
-            self.is_resumable = resumable
-        if len(judged):
-            for observer in self.observers[self._own :]:
-                observer.on_pass(self, judged)
-        with interrupts_deferred() if resumable else nullcontext():
-            self.current.active = self._unfinished()
-            self._note_standing()
-
-    def _judge_pass(self) -> NDArray[np.int64]:
-        """Enter what a pass has shown; return the classifiers for which it counts."""
-        current, state = self.current, self.state
-        active = current.active
-        counted = state.counters[active]
-        state.done[active] = (counted["mistakes"] == 0) & (counted["pass_updates"] == 0)
-        idle = current.was_done & state.done[active]  # as if this pass had not been made
-        state.counters["visits"][active[idle]] = current.visits[idle]
-        self.in_pass = False
-        if not idle.all():
-            current.passes_done += 1
-            self.state.check_finite()
-            for observer in self.observers[: self._own]:
-                observer.on_pass(self, active[~idle])
-        return active[~idle]
-
-    def _unfinished(self) -> NDArray[np.int64]:
-        return np.flatnonzero(~(self.state.done | self.state.at_limit))
-
-    def _outcome(self) -> Outcome | None:
-        """Return how the run ends, None if another pass is to be made."""
-        if not len(self.current.active):
-            return Outcome.CLEAN_PASS if self.state.done.all() else Outcome.MAX_UPDATES
-        if any(observer.should_stop for observer in self.observers):
-            return Outcome.STOPPED
-        return Outcome.MAX_PASSES if self.current.passes_done >= self.options.max_iter else None
-
-    def _end(self, outcome: Outcome) -> None:
-        self._notify("on_end", outcome)
-        self.in_pass = False
-        self.state.finish()
-
-    # one pass
-
-    def run_pass(self) -> int:
-        """Visit all rows once, from ``current.row`` on; return the mistakes of all classifiers."""
-        current = self.current
-        if current.row == current.visited == 0:
-            self.begin_pass()
-        self.in_pass = True
-        self.is_resumable = self.source.rereadable and not self.source.in_memory
-        start = current.row
-        self.visit_rows()
-        current = self.current
-        if current.row == start == 0:
-            why = "it can be read only once, or has changed"
-            again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: {why}"
-            raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
-        self.is_resumable = False
-        if self.read_all or not current.rows:
-            current.rows = current.row
-        self._seen, current.row = True, 0
-        return int(self.state.counters["mistakes"][current.active].sum())
-
-    def visit_rows(self) -> None:
-        """Visit the rows of the source from ``current.row`` on, as a part of the pass in progress."""
-        current, options = self.current, self.options
-        validation = None if self.early_stopping is None else self.early_stopping.validation
-        for batch in self.source.batches(current.row, self.window if options.shuffle else None):
-            order = self._order(batch)
-            if validation is not None:
-                held = validation.mask(batch)
-                order = order[~held[order]]
-                if validation.pending:
-                    validation.add(batch, held)
-            if not self._seen and not self.source.in_memory:
-                self.labels.add(batch.labels, batch.steps, batch.classes)
-            while not self._visit_until_interrupt(batch, order):
-                pass  # whoever handled the interrupt wants the run to go on
-            self._notify("on_batch", batch)
-            if self.state.at_limit[current.active].all() and (self._seen or not self.source.rereadable):
-                self.read_all = False
-                break
-
-    def _visit_until_interrupt(self, batch: Batch, order: NDArray[np.uint32]) -> bool:
-        """Visit the rows of a batch that are left, or some of them if an interrupt comes; return whether it was all.
-
-        Where the pass can be gone on with later, interrupts wait until ``current`` says what has been visited.
-        """
-        current = self.current
-        with interrupts_deferred() if self.is_resumable else nullcontext(()) as self._interrupts:
-            try:
-                self._visit(batch, order, bool(self.options.shuffle))
-            except BaseException:
-                self.is_resumable = False  # some of a slice may have been visited
-                raise
-            some_left = self._interrupts and current.visited < len(order)
-            if some_left and not self.state.at_limit[current.active].all():
-                return False
-            current.row, current.visited = batch.first + batch.rows.n, 0
-            return True
-
-    def held_out(self, batch: Batch) -> NDArray[np.bool_]:
-        """Return which rows of a batch are held out of training."""
-        if self.early_stopping is None:
-            return np.zeros(batch.rows.n, bool)
-        return self.early_stopping.validation.mask(batch)
-
-    @property
-    def has_visited(self) -> bool:
-        """Whether this run, or the one that it goes on from, has visited a row."""
-        return self.last_batch is not None or self.resumed or self._seen or self.current.row > 0
-
-    def rows_of_a_pass(self) -> int | None:
-        """Return how many rows a whole pass visits, None if that is not known yet."""
-        if self.source.in_memory:
-            batches = list(self.source.batches())
-            return sum(int((~self.held_out(b) & (b.steps > 0 if len(b.steps) else True)).sum()) for b in batches)
-        if not self._seen or not (self.read_all or self.source.rereadable):
-            return None
-        rows = self.current.rows if self.resumed else self.labels.weighted_rows
-        return rows - (0 if self.early_stopping is None else self.early_stopping.validation.size)
-
-    def last_ranges(self) -> NDArray[np.float64] | None:
-        """Return the ranges of the features in the batch visited last, by this run or by the one it goes on from."""
-        return self.current.ranges if self.last_batch is None else feature_ranges(self.last_batch.rows.matrix)
-
-    def _order(self, batch: Batch) -> NDArray[np.uint32]:
-        """Return the rows of a batch in the order in which this pass visits them."""
-        if not self.options.shuffle:
-            if len(self._given_order) != batch.rows.n:
-                self._given_order = np.arange(batch.rows.n, dtype=np.uint32)
-            return self._given_order
-        number = 0 if self.options.shuffle == "once" else self.state.passes
-        return window_order(batch.rows.n, self.state.seed, number, batch.first // self.window)

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.rules import COUNTERS
-from rosenblatt.training.rows import Labels, Matrix, RowMatrix, check_label_types
+from rosenblatt.training.rows import Labels, Matrix, RowMatrix, as_rows, check_label_types
 
 if TYPE_CHECKING:
     from rosenblatt.training.batches import Batch
@@ -182,6 +182,10 @@ class RunState(ABC):
             best = scores.max(axis=1, keepdims=True)
             return scores.argmax(axis=1), (scores == best).sum(axis=1) > 1
         return self._largest_scores(hypothesis, rows)
+
+    def decide_one(self, hypothesis: str, row: sp.csr_array) -> int:
+        """Return the class number of one sparse row."""
+        return int(self.decide(hypothesis, as_rows(row))[0][0])
 
     @abstractmethod
     def _largest_scores(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -311,7 +311,7 @@ class DualState(RunState):
             return
         wanted = numbers[later] - self.rows_seen
         same = X is not None and int(wanted.max()) < X.shape[0]
-        if same and self.kernel.name != "precomputed":
+        if X is not None and same and self.kernel.name != "precomputed":
             known, found = self.support_matrix()[later], X[wanted]
             same = known.shape == found.shape and not (abs(known - found)).sum()
         if not same:

@@ -13,15 +13,6 @@ if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
 
 _RECENT = 1000
-_NAMES = {
-    "Perceptron": "the perceptron",
-    "AveragedPerceptron": "the averaged perceptron",
-    "VotedPerceptron": "the voted perceptron",
-    "KernelPerceptron": "the kernel perceptron",
-    "MarginPerceptron": "the margin perceptron",
-    "PassiveAggressive": "passive-aggressive steps",
-    "AROW": "AROW",
-}
 
 
 @dataclass
@@ -116,8 +107,10 @@ def learner_line(learner: str, options: RunOptions, goes_on: bool) -> str:
     >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), goes_on=False)
     'learning with the averaged perceptron; its average predicts, in which a row counts half after 693 more.'
     """
+    from rosenblatt.training.options import LEARNERS
+
     other = "start anew with" if goes_on else "give"
-    start = f"learning with {_NAMES[learner]}; its"
+    start = f"learning with {LEARNERS[learner].words}; its"
     if options.hypothesis == "last" and learner == "AROW":
         return (
             f"{start} last weights predict, and its steps shrink, so it follows slowly: for streams that drift {other} "

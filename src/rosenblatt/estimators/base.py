@@ -38,7 +38,7 @@ from rosenblatt.training.linear import GivenWeights
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.model_file import EarlyStoppingState, history, trained_state
 from rosenblatt.training.observers import Callback, Observer
-from rosenblatt.training.options import OPTIONS, RunOptions
+from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Labels, NotFinite, RowMatrix, as_rows, differ_in_scale
 from rosenblatt.training.run import TrainingRun
@@ -595,7 +595,7 @@ class EngineLearner(TrainedClassifier):
 
     def _options(self, X: Any = None) -> RunOptions:
         """Return the parameters for training on ``X``, checked."""
-        kind = OPTIONS[type(self)._learner_name()]
+        kind = LEARNERS[type(self)._learner_name()].options
         given = {field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)}
         return kind(**given, **self._more_options(X)).check()
 
@@ -619,7 +619,7 @@ class EngineLearner(TrainedClassifier):
     @classmethod
     def _learner_name(cls) -> str:
         """Return the name of the library's learner that this class is or is derived from."""
-        return next((base.__name__ for base in cls.__mro__ if base.__name__ in OPTIONS), "Perceptron")
+        return next((base.__name__ for base in cls.__mro__ if base.__name__ in LEARNERS), "Perceptron")
 
     def _is_warm(self) -> bool:
         """Return whether training goes on from what was learned before; a ValueError where that cannot be."""

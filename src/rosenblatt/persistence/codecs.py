@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.estimators.kernel import KernelPerceptron
-from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
-from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.messages import shorten
 from rosenblatt.storage.schema import StrictArrays, StrictFields
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 from rosenblatt.training.model_file import ModelInfo, TrainedModel
+from rosenblatt.training.options import LEARNERS as ENGINE_LEARNERS
 from rosenblatt.training.options import RunOptions, parameter_names, parameters_to_plain
 from rosenblatt.training.rows import Names
 
 TRAINED: dict[str, type] = {
-    cls.__name__: cls
-    for cls in (
-        Perceptron,
-        AveragedPerceptron,
-        VotedPerceptron,
-        KernelPerceptron,
-        MarginPerceptron,
-        PassiveAggressive,
-        AROW,
-    )
+    name: getattr(import_module(f"rosenblatt.{learner.module}"), name) for name, learner in ENGINE_LEARNERS.items()
 }
 """Learners that the engine trains."""
 LEARNERS: dict[str, type] = TRAINED | {"RescaledPerceptron": RescaledPerceptron}

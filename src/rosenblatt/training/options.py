@@ -185,18 +185,6 @@ def _class_weight(value: Any) -> Any:
     return weights
 
 
-LEARNERS: dict[str, dict[str, Any]] = {
-    "Perceptron": {"hypothesis": "last", "max_iter": 100},
-    "AveragedPerceptron": {"hypothesis": "average", "max_iter": 10},
-    "VotedPerceptron": {"hypothesis": "vote", "max_iter": 10},
-    "KernelPerceptron": {"hypothesis": "average", "max_iter": 10},
-    "MarginPerceptron": {"hypothesis": "last", "max_iter": 100},
-    "PassiveAggressive": {"hypothesis": "last", "max_iter": 10, "multi_class": "direct"},
-    "AROW": {"hypothesis": "last", "max_iter": 5, "multi_class": "direct"},
-}
-"""What each learner that the engine trains sets."""
-
-
 @dataclass(frozen=True)
 class RunOptions:
     """The parameters of a learner, under the names that they have in its constructor."""
@@ -227,7 +215,7 @@ class RunOptions:
     @staticmethod
     def for_learner(learner: str, **changed: Any) -> RunOptions:
         """Return the options of a learner, with its defaults for those that are not given."""
-        return OPTIONS[learner](**(LEARNERS[learner] | changed))
+        return LEARNERS[learner].options(**{**LEARNERS[learner].defaults, **changed})
 
     @property
     def direct(self) -> bool:
@@ -493,31 +481,55 @@ class ArowOptions(RunOptions):
         return super().check()
 
 
-OPTIONS: dict[str, type[RunOptions]] = dict.fromkeys(LEARNERS, RunOptions) | {
-    "KernelPerceptron": KernelOptions,
-    "MarginPerceptron": MarginOptions,
-    "PassiveAggressive": PassiveAggressiveOptions,
-    "AROW": ArowOptions,
+@dataclass(frozen=True)
+class Learner:
+    """A learner that the engine trains, as the table `LEARNERS` has it."""
+
+    module: str
+    """Where its estimator is, inside the package."""
+    words: str
+    """What a sentence calls it."""
+    options: type[RunOptions] = RunOptions
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Defaults that differ from those of its options."""
+    fixed: tuple[str, ...] = ()
+    """Fields of its options that are not parameters."""
+
+
+_PERCEPTRON, _MARGIN = "estimators.perceptron", "estimators.margin_learners"
+_NO_HYPOTHESIS = ("hypothesis",)
+LEARNERS: dict[str, Learner] = {
+    "Perceptron": Learner(_PERCEPTRON, "the perceptron"),
+    "AveragedPerceptron": Learner(
+        _PERCEPTRON,
+        "the averaged perceptron",
+        defaults={"hypothesis": "average", "max_iter": 10},
+        fixed=_NO_HYPOTHESIS,
+    ),
+    "VotedPerceptron": Learner(
+        _PERCEPTRON, "the voted perceptron", defaults={"hypothesis": "vote", "max_iter": 10}, fixed=_NO_HYPOTHESIS
+    ),
+    "KernelPerceptron": Learner(
+        "estimators.kernel",
+        "the kernel perceptron",
+        KernelOptions,
+        {"hypothesis": "average", "max_iter": 10},
+        ("fit_intercept", "overrides", "decay"),
+    ),
+    "MarginPerceptron": Learner(_MARGIN, "the margin perceptron", MarginOptions),
+    "PassiveAggressive": Learner(_MARGIN, "passive-aggressive steps", PassiveAggressiveOptions, {"max_iter": 10}),
+    "AROW": Learner(_MARGIN, "AROW", ArowOptions, {"max_iter": 5}),
 }
-"""The class of each learner's options."""
+"""Every learner that the engine trains, by the name of its estimator."""
 _LEAST_DECAY = 1e-30
 SINCE_0_1 = {"decay": 0.0}
 """Parameters that files of older versions lack, as those of newer ones do where they have these values."""
 
 
-_FIXED = {
-    "AveragedPerceptron": ("hypothesis",),
-    "VotedPerceptron": ("hypothesis",),
-    "KernelPerceptron": ("fit_intercept", "overrides", "decay"),
-}
-"""Fields of options that are no parameters of a learner."""
-
-
 def parameter_names(learner: str) -> list[str]:
     """Return the names of a learner's parameters, in the order in which model files have them."""
-    names = sorted(field.name for field in fields(OPTIONS[learner]))
-    fixed = _FIXED.get(learner, ())
-    return [name for name in names if name not in fixed]
+    known = LEARNERS[learner]
+    return sorted({field.name for field in fields(known.options)} - set(known.fixed))
 
 
 def draw_seed(random_state: Any) -> int:

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from rosenblatt.distributed.engines import Engine
 from rosenblatt.distributed.runs import checked_options, runs_of, train_together
 from rosenblatt.distributed.shards import ShardFacts, ShardOf, ShardSet, joined_loader, shard_loaders
-from rosenblatt.estimators.base import EngineLearner, unchanged_on_error
+from rosenblatt.estimators.base import BasePerceptron, restored_on_error
 from rosenblatt.estimators.validation import attach_preparation
 from rosenblatt.messages import ParameterError, Setting, check_positive
 from rosenblatt.training.batches import trained_rows
@@ -46,7 +46,7 @@ def with_parameters(local: type, **more: Any) -> Callable[..., None]:
     return __init__
 
 
-class ClusterLearner(EngineLearner):
+class ClusterLearner(BasePerceptron):
     """A learner whose rows lie in shards on a cluster; a subclass says on what kind.
 
     ``mode="exact"`` gives what ``fit_stream`` gives on one machine, bit for bit. ``mode="mix"`` trains all shards at
@@ -170,7 +170,7 @@ class ClusterLearner(EngineLearner):
         engine = self._engine()
         try:
             engine.load(shard_loaders(loaders, self.mode, self.n_shards, self._joined))
-            with unchanged_on_error(self):
+            with restored_on_error(self):
                 self.__dict__.pop("models_", None)
                 shards = ShardSet(engine, classes, self.mode, options.class_weight)
                 if on_loaded is not None:

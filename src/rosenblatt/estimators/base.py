@@ -1,7 +1,8 @@
-"""How every perceptron learns: from arrays, from a stream, and from chunks as they come."""
+"""`BasePerceptron`: how every perceptron learns, from arrays, streams and chunks, and what it answers afterwards."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import warnings
@@ -20,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.estimators.parameter_hints import OwnParameters
+from rosenblatt.estimators.parameter_hints import HINTS, unknown_parameter
 from rosenblatt.estimators.validation import (
     as_numpy,
     attach_preparation,
@@ -94,26 +95,11 @@ def never(sentence: str) -> AvailableUnless:
     return AvailableUnless(method, lambda model: sentence)
 
 
-# How an estimator looks in a notebook: scikit-learn's diagram, and below it what was found in training.
-
-
-class NotebookView:
-    """Adds to the HTML that scikit-learn shows; ``set_config(display="text")`` shows text alone, as ever."""
-
-    def _found_html(self) -> str:
-        """Return what training has found, as HTML; "" before it."""
-        return ""
-
-    # scikit-learn 1.6 to 1.9 have both; notebooks prefer the second
-
-    def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + self._found_html()  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] += self._found_html()
-        return bundle
+def set_parameters(model: Any, given: dict[str, Any]) -> None:
+    """Set what a constructor is given (its ``locals()``) under the names of its parameters, as scikit-learn asks."""
+    for name, value in given.items():
+        if name not in ("self", "__class__"):
+            setattr(model, name, value)
 
 
 # Streams where arrays are expected: one sentence each on what to do instead.
@@ -136,16 +122,38 @@ def refuse_stream(X: Any, method: str, learner: Any) -> None:
     )
 
 
-# What a trained perceptron answers, and what it says of itself.
+# What all classifiers of the library answer, and what they say of themselves.
 
 
 Floats = NDArray[np.float64]
 
 
-class ExactClassifier(NotebookView, ClassifierMixin, OwnParameters, BaseEstimator):
-    """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are."""
+class ExactClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are.
+
+    Its constructor and ``set_params`` say what to do instead of parameters that it does not have. Constructors keep
+    their signatures, which scikit-learn reads; the names are looked at before they are called.
+    """
 
     classes_: Labels
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Return a new object; a TypeError where a keyword is not a parameter."""
+        if kwargs:
+            own = inspect.signature(cls.__init__).parameters
+            if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in own.values()):
+                for name in kwargs:
+                    if name not in own:
+                        raise TypeError(unknown_parameter(cls.__name__, name, list(own)[1:]))
+        return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of scikit-learn's ``get_params``; a ValueError where one is another library's."""
+        own = inspect.signature(type(self).__init__).parameters
+        for name in params:
+            if name in HINTS and name not in own:
+                raise ValueError(unknown_parameter(type(self).__name__, name, list(own)[1:]))
+        return super().set_params(**params)
 
     def _scores(self, rows: RowMatrix) -> Floats:
         """Return the score of each row for each classifier."""
@@ -195,136 +203,29 @@ class ExactClassifier(NotebookView, ClassifierMixin, OwnParameters, BaseEstimato
         tags.input_tags.sparse = True
         return tags
 
+    # in a notebook: scikit-learn's diagram, and below it what was found in training
 
-class TrainedClassifier(ExactClassifier):
-    """A classifier whose knowledge is the state of a training run: predictions, history, report."""
+    def _html_card(self) -> str:
+        """Return what training has found, as HTML; "" before it."""
+        return ""
 
-    hypothesis: str
-    state_: Any
-    _early_stopping_state: EarlyStoppingState | None = None
+    # scikit-learn 1.6 to 1.9 have both; notebooks prefer the second
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "state_")
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._html_card()
 
-    @property
-    def _trained(self) -> Any:
-        """The state, or scikit-learn's error if there is none yet."""
-        check_is_fitted(self)
-        return self.state_
-
-    def _scores(self, rows: RowMatrix) -> Floats:
-        return self.state_.scores(self.hypothesis, rows)
-
-    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        if len(self.classes_) == 1:
-            return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
-        return self.state_.decide(self.hypothesis, rows)
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes made in all; each call of ``partial_fit`` counts as one."""
-        return self._trained.passes
-
-    @property
-    def n_updates_(self) -> int:
-        """Updates made in all, over all classifiers."""
-        return int(sum(np.maximum(counts, 0).sum() for counts in self._trained.updates_by_pass))
-
-    @property
-    def seed_(self) -> int:
-        """What the visiting orders are drawn from."""
-        return self._trained.seed
-
-    @property
-    def converged_(self) -> bool:
-        """Whether each classifier made a whole pass without a mistake."""
-        return bool(self._trained.done.all())
-
-    @property
-    def history_(self) -> NDArray[np.void]:
-        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one.
-
-        Where an interrupt cut the last pass short, there is the ``share`` of the rows that each pass visited too: 1 for
-        the others, and NaN where it is not known.
-        """
-        return history(self._trained)
-
-    @property
-    def report_(self) -> Report:
-        """What the run proves about the data: see `Report`."""
-        return report(self._trained, self.classes_, self._early_stopping)
-
-    def _found_html(self) -> str:
-        return self.report_._repr_html_() if hasattr(self, "state_") else ""
-
-    @property
-    def best_iter_(self) -> int:
-        """The pass whose weights are kept, counted as ``n_iter_`` counts; the last one without early stopping."""
-        facts = self._early_stopping
-        return self._trained.passes if facts is None else facts.best_pass
-
-    @property
-    def _early_stopping(self) -> EarlyStoppingFacts | None:
-        """What early stopping held out and kept, None where no rows were held out."""
-        kept = self._early_stopping_state
-        return early_stopping_facts(self._trained, kept and kept[1])
-
-
-class LinearWeights:
-    """The weights of a trained linear learner, by hypothesis."""
-
-    hypothesis: str
-    _trained: Any
-
-    @property
-    def coef_(self) -> Floats:
-        """The weights that predict, one line a class (one line in all for two classes)."""
-        return self._weights(self.hypothesis)[0]
-
-    @property
-    def intercept_(self) -> Floats:
-        """The bias that predicts, one a class (one in all for two classes)."""
-        return self._weights(self.hypothesis)[1]
-
-    @property
-    def last_coef_(self) -> Floats:
-        """The weights after the last visit."""
-        return self._weights("last")[0]
-
-    @property
-    def last_intercept_(self) -> Floats:
-        """The bias after the last visit."""
-        return self._weights("last")[1]
-
-    @property
-    def average_coef_(self) -> Floats:
-        """The mean of the weights after each visit."""
-        return self._weights("average")[0]
-
-    @property
-    def average_intercept_(self) -> Floats:
-        """The mean of the bias after each visit."""
-        return self._weights("average")[1]
-
-    def _weights(self, hypothesis: str) -> tuple[Floats, Floats]:
-        if hypothesis == "vote":
-            raise AttributeError(
-                "a vote is cast by many weight vectors, so there is no single coef_ or intercept_: "
-                "use average_coef_ or last_coef_."
-            )
-        state = self._trained
-        try:
-            w, b = state.weights(hypothesis)
-        except ValueError as not_kept:
-            raise AttributeError(str(not_kept)) from not_kept
-        return w.copy(), b.copy()
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._html_card()
+        return bundle
 
 
 # Training that fails leaves a model as it was.
 
 
 @contextmanager
-def unchanged_on_error(model: Any) -> Iterator[None]:
+def restored_on_error(model: Any) -> Iterator[None]:
     """Leave ``model`` as it was where training fails, but not where it is interrupted."""
     before = dict(model.__dict__)
     try:
@@ -405,7 +306,7 @@ class ErrorsByPass:
         self._given = given
         self._checked: dict[str, tuple[RowMatrix, Labels]] = {}
 
-    def add(self, model: EngineLearner) -> None:
+    def add(self, model: BasePerceptron) -> None:
         """Add the pass that ``model`` has just made."""
         self.columns["pass"].append(model.n_iter_)
         self.columns["mistakes"].append(int(model.history_["mistakes"][-1]))
@@ -418,15 +319,15 @@ class ErrorsByPass:
             self.columns[name].append(1.0 - float(np.mean(right)))
 
 
-KEPT = (
+INTERRUPT_NOTE = (
     "The model keeps what it has learned, where it has a name: after model = Perceptron(), an interrupt of "
     "model.fit(X, y) leaves it, and report_ says how far it came."
 )
 """What an interrupt says to people."""
 
 
-class EngineLearner(TrainedClassifier):
-    """The common part of learners that the engine trains; a subclass says what their parameters are."""
+class BasePerceptron(ExactClassifier):
+    """A learner that the engine trains: it knows the state of a run. A subclass says what its parameters are."""
 
     hypothesis: str
     max_iter: int
@@ -437,6 +338,8 @@ class EngineLearner(TrainedClassifier):
     n_jobs: int | None
 
     n_features_in_: int
+    state_: Any
+    _early_stopping_state: EarlyStoppingState | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
@@ -462,7 +365,7 @@ class EngineLearner(TrainedClassifier):
         given: GivenWeights | None = None,
     ) -> Self:
         options = self._options(X)
-        with unchanged_on_error(self):
+        with restored_on_error(self):
             warm = given is None and self._is_warm()
             finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
@@ -532,7 +435,7 @@ class EngineLearner(TrainedClassifier):
             feature_names=lambda: getattr(self, "feature_names_in_", None),
             on_resume=self._note_checkpoint,
         )
-        with unchanged_on_error(self):
+        with restored_on_error(self):
             warm = self._is_warm()
             width = self.n_features_in_ if warm else 0
             validate = block_validator(self, reset=not warm)
@@ -578,7 +481,7 @@ class EngineLearner(TrainedClassifier):
             )
         if self._lacks_names(X):
             raise ValueError(self._lacks_names(X))
-        with unchanged_on_error(self):
+        with restored_on_error(self):
             X, y = validate_pair(self, X, y, reset=start is None)
             batch = labelled_batch(X, y, as_numpy(sample_weight), self.class_weight)
             run = online_run(batch, options, start, as_numpy(classes), effective_n_jobs(self.n_jobs))
@@ -686,7 +589,7 @@ class EngineLearner(TrainedClassifier):
             )
         except KeyboardInterrupt as interrupt:
             if hasattr(self, "state_"):
-                interrupt.add_note(KEPT)
+                interrupt.add_note(INTERRUPT_NOTE)
             raise
         run = runs[-1]
         if not options.shuffle and not run.resumed and run.labels.is_sorted:
@@ -722,3 +625,71 @@ class EngineLearner(TrainedClassifier):
             warnings.simplefilter("ignore", ConvergenceWarning)
             model._fit(X, y, observers=[Callback(model._caller(errors.add))])
         return Table(errors.columns, title=f"{type(self).__name__}: errors by pass")
+
+    # what was learned
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "state_")
+
+    @property
+    def _trained(self) -> Any:
+        """The state, or scikit-learn's error if there is none yet."""
+        check_is_fitted(self)
+        return self.state_
+
+    def _scores(self, rows: RowMatrix) -> Floats:
+        return self.state_.scores(self.hypothesis, rows)
+
+    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        if len(self.classes_) == 1:
+            return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
+        return self.state_.decide(self.hypothesis, rows)
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes made in all; each call of ``partial_fit`` counts as one."""
+        return self._trained.passes
+
+    @property
+    def n_updates_(self) -> int:
+        """Updates made in all, over all classifiers."""
+        return int(sum(np.maximum(counts, 0).sum() for counts in self._trained.updates_by_pass))
+
+    @property
+    def seed_(self) -> int:
+        """What the visiting orders are drawn from."""
+        return self._trained.seed
+
+    @property
+    def converged_(self) -> bool:
+        """Whether each classifier made a whole pass without a mistake."""
+        return bool(self._trained.done.all())
+
+    @property
+    def history_(self) -> NDArray[np.void]:
+        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one.
+
+        Where an interrupt cut the last pass short, there is the ``share`` of the rows that each pass visited too: 1 for
+        the others, and NaN where it is not known.
+        """
+        return history(self._trained)
+
+    @property
+    def report_(self) -> Report:
+        """What the run proves about the data: see `Report`."""
+        return report(self._trained, self.classes_, self._early_stopping)
+
+    def _html_card(self) -> str:
+        return self.report_._repr_html_() if hasattr(self, "state_") else ""
+
+    @property
+    def best_iter_(self) -> int:
+        """The pass whose weights are kept, counted as ``n_iter_`` counts; the last one without early stopping."""
+        facts = self._early_stopping
+        return self._trained.passes if facts is None else facts.best_pass
+
+    @property
+    def _early_stopping(self) -> EarlyStoppingFacts | None:
+        """What early stopping held out and kept, None where no rows were held out."""
+        kept = self._early_stopping_state
+        return early_stopping_facts(self._trained, kept and kept[1])

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from rosenblatt.estimators.base import EngineLearner, never
+from rosenblatt.estimators.base import BasePerceptron, never, set_parameters
 from rosenblatt.estimators.validation import like_input, tensor_device
 from rosenblatt.training.dual.predict import kernel_values
 from rosenblatt.training.dual.state import DualState
@@ -20,7 +20,7 @@ from rosenblatt.training.rows import Matrix, RowMatrix
 Floats = NDArray[np.float64]
 
 
-class KernelPerceptron(EngineLearner):
+class KernelPerceptron(BasePerceptron):
     """The perceptron in the space of a kernel, without building that space (CIML 4.7; Freund and Schapire 1999).
 
     It runs as `Perceptron` does, pass by pass until one is clean, and learns how often each row was a mistake: its
@@ -93,6 +93,11 @@ class KernelPerceptron(EngineLearner):
     (array([0, 2, 3, 1]), (1, 4))
     """
 
+    kernel: Any
+    degree: int
+    gamma: float | str
+    coef0: float
+    device: str | None
     state_: DualState
     _computing: ClassVar[dict[str, Any]] = {}
     """Fields of `Computing` that are set otherwise, for tests and measurements."""
@@ -120,26 +125,7 @@ class KernelPerceptron(EngineLearner):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.hypothesis = hypothesis
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.max_updates = max_updates
-        self.warm_start = warm_start
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.cache_size = cache_size
-        self.max_support = max_support
-        self.device = device
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        set_parameters(self, locals())
 
     learn_one = predict_one = never(
         "a KernelPerceptron learns from rows of numbers: make them of records with "

@@ -127,7 +127,7 @@ class RescaledPerceptron(ExactClassifier):
             self._warn([classifier for classifier in classifiers if not classifier.separates], X.shape[0])
         return self
 
-    def _found_html(self) -> str:
+    def _html_card(self) -> str:
         return self.verdict_._repr_html_() if hasattr(self, "verdict_") else ""
 
     def _warn(self, failed: list[_Classifier], n: int) -> None:

@@ -7,23 +7,30 @@ BIN := .venv/bin
 READY := .venv/.ready
 PYTEST := $(BIN)/python -m pytest -q
 
-.PHONY: demo test typescript test-fast test-gpu test-matrix test-cluster attack lint hooks docs bench clean
+.PHONY: demo test test-all test-slow typescript test-gpu test-matrix test-cluster attack lint hooks docs bench clean
 
 demo: $(READY)
-	$(BIN)/python -m rosenblatt.cli.demo
+	$(BIN)/python -m rosenblatt demo
 
-test: lint typescript
+# one witness of every slow kind (a browser, a cluster, a kill, a page of the site), and all that is quick
+test: lint
+	$(PYTEST) -n 2 -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not slow" tests/kernels
+
+# all tests, slow ones too
+test-all: lint typescript
 	$(PYTEST) -n 2
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
+
+# what `make test` leaves out
+test-slow: $(READY) typescript
+	$(PYTEST) -n 2 -m slow
 
 # the page's types are checked where npm is; without it that test is skipped and says so
 typescript:
 	@if command -v npm >/dev/null && [ ! -x node_modules/.bin/tsc ]; then \
 		npm install --prefix . --no-save --no-package-lock --no-audit --no-fund --silent typescript@5.9.3 || true; \
 	fi
-
-test-fast: lint
-	$(PYTEST) -n 2 -m "not slow"
 
 # PyTorch is too large for everyone's tests; on a machine with a GPU these run there too
 test-gpu: $(READY)

@@ -1,4 +1,4 @@
-"""Pickles of this version come back; those of 0.1 name the way."""
+"""Pickles of this version come back."""
 
 import pickle
 import warnings
@@ -53,8 +53,3 @@ def test_a_pickled_kernel_perceptron_goes_on_with_the_same_counts(options, rows)
         again.fit(rows, labels)
     alike(again.state_, model.state_)
     assert again.predict(rows).tolist() == model.predict(rows).tolist()
-
-
-def test_a_pickle_of_version_0_1_names_save_and_load():
-    with pytest.raises(ImportError, match=r"rosenblatt\.save, and read that file with rosenblatt\.load"):
-        pickle.loads(b"crosenblatt.learners.perceptron\nPerceptron\n.")

@@ -20,6 +20,24 @@ def is_sparse(X: Features) -> TypeGuard[sp.csr_array]:
     return bool(sp.issparse(X))
 
 
+def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> bool:
+    """Return whether these arrays, which may come from anywhere, are those of a CSR matrix of ``width`` columns.
+
+    In canonical form: the columns of each row ascend.
+
+    >>> is_canonical_csr(np.array([0, 2, 3]), np.array([0, 2, 1]), 3)
+    True
+    >>> is_canonical_csr(np.array([0, 2, 3]), np.array([2, 0, 1]), 3)
+    False
+    """
+    if not len(indptr) or indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
+        return False
+    rising = np.ones(len(indices) + 1, bool)
+    rising[1:-1] = indices[1:] > indices[:-1]
+    rising[indptr] = True  # a row may start with any column
+    return bool(rising.all() and np.min(indices, initial=0) >= 0 and np.max(indices, initial=-1) < width)
+
+
 class DataError(ParameterError):
     """Data that cannot be read as expected: one sentence that names the file, and the line if there is one."""
 

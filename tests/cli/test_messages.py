@@ -117,10 +117,7 @@ PYTHON_ONLY = {
     "scale",
 }
 """Parameters of data.open that the commands which read rows by a model or certificate cannot be given wrongly."""
-ONLY_INFERRING = {
-    *("schema.py", "questions.py", "table_options.py", "column_kinds.py", "header_row.py", "dropped.py", "targets.py"),
-    *("npz.py", "column_scales.py", "splits.py", "description.py"),
-}
+ONLY_INFERRING = {"schema.py", "column_kinds.py", "npz.py", "scaling.py", "splits.py", "describe.py"}
 
 
 def settings(tree):
@@ -135,9 +132,9 @@ def test_settings_about_rows_are_options_of_all_commands_that_read_rows():
     renamed = {"kinds": "kind", "max_line_bytes": "max-line", "n_features": "features", "random_state": "seed"}
     for path in sorted((SOURCE / "data").rglob("*.py")):
         names = INFERRING if path.name in ONLY_INFERRING else READING
-        if path.name in ("generators.py", "curves.py"):  # these make rows and read none
+        if path.name == "generators.py":  # it makes rows and reads none
             continue
-        given = {"missing"} if path.name == "row_source.py" else set()  # said of what was given
+        given = {"missing"} if path.name == "source.py" else set()  # said of what was given
         for setting in settings(ast.parse(path.read_text())) - PYTHON_ONLY - given:
             option = "--" + renamed.get(setting, setting).replace("_", "-")
             for name in names if option in options("train") else ():

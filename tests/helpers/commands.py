@@ -9,9 +9,9 @@ XOR = "a,b,label\n0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n"
 THREE = "+1 1:1 2:1\n+2 1:-1 2:1\n+3 2:-1\n" * 4
 
 
-def command(*words, input=None):
+def command(*words, input=None, **context):
     """Run the command in this process; its result has exit_code, stdout and stderr."""
-    return CliRunner().invoke(app, [str(word) for word in words], input=input, prog_name="rosenblatt")
+    return CliRunner().invoke(app, [str(word) for word in words], input=input, prog_name="rosenblatt", **context)
 
 
 def written(folder, name, text):

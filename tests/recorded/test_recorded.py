@@ -1,5 +1,6 @@
 """Results are what they were: bit for bit where bits are promised, else to rounding. ``record.py`` says how."""
 
+import difflib
 import json
 import warnings
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from recorded.record import CASES, RESULTS
+from recorded.snapshots import SNAPSHOTS
 
 BEFORE = json.loads(RESULTS.read_text())
 GROUPS = sorted({name.split("/")[0] for name in CASES})
@@ -27,3 +29,11 @@ def test_results_are_what_they_were(group):
             changed.append(name)
         np.testing.assert_allclose(now.get("near", []), before.get("near", []), rtol=1e-9, err_msg=name)
     assert not changed, f"{len(changed)} changed: {changed[:10]}"
+
+
+@pytest.mark.parametrize("path", SNAPSHOTS, ids=lambda path: path.stem)
+def test_names_and_help_are_what_they_were(path):
+    before, now = path.read_text(encoding="utf-8").splitlines(), SNAPSHOTS[path]().splitlines()
+    changes = list(difflib.unified_diff(before, now, "recorded", "now", n=1, lineterm=""))
+    if changes:
+        pytest.fail("\n".join([*changes, "If that is meant: python tests/recorded/record.py --names"]), pytrace=False)

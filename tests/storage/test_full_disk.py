@@ -13,7 +13,6 @@ from numba import int64
 from attack import full_disk
 from attack.full_disk import WRITERS, failing_call, find_fault, room_for
 from helpers.commands import AND, command, written
-from rosenblatt.cli import demo
 from rosenblatt.kernels.compiler import KernelCache
 
 FULL = "Error: standard output could not be written, no space left on device: make room there, or write elsewhere.\n"
@@ -97,7 +96,7 @@ def test_the_picture_of_the_demo(tmp_path, monkeypatch):
     assert f"{tmp_path / 'demo.png'}: could not save" in result.stderr
     assert (tmp_path / "demo.png").read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["demo.png"]
-    assert demo.main(["--out", str(tmp_path)]) == 0
+    assert command("demo", "--out", tmp_path).exit_code == 0
 
 
 @pytest.fixture

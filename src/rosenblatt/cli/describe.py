@@ -12,11 +12,10 @@ from rosenblatt.cli.output import emit, on_terminal, print_table, say, terminal_
 
 def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any], as_json: bool) -> None:
     """Print a table of the columns, then what looks suspicious and what has to be answered before training."""
-    from rosenblatt.data.source import OnlyDescribed
-    from rosenblatt.data.tables.describe import WIDTH, ColumnTable
+    from rosenblatt.data.describe import WIDTH, ColumnTable
     from rosenblatt.messages import ParameterError
 
-    stream = opened(paths, target, {**options, "unclear": OnlyDescribed("drop")})
+    stream = opened(paths, target, {**options, "unclear": "note"})
     table = stream.describe()
     questions = [cli_message(ParameterError(*pieces)) for pieces in stream.notes]
     if as_json:
@@ -37,7 +36,7 @@ def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any
 
 
 def _list(title: str, lines: Sequence[str]) -> None:
-    from rosenblatt.data.tables.describe import bullets
+    from rosenblatt.data.describe import bullets
 
     if lines:
         say("", title)

@@ -56,10 +56,8 @@ def forgiving(options: Mapping[str, Any]) -> dict[str, Any]:
     >>> forgiving({"missing": "zero"})
     {'unclear': 'drop', 'missing': 'zero'}
     """
-    from rosenblatt.data.source import IfMeaningful
-
     given = {name: value for name, value in options.items() if value is not None}
-    return {"unclear": "drop", "missing": IfMeaningful("mean"), **given}
+    return {"unclear": "drop", "missing": "auto", **given}
 
 
 def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.blocks import Block, is_sparse
+from rosenblatt.blocks import Block, is_canonical_csr, is_sparse
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.source import Facts
 from rosenblatt.data.tables.encoder import LISTS
@@ -64,9 +64,8 @@ def check_facts(facts: Facts) -> None:
     fields.words("complaints")
     for name in ("rows", "skipped", "n_features"):
         fields.whole(name)
-    unseen, words = fields.take("unseen"), fields.values("words")
-    filled = fields.take("filled") if fields.has("filled") else {}  # earlier versions did not count them
-    sound = all(type(one) is dict and all(type(count) is int for count in one.values()) for one in (unseen, filled))
+    counts, words = (fields.take("unseen"), fields.take("filled")), fields.values("words")
+    sound = all(type(one) is dict and all(type(count) is int for count in one.values()) for one in counts)
     sound = sound and all(type(pair) is list and [type(part) for part in pair] == [int, str] for pair in words)
     if not sound:
         raise ValueError("what it says of words is not as expected")
@@ -117,19 +116,9 @@ def check_batch(batch: pa.RecordBatch, width: int) -> None:
         sound = bool((np.isfinite(as_numpy(weight)) & (as_numpy(weight) >= 0)).all())
     if sound and len(lists) == 2:
         starts, same = (as_numpy(one.offsets) for one in lists)
-        sound = np.array_equal(starts, same) and _is_csr(starts, parts[0], width)
+        sound = np.array_equal(starts, same) and is_canonical_csr(starts, parts[0], width)
     if not sound:
         raise ValueError("its rows are not as they were written")
-
-
-def _is_csr(starts: np.ndarray, indices: np.ndarray, width: int) -> bool:
-    """Return whether column numbers ascend in each row."""
-    if starts[0] != 0 or starts[-1] != len(indices):
-        return False
-    rising = np.ones(len(indices) + 1, bool)
-    rising[1:-1] = indices[1:] > indices[:-1]
-    rising[starts] = True  # a row may start anywhere
-    return bool(rising.all()) and np.min(indices, initial=0) >= 0 and np.max(indices, initial=-1) < width
 
 
 # Blocks of rows as Arrow record batches, and back, without copying their numbers; and files of such batches.

@@ -1,4 +1,8 @@
-"""Rows from NumPy's .npz files: ``X`` and ``y``, or a sparse matrix as SciPy saves it, and ``y``."""
+"""Rows from NumPy's .npz files: ``X`` and ``y``, or a sparse matrix in CSR format as SciPy saves it, and ``y``.
+
+Arrays are read a few values at a time, whatever their headers say of their size. So only what is stored row after row
+can be read: C order and CSR.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import io
 import math
 import struct
 import sys
-import tempfile
 import warnings
 import zipfile
 import zlib
@@ -23,9 +26,6 @@ from rosenblatt.data.source import VERSION, OpenRequest, Preparation, RowSource,
 from rosenblatt.data.tables.reader import join_names
 from rosenblatt.messages import ParameterError, Setting, shorten, show_text
 
-# The arrays of an .npz file, read a few values at a time, whatever they say of their size.
-
-
 ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -41,7 +41,7 @@ ERRORS = (
 _HEADER_BYTES = 1 << 16
 
 
-class NpzArchive:
+class NpzArchive(ExitStack):
     """An .npz file that is open for reading, to be closed by ``with``.
 
     Attributes
@@ -53,26 +53,20 @@ class NpzArchive:
     """
 
     def __init__(self, path: str, name: str) -> None:
-        self.name, self._opened = name, ExitStack()
-        self._zip = self._opened.enter_context(zipfile.ZipFile(path))
+        super().__init__()
+        self.name, self._zip = name, self.enter_context(zipfile.ZipFile(path))
         entries = [entry for entry in self._zip.namelist() if entry.endswith(".npy")]
         self.arrays = {entry.removesuffix(".npy") for entry in entries}
         if len(self.arrays) < len(entries):
             twice = show_text(Counter(entries).most_common(1)[0][0])
             raise DataError(f"{name} holds {twice} twice, expected each array once: save it again by np.savez.")
 
-    def __enter__(self) -> NpzArchive:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
-
     def array(self, name: str) -> StoredArray:
         """Return an array from its start."""
         if name not in self.arrays:
             raise DataError(f"{self.name} has no array {name}, which its other arrays need: save it again.")
         array = StoredArray(self._zip, name, self.name)
-        self._opened.callback(array.close)
+        self.enter_context(array.values)
         return array
 
 
@@ -86,7 +80,7 @@ class StoredArray:
     shape : tuple of int
         As the header says.
     by_columns : bool
-        Whether the values are in Fortran's order.
+        Whether the values are in Fortran order.
     dtype : numpy.dtype
         The type of the values: one of objects cannot be read.
     """
@@ -100,15 +94,15 @@ class StoredArray:
             raise DataError(f"{self.where} {what}, expected an archive as np.savez writes it: save it again by that.")
         with archive.open(entry) as stored:
             head = io.BytesIO(stored.read(_HEADER_BYTES))
-        self.shape, self.by_columns, self.dtype = self._header(head)
+        self.shape, self.by_columns, self.dtype = self._read_header(head)
         told, found = self.size * self.dtype.itemsize, entry.file_size - head.tell()
         if not self.dtype.hasobject and (told != found or not self.dtype.itemsize):
             what = f"{self.where} has {found} bytes, expected {told} for shape {self.shape} of {self.dtype}"
             raise DataError(f"{what}: copy it again.")
-        self._values = archive.open(entry)
-        self._values.read(head.tell())
+        self.values = archive.open(entry)
+        self.values.read(head.tell())
 
-    def _header(self, head: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype]:
+    def _read_header(self, head: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # headers of Python 2
@@ -135,39 +129,16 @@ class StoredArray:
 
     def read(self, n: int) -> np.ndarray:
         """Return the next ``n`` values, in the byte order of the machine."""
-        data = self._values.read(n * self.dtype.itemsize)
+        data = self.values.read(n * self.dtype.itemsize)
         if len(data) < n * self.dtype.itemsize:
             raise EOFError(f"{self.where} ends too early")
         if self.dtype.kind == "b":
             return np.frombuffer(data, np.uint8) != 0
         return np.frombuffer(data, self.dtype).astype(self.dtype.newbyteorder("="))
 
-    def close(self) -> None:
-        """End reading."""
-        self._values.close()
-
-    def read_all(self) -> np.ndarray:
-        """Return the whole array."""
-        return self.read(self.size).reshape(self.shape, order="F" if self.by_columns else "C")
-
-
-# The rows of a matrix in an .npz file, dense or as SciPy saves sparse ones, in blocks.
-
 
 _VALUES = 1 << 19
 """Numbers in a block."""
-_IN_MEMORY = 1 << 26
-"""The most bytes of an array by columns that is held in memory to be read by rows; others go to a temporary file."""
-_CONVERTED = 1 << 30
-"""The most bytes of a sparse matrix in another format than CSR."""
-_PARTS = {
-    "csr": ("data", "indices", "indptr"),
-    "csc": ("data", "indices", "indptr"),
-    "bsr": ("data", "indices", "indptr"),
-    "coo": ("data", "row", "col"),
-    "dia": ("data", "offsets"),
-}
-"""The arrays of a sparse matrix, by its format."""
 
 
 class StoredMatrix(NamedTuple):
@@ -178,21 +149,15 @@ class StoredMatrix(NamedTuple):
     """Given the most rows of a block, yields all rows. float32 and float64 keep their type, others become float64."""
 
 
-def is_sparse_archive(archive: NpzArchive) -> bool:
-    """Return whether the arrays are those of a sparse matrix."""
-    return archive.arrays >= {"data", "format", "shape"}
-
-
-def open_matrix(archive: NpzArchive) -> StoredMatrix:
-    """Return the matrix of an archive: a sparse one, or the array ``X``; a DataError if there is none to read."""
-    if is_sparse_archive(archive):
-        return _open_sparse(archive)
+def _open_dense(archive: NpzArchive) -> StoredMatrix:
     X = archive.array("X")
     if len(X.shape) != 2 or not X.shape[1]:
         raise DataError(f"{archive.name}: expected X with rows and columns, got shape {X.shape}.")
+    if X.by_columns:
+        hint = "save it by rows, as in np.savez(path, X=np.ascontiguousarray(X), y=y)"
+        raise DataError(f"{X.where} is stored by columns (Fortran order), expected C order: {hint}.")
     _check_kind(X, "fiub", "real numbers")
-    by = _rows_of_columns if X.by_columns else _rows
-    return StoredMatrix((X.shape[0], X.shape[1]), lambda most: map(_floats, by(X, most)))
+    return StoredMatrix((X.shape[0], X.shape[1]), lambda most: _dense_rows(X, most))
 
 
 def _check_kind(array: StoredArray, kinds: str, expected: str) -> None:
@@ -206,74 +171,37 @@ def _floats(values: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(values, None if values.dtype in (np.float32, np.float64) else np.float64)
 
 
-def _rows(X: StoredArray, most: int) -> Iterator[np.ndarray]:
+def _dense_rows(X: StoredArray, most: int) -> Iterator[np.ndarray]:
     n, width = X.shape
     step = max(1, min(most, _VALUES // width))
     for start in range(0, n, step):
         rows = min(step, n - start)
-        yield X.read(rows * width).reshape(rows, width)
-
-
-def _rows_of_columns(X: StoredArray, most: int) -> Iterator[np.ndarray]:
-    """Yield rows of an array in Fortran's order, which begins with all of its first column."""
-    step = max(1, min(most, _VALUES // X.shape[1]))
-    for part in [X.read_all()] if X.nbytes <= _IN_MEMORY else _read_by_disk(X):
-        yield from (part[start : start + step] for start in range(0, len(part), step))
-
-
-def _read_by_disk(X: StoredArray) -> Iterator[np.ndarray]:
-    """Yield as many rows as may be in memory, of columns in a temporary file."""
-    (n, width), item = X.shape, X.dtype.itemsize
-    step = max(1, _IN_MEMORY // (width * item))
-    with tempfile.TemporaryFile() as file:
-        try:
-            for start in range(0, X.size, _VALUES):
-                file.write(X.read(min(_VALUES, X.size - start)).data)
-            file.flush()
-        except OSError as error:
-            what = f"{X.where} is stored by columns, so {X.nbytes} bytes in {tempfile.gettempdir()} are needed"
-            hint = "save it by rows, as in np.savez(path, X=np.ascontiguousarray(X), y=y)"
-            raise DataError(f"{what} ({error.strerror}): {hint}.") from None
-        for start in range(0, n, step):
-            columns = np.empty((width, min(step, n - start)), X.dtype.newbyteorder("="))
-            for k, column in enumerate(columns):
-                file.raw.seek((k * n + start) * item)  # a buffer would be filled for each column
-                file.raw.readinto(column)
-            yield columns.T
+        yield _floats(X.read(rows * width).reshape(rows, width))
 
 
 def _open_sparse(archive: NpzArchive) -> StoredMatrix:
-    kind, sizes = _format(archive), archive.array("shape")
+    _check_format(archive)
+    sizes = archive.array("shape")
     if sizes.shape != (2,) or sizes.dtype.kind not in "iu":
         raise DataError(f"{archive.name}: expected a sparse matrix with rows and columns, got one of another shape.")
-    n, width = sizes.read_all().tolist()
-    parts = [archive.array(name) for name in _PARTS[kind]]
-    _check_kind(parts[0], "fiub", "real numbers")
-    for part in parts[1:]:
+    n, width = sizes.read(2).tolist()
+    data, indices, indptr = parts = [archive.array(name) for name in ("data", "indices", "indptr")]
+    _check_kind(data, "fiub", "real numbers")
+    for part in (indices, indptr):
         _check_kind(part, "iu", "integers")
-    data, places, ends = parts[0], parts[1], parts[-1]
-    fits = kind != "csr" or (data.shape == places.shape == (data.size,) and ends.shape == (n + 1,))
-    if min(n, width) < 0 or not fits:
+    if min(n, width) < 0 or data.shape != (data.size,) or indices.shape != data.shape or indptr.shape != (n + 1,):
         raise _damaged(archive, f"it has {n} rows and {width} columns, but arrays of {[part.shape for part in parts]}")
-    if kind == "csr":
-        return StoredMatrix((n, width), lambda most: _csr_rows(archive, parts, (n, width), most))
-    size = sum(part.nbytes for part in parts) + 8 * (n + 1)
-    if size > _CONVERTED:
-        what = f"{archive.name} holds a matrix in {kind.upper()} format of {size} bytes, which has to be in memory"
-        hint = "save X.tocsr() instead, which is read row by row"
-        raise DataError(f"{what}, expected at most {_CONVERTED}: {hint}.")
-    return StoredMatrix((n, width), lambda most: _converted_rows(archive, kind, parts, (n, width), most))
+    return StoredMatrix((n, width), lambda most: _csr_rows(archive, parts, (n, width), most))
 
 
-def _format(archive: NpzArchive) -> str:
-    array, kind = archive.array("format"), ""
+def _check_format(archive: NpzArchive) -> None:
+    array, found = archive.array("format"), ""
     if array.size == 1 and array.dtype.kind in "SU" and array.nbytes <= 64:
         word = array.read(1)[0]
-        kind = word.decode("latin-1") if isinstance(word, bytes) else str(word)
-    if kind not in _PARTS:
-        expected = f"a sparse matrix in one of the formats {', '.join(_PARTS)}"
-        raise DataError(f"{archive.name}: expected {expected}, got {show_text(kind)}: save X.tocsr().")
-    return kind
+        found = word.decode("latin-1") if isinstance(word, bytes) else str(word)
+    if found != "csr":
+        what = f"expected a sparse matrix in CSR format, got {show_text(found)!r}"
+        raise DataError(f"{archive.name}: {what}: save X.tocsr(), which is read row by row.")
 
 
 def _csr_rows(
@@ -284,7 +212,9 @@ def _csr_rows(
     ends, step = indptr.read(1).astype(np.int64), min(most, _VALUES)
     for first in range(0, n, step):
         ends = np.concatenate([ends[-1:], indptr.read(min(step, n - first)).astype(np.int64)])
-        _check_ends(archive, ends, data.size, 0 if first == 0 else int(ends[0]))
+        # By comparison: differences, which SciPy looks at, may overflow.
+        if (first == 0 and ends[0] != 0) or (ends[1:] < ends[:-1]).any() or ends[-1] > data.size:
+            raise _damaged(archive, f"indptr does not ascend from 0 to {data.size}")
         for start, stop in _cuts(ends):
             size = int(ends[stop] - ends[start])
             if size > max(_VALUES, width):
@@ -295,36 +225,13 @@ def _csr_rows(
             yield _canonical(_values(data, size), columns, ends[start : stop + 1] - ends[start], width)
 
 
-def _check_ends(archive: NpzArchive, ends: np.ndarray, size: int, start: int = 0) -> None:
-    """Raise an error unless the ends of rows ascend. SciPy looks at their differences, which may overflow."""
-    if not len(ends) or ends[0] != start or (ends[1:] < ends[:-1]).any() or ends[-1] > size:
-        raise _damaged(archive, f"indptr does not ascend from 0 to {size}")
-
-
-def _converted_rows(
-    archive: NpzArchive, kind: str, parts: list[StoredArray], shape: tuple[int, int], most: int
-) -> Iterator[sp.csr_array]:
-    data, *places = parts
-    values, arrays = _values(data, data.size), [part.read_all() for part in places]
-    values = values.reshape(data.shape, order="F" if data.by_columns else "C")
-    given = (values, tuple(arrays)) if kind == "coo" else (values, *arrays)
-    if kind in ("csc", "bsr"):
-        _check_ends(archive, arrays[1], arrays[0].size)
-    made = getattr(sp, f"{kind}_array")(given, shape=shape)
-    if kind in ("csc", "bsr"):
-        made.check_format(full_check=True)
-    X = sp.csr_array(made)
-    for start, stop in _cuts(X.indptr, most):
-        part = X[start:stop]
-        yield _canonical(part.data, part.indices, part.indptr, shape[1])
-
-
-def _cuts(ends: np.ndarray, most: int = _VALUES) -> Iterator[tuple[int, int]]:
+def _cuts(ends: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield where blocks of rows start and stop, given where each row ends; a row with many numbers is alone."""
     start = 0
     while start < len(ends) - 1:
         stop = int(np.searchsorted(ends, ends[start] + _VALUES, side="right")) - 1
-        yield start, (stop := max(start + 1, min(stop, start + most)))
+        stop = max(start + 1, stop)
+        yield start, stop
         start = stop
 
 
@@ -362,7 +269,7 @@ class _Rows(NamedTuple):
 
 
 class NpzSource(RowSource):
-    """The rows of arrays in .npz files, read a few at a time; sparse matrices in another format than CSR at once.
+    """The rows of arrays in .npz files, read a few at a time.
 
     float32 and float64 keep their type, other numbers become float64. Objects are refused, as they would have to be
     unpickled.
@@ -372,15 +279,15 @@ class NpzSource(RowSource):
         super().__init__(request.files, request.labels)
         if not self.files.rereadable:
             raise DataError(f"{request.file} cannot be read as npz, which needs a file on disk: save it to one.")
-        given = request.preparation or request.options
-        self._target, self._missing = given.get("target", "y"), given.get("missing", "error")
-        self._fill: list[float] | None = given.get("fill")
+        target = request.setting("target")
+        self._target, self._missing = "y" if target is None else target, request.setting("missing")
+        self._fill: list[float] | None = (request.preparation or {}).get("fill")
         self._skip = request.skip
         if not isinstance(self._target, str):
             what = f" must name an array of the .npz file, got {shorten(self._target)}."
             raise ParameterError(Setting("target"), what)
         check_missing(self._missing)
-        self._width: int | None = given.get("n_features")
+        self._width: int | None = request.setting("n_features")
         with self._open(0) as (X, _):
             self._width = X.shape[1]
         if self._missing == "mean" and self._fill is None:
@@ -471,7 +378,7 @@ class NpzSource(RowSource):
         """Open the matrix and the labels of a file, if it has them as expected."""
         name, target = self.files.display_name(file), self._target
         with rename_errors(name, "npz", *ERRORS), NpzArchive(self.files.names[file], name) as archive:
-            found, sparse = join_names(sorted(archive.arrays)), is_sparse_archive(archive)
+            found, sparse = join_names(sorted(archive.arrays)), archive.arrays >= {"data", "format", "shape"}
             if self.labelled and target not in archive.arrays:
                 arrays = "X=X" if not sparse else _SPARSE_ARRAYS
                 hint = f"save them together, as in np.savez(path, {target}=labels, {arrays})"
@@ -479,7 +386,7 @@ class NpzSource(RowSource):
             if not sparse and "X" not in archive.arrays:
                 matrix = "a matrix that scipy.sparse.save_npz saved"
                 raise DataError(f"{name} holds {found}, expected X and {target}, or {matrix} and {target}.")
-            X = open_matrix(archive)
+            X = _open_sparse(archive) if sparse else _open_dense(archive)
             y = self._open_labels(archive) if self.labelled else None
             if self._width is not None and X.shape[1] != self._width:
                 raise DataError(f"{name} has {X.shape[1]} columns, expected {self._width} as before.")

@@ -14,7 +14,7 @@ from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
 from rosenblatt.data.preparation import check_character, check_preparation
 from rosenblatt.data.scaling import SCALES, StreamScale
-from rosenblatt.data.source import FIRST_ROWS, UNCLEAR, VERSION, IfMeaningful, OpenRequest, RowSource
+from rosenblatt.data.source import DIALECT, FIRST_ROWS, OPTION_FORMATS, UNCLEAR, VERSION, OpenRequest, RowSource
 from rosenblatt.data.splits import Split
 from rosenblatt.data.stream import Stream
 from rosenblatt.messages import ParameterError, Phrase, Setting, check_choice, check_integer
@@ -23,27 +23,14 @@ from rosenblatt.scaling import ColumnScale
 # What ``data.open`` is asked for, checked: options that have a meaning, files of one format, a preparation.
 
 
-_FORMATS_OF = {
-    "target": (*TABLES, "npz"),
-    "missing": (*TABLES, "npz"),
-    "bits": (*TABLES, "vw"),
-    "names": (*TABLES, "vw"),
-    "zero_based": ("svmlight",),
-    "n_features": ("svmlight",),
-} | dict.fromkeys(("header", "delimiter", "quote"), ("csv", "tsv"))
-"""The formats that an option is for; options not listed are for tables."""
 _WITH_LISTS = ("parquet", "arrow")
 """The formats that can have sparse rows in columns of lists."""
 
 
 def check_options(request: OpenRequest) -> None:
     """Raise an error if an option has no meaning for the format."""
-    for name in [*request.options, *(name for name in ("names", "carry") if getattr(request, name))]:
-        formats = _FORMATS_OF.get(name, TABLES)
-        if request.format not in formats:
-            if isinstance(request.options.get(name), IfMeaningful):
-                del request.options[name]
-                continue
+    for name, formats in OPTION_FORMATS.items():
+        if name in request.given and request.format not in formats:
             others = "tables" if formats == TABLES else ", ".join(formats)
             why: tuple[Phrase, ...] = (Setting(name), f" has no meaning (it is for {others})")
             if name == "target":
@@ -51,7 +38,8 @@ def check_options(request: OpenRequest) -> None:
             way_out = ": leave ", Setting(name), " out, or give another ", Setting("format"), "."
             raise ParameterError(f"{request.file} is read as {request.format}, where ", *why, *way_out)
     for name in ("delimiter", "quote"):
-        check_character(name, request.options.get(name, "|"))
+        if name in request.given:
+            check_character(name, getattr(request, name))
 
 
 def check_formats(request: OpenRequest) -> None:
@@ -74,7 +62,7 @@ def check_given_preparation(request: OpenRequest, preparation: dict[str, Any]) -
         what = "the preparation of a stream, as data.open of this version makes it"
         raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
     family = preparation["format"]
-    for name in request.options.keys() - {"header", "delimiter", "quote"}:
+    for name in OPTION_FORMATS.keys() & request.given - {*DIALECT, "names", "carry"}:
         raise already_prepared(name)
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
@@ -164,9 +152,8 @@ def open(
 
     Tables (CSV, TSV, Parquet, Feather and Arrow, JSON lines) need a ``target``, the column with the labels. In
     svmlight (LIBSVM) and Vowpal Wabbit text each line holds its label. Of .npz files, ``X`` and ``y`` are read, or a
-    sparse matrix as SciPy saves it and ``y``. Text may be compressed by gz, bz2, xz or zstd. Memory is bounded whatever
-    the size of the files (but sparse .npz files in another format than CSR are read at once, up to 1 GB), and rows do
-    not depend on how files are compressed or cut into blocks.
+    sparse matrix in CSR format as SciPy saves it and ``y``. Text may be compressed by gz, bz2, xz or zstd. Memory is
+    bounded whatever the size of the files, and rows do not depend on how files are compressed or cut into blocks.
 
     The schema of a table is inferred from its first 10,000 rows (``first_rows``), kept in ``stream.preparation``, and
     the same for all rows:
@@ -207,10 +194,11 @@ def open(
         The columns to make features of, and those to leave out.
     keep : list of str, optional
         Columns to use though they are unclear or look like ids: dates as days, ids as numbers, strings as text.
-    unclear : "error" or "drop", default "error"
+    unclear : "error", "drop" or "note", default "error"
         Whether columns whose kind is unclear are an error, or are left out, with those that look like ids;
         ``stream.dropped`` says why. Strings with more than 1000 values that repeat are hashed categories then. Numbers
-        mixed with words, and commas that may come before decimals or between thousands, are an error in both cases.
+        mixed with words, and commas that may come before decimals or between thousands, are an error in both cases;
+        with "note", for ``stream.describe``, they are left out too, and all that is unclear is in ``stream.notes``.
     kinds : dict, optional
         The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
         "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
@@ -222,9 +210,10 @@ def open(
         Hashed columns are ``2**bits``, also those of Vowpal Wabbit text.
     ngrams : int, default 1
         Count up to this many words in a row as one.
-    missing : "error", "zero" or "mean", default "error"
+    missing : "error", "zero", "mean" or "auto", default "error"
         Whether a number that is missing, or NaN, is an error, or replaced by 0 or by the mean of the first rows. A
-        missing category is an error, or 0 in all its features.
+        missing category is an error, or 0 in all its features. "auto" is "mean" for tables and .npz files, and may be
+        given for all formats.
     missing_values : list of str, optional
         What stands for a missing value, besides an empty cell; for numbers also ``?``, ``NA``, ``nan``, ``null`` and
         the like.
@@ -303,24 +292,7 @@ def open(
     >>> new.read()[0], new.unseen
     (array([[120.,   0.,   0.]]), {'colour': 1})
     """
-    options = {
-        "target": target,
-        "columns": columns,
-        "drop": drop,
-        "keep": keep,
-        "kinds": kinds,
-        "categories": categories,
-        "bits": bits,
-        "ngrams": ngrams,
-        "missing": missing,
-        "missing_values": missing_values,
-        "weight": weight,
-        "header": header,
-        "delimiter": delimiter,
-        "quote": quote,
-        "zero_based": zero_based,
-        "n_features": n_features,
-    }
+    arguments = locals().copy()
     check_choice("on_error", on_error, ("raise", "skip"))
     check_choice("unclear", unclear, UNCLEAR)
     check_integer("first_rows", first_rows, 1)
@@ -333,18 +305,22 @@ def open(
         if preparation is not None:
             raise already_prepared("scale")
     files = LineSource(path, max_line_bytes=max_line_bytes)
+    kind = detect_format(files.display_name(0), files.head(), format)
+    if missing == "auto":
+        arguments["missing"] = "mean" if kind in OPTION_FORMATS["missing"] else None
+    given = {name: arguments[name] for name in OPTION_FORMATS if arguments[name] is not None}
+    given = {name: value for name, value in given.items() if value or name not in ("names", "carry")}
     request = OpenRequest(
         files=files,
-        format=detect_format(files.display_name(0), files.head(), format),
-        options={name: value for name, value in options.items() if value is not None},
+        format=kind,
         preparation=None if preparation is None else dict(preparation),
+        given=frozenset(given),
         labels=labels,
-        names=names,
         skip=on_error == "skip",
         threads=check_integer("threads", threads, 0),
         first_rows=first_rows,
-        carry=list(carry or ()),
         unclear=unclear,
+        **given,
     )
     if format is None:
         check_formats(request)
@@ -375,16 +351,17 @@ def _make_source(request: OpenRequest) -> RowSource:
         from rosenblatt.data.npz import NpzSource
 
         return NpzSource(request)
-    settings = request.preparation or request.options
-    common = {"n_features": settings.get("n_features"), "skip": request.skip, "threads": request.threads}
+    common = {"n_features": request.setting("n_features"), "skip": request.skip, "threads": request.threads}
     if request.format == "vw":
         from rosenblatt.data.text.formats import VwReader
 
-        return VwReader(request.files, request.labels, bits=settings.get("bits", 18), names=request.names, **common)
+        return VwReader(request.files, request.labels, bits=request.setting("bits"), names=request.names, **common)
     from rosenblatt.data.text.formats import SvmlightReader
 
-    zero_based = settings.get("zero_based", "auto")
-    return SvmlightReader(request.files, request.labels, zero_based=zero_based, **common)
+    zero_based = request.setting("zero_based")
+    return SvmlightReader(
+        request.files, request.labels, zero_based="auto" if zero_based is None else zero_based, **common
+    )
 
 
 def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.PathLike[str]) -> RowCache:
@@ -395,7 +372,7 @@ def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.
     if request.carry:
         raise ParameterError(Setting("carry"), " does not go with ", Setting("cache"), ": leave out one of the two.")
     recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
-    if request.preparation is not None and request.options:  # it does not say how these files are written
-        recipe.append(request.options)
+    if request.preparation is not None:  # it does not say how these files are written
+        recipe.append([getattr(request, name) for name in DIALECT])
     width = source.n_features if source.fixed_width else None
     return RowCache(path, fingerprint(source.files.names, recipe, dated=True), source.facts, width)

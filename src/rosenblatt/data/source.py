@@ -6,18 +6,18 @@ A source yields its blocks as often as its files can be read. Meanwhile it count
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import Block, DataError
+from rosenblatt.data.io.bytes import TABLES
 from rosenblatt.data.io.lines import LineSource
 from rosenblatt.messages import ParameterError, Phrase, Setting, shorten, show_text
-from rosenblatt.tables import Table
 
 VERSION = 1
 """Version of preparations."""
@@ -25,8 +25,10 @@ FIRST_ROWS = 10_000
 """Rows from which the columns of a table are inferred."""
 FILLS = ("error", "zero", "mean")
 """What can be done about missing numbers."""
-UNCLEAR = ("error", "drop")
+UNCLEAR = ("error", "drop", "note")
 """What can be done about columns whose kind is unclear."""
+DIALECT = ("header", "delimiter", "quote")
+"""The options that say how CSV and TSV are written."""
 _KEPT_MESSAGES = 10
 
 Preparation: TypeAlias = dict[str, Any]
@@ -35,49 +37,62 @@ Facts: TypeAlias = dict[str, Any]
 """What is known about rows after the last of them, as plain data that JSON can hold."""
 
 
-class IfMeaningful(str):
-    """A word for an option of ``data.open`` that is left out where the format of the files has no such option.
-
-    >>> IfMeaningful("mean") == "mean"
-    True
-    """
-
-    __slots__ = ()
-
-
-class OnlyDescribed(str):
-    """The word "drop" for ``unclear`` where a table is only described: what would be an error is among its notes.
-
-    >>> OnlyDescribed("drop") == "drop"
-    True
-    """
-
-    __slots__ = ()
+def _option(default: Any = None, *formats: str) -> Any:
+    """Return a field for an option that has a meaning for some formats only: tables, if none is named."""
+    return field(default=default, metadata={"formats": formats or TABLES})
 
 
 @dataclass
 class OpenRequest:
-    """The arguments of ``data.open``."""
+    """What ``data.open``, which documents its options, is asked for.
+
+    Each option that says how rows are made knows the formats that it is for.
+    """
 
     files: LineSource
     format: str
-    options: dict[str, Any]
-    """The options given that say how rows are made."""
-    preparation: Preparation | None
-    """Or the preparation that says it."""
-    labels: bool
-    names: bool
-    skip: bool
-    threads: int
-    first_rows: int
-    carry: Sequence[str] = ()
-    """Columns that come along with the rows."""
+    preparation: Preparation | None = None
+    """What says how rows are made in place of the options, where it is given."""
+    given: frozenset[str] = frozenset()
+    """The names of those options below that were given."""
+    labels: bool = True
+    skip: bool = False
+    threads: int = 0
+    first_rows: int = FIRST_ROWS
     unclear: str = "error"
+    target: str | int | None = _option(None, *TABLES, "npz")
+    columns: Sequence[str] | None = _option()
+    drop: Sequence[str] = _option(())
+    keep: Sequence[str] = _option(())
+    kinds: Mapping[str, str | Sequence[str]] = field(default_factory=dict, metadata={"formats": TABLES})
+    categories: str = _option("onehot")
+    bits: int = _option(18, *TABLES, "vw")
+    ngrams: int = _option(1)
+    missing: str = _option("error", *TABLES, "npz")
+    missing_values: Sequence[str] = _option(())
+    weight: str | int | None = _option()
+    header: bool | None = _option(None, "csv", "tsv")
+    delimiter: str | None = _option(None, "csv", "tsv")
+    quote: str | None = _option(None, "csv", "tsv")
+    zero_based: bool | None = _option(None, "svmlight")
+    n_features: int | None = _option(None, "svmlight")
+    names: bool = _option(False, *TABLES, "vw")
+    carry: Sequence[str] = _option(())
 
     @property
     def file(self) -> str:
         """The first file, as messages name it."""
         return self.files.display_name(0)
+
+    def setting(self, name: str) -> Any:
+        """Return what the preparation says, or the option where there is none."""
+        return getattr(self, name) if self.preparation is None else self.preparation.get(name)
+
+
+OPTION_FORMATS: dict[str, tuple[str, ...]] = {
+    option.name: option.metadata["formats"] for option in fields(OpenRequest) if option.metadata
+}
+"""For each option that says how rows are made, the formats that it is for."""
 
 
 class RowSource:
@@ -144,7 +159,7 @@ class RowSource:
     def restore(self, facts: Facts) -> None:
         """Set the counts to those of an earlier pass over all rows."""
         self.skipped, self.messages = int(facts["skipped"]), [str(message) for message in facts["complaints"]]
-        self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts.get("filled", {}))
+        self.unseen, self.filled = Counter(facts["unseen"]), Counter(facts["filled"])
         self.hashed_names.update((int(column), str(word)) for column, word in facts["words"])
 
     @property
@@ -172,8 +187,8 @@ class RowSource:
         """The preparation without what is only known after the last row."""
         return self.preparation | ({} if self.fixed_width else {"n_features": None})
 
-    def describe_columns(self) -> Table | None:
-        """Return a table of the columns, None where they have no names."""
+    def head(self) -> tuple[Any, bool, str] | None:
+        """Return the first rows of a table as stored, whether they have types, and a title; None where it is none."""
         return None
 
     def blocks(self) -> Generator[Block, None, None]:
@@ -203,7 +218,7 @@ def add_facts(parts: Sequence[Facts]) -> Facts:
 def check_missing(missing: Any) -> None:
     """Raise a ParameterError unless this says what to do about missing numbers."""
     if missing not in FILLS:
-        raise ParameterError(Setting("missing"), f" must be 'error', 'zero' or 'mean', got {shorten(missing)}.")
+        raise ParameterError(Setting("missing"), f" must be 'error', 'zero', 'mean' or 'auto', got {shorten(missing)}.")
 
 
 @contextmanager

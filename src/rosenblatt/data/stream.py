@@ -13,7 +13,6 @@ import numpy as np
 
 from rosenblatt.blocks import Block, Features, join_blocks, rebatch, skip_rows
 from rosenblatt.data.cache import DamagedCache, RowCache
-from rosenblatt.data.describe import describe_rows
 from rosenblatt.data.io.identity import Contents, fingerprint
 from rosenblatt.data.scaling import StreamScale, TrainedRows
 from rosenblatt.data.source import FIRST_ROWS, Facts, Preparation, RowSource, add_facts
@@ -296,11 +295,12 @@ class Stream:
         >>> table["range"]
         ['7 to 150', 'red: 2, green: 1', 'apple: 2, cherry: 2']
         """
-        table = self._source.describe_columns()
-        if table is not None:
-            return table
-        title = ", ".join(self._source.files.names[:3])
-        return describe_rows(self.unscaled(), rows, title, self._source.preparation)
+        from rosenblatt.data.describe import describe_columns, describe_rows
+
+        source, head = self._source, self._source.head()
+        if head is None:
+            return describe_rows(self.unscaled(), rows, ", ".join(source.files.names[:3]), source.preparation)
+        return describe_columns(*head, source.preparation, source.dropped, source.n_features)
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._source.files.names[:3]))

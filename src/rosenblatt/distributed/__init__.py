@@ -16,7 +16,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{name[: 4 if name.startswith('Dask') else 3].lower()}_learners"), name)
+    return getattr(import_module(f"{__name__}.{'dask' if name.startswith('Dask') else 'ray'}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,52 +1,100 @@
-"""All figures by their ids, with the texts that they are from."""
+"""The catalogue of figures: what a figure is, how one is drawn by its id, and how all are written to files.
+
+The modules of the texts (`ciml`, `har_peled`, `notes`) add their figures to the catalogue by ``figures_of``.
+"""
 
 from __future__ import annotations
 
-from rosenblatt.figures.ciml import (
-    figure_3_1,
-    figure_3_3,
-    figure_3_4,
-    figure_4_3,
-    figure_4_4,
-    figure_4_5,
-    figure_4_6,
-    figure_4_7,
-    figure_4_8,
-    figure_4_9,
-    figure_4_12,
-    figure_30_2,
-)
-from rosenblatt.figures.drawing import CIML, HAR_PELED, NOTES, Drawing, Entry
-from rosenblatt.figures.har_peled import figure_30_1, figure_30_2_circle, figure_30_3_1
-from rosenblatt.figures.notes import figure_3_2, figure_4_1, figure_4_2, figure_4_10, figure_4_11
-from rosenblatt.messages import ParameterError, did_you_mean, shorten
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, TypeAlias
 
-catalogue: dict[str, Entry] = {
-    entry.id: entry
-    for entry in (
-        Entry("4.1", "A neuron", CIML, figure_4_1),
-        Entry("4.2", "Feature vector, weights, products and sum", CIML, figure_4_2),
-        Entry("4.3", "Training and test error by pass", CIML, figure_4_3),
-        Entry("4.4", "Order: fixed, shuffled once, shuffled anew", CIML, figure_4_4),
-        Entry("4.5", "A dot product is a projection", CIML, figure_4_5),
-        Entry("4.6", "Data, boundary and weight vector", CIML, figure_4_6),
-        Entry("4.7", "Projections onto the weight vector", CIML, figure_4_7),
-        Entry("4.8", "The bias as a shift", CIML, figure_4_8),
-        Entry("4.9", "One update without a bias", CIML, figure_4_9),
-        Entry("4.10", "Separable data", CIML, figure_4_10),
-        Entry("4.11", "Inseparable data", CIML, figure_4_11),
-        Entry("4.12", "XOR, impossible and possible", CIML, figure_4_12),
-        Entry("30.1", "Two separable point sets", HAR_PELED, figure_30_1),
-        Entry("30.2", "The perceptron algorithm, run", HAR_PELED, figure_30_2),
-        Entry("30.2-circle", "A circle learned by lifting", HAR_PELED, figure_30_2_circle),
-        Entry("30.3.1", "Subsets of four points cut by discs", HAR_PELED, figure_30_3_1),
-        Entry("3.1", "With a bias and without", NOTES, figure_3_1),
-        Entry("3.2", "A hyperplane in space", NOTES, figure_3_2),
-        Entry("3.3", "Linear and non-linear boundaries", NOTES, figure_3_3),
-        Entry("3.4", "The geometric margin", NOTES, figure_3_4),
-    )
-}
+import numpy as np
+from sklearn.datasets import load_iris, load_wine
+
+from rosenblatt.messages import ParameterError, Setting, did_you_mean, shorten
+from rosenblatt.plots.axes import import_matplotlib
+from rosenblatt.storage.container import write_atomically
+from rosenblatt.theory.inputs import shown_number, true_minus
+
+Picture: TypeAlias = Any  # a matplotlib Figure, which may not be installed
+Shown: TypeAlias = tuple[Picture, str, dict[str, Any]]
+"""What the function of a figure returns: the picture, a caption that names numbers ("{updates} updates"), and these."""
+FORMATS = ("svg", "png", "pdf")
+_DOTS_PER_INCH = 200
+_NO_DATE = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+# letters as outlines look alike in every browser, and a fixed salt gives the same names inside the file every time
+_SETTINGS = {"svg.fonttype": "path", "svg.hashsalt": "rosenblatt", "pdf.fonttype": 42}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure as it was drawn: what ``figures.draw`` returns.
+
+    Attributes
+    ----------
+    id, title : str
+        As in ``figures.catalogue``.
+    picture : matplotlib Figure
+        To be shown or saved; it belongs to no window.
+    caption : str
+        One paragraph, with the numbers filled in.
+    numbers : dict
+        What the picture shows, by name.
+    """
+
+    id: str
+    title: str
+    picture: Picture
+    caption: str
+    numbers: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A figure in the catalogue: its id and title, the text that it is from, and the function that draws it."""
+
+    id: str
+    title: str
+    text: str
+    function: Callable[[], Shown]
+
+    def draw(self) -> Drawing:
+        """Draw the figure, from its data and a run with a fixed seed."""
+        with import_matplotlib("style").context("default"):  # not that of the session
+            picture, caption, found = self.function()
+        numbers = json.loads(json.dumps(found, default=_plain))
+        return Drawing(self.id, self.title, picture, true_minus(caption.format(**numbers)), numbers)
+
+
+catalogue: dict[str, Entry] = {}
 """Every figure: id, title, the text that it is from, and the function that draws it."""
+
+
+def figures_of(text: str) -> Callable[[str, str], Callable[[Callable[[], Shown]], Callable[[], Shown]]]:
+    """Return the decorator that adds a function to the catalogue as a figure of a text, under an id and a title."""
+
+    def figure(id: str, title: str) -> Callable[[Callable[[], Shown]], Callable[[], Shown]]:
+        def add(function: Callable[[], Shown]) -> Callable[[], Shown]:
+            catalogue[id] = Entry(id, title, text, function)
+            return function
+
+        return add
+
+    return figure
+
+
+def _plain(value: Any) -> Any:
+    """Return a number or an array of numpy as Python has it."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"numbers of a figure are numbers, lists, dictionaries or texts, got {type(value).__name__}.")
 
 
 def draw(id: str) -> Drawing:
@@ -70,10 +118,10 @@ def draw(id: str) -> Drawing:
     ('A dot product is a projection', 0.734)
     >>> drawing.picture.savefig("dot_product.svg")  # doctest: +SKIP
     """
-    return find(id).draw()
+    return _find(id).draw()
 
 
-def find(id: str) -> Entry:
+def _find(id: str) -> Entry:
     """Return a figure by its id; a ValueError that names the nearest, or all, where there is none."""
     if not isinstance(id, str):
         raise ParameterError(f'the id of a figure is a string such as "4.7", got {shorten(id)}.')
@@ -81,3 +129,224 @@ def find(id: str) -> Entry:
         return catalogue[id]
     known = "; ".join(f"{entry.id} {entry.title}" for entry in catalogue.values())
     raise ParameterError(f"there is no figure {shorten(id)}: {did_you_mean(id, catalogue) or f'there are {known}.'}")
+
+
+def write(
+    folder: str | os.PathLike[str] = "figures",
+    only: str | Iterable[str] | None = None,
+    format: str = "svg",
+    progress: Callable[[Entry, float], None] | None = None,
+) -> list[Path]:
+    """Draw figures into a folder, which is made where it is missing, and return the paths of all files written.
+
+    There are a picture of each figure, such as ``figure-4.7.svg``; ``index.html``, a page that shows them with captions
+    and numbers; and ``figures.json`` with captions and numbers. The latter two are about the figures drawn now. Each
+    file is replaced as a whole or not at all, and the same versions of all packages give the same bytes.
+
+    Parameters
+    ----------
+    folder : path
+    only : id or ids, optional
+        Some of ``figures.catalogue``; otherwise all figures are drawn.
+    format : "svg", "png" or "pdf"
+    progress : callable, optional
+        Called after each figure with its entry of the catalogue and the seconds that it took.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import figures
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in figures.write(folder, only=["4.5"])]
+    ['figure-4.5.svg', 'index.html', 'figures.json']
+    """
+    if format not in FORMATS:
+        raise ParameterError(Setting("format"), f" must be one of {', '.join(FORMATS)}, got {format!r}.")
+    ids = catalogue if only is None else [only] if isinstance(only, str) else dict.fromkeys(only)
+    entries = [_find(id) for id in ids]
+    if not entries:
+        raise ParameterError(Setting("only"), " names no figure: give some ids, or leave it out for all figures.")
+    import_matplotlib("figure")  # an error where there is none, before anything is made
+    to = _folder(folder)
+    sections, numbers, written = [], {}, []
+    for entry in entries:
+        started = time.perf_counter()
+        drawing = entry.draw()
+        path = to / f"figure-{entry.id}.{format}"
+        write_atomically(path, [_picture_bytes(drawing.picture, format)])
+        written.append(path)
+        sections.append(page_section(drawing, entry.text, path.name))
+        numbers[entry.id] = {
+            "title": entry.title,
+            "text": entry.text,
+            "file": path.name,
+            "caption": drawing.caption,
+            "numbers": drawing.numbers,
+        }
+        if progress is not None:
+            progress(entry, time.perf_counter() - started)
+    page, numbers_file = to / "index.html", to / "figures.json"
+    write_atomically(page, [_page(entries, sections).encode()])
+    write_atomically(numbers_file, [(json.dumps(numbers, indent=2, ensure_ascii=False) + "\n").encode()])
+    return [*written, page, numbers_file]
+
+
+def _folder(folder: str | os.PathLike[str]) -> Path:
+    """Return the folder to write to, which is made where it is missing."""
+    if not os.fspath(folder):
+        raise ParameterError('expected a folder for the figures, got no name: "." is the current one.')
+    to = Path(folder)
+    if to.exists() and not to.is_dir():
+        raise ParameterError(f"expected a folder for the figures, got {to}, which is a file: give another name.")
+    to.mkdir(parents=True, exist_ok=True)
+    return to
+
+
+def _picture_bytes(picture: Picture, format: str) -> bytes:
+    """Return a picture as a file holds it."""
+    file = io.BytesIO()
+    with import_matplotlib("style").context(["default", _SETTINGS]):
+        picture.savefig(file, format=format, dpi=_DOTS_PER_INCH, metadata=_NO_DATE[format])
+    return file.getvalue()
+
+
+# The page of figures: pictures with captions and numbers, in one file beside the pictures.
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #222; --soft: #666; --paper: #fff; --line: #ddd; --link: #0072B2; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e6e6; --soft: #a8a8a8; --paper: #16181c; --line: #3a3d44; --link: #6db9ec; }
+}
+body { margin: 0 auto; max-width: 46rem; padding: 1.5rem 1rem 4rem; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, sans-serif; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 3rem; } a { color: var(--link); }
+nav ul { columns: 18rem; padding-left: 1.2rem; }
+figure { margin: 0; } figcaption { margin-top: .8rem; }
+.picture { background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: .8rem; text-align: center; }
+.picture img { width: 30rem; max-width: 100%; height: auto; }
+.picture object { width: 100%; height: 32rem; }
+.from { color: var(--soft); font-size: .9rem; margin: -.6rem 0 .8rem; }
+details { margin-top: .6rem; } summary { cursor: pointer; color: var(--link); }
+table { border-collapse: collapse; font-size: .9rem; margin-top: .4rem; display: block; overflow-x: auto; }
+th, td { text-align: left; vertical-align: top; padding: .15rem .9rem .15rem 0; border-bottom: 1px solid var(--line); }
+th { font-weight: 600; white-space: nowrap; }
+"""
+
+
+def _page(entries: Sequence[Entry], sections: Sequence[str]) -> str:
+    """Return the page of some figures, each with its section."""
+    contents = "\n".join(
+        f'<li><a href="#figure-{entry.id}">{entry.id}</a> {escape(entry.title)}</li>' for entry in entries
+    )
+    parts = "\n".join(sections)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Figures of the perceptron</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<h1>Figures of the perceptron</h1>
+<p>Drawn by <code>rosenblatt figures</code>, each from data and a run with a fixed seed. What they show is in
+<a href="figures.json">figures.json</a> as well.</p>
+<nav aria-label="Figures"><ul>
+{contents}
+</ul></nav>
+{parts}
+</body>
+</html>
+"""
+
+
+def page_section(drawing: Drawing, text: str, file: str) -> str:
+    """Return a figure with its caption and its numbers, the text that it is from and the name of its file."""
+    title = f"Figure {drawing.id}: {drawing.title}"
+    if file.endswith(".pdf"):
+        link = f'<a href="{file}">{file}</a>'
+        shown = f'<object data="{file}#view=Fit" type="application/pdf" aria-label="{escape(title)}">{link}</object>'
+    else:
+        shown = f'<a href="{file}"><img src="{file}" alt="{escape(title)}"></a>'
+    rows = "\n".join(
+        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(words)}</td></tr>"
+        for name, words in _numbers(drawing.numbers)
+    )
+    return f"""<section id="figure-{drawing.id}">
+<h2>{escape(title)}</h2>
+<p class="from">{escape(text)}</p>
+<figure>
+<div class="picture">{shown}</div>
+<figcaption>{escape(drawing.caption)}</figcaption>
+</figure>
+<details><summary>Its numbers</summary>
+<table>
+{rows}
+</table>
+</details>
+</section>"""
+
+
+def _numbers(numbers: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each number with its name; those of a dictionary follow its name."""
+    for name, value in numbers.items():
+        words = f"{before}{name}".replace("_", " ")
+        if isinstance(value, dict):
+            yield from _numbers(value, f"{words}: ")
+        else:
+            yield words, number_words(value)
+
+
+def number_words(value: Any) -> str:
+    """Return a value of a drawing in words: six digits of a number, lists and dictionaries with all that they hold.
+
+    >>> number_words([0.123456789, -2, [1.0, "a"]]), number_words({"least": 1234, "proved": True})
+    ('0.123457, −2, (1, a)', 'least: 1,234; proved: yes')
+    """
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {number_words(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(
+            f"({number_words(item)})" if isinstance(item, list | tuple) else number_words(item) for item in value
+        )
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return true_minus(f"{value:,}")
+    return shown_number(value, 6) if isinstance(value, float) else str(value)
+
+
+# What the figures are drawn from and on: Fisher's irises, wines of three cultivars, and an empty picture.
+
+
+def flowers(first: str, second: str, *measures: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the irises of two kinds, 50 of each, as rows of some measures in cm, and the kind of each.
+
+    >>> X, y = flowers("setosa", "versicolor", "petal length", "petal width")
+    >>> X[0], y[0], y[-1], X.shape
+    (array([1.4, 0.2]), 'setosa', 'versicolor', (100, 2))
+    """
+    iris = load_iris()
+    kinds = iris.target_names[iris.target].astype(object)
+    columns = [iris.feature_names.index(f"{measure} (cm)") for measure in measures]
+    wanted = np.isin(iris.target, [list(iris.target_names).index(kind) for kind in (first, second)])
+    return iris.data[wanted][:, columns], kinds[wanted]
+
+
+def wines(first: int, second: int, *measures: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the wines of two of the cultivars 1, 2 and 3 as rows of some measures, and the cultivar of each.
+
+    >>> X, y = wines(1, 3, "alcohol", "flavanoids")
+    >>> X[0], y[0], X.shape
+    (array([14.23,  3.06]), 'cultivar 1', (107, 2))
+    """
+    wine = load_wine()
+    columns = [wine.feature_names.index(measure) for measure in measures]
+    wanted = np.isin(wine.target, [first - 1, second - 1])
+    names = np.array([f"cultivar {number + 1}" for number in wine.target[wanted]], dtype=object)
+    return wine.data[wanted][:, columns], names
+
+
+def blank(width: float, height: float, layout: str | None = "constrained") -> Picture:
+    """Return an empty picture of so many inches, without a window; by its layout all that is drawn finds room."""
+    return import_matplotlib("figure").Figure(figsize=(width, height), layout=layout)

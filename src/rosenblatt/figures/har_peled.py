@@ -1,4 +1,4 @@
-"""A circle learned by lifting the points onto a paraboloid (Har-Peled, section 30.2)."""
+"""Har-Peled, chapter 30: its figures, each from data and a run with a fixed seed."""
 
 from __future__ import annotations
 
@@ -10,52 +10,25 @@ import numpy as np
 from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.data.generators import make_circle
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.figures.drawing import Shown, blank, wines
+from rosenblatt.figures.catalogue import Shown, blank, figures_of, wines
 from rosenblatt.inspection.geometry import distance, unit_weights
-from rosenblatt.plots.axes import DARK
+from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, tidy, whole_ticks
 from rosenblatt.plots.circle import plot_circle, plot_lift
 from rosenblatt.plots.plane_parts import Frame, Line, Rows, draw_legend, draw_line, draw_rows
 from rosenblatt.plots.vc import LETTERS, plot_dichotomies
 from rosenblatt.theory import vc
+from rosenblatt.theory.convergence.proof import proof
+from rosenblatt.theory.convergence.trace import Trace, trace
+from rosenblatt.theory.inputs import number_text, true_minus, vector_text
 from rosenblatt.theory.separability import separability
 
+figure = figures_of("Har-Peled, chapter 30")
 
-def figure_30_2_circle() -> Shown:
-    """Plant a circle, learn one from the labels alone, and draw it in the plane and as a plane in space."""
-    X, y = make_circle(80, radius=2.0, center=[1.0, 0.5], gap=0.2, random_state=1)
-    labels = np.where(y > 0, "inside", "around").astype(object)
-    found: Any = fit_circle(X, labels == "inside", largest_margin=True)
-    picture = blank(5, 7.4, layout=None)
-    flat = picture.add_axes((0.12, 0.51, 0.84, 0.43))
-    space = picture.add_axes((0.02, 0.0, 0.9, 0.42), projection="3d")
-    plot_circle(found, X, labels, flat)
-    plot_lift(found, X, labels, space)
-    space.get_legend().remove()  # marks mean the same as above
-    space.set_title("")
-    distances = np.linalg.norm(X - found.center, axis=1)
-    numbers = {
-        "center": found.center.tolist(),
-        "radius": float(found.radius),
-        "farthest_inside": float(distances[labels == "inside"].max()),
-        "nearest_outside": float(distances[labels == "around"].min()),
-        "points": len(X),
-    }
-    caption = (
-        "{points} points, inside or outside of a circle around (1, 0.5) with radius 2, which the learner is not told. "
-        "Lifted to (x, y, x² + y²) a plane separates them (below), and the plane cuts the paraboloid where the points "
-        "of the plane lie on a circle (above): centre ({center[0]:.2f}, {center[1]:.2f}), radius {radius:.2f}. From "
-        "that centre the farthest point inside is {farthest_inside:.2f} away and the nearest outside "
-        "{nearest_outside:.2f}."
-    )
-    return Shown(picture, caption, numbers)
+ORDERS = 12  # of figure 30.1
+POINTS = [[0, 0], [2, 0], [0, 2], [3, 3]]  # of figure 30.3.1
 
 
-# Two separable sets of points, and some of the many lines between them (Har-Peled, figure 30.1).
-
-
-ORDERS = 12
-
-
+@figure("30.1", "Two separable point sets")
 def figure_30_1() -> Shown:
     """Learn from the same wines in several orders, and draw the line of each run beside that of the largest margin."""
     X, y = wines(1, 3, "alcohol", "flavanoids")
@@ -88,15 +61,102 @@ def figure_30_1() -> Shown:
         "another line (thin). Their distances from the nearest wine are {margins[0]:.4f} to {margins[1]:.4f}; the "
         "thick line has the largest that there is, {largest_margin:.4f}."
     )
-    return Shown(picture, caption, numbers)
+    return picture, caption, numbers
 
 
-# The subsets of four points that discs cut, and why one is missing (Har-Peled, section 30.3.1).
+@figure("30.2", "The perceptron algorithm, run")
+def figure_30_2() -> Shown:
+    """Run the algorithm without a bias, list its updates, and draw w and its length by update."""
+    X = np.array([[2, 3], [-2, 3], [3, -3], [2, -3], [-1, 1], [-2, -3]])
+    y = np.array([1, 1, 1, -1, -1, -1])
+    run = trace(X, y, fit_intercept=False)
+    theorem = proof(X, y, fit_intercept=False)
+    weights = np.array([np.zeros(2), *(step.w for step in run)])
+    picture = blank(5, 6.4)
+    above, below = picture.subplots(2, height_ratios=[1.25, 1])
+    draw_table(above, run, X)
+    k = np.arange(len(weights))
+    below.plot(k, weights[:, 0], color=BLUE, marker="o", markersize=4, label="first weight")
+    below.plot(k, weights[:, 1], color=GREEN, marker="s", markersize=4, linestyle="--", label="second weight")
+    below.plot(k, np.linalg.norm(weights, axis=1), color=DARK, marker="D", markersize=4, label="|w|")
+    below.plot(k, np.sqrt(k) * theorem.R, color=ORANGE, linestyle=":", linewidth=2.2, label="√k·R: |w| is at most this")
+    below.set(xlabel="updates k", ylabel="weight, length")
+    below.legend(frameon=False, fontsize="small", ncols=2, loc="upper left", bbox_to_anchor=(0, 1.1))
+    whole_ticks(below)
+    tidy(below)
+    numbers = {
+        "k": len(run),
+        "passes": run.passes,
+        "w": run.w,
+        "R": theorem.R,
+        "gamma": theorem.gamma,
+        "bound": theorem.bound,
+        "mistakes_by_pass": run.mistakes_by_pass,
+        "weights": weights,
+        "rows": run.row,
+    }
+    caption = (
+        "Six points, visited in order without a bias, until a pass makes no mistake. Each line above is an update: the "
+        "point, its label y, its activation before (never of the sign of y), and w after y times the point was added. "
+        "The algorithm returns w = ({w[0]:g}, {w[1]:g}) and k = {k} after {passes} passes. With R = {R:.3f}, the "
+        "length of the longest point, and a margin of γ = {gamma:.3f}, no order of these points could take more than "
+        "(R/γ)² = {bound:.0f} updates."
+    )
+    return picture, caption, numbers
 
 
-POINTS = [[0, 0], [2, 0], [0, 2], [3, 3]]
+def draw_table(ax: Axes, run: Trace, X: np.ndarray) -> None:
+    """Write the updates of a run as a table."""
+    head = ["k", "pass", "point x", "label y", "w·x before", "w after"]
+    lines = [["0", "", "", "", "", "(0, 0)"]]
+    for step in run:
+        numbers = f"{step.label:+d}", number_text(step.activation), vector_text(step.w)
+        label, activation, w = map(true_minus, numbers)
+        point = true_minus(vector_text(X[step.row]))
+        lines.append([str(step.k), str(step.pass_number), point, label, activation, w])
+    table = ax.table(lines, colLabels=head, loc="center", cellLoc="center")
+    table.auto_set_font_size(False)
+    table.set_fontsize(9)
+    table.scale(1, 1.15)
+    for (row, _), cell in table.get_celld().items():
+        cell.visible_edges = "B" if row == 0 else ""
+        if row == 0:
+            cell.set_text_props(weight="bold")
+    ax.set_axis_off()
 
 
+@figure("30.2-circle", "A circle learned by lifting")
+def figure_30_2_circle() -> Shown:
+    """Plant a circle, learn one from the labels alone, and draw it in the plane and as a plane in space."""
+    X, y = make_circle(80, radius=2.0, center=[1.0, 0.5], gap=0.2, random_state=1)
+    labels = np.where(y > 0, "inside", "around").astype(object)
+    found: Any = fit_circle(X, labels == "inside", largest_margin=True)
+    picture = blank(5, 7.4, layout=None)
+    flat = picture.add_axes((0.12, 0.51, 0.84, 0.43))
+    space = picture.add_axes((0.02, 0.0, 0.9, 0.42), projection="3d")
+    plot_circle(found, X, labels, flat)
+    plot_lift(found, X, labels, space)
+    space.get_legend().remove()  # marks mean the same as above
+    space.set_title("")
+    distances = np.linalg.norm(X - found.center, axis=1)
+    numbers = {
+        "center": found.center,
+        "radius": found.radius,
+        "farthest_inside": distances[labels == "inside"].max(),
+        "nearest_outside": distances[labels == "around"].min(),
+        "points": len(X),
+    }
+    caption = (
+        "{points} points, inside or outside of a circle around (1, 0.5) with radius 2, which the learner is not told. "
+        "Lifted to (x, y, x² + y²) a plane separates them (below), and the plane cuts the paraboloid where the points "
+        "of the plane lie on a circle (above): centre ({center[0]:.2f}, {center[1]:.2f}), radius {radius:.2f}. From "
+        "that centre the farthest point inside is {farthest_inside:.2f} away and the nearest outside "
+        "{nearest_outside:.2f}."
+    )
+    return picture, caption, numbers
+
+
+@figure("30.3.1", "Subsets of four points cut by discs")
 def figure_30_3_1() -> Shown:
     """Draw a disc around each subset of four points, and the proof that one has none."""
     picture = plot_dichotomies(POINTS, "discs", figure=blank(5.2, 6.4))
@@ -124,4 +184,4 @@ def figure_30_3_1() -> Shown:
         "{height_of_missing:g} there and the latter at {height_of_others:g}, so a plane that has the first two points "
         "below it has not both others above. With other points another subset is missing, which the text does not say."
     )
-    return Shown(picture, caption, numbers)
+    return picture, caption, numbers

@@ -1,22 +1,65 @@
-"""A hyperplane in space (parametric learning notes, figure 3.2)."""
+"""Parametric learning and perceptrons, chapter 3: its figures, each from data and a run with a fixed seed."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.data.generators import make_spiral
+from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.figures.drawing import Shown, blank, flowers, wines
+from rosenblatt.figures.catalogue import Shown, blank, figures_of, flowers
 from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots.axes import DARK
-from rosenblatt.plots.neuron import plot_neuron
-from rosenblatt.plots.plane_parts import LOOKS
-from rosenblatt.plots.projection import plot_activation
+from rosenblatt.plots.plane import plot_plane
+from rosenblatt.plots.plane_parts import LOOKS, Line, halo
 from rosenblatt.plots.verdict import plot_verdict
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.separability import dataset_margin, separability
+
+figure = figures_of("Parametric learning and perceptrons, chapter 3")
 
 
+@figure("3.1", "With a bias and without")
+def figure_3_1() -> Shown:
+    """Learn from petals with a bias, which separates them, and without, which nothing can."""
+    X, y = flowers("setosa", "versicolor", "petal length", "petal width")
+    with_bias = Perceptron(random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # there is nothing to converge to, as is proved below
+        without = Perceptron("pocket", fit_intercept=False, random_state=0).fit(X, y)
+    through_origin = dataset_margin(X, y, kind="homogeneous")
+    picture = blank(5, 6.2)
+    panels = picture.subplots(2)
+    for ax, model, words in zip(panels, (with_bias, without), ("With a bias", "Without a bias"), strict=True):
+        plot_plane(model, X, y, ax)
+        ax.set(xlabel="petal length (cm)", ylabel="petal width (cm)")
+        wrong = int((model.predict(X) != y).sum())
+        ax.set_title(f"{words}: {wrong} of {len(X)} flowers on the wrong side", fontsize="medium")
+    proving = np.flatnonzero(through_origin.alpha)
+    numbers = {
+        "updates": with_bias.n_updates_,
+        "b": with_bias.intercept_[0],
+        "wrong": int((without.predict(X) != y).sum()),
+        "passes": without.n_iter_,
+        "margin": dataset_margin(X, y).low,
+        "proving": len(proving),
+        "rows": proving,
+        "checked": through_origin.check(X, y),
+    }
+    caption = (
+        "Petals of setosa and versicolor. Above: with a bias they are separated after {updates} updates (the best line "
+        "is {margin:.2f} cm from the nearest flower). Below: without one the boundary goes through the origin, and the "
+        "best weights of {passes} passes leave {wrong} flowers on the wrong side. No weights leave none: the lengths "
+        "and widths of {proving} flowers, weighted and with the sign of their class, add up to zero, which a check "
+        "proves from the data."
+    )
+    return picture, caption, numbers
+
+
+@figure("3.2", "A hyperplane in space")
 def figure_3_2() -> Shown:
     """Learn from three measures of two kinds of iris, and draw the plane between them with w."""
     X, y = flowers("setosa", "versicolor", "sepal length", "petal length", "petal width")
@@ -40,10 +83,10 @@ def figure_3_2() -> Shown:
     ax.view_init(elev=14, azim=-55)
     ax.set_box_aspect(high - low, zoom=1.05)  # one scale, so that right angles look right
     numbers = {
-        "w": model.coef_[0].tolist(),
-        "b": float(model.intercept_[0]),
+        "w": model.coef_[0],
+        "b": model.intercept_[0],
         "updates": model.n_updates_,
-        "nearest": float(np.abs(distance(model, X)).min()),
+        "nearest": np.abs(distance(model, X)).min(),
         "dimension": X.shape[1] - 1,
     }
     caption = (
@@ -52,7 +95,7 @@ def figure_3_2() -> Shown:
         "{w[2]:.1f} x3 + ({b:g}) = 0. The arrow w is at a right angle to it. The nearest flower is {nearest:.2f} cm "
         "away."
     )
-    return Shown(picture, caption, numbers)
+    return picture, caption, numbers
 
 
 def surface(unit: np.ndarray, offset: float, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -61,105 +104,71 @@ def surface(unit: np.ndarray, offset: float, low: np.ndarray, high: np.ndarray) 
     return first, -(unit[0] * first + unit[2] * third + offset) / unit[1], third
 
 
-# A perceptron as a neuron, and the sum that it makes (CIML figures 4.1 and 4.2).
-
-
-def figure_4_1() -> Shown:
-    """Learn two kinds of iris by three inputs, and draw what becomes of one flower."""
-    measures = ["sepal width", "petal length", "petal width"]
-    X, y = flowers("setosa", "versicolor", *measures)
-    model = Perceptron(random_state=0).fit(X, y)
-    x = X[-1]
-    picture = blank(5.2, 3.4)
-    plot_neuron(model, x, picture.subplots(), feature_names=[f"{measure} (cm)" for measure in measures])
-    activation = float(model.decision_function([x])[0])
+@figure("3.3", "Linear and non-linear boundaries")
+def figure_3_3() -> Shown:
+    """Learn flowers by a line, and two spirals by a kernel, since no line parts them."""
+    X, y = flowers("setosa", "virginica", "petal length", "petal width")
+    straight = Perceptron(random_state=0).fit(X, y)
+    Z, arm = make_spiral(160, turns=1.0, noise=0.02, random_state=0)
+    impossible: Any = separability(Z, arm)
+    curved = KernelPerceptron(kernel="rbf", gamma=4.0, hypothesis="last", random_state=0).fit(Z, arm)
+    picture = blank(4.6, 7.0)
+    above, below = picture.subplots(2, height_ratios=[1, 1.6])
+    plot_plane(straight, X, y, above)
+    above.set(xlabel="petal length (cm)", ylabel="petal width (cm)")
+    above.set_title("Linear: a perceptron", fontsize="medium")
+    plot_plane(curved, Z, arm, below)
+    below.set(xlabel="x1", ylabel="x2")
+    below.set_title("Not linear: a perceptron with a Gaussian kernel", fontsize="medium")
     numbers = {
-        "x": x.tolist(),
-        "w": model.coef_[0].tolist(),
-        "b": float(model.intercept_[0]),
-        "activation": activation,
-        "answer": model.predict([x])[0],
+        "updates": straight.n_updates_,
+        "kernel_updates": curved.n_updates_,
+        "points": len(Z),
+        "support": len(curved.support_),
+        "wrong": int((curved.predict(Z) != arm).sum()),
+        "proving": len(impossible.support),
+        "no_line": impossible.check(Z, arm),
     }
     caption = (
-        "A perceptron that has learned setosa from versicolor, as a neuron with three inputs. It is shown a flower "
-        "with sepals {x[0]} cm wide and petals {x[1]} cm long and {x[2]} cm wide. Each connection multiplies its input "
-        "by its weight ({w[0]:.1f}, {w[1]:.1f} and {w[2]:.1f}), that of the bias is {b:g}, and the neuron adds up: "
-        "{activation:.2f}. This is above 0, so it fires, and the answer is {answer}."
+        "Above: petals of setosa and virginica, which a line separates; the perceptron found one after {updates} "
+        "updates. Below: two spirals of {points} points, which no line separates ({proving} points prove it). With a "
+        "Gaussian kernel the same algorithm has a curved boundary: {kernel_updates} updates on {support} of the "
+        "points, and {wrong} are wrong."
     )
-    return Shown(picture, caption, numbers)
+    return picture, caption, numbers
 
 
-def figure_4_2() -> Shown:
-    """Learn two kinds of iris by all four measures, and draw how the activation of one flower is added up."""
-    measures = ["sepal length", "sepal width", "petal length", "petal width"]
-    X, y = flowers("versicolor", "virginica", *measures)
-    model = Perceptron("average", random_state=0).fit(X, y)
-    x, w, b = X[0], model.coef_[0], float(model.intercept_[0])
-    picture = blank(5.2, 3.4)
-    plot_activation(model, x, picture.subplots(), feature_names=[f"{measure} (cm)" for measure in measures])
-    numbers = {
-        "x": x.tolist(),
-        "w": w.tolist(),
-        "products": (w * x).tolist(),
-        "b": b,
-        "activation": float(model.decision_function([x])[0]),
-        "answer": model.predict([x])[0],
-        "right": float(100 * model.score(X, y)),
-    }
-    caption = (
-        "The activation of one flower, by averaged weights that tell {right:.0f}% of 100 versicolor and virginica "
-        "right: each measure times its weight, added up from above to below, and the bias. Sepals add "
-        "{products[0]:.1f} and {products[1]:.1f}, petals {products[2]:.1f} and {products[3]:.1f}, the bias {b:.1f}: in "
-        "all {activation:.1f}. This is below 0, so the answer is {answer}, which is right."
-    )
-    return Shown(picture, caption, numbers)
-
-
-# Data that a line separates, and data that none does (CIML figures 4.10 and 4.11).
-
-
-def figure_4_10() -> Shown:
-    """Decide that two kinds of iris are separable, and draw the widest band between them."""
-    X, y = flowers("setosa", "versicolor", "sepal length", "sepal width")
+@figure("3.4", "The geometric margin")
+def figure_3_4() -> Shown:
+    """Draw the line of the largest margin, and how far it is from the flowers that are nearest to it."""
+    X, y = flowers("setosa", "versicolor", "petal length", "petal width")
     verdict: Any = separability(X, y)
-    picture = blank(5, 4.1)
+    line: Any = Line.of(verdict.w, verdict.b)
+    picture = blank(5, 4.0)
     ax = plot_verdict(verdict, X, y, picture.subplots())
-    ax.set(xlabel="sepal length (cm)", ylabel="sepal width (cm)")
+    ax.set(xlabel="petal length (cm)", ylabel="petal width (cm)")
+    ax.set_title(f"Geometric margin η = γ / |w| = {verdict.margin_low:.3f} cm", fontsize="medium")
+    for row in verdict.nearest:
+        foot = line.nearest_to(X[row])
+        ax.annotate("", X[row], foot, arrowprops={"arrowstyle": "<->", "color": DARK, "shrinkA": 0, "shrinkB": 0})
+        ax.annotate(
+            "η", (X[row] + foot) / 2, (0, 9), textcoords="offset points", ha="center", bbox=halo(), weight="bold"
+        )
+    w, b = verdict.w / verdict.margin_low, verdict.b / verdict.margin_low  # the same line, at a scale where gamma is 1
     numbers = {
         "margin": verdict.margin_low,
-        "margin_high": verdict.margin_high,
-        "nearest": len(verdict.nearest),
-        "checked": verdict.check(X, y),
+        "w": w,
+        "b": b,
+        "gamma": np.abs(X @ w + b).min(),
+        "length_of_w": np.linalg.norm(w),
+        "nearest": verdict.nearest,
+        "attaining": len(verdict.nearest),
     }
     caption = (
-        "Setosa and versicolor by their sepals are separable: a line has every flower on its side. The one drawn "
-        "leaves the most room, {margin:.4f} cm to the nearest of 100 flowers ({nearest} of them, ringed), and no other "
-        "line leaves more than {margin_high:.4f} cm. Both are proved, and the proof checks itself against the data."
+        "Setosa and versicolor by their petals, with the line that leaves the most room, w = ({w[0]:.3f}, {w[1]:.3f}) "
+        "and b = {b:.3f}. The {attaining} ringed flowers have the smallest |w·x + b| of all, γ = {gamma:.3f}. Divided "
+        "by |w| = {length_of_w:.3f} it is their distance from the line: the geometric margin η = {margin:.3f} cm, "
+        "which does not change with the scale of w. The hatched band of twice that width is empty, and no line has a "
+        "wider one."
     )
-    return Shown(picture, caption, numbers)
-
-
-def figure_4_11() -> Shown:
-    """Decide that two kinds of wine are not separable, and draw the point that their hulls have in common."""
-    X, y = wines(1, 2, "alcohol", "color_intensity")
-    verdict: Any = separability(X, y)
-    picture = blank(5, 4.1)
-    ax = plot_verdict(verdict, X, y, picture.subplots())
-    ax.set(xlabel="alcohol (% by volume)", ylabel="colour intensity", aspect="auto")
-    rows = verdict.support
-    weights = np.asarray(verdict.alpha)[rows]
-    own = y[rows] == "cultivar 1"
-    numbers = {
-        "rows": rows.tolist(),
-        "proving": len(rows),
-        "common_point": (weights[own] @ X[rows[own]] / weights[own].sum()).tolist(),
-        "same_point": (weights[~own] @ X[rows[~own]] / weights[~own].sum()).tolist(),
-        "checked": verdict.check(X, y),
-    }
-    caption = (
-        "Wines of cultivars 1 and 2 by alcohol and colour are not separable: their hulls overlap. {proving} wines "
-        "(ringed, with their shares) prove it: a mean of those of one cultivar is a mean of those of the other, at "
-        "{common_point[0]:.2f}% alcohol and colour {common_point[1]:.2f}. A line with both cultivars on their own "
-        "sides would have that point on both sides of itself. So no run of the perceptron on these wines ends."
-    )
-    return Shown(picture, caption, numbers)
+    return picture, caption, numbers

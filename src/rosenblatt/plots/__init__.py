@@ -6,14 +6,14 @@ A model may be a scikit-learn pipeline that ends in one: its other steps are app
 
 from rosenblatt.plots.by_pass import ErrorsDisplay, plot_errors, plot_history, plot_orders
 from rosenblatt.plots.circle import plot_circle, plot_lift
-from rosenblatt.plots.neuron import plot_neuron, plot_votes
-from rosenblatt.plots.plane import PlaneDisplay, plot_plane
-from rosenblatt.plots.projection import plot_activation, plot_projection
+from rosenblatt.plots.neuron import plot_activation, plot_neuron
+from rosenblatt.plots.plane import PlaneDisplay, plot_plane, plot_support, plot_votes
+from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.plots.update import animate, plot_update
 from rosenblatt.plots.vc import plot_dichotomies, plot_growth
 from rosenblatt.plots.verdict import plot_bracket, plot_verdict
-from rosenblatt.plots.weights import plot_support, plot_weights
+from rosenblatt.plots.weights import plot_weights
 
 __all__ = [
     "ErrorsDisplay",

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import importlib
-import math
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+import sys
+from collections.abc import Callable
 from functools import wraps
 from types import ModuleType
-from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
 from rosenblatt.html import DOTS_UP_TO as DOTS_UP_TO
-from rosenblatt.inspection.contributions import LinearParts, linear_parts
 from rosenblatt.inspection.geometry import label_words
-from rosenblatt.messages import label_text
+from rosenblatt.messages import count_of, label_text
 from rosenblatt.theory.inputs import check_labels as labels_of_rows
-from rosenblatt.theory.inputs import shown_number
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,7 +24,6 @@ Axes: TypeAlias = Any  # matplotlib's, which may not be installed
 BLUE, ORANGE, GREEN, DARK = "#0072B2", "#E69F00", "#009E73", "#333333"
 MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
 _BRIGHTNESS = 0.299, 0.587, 0.114  # the shares of red, green and blue
-_MADE: ContextVar[list[Any]] = ContextVar("_MADE")  # the figures that the function that draws has made
 
 
 def axes_for(ax: Axes | None, in_space: bool = False) -> Axes:
@@ -67,27 +63,26 @@ def closes_on_error(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        made: list[Any] = []
-        outside = _MADE.set(made)
+        before = _open_figures()
         try:
-            result = function(*args, **kwargs)
+            return function(*args, **kwargs)
         except BaseException:
-            for figure in made:
-                import_matplotlib("pyplot").close(figure)
+            for number in _open_figures() - before:
+                import_matplotlib("pyplot").close(number)
             raise
-        finally:
-            _MADE.reset(outside)
-        _MADE.get([]).extend(made)  # they are also those of a function around this one
-        return result
 
     return drawn
 
 
+def _open_figures() -> set[int]:
+    """Return the numbers of the figures that pyplot has, if it is imported."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return set() if pyplot is None else set(pyplot.get_fignums())
+
+
 def new_figure(size: tuple[float, float] | None = None) -> Any:
     """Return a new figure of pyplot, of a size in inches if it is given."""
-    figure = import_matplotlib("pyplot").figure(figsize=size, layout="constrained")
-    _MADE.get([]).append(figure)
-    return figure
+    return import_matplotlib("pyplot").figure(figsize=size, layout="constrained")
 
 
 def ink(on_light: str = DARK) -> Any:
@@ -154,71 +149,22 @@ def import_matplotlib(part: str = "") -> ModuleType:
         raise ImportError("pictures need matplotlib: pip install 'rosenblatt[plots]'.") from error
 
 
-# The parts of one prediction that a picture has room for: the largest, and all others as one.
+def zero_weights_words(learner: Any, b: float) -> str:
+    """Return what a model of two classes answers whose weights are all zero, in words."""
+    label = shown_name(label_words(learner.classes_.tolist()[int(b > 0)]))
+    answer = f"gets the answer {label}" if b else "lies on the boundary"
+    proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
+    came_back = "\nthey came back to zero: nothing separates the data" * proved
+    return f"All weights are zero: every row {answer}{came_back}"
 
 
-MOST = 8
-"""The features that are shown; of more, those that add the most."""
+def wrong_words(wrong: np.ndarray, on_boundary: np.ndarray) -> str:
+    """Return how many predictions are wrong and how many rows lie on the boundary, in words; none where all is well.
 
-
-class Part(NamedTuple):
-    """A feature with its value and weight, which are None for all others taken together, and their product."""
-
-    name: str
-    value: float | None
-    weight: float | None
-    product: float
-
-
-class OnePrediction(NamedTuple):
-    """What a picture shows of one prediction."""
-
-    parts: list[Part]
-    bias: float
-    activation: float
-    answer: str
-    """What is predicted, in words; on the boundary, the label is undefined."""
-    rule: str
-    """What decides, in a few words: the sign of the activation or, of more than two classes, the largest score."""
-    title: str
-    """What is predicted, and by which rule."""
-
-
-def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> OnePrediction:
-    """Return the features of one row in their order, or those that add the most and the others as one.
-
-    >>> from rosenblatt import Perceptron
-    >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
-    >>> shown_parts(model, [1, 1]).parts
-    [Part(name='x0', value=1.0, weight=3.0, product=3.0), Part(name='x1', value=1.0, weight=4.0, product=4.0)]
+    >>> wrong_words(np.array([True, False]), np.array([True, True])), wrong_words(np.zeros(2, bool), np.zeros(2, bool))
+    ('1 of 2 rows wrong, 2 on the boundary', '')
     """
-    found = linear_parts(model, x, feature_names)
-    n = len(found.names)
-    order = np.argsort(-np.abs(found.products), kind="stable")
-    chosen = np.sort(order[: MOST if n <= MOST else MOST - 1])
-    parts = [
-        Part(found.names[i], float(found.values[i]), float(found.weights[i]), float(found.products[i])) for i in chosen
-    ]
-    if n > MOST:
-        parts.append(Part(f"{n - len(chosen):,} others", None, None, math.fsum(found.products[order[MOST - 1 :]])))
-    activation = 0.0 if found.tied and found.scores == 1 else found.activation
-    answer = "undefined" if found.tied else _label(found)
-    return OnePrediction(parts, found.bias, activation, answer, *_rule(found, activation))
-
-
-def _label(found: LinearParts) -> str:
-    return shown_name(label_words(found.answer), 20)
-
-
-def _rule(found: LinearParts, activation: float) -> tuple[str, str]:
-    """Return what decides, in a few words, and the title: the sign for two classes, otherwise the largest score."""
-    number = shown_number(activation)
-    if found.scores > 1:
-        if found.tied:
-            return "tied", f"On the boundary: another class has the same score, {number}"
-        largest = f"largest of {found.scores:,}"
-        return largest, f"Predicted {_label(found)}: its score is {number}, the {largest}"
-    if found.tied:
-        return "= 0", "On the boundary: the activation is 0"
-    side, sign = ("above", ">") if activation > 0 else ("below", "<")
-    return f"{sign} 0", f"Predicted {_label(found)}: the activation is {number}, {side} 0"
+    count = f"{wrong.sum():,} of {count_of(len(wrong), 'row')}"
+    if on_boundary.any():
+        return f"{count} wrong, {on_boundary.sum():,} on the boundary"
+    return f"{count} on the wrong side" if wrong.any() else ""

@@ -11,22 +11,8 @@ from sklearn.base import clone
 
 from rosenblatt.inspection.explain import split_pipeline, through_steps
 from rosenblatt.messages import count_of, label_text, percent
-from rosenblatt.plots.axes import (
-    BLUE,
-    DOTS_UP_TO,
-    GREEN,
-    ORANGE,
-    Axes,
-    axes_for,
-    closes_on_error,
-    from_zero,
-    import_matplotlib,
-    ink,
-    paper,
-    shown_name,
-    tidy,
-    whole_ticks,
-)
+from rosenblatt.plots import axes
+from rosenblatt.plots.axes import BLUE, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, closes_on_error, ink
 from rosenblatt.plots.plane_parts import draw_legend
 from rosenblatt.tables import Table
 
@@ -63,15 +49,15 @@ def plot_history(model: Any, ax: Axes | None = None) -> Axes:
     lines = ax.plot(passes, mistakes, color=BLUE, marker=dots, label="mistakes during the pass")
     cut = getattr(getattr(learner, "report_", None), "last_pass_cut", None)
     if cut is not None:
-        look = {"markerfacecolor": paper(), "markeredgecolor": BLUE, "markeredgewidth": 2, "markersize": 9}
+        look = {"markerfacecolor": axes.paper(), "markeredgecolor": BLUE, "markeredgewidth": 2, "markersize": 9}
         lines += ax.plot(last, mistakes[-1], "o", **look, label=f"cut short after {_reached(cut)}")
     elif mistakes[-1] == 0:
         lines += ax.plot(last, 0, "*", color=ink(), markersize=14, label="a pass without a mistake")
     ax.set(xlabel="pass over the data", ylabel="mistakes during the pass")
     ax.set_xlim(1 - 0.04 * last, last + 0.04 * last)
-    from_zero(ax, mistakes)
-    whole_ticks(ax)
-    tidy(ax)
+    axes.from_zero(ax, mistakes)
+    axes.whole_ticks(ax)
+    axes.tidy(ax)
     best = getattr(learner, "best_iter_", None) if "validation_error" in fields else None
     if "validation_error" in fields:
         lines += _held_out(ax, passes, 100 * history["validation_error"], dots, best)
@@ -106,7 +92,7 @@ def _held_out(ax: Axes, passes: np.ndarray, percent: np.ndarray, dots: str, best
         look = {"markerfacecolor": "none", "markeredgecolor": ink(), "markeredgewidth": 2, "markersize": 13}
         lines += twin.plot(best, percent[best - 1], "D", **look, label=f"pass {best}, which is kept")
     twin.set_ylabel("error on held-out rows after the pass (%)")
-    from_zero(twin, percent)
+    axes.from_zero(twin, percent)
     twin.spines[["top", "left"]].set_visible(False)
     return lines
 
@@ -184,9 +170,9 @@ class ErrorsDisplay:
         ax.set(xlabel="passes over the training data", ylabel="error after the pass (%)")
         reach = max(0.5, 0.04 * len(passes))
         ax.set_xlim(passes[0] - reach, passes[-1] + reach)
-        from_zero(ax, largest)
-        whole_ticks(ax, y=False)
-        tidy(ax)
+        axes.from_zero(ax, largest)
+        axes.whole_ticks(ax, y=False)
+        axes.tidy(ax)
         ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
@@ -287,7 +273,7 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         passes = np.arange(1, 1 + min(last, len(mean)))
         every = max(1, last // 12) if last > DOTS_UP_TO else 1
         look = {"color": colour, "linestyle": dash, "marker": marker, "markevery": every, "markersize": 5}
-        ax.plot(passes, mean[: len(passes)], **look, label=f"{shown_name(name)}: {_end_words(learners)}")
+        ax.plot(passes, mean[: len(passes)], **look, label=f"{axes.shown_name(name)}: {_end_words(learners)}")
         if len(learners) > 1:
             band = {"color": colour, "alpha": 0.2, "linewidth": 0}
             ax.fill_between(passes, low[: len(passes)], high[: len(passes)], **band)
@@ -298,11 +284,11 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         ends.append(np.mean(list(map(_passes, learners))))
     ax.set(xlabel="pass over the data", ylabel="mistakes during the pass")
     ax.set_title("Mistakes by pass, for each visiting order", fontsize="medium")
-    whole_ticks(ax)
+    axes.whole_ticks(ax)
     if max(ends) >= _UNEVEN * min(ends):
         ax.set_xscale("log")
         ax.set_xlabel("pass over the data (logarithmic)")
-    from_zero(ax, np.array(tops))
+    axes.from_zero(ax, np.array(tops))
     low, high = ax.get_ylim()
     ticks = [tick for tick in ax.get_yticks() if 0 <= tick <= high]
     ax.set(ylim=(low - _ROOM * (len(runs) - 1) * (high - low), high), yticks=ticks)
@@ -312,7 +298,9 @@ def plot_orders(models: Mapping[str, Any], ax: Axes | None = None) -> Axes:
 
 def _below(ax: Axes, place: int) -> Any:
     """Return where the ends of runs are drawn: for each order a little lower than for the one before, side by side."""
-    shift = import_matplotlib("transforms").ScaledTranslation(0, -place * _APART / 72, ax.figure.figure.dpi_scale_trans)
+    shift = axes.import_matplotlib("transforms").ScaledTranslation(
+        0, -place * _APART / 72, ax.figure.figure.dpi_scale_trans
+    )
     return ax.transData + shift
 
 

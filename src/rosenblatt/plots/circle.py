@@ -1,4 +1,4 @@
-"""A picture of the circle that was learned, or of the proof that there is none (Har-Peled 30.2)."""
+"""Pictures of circles: the one learned, or why there is none, in the plane and lifted into space (Har-Peled 30.2)."""
 
 from __future__ import annotations
 
@@ -11,27 +11,113 @@ from rosenblatt.features import SphereLift
 from rosenblatt.inspection.explain import split_pipeline, through_steps
 from rosenblatt.inspection.geometry import check_two_classes, linear_rule
 from rosenblatt.messages import count_of, evenly_chosen
-from rosenblatt.plots.axes import (
-    GREEN,
-    MARKS_UP_TO,
-    Axes,
-    axes_for,
-    closes_on_error,
-    import_matplotlib,
-    ink,
-    shown_name,
-)
-from rosenblatt.plots.plane import Edge, draw_proof, draw_sides
-from rosenblatt.plots.plane_parts import BROKEN, LOOKS, Frame, Rows, dense, draw_legend, draw_rows, halo, plane_points
+from rosenblatt.plots import plane_parts as parts
+from rosenblatt.plots.axes import BLUE, GREEN, MARKS_UP_TO, ORANGE, Axes, axes_for, closes_on_error, ink, shown_name
+from rosenblatt.plots.plane_parts import LOOKS, Frame, Rows, halo
+from rosenblatt.plots.verdict import NO_NAMES, box_corners, draw_two_hulls
 from rosenblatt.theory.inputs import as_float, number_text, rows_text, shown_number, true_minus, vector_text
 from rosenblatt.theory.inputs import check_labels as labels_of_rows
-from rosenblatt.theory.vc import BallObstruction
+from rosenblatt.theory.vc import BallObstruction, RadonPartition
 
+Shape: TypeAlias = Circle | HalfSpace | Outside
+
+_CURVE = 400  # points of a curve
 _WHOLE = 3.0  # a circle of up to so many times the size of the points is drawn whole
 _SEVERAL = "#999999"  # the tint of a side of several classes
 _ROUNDING = 1e-12  # a coordinate below this share of the radius is written as 0
 _NAMES_UP_TO = 3  # classes that the title names
 _NUMBERS_UP_TO = 6  # rows of a proof that get their numbers beside them
+_GRID = 15  # lines of the paraboloid each way
+_BEYOND = 1.35  # how far the plane is drawn, in radii
+_FLOOR = 0.45  # how far below all else the plane of the points lies, as a share of the height
+_PAPER = "#888888"
+
+
+# Circles, lines and proofs as curves in the plane: what pictures of circles and of dichotomies share.
+
+
+class Edge:
+    """The boundary of a shape in the plane, and its neighbours: all points at one depth.
+
+    The depth of a point is its distance to the boundary, above 0 on the side of the inside of a circle, or where
+    ``w . x + b`` of a line is above 0. ``center`` is None for a line.
+
+    >>> edge = Edge(Circle([1, 2], 3))
+    >>> edge.depth(np.array([[1.0, 2.0], [1.0, 6.0]]))
+    array([ 3., -1.])
+    """
+
+    def __init__(self, shape: Circle | Outside | HalfSpace) -> None:
+        self.center: np.ndarray | None = None
+        if isinstance(shape, HalfSpace):
+            length = float(np.hypot(*shape.w))
+            self.normal, self.offset = shape.w / length, shape.b / length
+        else:
+            self.center = np.array([as_float(value) for value in shape.center])
+            self.radius = as_float(shape.radius)
+
+    def depth(self, points: np.ndarray) -> np.ndarray:
+        """Return the depth of each point, up to rounding."""
+        if self.center is None:
+            return points @ self.normal + self.offset
+        return self.radius - np.hypot(*(points - self.center).T)
+
+    def curve(self, middle: np.ndarray, reach: float, depth: float = 0.0) -> np.ndarray:
+        """Return points along the curve of a depth as far as ``reach`` from the middle of a picture, and a little more.
+
+        They are computed from the point of the curve nearest to the middle, so a circle may be as large as can be.
+        """
+        if self.center is None:
+            out = -self.normal
+            bend, along = np.zeros(2), np.array([-2.0, 2.0]) * reach
+        else:
+            away = middle - self.center
+            out = away / (np.hypot(*away) or 1.0) if away.any() else np.array([1.0, 0.0])
+            radius = self.radius - depth
+            angle = np.linspace(-1, 1, _CURVE) * min(np.pi, 4 * reach / radius)
+            bend, along = -2 * radius * np.sin(angle / 2) ** 2, radius * np.sin(angle)
+        nearest = middle + (self.depth(middle[None])[0] - depth) * out
+        return nearest + np.outer(bend, out) + np.outer(along, [-out[1], out[0]])
+
+    def inside(self, middle: np.ndarray, reach: float) -> np.ndarray:
+        """Return a polygon that covers the side of positive depth as far as ``reach``."""
+        curve = self.curve(middle, reach)
+        if np.allclose(curve[0], curve[-1]):
+            return curve
+        forward = curve[-1] - curve[0]
+        inward = np.array([-forward[1], forward[0]]) / np.hypot(*forward)  # the curve has its inside to the left
+        return np.concatenate([curve, [curve[-1] + 8 * reach * inward, curve[0] + 8 * reach * inward]])
+
+
+def draw_sides(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, inside: Any, outside: Any) -> None:
+    """Tint the two sides of a shape in colours, None for none, and draw the boundary as a dark line."""
+    middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
+    behind, look = ax.get_facecolor(), {"linewidth": 0, "zorder": 0}
+    polygon = edge.inside(middle, reach)
+    if outside is not None:
+        ax.fill(*box_corners(low, high).T, color=outside, alpha=parts.TINT, **look)
+        ax.fill(*polygon.T, color=behind, **look)
+    if inside is not None:
+        ax.fill(*polygon.T, color=inside, alpha=parts.TINT, **look)
+    ax.plot(*edge.curve(middle, reach).T, color=ink(), linewidth=1.6, zorder=1)
+
+
+def draw_proof(
+    ax: Axes,
+    proof: RadonPartition,
+    points: np.ndarray,
+    colours: tuple[str, str] = (BLUE, ORANGE),
+    names: tuple[str, str, str] = NO_NAMES,
+) -> None:
+    """Draw the hulls of a proof's two sets of points, solid and broken, and a cross where they have a mix in common.
+
+    ``names`` are what a legend calls the two hulls and the cross.
+    """
+    hulls = points[list(proof.inside)], points[list(proof.outside)]
+    draw_two_hulls(ax, hulls, np.array([as_float(value) for value in proof.point]), colours, names)
+
+
+# In the plane.
 
 
 @closes_on_error
@@ -69,7 +155,7 @@ def plot_circle(
     """
     if not isinstance(shape, Circle | HalfSpace | Outside | NoCircle):
         raise ValueError(f"plot_circle draws what rosenblatt.fit_circle returns, got {type(shape).__name__}.")
-    X = plane_points("plot_circle", points, None)
+    X = parts.plane_points("plot_circle", points, None)
     y, classes = circle_labels("plot_circle", labels, len(X))
     ax = axes_for(ax)
     if isinstance(shape, NoCircle):
@@ -80,11 +166,9 @@ def plot_circle(
     else:
         frame = circle_frame(X, Edge(shape))
         title = _draw_shape(ax, shape, frame, Rows(X, y, classes))
-    draw_rows(ax, Rows(X, y, classes))
-    ax.set_title(title, fontsize="medium")
-    ax.set(xlabel="x₁", ylabel="x₂")
+    parts.draw_rows(ax, Rows(X, y, classes))
     frame.set_limits(ax)
-    draw_legend(ax)
+    parts.finish(ax, title, ("x₁", "x₂"))
     return ax
 
 
@@ -153,7 +237,7 @@ def _draw_room(ax: Axes, edge: Edge, X: np.ndarray, frame: Frame) -> str:
     inner, outer = depth[depth > 0].min(initial=np.inf), depth[depth < 0].max(initial=-np.inf)
     if not np.isfinite([inner, outer]).all():  # a distance below rounding
         return ""
-    look = {"color": ink(), "linestyle": BROKEN, "linewidth": 1.0, "zorder": 1}
+    look = {"color": ink(), "linestyle": parts.BROKEN, "linewidth": 1.0, "zorder": 1}
     middle, reach = (frame.low + frame.high) / 2, float(np.hypot(*(frame.high - frame.low)))
     for level, label in ((inner, "nearest point on both sides"), (outer, None)):
         if edge.center is None or edge.radius > level:
@@ -173,15 +257,7 @@ def _draw_proof(ax: Axes, proof: Any, X: np.ndarray, y: np.ndarray, classes: np.
             ax.annotate(str(row), X[row], (6, 6), **words)
 
 
-# A picture in space of points lifted to (x, |x|^2), where a plane cuts what a circle cuts below (Har-Peled 30.2).
-
-
-Shape: TypeAlias = Circle | HalfSpace | Outside
-
-_GRID = 15  # lines of the paraboloid each way
-_BEYOND = 1.35  # how far the plane is drawn, in radii
-_FLOOR = 0.45  # how far below all else the plane of the points lies, as a share of the height
-_PAPER = "#888888"
+# In space, where a plane cuts the lifted points (x, |x|^2) as a circle cuts them below.
 
 
 @closes_on_error
@@ -211,7 +287,7 @@ def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = N
     >>> ax.get_zlabel(), ax.get_title()
     ('|x|²', 'A plane cuts the lifted points as a circle cuts them below')
     """
-    X = plane_points("plot_lift", points, None)
+    X = parts.plane_points("plot_lift", points, None)
     shape = _shape(shape_or_model, X)
     y, classes = circle_labels("plot_lift", labels, len(X))
     ax = _axes_in_space(ax)
@@ -232,7 +308,7 @@ def plot_lift(shape_or_model: Any, points: Any, labels: Any, ax: Axes | None = N
     ax.set_title(_title(shape), fontsize="medium")
     ax.set(xlabel="x₁", ylabel="x₂", zlabel="|x|²")
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(floor, top))
-    ticker = import_matplotlib("ticker")
+    ticker = parts.import_matplotlib("ticker")
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
         axis.set_major_locator(ticker.MaxNLocator(4))
     ax.set_zticks([tick for tick in ax.get_zticks() if bottom <= tick <= top])
@@ -249,7 +325,7 @@ def _shape(given: Any, X: np.ndarray) -> Shape | NoCircle:
     rule = linear_rule(learner)
     check_two_classes(learner, rule)
     lifted = SphereLift().fit_transform(X)
-    seen = lifted if steps is None else dense(through_steps(steps, X))
+    seen = lifted if steps is None else parts.dense(through_steps(steps, X))
     if rule.w.shape[1] != 3 or seen.shape != lifted.shape or not np.allclose(seen, lifted):
         raise ValueError(
             "plot_lift needs a model of the three features (x1, x2, |x|^2), such as "

@@ -1,46 +1,89 @@
-"""A picture of a linear model as a neuron: inputs, connections, their sum and the answer (CIML figure 4.1)."""
+"""Pictures of one prediction of a linear model: as a neuron, and as a sum (CIML figures 4.1 and 4.2).
+
+Of many features a picture shows those that add the most, and all others as one.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.extmath import safe_sparse_dot
 
-from rosenblatt.inspection.explain import feature_labels, split_pipeline, through_steps
-from rosenblatt.inspection.geometry import LinearRule, linear_rule
-from rosenblatt.messages import percent
-from rosenblatt.plots.axes import (
-    BLUE,
-    ORANGE,
-    Axes,
-    Part,
-    axes_for,
-    backing,
-    closes_on_error,
-    import_matplotlib,
-    ink,
-    paper,
-    shown_name,
-    shown_parts,
-)
-from rosenblatt.plots.plane_parts import (
-    BROKEN,
-    GRID,
-    Rows,
-    draw_legend,
-    draw_regions,
-    draw_rows,
-    like,
-    plane_labels,
-    plane_points,
-    plane_regions,
-)
+from rosenblatt.inspection.contributions import LinearParts, linear_parts
+from rosenblatt.inspection.geometry import label_words
+from rosenblatt.plots.axes import BLUE, ORANGE, Axes, axes_for, backing, closes_on_error, ink, paper, shown_name, tidy
 from rosenblatt.theory.inputs import shown_number
 
+MOST = 8
+"""The features that are shown; of more, those that add the most."""
 _THIN, _THICK = 0.6, 5.0  # of a connection, in points
 _INPUT, _SUM, _ANSWER = 0.0, 2.4, 3.8  # where they stand, from left to right
+_SHIFTS = -102, -52, -6  # where the numbers stand, in points left of the bars
+
+
+class Part(NamedTuple):
+    """A feature with its value and weight, which are None for all others taken together, and their product."""
+
+    name: str
+    value: float | None
+    weight: float | None
+    product: float
+
+
+class OnePrediction(NamedTuple):
+    """What a picture shows of one prediction."""
+
+    parts: list[Part]
+    bias: float
+    activation: float
+    answer: str
+    """What is predicted, in words; on the boundary, the label is undefined."""
+    rule: str
+    """What decides, in a few words: the sign of the activation or, of more than two classes, the largest score."""
+    title: str
+    """What is predicted, and by which rule."""
+
+
+def shown_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None) -> OnePrediction:
+    """Return the features of one row in their order, or those that add the most and the others as one.
+
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[3, 4], [-3, -4]], [1, -1])
+    >>> shown_parts(model, [1, 1]).parts
+    [Part(name='x0', value=1.0, weight=3.0, product=3.0), Part(name='x1', value=1.0, weight=4.0, product=4.0)]
+    """
+    found = linear_parts(model, x, feature_names)
+    n = len(found.names)
+    order = np.argsort(-np.abs(found.products), kind="stable")
+    chosen = np.sort(order[: MOST if n <= MOST else MOST - 1])
+    parts = [
+        Part(found.names[i], float(found.values[i]), float(found.weights[i]), float(found.products[i])) for i in chosen
+    ]
+    if n > MOST:
+        parts.append(Part(f"{n - len(chosen):,} others", None, None, math.fsum(found.products[order[MOST - 1 :]])))
+    activation = 0.0 if found.tied and found.scores == 1 else found.activation
+    answer = "undefined" if found.tied else _label(found)
+    return OnePrediction(parts, found.bias, activation, answer, *_rule(found, activation))
+
+
+def _label(found: LinearParts) -> str:
+    return shown_name(label_words(found.answer), 20)
+
+
+def _rule(found: LinearParts, activation: float) -> tuple[str, str]:
+    """Return what decides, in a few words, and the title: the sign for two classes, otherwise the largest score."""
+    number = shown_number(activation)
+    if found.scores > 1:
+        if found.tied:
+            return "tied", f"On the boundary: another class has the same score, {number}"
+        largest = f"largest of {found.scores:,}"
+        return largest, f"Predicted {_label(found)}: its score is {number}, the {largest}"
+    if found.tied:
+        return "= 0", "On the boundary: the activation is 0"
+    side, sign = ("above", ">") if activation > 0 else ("below", "<")
+    return f"{sign} 0", f"Predicted {_label(found)}: the activation is {number}, {side} 0"
 
 
 @closes_on_error
@@ -110,89 +153,69 @@ def _draw_input(ax: Axes, part: Part, height: float, middle: float, largest: flo
     ax.text(*at, words, ha="center", va="center", color=ink(), fontsize="small", zorder=2, bbox=backing())
 
 
-# A picture of a vote in the plane, beside the one line of its average (CIML 4.6).
-
-
-_HATCH = "////"
-_AVERAGE = {"linestyle": BROKEN, "linewidth": 1.6}
-"""The line of the average, as lines of a legend are drawn."""
-
-
 @closes_on_error
-def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
-    """Draw what a vote answers where, the line of the average of its voters, and where the two differ.
+def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Sequence[str] | None = None) -> Axes:
+    """Draw how the activation of one row is added up, feature by feature: CIML figure 4.2.
 
-    All weights that a run had vote, each as often as it survived, so that the boundary is made of pieces of their
-    lines; where the votes are even there is no tint. The average of the weights is one line near it: this is why the
-    averaged perceptron, which is far cheaper, stands in for the vote. What lies between the two is hatched, and the
-    title says how much of the drawn plane it is.
+    Each line has the value of a feature, its weight, and their product as a bar that starts where the one before it
+    ended; then the bias, and the sum, whose sign is the answer. Blue bars go up, orange hatched ones down. With more
+    than two classes it is the score of the class predicted. Of more than eight features, those that add the most are
+    shown, and the others as one.
 
     Parameters
     ----------
-    model : fitted VotedPerceptron of two features and two classes
-        Or a Perceptron with ``hypothesis="vote"``, or a pipeline that ends in one and takes two features.
-    X, y : rows of two features, and their labels
-    ax : matplotlib Axes, optional
-        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
-        your own with ``layout="constrained"`` has room for it.
+    model, x, ax, feature_names
+        As for `plot_neuron`.
 
     Examples
     --------
-    >>> from rosenblatt import VotedPerceptron
-    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]  # AND
-    >>> ax = plot_votes(VotedPerceptron(shuffle=False).fit(X, y), X, y)
-    >>> print(ax.get_title())
-    The vote and the average differ
-    on 5% of what is drawn
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
+    >>> ax = plot_activation(model, [3, 1, 1], feature_names=["bad", "good", "film"])
+    >>> ax.get_title(loc="right")
+    "Predicted 'blame': the activation is −2, below 0"
+    >>> [float(bar.get_width()) for bar in ax.patches]
+    [-3.0, 1.0, 0.0, 0.0, -2.0]
     """
-    steps, learner = split_pipeline(model)
-    rule = _rule_of_a_vote(learner)
-    points = plane_points("plot_votes", X, learner)
-    labels, classes = plane_labels("plot_votes", y, len(points), learner)
-    regions = plane_regions(model, X, points, classes)
-    places = through_steps(steps, like(X, regions.frame.places()))
-    average = np.ravel(safe_sparse_dot(np.asarray(places), rule.w[0])) + rule.b[0]
-    average = average.reshape(GRID, GRID)
-    differ = (average > 0) != (regions.lines[0] > 0)
+    shown = shown_parts(model, x, feature_names)
     ax = axes_for(ax)
-    draw_regions(ax, regions)
-    draw_rows(ax, Rows(points, labels, classes))
-    sides = regions.frame.sides()
-    if differ.any():
-        filled = {"levels": [0.5, 1.5], "colors": "none", "hatches": [_HATCH], "zorder": 0.5}
-        ax.contourf(*sides, differ.astype(float), **filled).set(edgecolor=(ink(), 0.8), linewidth=0)
-    seen = bool(average.min() < 0 < average.max())
-    if seen:
-        look = {f"{name}s": [value] for name, value in _AVERAGE.items()}
-        ax.contour(*sides, average, levels=[0], zorder=1.5, colors=ink(), **look)
-    _name_lines(ax, seen, bool(differ.any()))
-    share = float(differ.mean())
-    words = f"differ\non {percent(share)} of what is drawn" if share else "answer alike\non all that is drawn"
-    ax.set_title(f"The vote and the average {words}", fontsize="medium")
-    names = [shown_name(name) for name in feature_labels(learner if steps is None else model, 2)]
-    ax.set(xlabel=names[0], ylabel=names[1])
-    draw_legend(ax)
+    products = np.array([*(part.product for part in shown.parts), shown.bias])
+    starts = np.append(0.0, np.cumsum(products)[:-1])
+    lengths, starts = np.append(products, shown.activation), np.append(starts, 0.0)
+    lines = [(part.name, part.value, part.weight) for part in shown.parts]
+    lines += [("bias", 1.0, shown.bias), ("w·x + b", None, None)]
+    heights = -np.arange(len(lines), dtype=float)
+    heights[-1] -= 0.4
+    bars = ax.barh(
+        heights, lengths, left=starts, height=0.62, color=np.where(lengths < 0, ORANGE, BLUE), edgecolor=ink()
+    )
+    for bar, length in zip(bars, lengths, strict=True):
+        bar.set(hatch="////" if length < 0 else "", linewidth=0.6)
+    bars[-1].set_linewidth(2.0)
+    for i in range(1, len(products)):
+        ax.plot([starts[i]] * 2, [heights[i - 1], heights[i]], ":", color=ink(), linewidth=0.8, zorder=0)
+    ax.axvline(0, color=ink(), linewidth=1.2)
+    ax.axhline(heights[-1] + 0.7, color=ink(), linewidth=0.8)
+    _write_numbers(ax, lines, lengths, heights)
+    ax.set_title(shown.title, fontsize="medium", pad=22, loc="right")
+    ax.set_xlabel("weights times values, added up")
+    ax.set_yticks(heights, [shown_name(name, 20) for name, _, _ in lines])
+    ax.tick_params(axis="y", length=0, pad=150)
+    ax.use_sticky_edges = False
+    ax.margins(x=0.05)
+    ax.set_ylim(heights[-1] - 0.6, 0.7)
+    tidy(ax)
+    ax.spines["left"].set_visible(False)
     return ax
 
 
-def _rule_of_a_vote(learner: Any) -> LinearRule:
-    """Return the average of a vote of two classes; an error for any other model."""
-    rule = linear_rule(learner)
-    if not rule.averaged:
-        raise TypeError(
-            f"plot_votes draws a vote, which this {type(learner).__name__} is not: fit a VotedPerceptron, or draw "
-            "plot_plane."
-        )
-    if len(rule.classes) != 2:
-        raise ValueError(f"plot_votes draws a vote between two classes, got a model of {len(rule.classes)}.")
-    return rule
-
-
-def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
-    """Name in the legend what is drawn and has no name of its own."""
-    ax.plot([], [], color=ink(), linewidth=1.4, label="boundary of the vote")
-    if average:
-        ax.plot([], [], label="line of the average", color=ink(), **_AVERAGE)
-    if differ:
-        look = {"facecolor": "none", "edgecolor": (ink(), 0.8), "hatch": _HATCH, "linewidth": 0}
-        ax.add_patch(import_matplotlib("patches").Rectangle((np.nan, np.nan), 0, 0, label="they differ", **look))
+def _write_numbers(ax: Axes, lines: list[Any], lengths: np.ndarray, heights: np.ndarray) -> None:
+    """Write value, weight and product of each line to the left of its bar."""
+    look = {"textcoords": "offset points", "ha": "right", "va": "center", "color": ink(), "fontsize": "small"}
+    frame = ax.get_yaxis_transform()
+    for shift, word in zip(_SHIFTS, ("value", "weight", "product"), strict=True):
+        ax.annotate(word, (0, 0.75), (shift, 0), xycoords=frame, style="italic", **look)
+    for (_, value, weight), product, height in zip(lines, lengths, heights, strict=True):
+        numbers = ["" if value is None else shown_number(value), "" if weight is None else f"· {shown_number(weight)}"]
+        for shift, word in zip(_SHIFTS, [*numbers, shown_number(product)], strict=True):
+            ax.annotate(word, (0, height), (shift, 0), xycoords=frame, **look)

@@ -1,4 +1,4 @@
-"""A picture of the plane: rows of two features, the line between their classes, its margin, and w.
+"""Pictures of a model in the plane: rows of two features, what it answers where, the boundary, its margin, and w.
 
 Blue circles stand for the positive class (the second of ``classes_``), orange triangles for the other.
 """
@@ -9,37 +9,32 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import safe_sparse_dot
 
-from rosenblatt.circles.shapes import Circle, HalfSpace, Outside
-from rosenblatt.inspection.explain import feature_labels, split_pipeline
+from rosenblatt.inspection.explain import feature_labels, split_pipeline, through_steps
 from rosenblatt.inspection.geometry import LinearRule, distance, linear_rule, unit_weights
-from rosenblatt.plots.axes import BLUE, ORANGE, Axes, axes_for, closes_on_error, ink, shown_name
-from rosenblatt.plots.plane_parts import (
-    OUT_OF_VIEW,
-    TINT,
-    Frame,
-    Line,
-    Regions,
-    Rows,
-    draw_band,
-    draw_feet,
-    draw_legend,
-    draw_note,
-    draw_regions,
-    draw_rings,
-    draw_rows,
-    draw_w,
-    feet,
-    plane_labels,
-    plane_points,
-    plane_regions,
+from rosenblatt.inspection.support import SupportRule, kernel_words, support_rule
+from rosenblatt.messages import count_of, percent
+from rosenblatt.plots import plane_parts as parts
+from rosenblatt.plots.axes import (
+    Axes,
+    axes_for,
+    closes_on_error,
+    import_matplotlib,
+    ink,
+    wrong_words,
+    zero_weights_words,
 )
-from rosenblatt.plots.projection import wrong_words, zero_weights_words
-from rosenblatt.plots.verdict import NO_NAMES, box_corners, draw_two_hulls
-from rosenblatt.theory.inputs import as_float
-from rosenblatt.theory.vc import RadonPartition
+from rosenblatt.plots.plane_parts import Frame, Line, Regions, Rows
 
 _NEAREST = 1e-9  # rows whose distances differ by less, as a share, are all called nearest
+_HATCH = "////"
+_AVERAGE = {"linestyle": parts.BROKEN, "linewidth": 1.6}
+"""The line of the average, as lines of a legend are drawn."""
+# areas in square points: of many support rows the largest circles are smaller
+_CIRCLES, _CIRCLE_SIZES = 12_000.0, (48.0, 330.0)
+_AROUND = 3.0  # the smallest circle, in marks
+_LINES = [48.0, 130.0], [0.5, 1.1]  # the line of circles by the area of the largest
 
 
 @dataclass(eq=False)
@@ -64,7 +59,7 @@ class PlaneDisplay:
     on_boundary : array of bool
         The rows on the straight boundary of two classes, on no side: their activation is exactly 0.
     projections : bool
-        Whether the feet of the rows on the line through w are drawn.
+        Whether the parts.feet of the rows on the line through w are drawn.
     title : str
     ax_, figure_
         The axes and the figure where it was drawn last.
@@ -98,8 +93,7 @@ class PlaneDisplay:
     ) -> PlaneDisplay:
         """Compute the picture of a fitted model and draw it; the parameters are those of `plot_plane`."""
         steps, learner = split_pipeline(model)
-        points = plane_points("plot_plane", X, learner)
-        labels, classes = plane_labels("plot_plane", y, len(points), learner)
+        points, labels, classes = parts.plane_rows("plot_plane", X, y, learner)
         rule = _rule_of_two_classes(learner) if steps is None else None
         line = Line(*unit_weights(learner)) if rule is not None and rule.w.any() else None
         shown = points
@@ -117,7 +111,7 @@ class PlaneDisplay:
             labels=labels,
             classes=classes,
             feature_names=feature_labels(learner if steps is None else model, 2),
-            regions=plane_regions(model, X, shown, classes),
+            regions=parts.plane_regions(model, X, shown, classes),
             line=line,
             margin=margin,
             ringed=ringed,
@@ -132,25 +126,23 @@ class PlaneDisplay:
         """Draw the picture on ``ax``, or on the axes of a new figure, and return the display."""
         ax = axes_for(ax)
         frame = self.regions.frame
-        draw_regions(ax, self.regions)
+        parts.draw_regions(ax, self.regions)
         rows = Rows(self.points, self.labels, self.classes)
-        draw_rows(ax, rows)
+        parts.draw_rows(ax, rows)
         if self.line is not None and self.margin is not None:
-            draw_band(ax, self.line, frame, self.margin, "margin")
+            parts.draw_band(ax, self.line, frame, self.margin, "margin")
         what = "wrong" if self.margin is None else "nearest"
-        draw_rings(ax, self.points[self.ringed], rows.mark, f"{what} ({self.ringed.sum():,})")
+        parts.draw_rings(ax, self.points[self.ringed], rows.mark, f"{what} ({self.ringed.sum():,})")
         tied = self.points[self.on_boundary]
-        draw_rings(ax, tied, rows.mark, f"on the boundary ({len(tied):,})", marker="s", linestyle=":")
+        parts.draw_rings(ax, tied, rows.mark, f"on the boundary ({len(tied):,})", marker="s", linestyle=":")
         if self.line is not None:
             own = Frame.around(self.points)
             if self.projections:
-                draw_feet(ax, rows, self.line, _arrow_start(self.line, own))
-            draw_w(ax, self.line, own, self.points)
+                parts.draw_feet(ax, rows, self.line, _arrow_start(self.line, own))
+            parts.draw_w(ax, self.line, own, self.points)
             if not self.line.crosses(frame):
-                draw_note(ax, OUT_OF_VIEW)
-        ax.set_title(self.title, fontsize="medium")
-        ax.set(xlabel=shown_name(self.feature_names[0]), ylabel=shown_name(self.feature_names[1]))
-        draw_legend(ax)
+                parts.draw_note(ax, parts.OUT_OF_VIEW)
+        parts.finish(ax, self.title, self.feature_names)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -174,7 +166,7 @@ def plot_plane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, projection
         your own with ``layout="constrained"`` has room for it.
     projections : bool
         Whether to draw the foot of each row on the line through w, as in CIML figure 4.7; `plot_projection` has the
-        same feet along one axis. For a straight boundary, and features whose ranges are alike.
+        same parts.feet along one axis. For a straight boundary, and features whose ranges are alike.
 
     Examples
     --------
@@ -218,7 +210,7 @@ def _feet(line: Line | None, points: np.ndarray) -> np.ndarray:
             "projections are drawn at right angles, which need features whose ranges are alike: scale the features, or "
             "draw plot_projection, which needs one axis only."
         )
-    return feet(points, line, _arrow_start(line, frame))
+    return parts.feet(points, line, _arrow_start(line, frame))
 
 
 def _arrow_start(line: Line, frame: Frame) -> np.ndarray:
@@ -227,88 +219,166 @@ def _arrow_start(line: Line, frame: Frame) -> np.ndarray:
     return line.nearest_to((frame.low + frame.high) / 2) if ends is None else ends[0]
 
 
-# Circles, lines and proofs as curves in the plane: what the pictures of circles and of dichotomies share.
+# The vote, beside the one line of its average (CIML 4.6).
 
 
-_CURVE = 400  # points of a curve
+@closes_on_error
+def plot_votes(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+    """Draw what a vote answers where, the line of the average of its voters, and where the two differ.
 
+    All weights that a run had vote, each as often as it survived, so that the boundary is made of pieces of their
+    lines; where the votes are even there is no tint. The average of the weights is one line near it: this is why the
+    averaged perceptron, which is far cheaper, stands in for the vote. What lies between the two is hatched, and the
+    title says how much of the drawn plane it is.
 
-class Edge:
-    """The boundary of a shape in the plane, and its neighbours: all points at one depth.
+    Parameters
+    ----------
+    model : fitted VotedPerceptron of two features and two classes
+        Or a Perceptron with ``hypothesis="vote"``, or a pipeline that ends in one and takes two features.
+    X, y : rows of two features, and their labels
+    ax : matplotlib Axes, optional
+        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
+        your own with ``layout="constrained"`` has room for it.
 
-    The depth of a point is its distance to the boundary, above 0 on the side of the inside of a circle, or where
-    ``w . x + b`` of a line is above 0. ``center`` is None for a line.
-
-    >>> edge = Edge(Circle([1, 2], 3))
-    >>> edge.depth(np.array([[1.0, 2.0], [1.0, 6.0]]))
-    array([ 3., -1.])
+    Examples
+    --------
+    >>> from rosenblatt import VotedPerceptron
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1]  # AND
+    >>> ax = plot_votes(VotedPerceptron(shuffle=False).fit(X, y), X, y)
+    >>> print(ax.get_title())
+    The vote and the average differ
+    on 5% of what is drawn
     """
-
-    def __init__(self, shape: Circle | Outside | HalfSpace) -> None:
-        self.center: np.ndarray | None = None
-        if isinstance(shape, HalfSpace):
-            length = float(np.hypot(*shape.w))
-            self.normal, self.offset = shape.w / length, shape.b / length
-        else:
-            self.center = np.array([as_float(value) for value in shape.center])
-            self.radius = as_float(shape.radius)
-
-    def depth(self, points: np.ndarray) -> np.ndarray:
-        """Return the depth of each point, up to rounding."""
-        if self.center is None:
-            return points @ self.normal + self.offset
-        return self.radius - np.hypot(*(points - self.center).T)
-
-    def curve(self, middle: np.ndarray, reach: float, depth: float = 0.0) -> np.ndarray:
-        """Return points along the curve of a depth as far as ``reach`` from the middle of a picture, and a little more.
-
-        They are computed from the point of the curve nearest to the middle, so a circle may be as large as can be.
-        """
-        if self.center is None:
-            out = -self.normal
-            bend, along = np.zeros(2), np.array([-2.0, 2.0]) * reach
-        else:
-            away = middle - self.center
-            out = away / (np.hypot(*away) or 1.0) if away.any() else np.array([1.0, 0.0])
-            radius = self.radius - depth
-            angle = np.linspace(-1, 1, _CURVE) * min(np.pi, 4 * reach / radius)
-            bend, along = -2 * radius * np.sin(angle / 2) ** 2, radius * np.sin(angle)
-        nearest = middle + (self.depth(middle[None])[0] - depth) * out
-        return nearest + np.outer(bend, out) + np.outer(along, [-out[1], out[0]])
-
-    def inside(self, middle: np.ndarray, reach: float) -> np.ndarray:
-        """Return a polygon that covers the side of positive depth as far as ``reach``."""
-        curve = self.curve(middle, reach)
-        if np.allclose(curve[0], curve[-1]):
-            return curve
-        forward = curve[-1] - curve[0]
-        inward = np.array([-forward[1], forward[0]]) / np.hypot(*forward)  # the curve has its inside to the left
-        return np.concatenate([curve, [curve[-1] + 8 * reach * inward, curve[0] + 8 * reach * inward]])
+    steps, learner = split_pipeline(model)
+    rule = _rule_of_a_vote(learner)
+    rows = parts.plane_rows("plot_votes", X, y, learner)
+    regions = parts.plane_regions(model, X, rows.points, rows.classes)
+    places = through_steps(steps, parts.like(X, regions.frame.places()))
+    average = np.ravel(safe_sparse_dot(np.asarray(places), rule.w[0])) + rule.b[0]
+    average = average.reshape(parts.GRID, parts.GRID)
+    differ = (average > 0) != (regions.lines[0] > 0)
+    ax = axes_for(ax)
+    parts.draw_regions(ax, regions)
+    parts.draw_rows(ax, rows)
+    sides = regions.frame.sides()
+    if differ.any():
+        filled = {"levels": [0.5, 1.5], "colors": "none", "hatches": [_HATCH], "zorder": 0.5}
+        ax.contourf(*sides, differ.astype(float), **filled).set(edgecolor=(ink(), 0.8), linewidth=0)
+    seen = bool(average.min() < 0 < average.max())
+    if seen:
+        look = {f"{name}s": [value] for name, value in _AVERAGE.items()}
+        ax.contour(*sides, average, levels=[0], zorder=1.5, colors=ink(), **look)
+    _name_lines(ax, seen, bool(differ.any()))
+    share = float(differ.mean())
+    words = f"differ\non {percent(share)} of what is drawn" if share else "answer alike\non all that is drawn"
+    names = feature_labels(learner if steps is None else model, 2)
+    parts.finish(ax, f"The vote and the average {words}", names)
+    return ax
 
 
-def draw_sides(ax: Axes, edge: Edge, low: np.ndarray, high: np.ndarray, inside: Any, outside: Any) -> None:
-    """Tint the two sides of a shape in colours, None for none, and draw the boundary as a dark line."""
-    middle, reach = (low + high) / 2, float(np.hypot(*(high - low)))
-    behind, look = ax.get_facecolor(), {"linewidth": 0, "zorder": 0}
-    polygon = edge.inside(middle, reach)
-    if outside is not None:
-        ax.fill(*box_corners(low, high).T, color=outside, alpha=TINT, **look)
-        ax.fill(*polygon.T, color=behind, **look)
-    if inside is not None:
-        ax.fill(*polygon.T, color=inside, alpha=TINT, **look)
-    ax.plot(*edge.curve(middle, reach).T, color=ink(), linewidth=1.6, zorder=1)
+def _rule_of_a_vote(learner: Any) -> LinearRule:
+    """Return the average of a vote of two classes; an error for any other model."""
+    rule = linear_rule(learner)
+    if not rule.averaged:
+        raise TypeError(
+            f"plot_votes draws a vote, which this {type(learner).__name__} is not: fit a VotedPerceptron, or draw "
+            "plot_plane."
+        )
+    if len(rule.classes) != 2:
+        raise ValueError(f"plot_votes draws a vote between two classes, got a model of {len(rule.classes)}.")
+    return rule
 
 
-def draw_proof(
-    ax: Axes,
-    proof: RadonPartition,
-    points: np.ndarray,
-    colours: tuple[str, str] = (BLUE, ORANGE),
-    names: tuple[str, str, str] = NO_NAMES,
-) -> None:
-    """Draw the hulls of a proof's two sets of points, solid and broken, and a cross where they have a mix in common.
+def _name_lines(ax: Axes, average: bool, differ: bool) -> None:
+    """Name in the legend what is drawn and has no name of its own."""
+    ax.plot([], [], color=ink(), linewidth=1.4, label="boundary of the vote")
+    if average:
+        ax.plot([], [], label="line of the average", color=ink(), **_AVERAGE)
+    if differ:
+        look = {"facecolor": "none", "edgecolor": (ink(), 0.8), "hatch": _HATCH, "linewidth": 0}
+        ax.add_patch(import_matplotlib("patches").Rectangle((np.nan, np.nan), 0, 0, label="they differ", **look))
 
-    ``names`` are what a legend calls the two hulls and the cross.
+
+# Models with support rows.
+
+
+@closes_on_error
+def plot_support(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
+    """Draw the rows of ``X`` in the plane, what the model answers where, and its support rows by their coefficients.
+
+    The side of each class is tinted lightly and the boundary, where the decision is 0, is a dark line; with more than
+    two classes these are the regions of what is predicted. A support row has a dark circle around it, whose area
+    grows with the size of its coefficient: that of the hypothesis that predicts, or of the average for a vote, added
+    up over the classes where each has its own.
+
+    Parameters
+    ----------
+    model : fitted KernelPerceptron, or another model with ``support_`` and ``dual_coef_``, such as SVC
+        Of two features and up to ten classes. Or a pipeline that ends in one, with the rows it was trained on.
+    X, y : rows of two features, and their labels
+    ax : matplotlib Axes, optional
+        Where to draw, and what is returned; otherwise a new figure is made. The legend lies below the axes: a figure of
+        your own with ``layout="constrained"`` has room for it.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from rosenblatt.data import make_xor
+    >>> X, y = make_xor()
+    >>> ax = plot_support(SVC(kernel="poly", degree=2, gamma=1, coef0=1).fit(X, y), X, y)
+    >>> print(ax.get_title())
+    poly with degree 2, gamma 1, coef0 1
+    4 support rows; 0 of 4 rows wrong
     """
-    hulls = points[list(proof.inside)], points[list(proof.outside)]
-    draw_two_hulls(ax, hulls, np.array([as_float(value) for value in proof.point]), colours, names)
+    steps, learner = split_pipeline(model)
+    rule = support_rule(learner)
+    rows = parts.plane_rows("plot_support", X, y, learner)
+    support = _support_points(learner, steps, rule, X, rows.points)
+    wrong = int((np.asarray(model.predict(X)) != rows.labels).sum())
+    ax = axes_for(ax)
+    parts.draw_regions(ax, parts.plane_regions(model, X, np.concatenate([rows.points, support]), rows.classes))
+    parts.draw_rows(ax, rows)
+    meaning = _draw_support(ax, rule, support, _AROUND * rows.mark)
+    counts = count_of(len(rule.rows), "support row")
+    title = f"{kernel_words(learner)}\n{counts}; {wrong:,} of {count_of(len(rows.points), 'row')} wrong"
+    parts.finish(ax, title, feature_labels(learner if steps is None else model, 2), meaning)
+    return ax
+
+
+def _support_points(learner: Any, steps: Any, rule: SupportRule, X: Any, points: np.ndarray) -> np.ndarray:
+    """Return where the support rows lie; those of a pipeline are found by their numbers."""
+    if not len(rule.rows):
+        return np.empty((0, 2))
+    vectors = getattr(learner, "support_vectors_", None)
+    if steps is None and vectors is not None:
+        return parts.dense(vectors)
+    known = int(rule.rows.max()) < len(points)
+    if known and vectors is not None:
+        known = np.allclose(parts.dense(steps.transform(X))[rule.rows], parts.dense(vectors))
+    if not known:
+        raise ValueError(
+            "these support rows are found by their numbers in the rows that the model was trained on, which X is not: "
+            "give those rows, or draw the last step of a pipeline with what the steps before make of X."
+        )
+    return points[rule.rows]
+
+
+def _draw_support(ax: Axes, rule: SupportRule, support: np.ndarray, smallest: float) -> str:
+    """Draw a circle around each support row, below all marks; add some to the legend; return what their areas mean."""
+    sizes = np.abs(rule.coefficients).sum(axis=0)
+    drawn = sizes > 0
+    if not drawn.any():
+        return ""
+    largest = float(sizes.max())
+    area = float(np.clip(_CIRCLES / int(drawn.sum()), *_CIRCLE_SIZES))
+    room = area - smallest
+    look = {"facecolor": "none", "edgecolor": ink(), "linewidth": float(np.interp(area, *_LINES)), "zorder": 2}
+    ax.scatter(*support[drawn].T, s=smallest + room * sizes[drawn] / largest, **look)
+    ticks = import_matplotlib("ticker").MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, largest)
+    round_sizes = [tick for tick in ticks if 0 < tick <= largest]
+    for shown in dict.fromkeys((round_sizes[0], round_sizes[-1]) if sizes[drawn].min() < largest else (largest,)):
+        ax.scatter([], [], s=smallest + room * shown / largest, label=f"{shown:.4g}", **look)
+    whose = "averaged coefficient" if rule.averaged else "coefficient"
+    return f"circles: support rows, area by |{whose}|" + (
+        ",\nall classes added up" if len(rule.coefficients) > 1 else ""
+    )

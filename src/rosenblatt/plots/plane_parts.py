@@ -168,14 +168,15 @@ def _check_drawable(name: str, points: np.ndarray) -> None:
         )
 
 
-def plane_labels(name: str, y: Any, n: int, learner: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of the rows and the classes of the model, of which there are not too many to be told apart."""
+def plane_rows(name: str, X: Any, y: Any, learner: Any) -> Rows:
+    """Return the rows with their labels and the classes of a model, of which there are few enough to be told apart."""
+    points = plane_points(name, X, learner)
     if not hasattr(learner, "classes_") and hasattr(learner, "fit"):
         check_is_fitted(learner)
     classes = np.asarray(getattr(learner, "classes_", ()))
     if not 2 <= len(classes) <= len(LOOKS):
         raise ValueError(f"{name} draws a model of 2 to {len(LOOKS)} classes, got one of {len(classes)}.")
-    return check_labels(y, n, classes), classes
+    return Rows(points, check_labels(y, len(points), classes), classes)
 
 
 def draw_rows(ax: Axes, rows: Rows) -> None:
@@ -225,6 +226,13 @@ def draw_legend(ax: Axes, meaning: str = "") -> None:
     _lay_out(ax)
 
 
+def finish(ax: Axes, title: str, names: Sequence[Any], meaning: str = "") -> None:
+    """Write the title and the names of the two features, and draw the legend."""
+    ax.set_title(title, fontsize="medium")
+    ax.set(xlabel=shown_name(names[0]), ylabel=shown_name(names[1]))
+    draw_legend(ax, meaning)
+
+
 def _axes_beside(ax: Axes) -> int:
     """Return how many axes stand side by side with these, themselves included."""
     place = ax.get_subplotspec()
@@ -245,9 +253,8 @@ def _lay_out(ax: Axes) -> None:
 
 
 def column_names(X: Any) -> list[str]:
-    """Return the names of the two columns of a frame, x0 and x1 for other rows, as they are shown."""
-    names = feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
-    return [shown_name(name) for name in names]
+    """Return the names of the two columns of a frame, x0 and x1 for other rows."""
+    return feature_labels(None, 2, list(X.columns) if hasattr(X, "columns") else None)
 
 
 def like(X: Any, places: np.ndarray) -> Any:

@@ -6,29 +6,17 @@ Blue and filled stands for the positive class (the second of ``classes_``), oran
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rosenblatt.inspection.explain import split_pipeline, through_steps
-from rosenblatt.inspection.geometry import check_two_classes, distance, label_words, linear_rule, unit_weights
+from rosenblatt.inspection.geometry import check_two_classes, distance, linear_rule, unit_weights
 from rosenblatt.messages import count_of, evenly_chosen
-from rosenblatt.plots.axes import (
-    BLUE,
-    MARKS_UP_TO,
-    ORANGE,
-    Axes,
-    axes_for,
-    check_labels,
-    closes_on_error,
-    ink,
-    shown_name,
-    shown_parts,
-    tidy,
-)
+from rosenblatt.plots import axes
+from rosenblatt.plots.axes import BLUE, MARKS_UP_TO, ORANGE, Axes, axes_for, closes_on_error, ink, shown_name
 from rosenblatt.plots.plane_parts import draw_legend, halo
-from rosenblatt.theory.inputs import shown_number, true_minus
+from rosenblatt.theory.inputs import true_minus
 
 _TITLE = 9  # points: two lines that a column of a page has room for
 _STYLES = ((ORANGE, "////", "^"), (BLUE, None, "o"))
@@ -67,7 +55,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     if not rule.w.any():
         return _draw_without_direction(learner, float(rule.b[0]), X, y, axes_for(ax))
     places = distance(learner, X)
-    labels = check_labels(y, len(places), learner.classes_)
+    labels = axes.check_labels(y, len(places), learner.classes_)
     ax = axes_for(ax)
     bins = _bins_with_an_edge_at_zero(places)
     counts = [np.histogram(places[labels == label], bins)[0] for label in learner.classes_]
@@ -114,7 +102,7 @@ def _show_bias(ax: Axes, shift: float) -> None:
 def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) -> Axes:
     """Draw all rows at the one activation that they have where all weights are zero."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    labels = check_labels(y, n, learner.classes_)
+    labels = axes.check_labels(y, n, learner.classes_)
     for k, (label, (colour, _, marker)) in enumerate(zip(learner.classes_.tolist(), _STYLES, strict=True)):
         count = int((labels == label).sum())
         look = {"color": colour, "markersize": 9, "linestyle": "none"}
@@ -124,7 +112,7 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
     ax.axvline(0, color=ink(), linewidth=1.5)
     ax.set_yticks([])
     reach = 2 * abs(b) or 1.0
-    ax.set_title(zero_weights_words(learner, b), fontsize=_TITLE)
+    ax.set_title(axes.zero_weights_words(learner, b), fontsize=_TITLE)
     ax.set(
         xlabel="activation, w·x + b, the same for every row",
         xlim=(-reach, reach),
@@ -135,32 +123,11 @@ def _draw_without_direction(learner: Any, b: float, X: Any, y: Any, ax: Axes) ->
     return ax
 
 
-def zero_weights_words(learner: Any, b: float) -> str:
-    """Return what a model of two classes answers whose weights are all zero, in words."""
-    label = shown_name(label_words(learner.classes_.tolist()[int(b > 0)]))
-    answer = f"gets the answer {label}" if b else "lies on the boundary"
-    proved = getattr(getattr(learner, "report_", None), "proved_inseparable", False)
-    came_back = "\nthey came back to zero: nothing separates the data" * proved
-    return f"All weights are zero: every row {answer}{came_back}"
-
-
-def wrong_words(wrong: np.ndarray, on_boundary: np.ndarray) -> str:
-    """Return how many predictions are wrong and how many rows lie on the boundary, in words; none where all is well.
-
-    >>> wrong_words(np.array([True, False]), np.array([True, True])), wrong_words(np.zeros(2, bool), np.zeros(2, bool))
-    ('1 of 2 rows wrong, 2 on the boundary', '')
-    """
-    count = f"{wrong.sum():,} of {count_of(len(wrong), 'row')}"
-    if on_boundary.any():
-        return f"{count} wrong, {on_boundary.sum():,} on the boundary"
-    return f"{count} on the wrong side" if wrong.any() else ""
-
-
 def _margin_words(learner: Any, places: np.ndarray, labels: np.ndarray) -> str:
     """Return what the picture shows of the margin, in words that say which space each length is of."""
     signed = np.where(labels == learner.classes_[1], places, -places)
     answers = np.asarray(learner.classes_)[(places > 0).astype(int)]
-    wrong = wrong_words(answers != labels, places == 0)
+    wrong = axes.wrong_words(answers != labels, places == 0)
     if wrong:
         return wrong
     words = f"Separated: the nearest row is {signed.min():.3g} away (geometric)"
@@ -188,77 +155,3 @@ def _around(bins: np.ndarray, values: np.ndarray) -> np.ndarray:
     first = min(int(np.searchsorted(bins, values[0], side="right")) - 1, len(bins) - 2)  # the last edge is in its bin
     last = int(np.searchsorted(bins, values[-1], side="left"))
     return bins[max(0, first) : max(first + 2, last + 1)]
-
-
-# A picture of one activation: values, weights, their products and the sum, whose sign decides (CIML figure 4.2).
-
-
-_SHIFTS = -102, -52, -6  # where the numbers stand, in points left of the bars
-
-
-@closes_on_error
-def plot_activation(model: Any, x: Any, ax: Axes | None = None, *, feature_names: Sequence[str] | None = None) -> Axes:
-    """Draw how the activation of one row is added up, feature by feature: CIML figure 4.2.
-
-    Each line has the value of a feature, its weight, and their product as a bar that starts where the one before it
-    ended; then the bias, and the sum, whose sign is the answer. Blue bars go up, orange hatched ones down. With more
-    than two classes it is the score of the class predicted. Of more than eight features, those that add the most are
-    shown, and the others as one.
-
-    Parameters
-    ----------
-    model, x, ax, feature_names
-        As for `plot_neuron`.
-
-    Examples
-    --------
-    >>> from rosenblatt import Perceptron
-    >>> model = Perceptron(shuffle=False).fit([[0, 1, 1], [1, 0, 1]], ["praise", "blame"])
-    >>> ax = plot_activation(model, [3, 1, 1], feature_names=["bad", "good", "film"])
-    >>> ax.get_title(loc="right")
-    "Predicted 'blame': the activation is −2, below 0"
-    >>> [float(bar.get_width()) for bar in ax.patches]
-    [-3.0, 1.0, 0.0, 0.0, -2.0]
-    """
-    shown = shown_parts(model, x, feature_names)
-    ax = axes_for(ax)
-    products = np.array([*(part.product for part in shown.parts), shown.bias])
-    starts = np.append(0.0, np.cumsum(products)[:-1])
-    lengths, starts = np.append(products, shown.activation), np.append(starts, 0.0)
-    lines = [(part.name, part.value, part.weight) for part in shown.parts]
-    lines += [("bias", 1.0, shown.bias), ("w·x + b", None, None)]
-    heights = -np.arange(len(lines), dtype=float)
-    heights[-1] -= 0.4
-    bars = ax.barh(
-        heights, lengths, left=starts, height=0.62, color=np.where(lengths < 0, ORANGE, BLUE), edgecolor=ink()
-    )
-    for bar, length in zip(bars, lengths, strict=True):
-        bar.set(hatch="////" if length < 0 else "", linewidth=0.6)
-    bars[-1].set_linewidth(2.0)
-    for i in range(1, len(products)):
-        ax.plot([starts[i]] * 2, [heights[i - 1], heights[i]], ":", color=ink(), linewidth=0.8, zorder=0)
-    ax.axvline(0, color=ink(), linewidth=1.2)
-    ax.axhline(heights[-1] + 0.7, color=ink(), linewidth=0.8)
-    _write_numbers(ax, lines, lengths, heights)
-    ax.set_title(shown.title, fontsize="medium", pad=22, loc="right")
-    ax.set_xlabel("weights times values, added up")
-    ax.set_yticks(heights, [shown_name(name, 20) for name, _, _ in lines])
-    ax.tick_params(axis="y", length=0, pad=150)
-    ax.use_sticky_edges = False
-    ax.margins(x=0.05)
-    ax.set_ylim(heights[-1] - 0.6, 0.7)
-    tidy(ax)
-    ax.spines["left"].set_visible(False)
-    return ax
-
-
-def _write_numbers(ax: Axes, lines: list[Any], lengths: np.ndarray, heights: np.ndarray) -> None:
-    """Write value, weight and product of each line to the left of its bar."""
-    look = {"textcoords": "offset points", "ha": "right", "va": "center", "color": ink(), "fontsize": "small"}
-    frame = ax.get_yaxis_transform()
-    for shift, word in zip(_SHIFTS, ("value", "weight", "product"), strict=True):
-        ax.annotate(word, (0, 0.75), (shift, 0), xycoords=frame, style="italic", **look)
-    for (_, value, weight), product, height in zip(lines, lengths, heights, strict=True):
-        numbers = ["" if value is None else shown_number(value), "" if weight is None else f"· {shown_number(weight)}"]
-        for shift, word in zip(_SHIFTS, [*numbers, shown_number(product)], strict=True):
-            ax.annotate(word, (0, height), (shift, 0), xycoords=frame, **look)

@@ -16,35 +16,9 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.messages import check_boolean, check_integer, evenly_chosen
-from rosenblatt.plots.axes import (
-    BLUE,
-    Axes,
-    axes_for,
-    check_labels,
-    closes_on_error,
-    import_matplotlib,
-    ink,
-    pair_of_axes,
-    shown_name,
-)
-from rosenblatt.plots.plane_parts import (
-    BROKEN,
-    OUT_OF_VIEW,
-    Frame,
-    Line,
-    Regions,
-    Rows,
-    column_names,
-    draw_arrow,
-    draw_legend,
-    draw_line,
-    draw_note,
-    draw_regions,
-    draw_rings,
-    draw_rows,
-    draw_w,
-    plane_points,
-)
+from rosenblatt.plots import plane_parts as parts
+from rosenblatt.plots.axes import BLUE, Axes, axes_for, check_labels, closes_on_error, ink, pair_of_axes, shown_name
+from rosenblatt.plots.plane_parts import BROKEN, OUT_OF_VIEW, Frame, Line, Regions, Rows
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.theory.convergence.trace import Trace, TracedUpdate
 from rosenblatt.theory.exact import rounded_product
@@ -102,21 +76,18 @@ def plot_update(trace: Trace, k: int, X: Any, y: Any, axes: Any = None) -> np.nd
     draw_state(left, rows, old, frame, step.row)
     draw_state(right, rows, new, frame, step.row)
     if old is not None and old.crosses(frame):
-        draw_line(right, old, frame, linestyle=BROKEN, linewidth=1.2, zorder=1, label="boundary before")
+        parts.draw_line(right, old, frame, linestyle=BROKEN, linewidth=1.2, zorder=1, label="boundary before")
     if trace.fit_intercept:
         for ax, line in ((left, old), (right, new)):
             if line is not None:
-                draw_w(ax, line, frame, points)
+                parts.draw_w(ax, line, frame, points)
     else:
         _draw_sum(left, right, np.array([w, step.w]) * scale, sign, points)
         if scale < 1:
             note = {"transform": right.transAxes, "ha": "right", "va": "bottom", "fontsize": "small", "color": ink()}
             right.text(0.99, 0.01, f"arrows at 1/{1 / scale:g} of their length", **note)
-    names = column_names(X)
     for ax, title in zip(axes, _titles(trace, step, x, sign, k), strict=True):
-        ax.set_title(title, fontsize="medium")
-        ax.set(xlabel=names[0], ylabel=names[1])
-        draw_legend(ax)
+        parts.finish(ax, title, parts.column_names(X))
     return axes
 
 
@@ -124,7 +95,7 @@ def traced_rows(name: str, trace: Trace, X: Any, y: Any) -> Rows:
     """Return the rows of a trace; an error of the function ``name`` where they are not of it."""
     if not isinstance(trace, Trace):
         raise TypeError(f"{name} draws what rosenblatt.trace returned, got {type(trace).__name__}.")
-    points = plane_points(name, X)
+    points = parts.plane_points(name, X)
     classes = np.array(trace.classes)
     labels = check_labels(y, len(points), classes)
     if not trace.is_of(points, labels):
@@ -136,16 +107,16 @@ def draw_state(ax: Axes, rows: Rows, line: Line | None, frame: Frame, wrong: int
     """Draw the rows, what weights answer where, unless all of them are zero, and a ring around the row ``wrong``."""
     frame.set_limits(ax)
     draw_weights(ax, line, frame)
-    draw_rows(ax, rows)
-    draw_rings(ax, rows.points[wrong : wrong + 1], rows.mark, "row of the update", linewidth=2.0)
+    parts.draw_rows(ax, rows)
+    parts.draw_rings(ax, rows.points[wrong : wrong + 1], rows.mark, "row of the update", linewidth=2.0)
 
 
 def draw_weights(ax: Axes, line: Line | None, frame: Frame) -> None:
     """Draw what weights answer where, and say so where no boundary is seen."""
     if line is not None:
-        draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
+        parts.draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
     if line is None or not line.crosses(frame):
-        draw_note(ax, "all weights are zero: no boundary" if line is None else OUT_OF_VIEW)
+        parts.draw_note(ax, "all weights are zero: no boundary" if line is None else OUT_OF_VIEW)
 
 
 def _scale(points: np.ndarray, vectors: list[np.ndarray]) -> float:
@@ -165,9 +136,9 @@ def _draw_sum(left: Axes, right: Axes, weights: np.ndarray, sign: float, points:
     """
     (w, after), origin, added = weights, np.zeros(2), "x" if sign > 0 else "\N{MINUS SIGN}x"
     if not w.any():
-        draw_arrow(right, origin, after, f"w = {added}", points)
+        parts.draw_arrow(right, origin, after, f"w = {added}", points)
         return
-    draw_arrow(left, origin, w, "w", points)
+    parts.draw_arrow(left, origin, w, "w", points)
     arrows: list[tuple[np.ndarray, np.ndarray, str, str]] = [(origin, w, "w", _GREY)]
     arrows.append((w, after, added, BLUE if sign > 0 else _BROWN))
     if after.any():
@@ -175,7 +146,7 @@ def _draw_sum(left: Axes, right: Axes, weights: np.ndarray, sign: float, points:
     names = np.empty((0, 2))
     for i, (start, end, name, colour) in enumerate(arrows):
         others = [np.linspace(a, b, _DOTS) for j, (a, b, _, _) in enumerate(arrows) if j != i]
-        place = draw_arrow(right, start, end, name, np.vstack([points, names, *others]), color=colour)
+        place = parts.draw_arrow(right, start, end, name, np.vstack([points, names, *others]), color=colour)
         names = np.vstack([names, place])
 
 
@@ -337,13 +308,11 @@ def animate(
     shown = _steps(trace, max_frames)
     if not shown:
         raise ValueError("animate draws the updates of a run, and this one made none: nothing moves.")
-    names = column_names(X)
     frame, ours = Frame.around(rows.points), ax is None
     ax = axes_for(ax)
     frame.set_limits(ax)
-    draw_rows(ax, rows)
+    parts.draw_rows(ax, rows)
     ax.plot([], [], color=ink(), linestyle=BROKEN, linewidth=1.2, label="boundary before")
-    ax.set(xlabel=names[0], ylabel=names[1])
     still = set(ax.get_children())
 
     def draw(i: int) -> list[Any]:
@@ -352,20 +321,20 @@ def animate(
             artist.remove()
         line = Line.of(step.w, step.b)
         draw_weights(ax, line, frame)
-        draw_rings(ax, rows.points[[step.row]], rows.mark, "row of the update", linewidth=2.0)
+        parts.draw_rings(ax, rows.points[[step.row]], rows.mark, "row of the update", linewidth=2.0)
         if before is not None:
-            draw_line(ax, before, frame, linestyle=BROKEN, linewidth=1.2, zorder=1)
+            parts.draw_line(ax, before, frame, linestyle=BROKEN, linewidth=1.2, zorder=1)
         if line is not None:
-            draw_w(ax, line, frame, rows.points)
+            parts.draw_w(ax, line, frame, rows.points)
         ax.set_title(_title(trace, step), fontsize="medium")
         return []
 
     draw(0)
-    draw_legend(ax)
+    parts.finish(ax, _title(trace, shown[0][0]), parts.column_names(X))
     still.add(ax.get_legend())
     if ours:
         ax.figure.set_layout_engine("none")  # so that nothing moves that should not
-    made = import_matplotlib("animation").FuncAnimation(
+    made = parts.import_matplotlib("animation").FuncAnimation(
         ax.figure, draw, frames=len(shown), interval=interval, repeat=False
     )
     if path is not None:
@@ -426,9 +395,9 @@ def _pictures(made: Any, figure: Any, told: Callable[[int, int | None], None] | 
     from PIL import Image  # which matplotlib brings
 
     before, pictures = figure.canvas, []
-    canvas = import_matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
+    canvas = parts.import_matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
 
-    class Recorder(import_matplotlib("animation").AbstractMovieWriter):  # type: ignore[misc]
+    class Recorder(parts.import_matplotlib("animation").AbstractMovieWriter):  # type: ignore[misc]
         def setup(self, fig: Any, outfile: Any, dpi: float | None = None) -> None:
             pass
 

@@ -14,34 +14,15 @@ import numpy as np
 from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.circles.shapes import Circle, HalfSpace
 from rosenblatt.messages import count_of
-from rosenblatt.plots.axes import (
-    BLUE,
-    DOTS_UP_TO,
-    GREEN,
-    ORANGE,
-    Axes,
-    axes_for,
-    closes_on_error,
-    import_matplotlib,
-    ink,
-    new_figure,
-    paper,
-    whole_ticks,
-)
-from rosenblatt.plots.plane import Edge, draw_proof, draw_sides
+from rosenblatt.plots import axes
+from rosenblatt.plots.axes import BLUE, DOTS_UP_TO, GREEN, ORANGE, Axes, axes_for, closes_on_error, ink
+from rosenblatt.plots.circle import Edge, draw_proof, draw_sides
 from rosenblatt.plots.plane_parts import TINT, Frame, draw_legend
 from rosenblatt.plots.verdict import box_corners, convex_hull
 from rosenblatt.theory.inputs import as_float, number_text
 from rosenblatt.theory.separability import dataset_margin
-from rosenblatt.theory.vc import BallObstruction, RadonPartition, dichotomies, growth, why_not
-from rosenblatt.theory.vc.families import (
-    Fractions,
-    PointsLike,
-    check_family,
-    known_vc_dimension,
-    read_points,
-    shapes_text,
-)
+from rosenblatt.theory.vc import BallObstruction, RadonPartition, dichotomies, families, growth, why_not
+from rosenblatt.theory.vc.families import Fractions, PointsLike, check_family, read_points, shapes_text
 from rosenblatt.theory.vc.obstructions import Reason
 
 # A shape that cuts a subset from a few points of the plane, chosen to be seen: of many, one with room around it.
@@ -289,7 +270,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
             f"plot_dichotomies draws a panel for each subset of up to {len(LETTERS)} points, "
             f"{2 ** len(LETTERS)} panels, got {len(rows):,} points: choose some of them, or count with vc.dichotomies."
         )
-    if figure is not None and not isinstance(figure, import_matplotlib("figure").FigureBase):
+    if figure is not None and not isinstance(figure, axes.import_matplotlib("figure").FigureBase):
         raise TypeError(
             f"expected a matplotlib Figure to draw on, got {type(figure).__name__}: make it by plt.figure()."
         )
@@ -304,7 +285,7 @@ def plot_dichotomies(points: PointsLike, family: str, k: int | None = None, figu
     lines = math.ceil(len(ordered) / columns)
     if figure is None:
         size = (max(3.8, _PANEL[0] * columns), _PANEL[1] * lines + 0.5)
-        figure = new_figure(size)
+        figure = axes.new_figure(size)
     frame = Frame.square(places, _BORDER)
     for ax, subset in zip(figure.subplots(lines, columns, squeeze=False).ravel(), ordered, strict=True):
         if subset in cut:
@@ -365,7 +346,7 @@ def _draw_points(ax: Axes, places: np.ndarray, subset: frozenset[int]) -> None:
     for i, place in enumerate(map(tuple, places.tolist())):
         groups[place] = f"{groups[place]}, {LETTERS[i]}" if place in groups else LETTERS[i]
     middle = places.mean(axis=0)
-    halo = [import_matplotlib("patheffects").withStroke(linewidth=2, foreground=paper())]
+    halo = [axes.import_matplotlib("patheffects").withStroke(linewidth=2, foreground=axes.paper())]
     for place, letters in groups.items():
         away = np.array(place) - middle
         shift = 12 * (away / np.hypot(*away) if away.any() else np.array([0.0, 1.0]))
@@ -404,7 +385,7 @@ def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes 
     table = growth(points, family, k)
     d = len(read_points(points)[0])
     name, sides = check_family(family, k, d)
-    dimension = known_vc_dimension(name, d, sides)
+    dimension = families.known_vc_dimension(name, d, sides)
     m, last = table["n"], len(table)
     mark = last <= DOTS_UP_TO
     ax = axes_for(ax)
@@ -427,6 +408,6 @@ def plot_growth(points: PointsLike, family: str, k: int | None = None, ax: Axes 
     ax.set(xlabel="m, the number of points", ylabel="number of subsets")
     room = 0.3 if mark else 0.0
     ax.set_xlim(1 - room, last + room)
-    whole_ticks(ax, y=False)
+    axes.whole_ticks(ax, y=False)
     draw_legend(ax)
     return ax

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from rosenblatt.messages import count_of, label_text
+from rosenblatt.plots import plane_parts as parts
 from rosenblatt.plots.axes import (
     BLUE,
     DOTS_UP_TO,
@@ -22,23 +23,7 @@ from rosenblatt.plots.axes import (
     tidy,
     whole_ticks,
 )
-from rosenblatt.plots.plane_parts import (
-    LOOKS,
-    TINT,
-    Frame,
-    Line,
-    Regions,
-    Rows,
-    column_names,
-    draw_band,
-    draw_legend,
-    draw_regions,
-    draw_rings,
-    draw_rows,
-    draw_w,
-    halo,
-    plane_points,
-)
+from rosenblatt.plots.plane_parts import LOOKS, TINT, Frame, Line, Regions, Rows, halo
 from rosenblatt.theory.certificates import DEFINITIONS
 from rosenblatt.theory.inputs import certified_signs, check_labels, number_text, true_minus
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
@@ -139,7 +124,7 @@ def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, parts: list[Fraction])
         offset, edge = _TEXT_AT[k]
         words = {"textcoords": "offset points", "ha": "center", "va": edge, "fontsize": "small", "zorder": 5}
         ax.annotate(_share_text(part), points[i], offset, color=ink(), bbox=halo(), **words)
-    draw_rings(ax, points[support], rows.mark, f"their weights prove it ({len(support):,})")
+    parts.draw_rings(ax, points[support], rows.mark, f"their weights prove it ({len(support):,})")
     return shared
 
 
@@ -189,7 +174,7 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         raise TypeError(
             f"plot_verdict draws what separability or dataset_margin returned, got {type(verdict).__name__}."
         )
-    points = plane_points("plot_verdict", X)
+    points = parts.plane_points("plot_verdict", X)
     labels = check_labels(y, len(points))
     signs = certified_signs(labels, verdict.positive)
     if signs is None or not verdict.check(points, labels):
@@ -202,16 +187,13 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
     frame.set_limits(ax)
     names = _class_names(labels, verdict.positive)
     rows = Rows(points, np.where(signs > 0, names[1], names[0]), names)
-    draw_rows(ax, rows)
+    parts.draw_rows(ax, rows)
     if _proves_crossing(verdict):
         support = np.asarray(verdict.support)
         draw_hulls(ax, rows, support, shares(verdict.alpha, verdict.weights, support, signs))
     elif _separates(verdict):
         _draw_separator(ax, verdict, rows, frame)
-    ax.set_title(_title(verdict), fontsize="medium")
-    first, second = column_names(X)
-    ax.set(xlabel=first, ylabel=second)
-    draw_legend(ax)
+    parts.finish(ax, _title(verdict), parts.column_names(X))
     return ax
 
 
@@ -245,10 +227,10 @@ def _draw_separator(ax: Axes, verdict: Any, rows: Rows, frame: Frame) -> None:
     far = np.where(rows.labels == rows.classes[1], 1.0, -1.0) * line.distance(points)
     seen = np.flatnonzero(far <= far.min() * (1 + _NEAREST) + line.rounding(points))
     nearest = seen if verdict.nearest is None else np.union1d(seen, verdict.nearest)
-    draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
-    draw_band(ax, line, frame, max(0.0, float(far.min())), "no row lies here")
-    draw_w(ax, line, frame, points)
-    draw_rings(ax, points[nearest], rows.mark, f"nearest ({len(nearest):,})")
+    parts.draw_regions(ax, Regions.beside(frame, line.distance(frame.places())))
+    parts.draw_band(ax, line, frame, max(0.0, float(far.min())), "no row lies here")
+    parts.draw_w(ax, line, frame, points)
+    parts.draw_rings(ax, points[nearest], rows.mark, f"nearest ({len(nearest):,})")
 
 
 def _title(verdict: Any) -> str:

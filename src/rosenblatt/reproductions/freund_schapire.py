@@ -1,4 +1,9 @@
-"""Freund and Schapire 1999, Large Margin Classification Using the Perceptron Algorithm: their table of MNIST."""
+"""Freund and Schapire 1999, Large Margin Classification Using the Perceptron Algorithm: their table of MNIST.
+
+The protocol: rows are permuted once, and every epoch visits them in that order. There is a machine for each digit
+against the rest, K(x, x') = (1 + x . x')^d, which starts at zero and learns from each row whose score is on the wrong
+side or 0. Nothing is trained twice: what a run would have been after fewer visits is read from the log of its updates.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +16,12 @@ import sys
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +35,26 @@ from rosenblatt.storage.container import write_atomically
 from rosenblatt.tables import Table
 from rosenblatt.training.dual.predict import scores_at
 from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.rows import RowMatrix, as_rows
-
-# MNIST from its four files, in the format that they come in (IDX): big-endian numbers, then bytes.
-
+from rosenblatt.training.rows import as_rows
 
 Bytes = NDArray[np.uint8]
-_File = io.BufferedReader | gzip.GzipFile
+EPOCHS: tuple[float, ...] = (0.1, 1, 2, 3, 4, 10)
+"""When the paper looks at its runs; a tenth is that of the first epoch."""
+PAPER: dict[tuple[int, float], tuple[float | None, float | None, int | None, int | None]] = {
+    (1, 1): (8.7, 8.5, 25_461, 19_795),
+    (1, 10): (8.3, 8.1, None, None),
+    (2, 0.1): (None, 6.0, None, None),
+    (2, 1): (2.8, 2.8, 10_201, 8_190),
+    (2, 10): (1.9, 1.8, None, None),
+    (3, 0.1): (None, 5.4, None, None),
+    (3, 1): (2.3, 2.3, 8_475, 6_774),
+    (3, 10): (1.6, 1.6, None, None),
+}
+"""What the paper reports by degree and epoch: test errors of average and vote in percent, mistakes of all ten machines,
+support vectors in their union; None where we have none. Y. Freund and R. Schapire, Machine Learning 37(3):277-296."""
+
+
+# MNIST from its four files, in the format that they come in (IDX): big-endian numbers, then bytes.
 
 FILES = {"train": ("train-images", "train-labels"), "test": ("t10k-images", "t10k-labels")}
 """How the names of the four files begin: images and labels of each part."""
@@ -50,7 +69,6 @@ WHERE: tuple[Phrase, ...] = (
 """Where to get MNIST, for the end of a sentence about what is missing."""
 _MOST_BYTES = 2**30
 _GZIP = b"\x1f\x8b"
-_UNSIGNED_BYTES = 8  # the code of their type
 
 
 def read_mnist(folder: str | os.PathLike[str]) -> dict[str, tuple[Bytes, Bytes]]:
@@ -63,7 +81,7 @@ def read_mnist(folder: str | os.PathLike[str]) -> dict[str, tuple[Bytes, Bytes]]
         raise ParameterError(Setting("data"), f" must be a folder, and there is none called {place}.", *WHERE)
     parts = {}
     for part, (images, labels) in FILES.items():
-        image_file, label_file = _find(place, images, 3), _find(place, labels, 1)
+        image_file, label_file = _find_file(place, images, 3), _find_file(place, labels, 1)
         pixels, answers = read_idx(image_file, 3), read_idx(label_file, 1)
         if len(pixels) != len(answers):
             raise ParameterError(
@@ -94,45 +112,33 @@ def read_idx(path: str | os.PathLike[str], dimensions: int) -> Bytes:
     ...     read_idx(path, 1)
     array([7, 2, 1], dtype=uint8)
     """
+    with open(path, "rb") as file:
+        packed = file.read(len(_GZIP)) == _GZIP
     try:
-        with _opened(path) as file:
-            return _array(file, path, dimensions)
+        with gzip.open(path, "rb") if packed else open(path, "rb") as file:
+            content = file.read(_MOST_BYTES)
     except (EOFError, zlib.error, gzip.BadGzipFile) as fault:
         raise _damaged(path, f"gzip cannot unpack it ({fault})") from fault
+    magic, start = bytes([0, 0, 8, dimensions]), 4 + 4 * dimensions  # 8 is the code of unsigned bytes
+    if content[:4] != magic:
+        found = content[:4].hex(" ") or "an empty file"
+        raise _damaged(path, f"it must begin with the bytes {magic.hex(' ')}, got {found}")
+    if len(content) < start:
+        raise _damaged(path, "it ends before its sizes")
+    shape = np.frombuffer(content[4:start], ">u4").tolist()
+    count = math.prod(shape)
+    if count == 0 or len(content) != start + count:
+        raise _damaged(path, f"its sizes {shape} make {count:,} bytes, and it has {len(content) - start:,}")
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
-def _find(folder: Path, start: str, dimensions: int) -> Path:
+def _find_file(folder: Path, start: str, dimensions: int) -> Path:
     """Return the file whose name begins so: mirrors differ in a dot for a dash, and in .gz."""
     names = [f"{start}{dot}idx{dimensions}-ubyte{end}" for dot in "-." for end in ("", ".gz")]
     for name in names:
         if (folder / name).is_file():
             return folder / name
     raise ParameterError(f"there is no file {names[0]} or {names[1]} in {folder}.", *WHERE)
-
-
-def _opened(path: str | os.PathLike[str]) -> _File:
-    with open(path, "rb") as file:
-        packed = file.read(2) == _GZIP
-    return gzip.open(path, "rb") if packed else open(path, "rb")
-
-
-def _array(file: _File, path: str | os.PathLike[str], dimensions: int) -> Bytes:
-    head = file.read(4)
-    if head != bytes([0, 0, _UNSIGNED_BYTES, dimensions]):
-        expected = bytes([0, 0, _UNSIGNED_BYTES, dimensions]).hex(" ")
-        raise _damaged(path, f"it must begin with the bytes {expected}, got {head.hex(' ') or 'an empty file'}")
-    sizes = file.read(4 * dimensions)
-    if len(sizes) < 4 * dimensions:
-        raise _damaged(path, "it ends before its sizes")
-    shape = [int(size) for size in np.frombuffer(sizes, ">u4")]
-    count = math.prod(shape)
-    if count == 0 or count > _MOST_BYTES:
-        raise _damaged(path, f"its sizes are {shorten(shape)}, which make {count:,} bytes")
-    content = file.read(count)
-    if len(content) < count or file.read(1):
-        found = f"{len(content):,}" if len(content) < count else "more"
-        raise _damaged(path, f"its sizes make {count:,} bytes, and it has {found}")
-    return np.frombuffer(content, np.uint8).reshape(shape)
 
 
 def _damaged(path: str | os.PathLike[str], why: str) -> ParameterError:
@@ -214,105 +220,45 @@ def _openml_mnist() -> Images:
     return Images("MNIST", X[:cut], y[:cut], X[cut:], y[cut:])
 
 
-# Freund and Schapire's protocol: one run for each degree, looked at after so many epochs.
-#
-# Rows are permuted once, and every epoch visits them in that order. There is a machine for each digit against the
-# rest, K(x, x') = (1 + x . x')^d, which starts at zero and learns from each row whose score is on the wrong side or 0.
-# Nothing is trained twice: what a run would have been after fewer visits is read from the log of its updates.
+# The runs: one for each degree, looked at after so many epochs.
+
+DegreeRun: TypeAlias = tuple[list[dict[str, Any]], float, float]
+"""A row of the table for each look at the run of a degree, and the seconds of training and of evaluation."""
 
 
-Floats = NDArray[np.float64]
-EPOCHS: tuple[float, ...] = (0.1, 1, 2, 3, 4, 10)
-"""When the paper looks at its runs; a tenth is that of the first epoch."""
+def degree_run(
+    images: Images,
+    degree: int,
+    epochs: int,
+    seed: int,
+    train: Callable[..., DualState],
+    score: Callable[..., Sequence[Any]] = scores_at,
+) -> DegreeRun:
+    """Run one degree by the protocol: degree 1 on the pixels as they are, others on pixels from 0 to 1.
 
-
-class ScoresOfRows(Protocol):
-    """Scores of some rows at one moment, by each hypothesis, a column for each machine."""
-
-    @property
-    def last(self) -> Floats:
-        """Of the weights after the last visit."""
-
-    @property
-    def average(self) -> Floats:
-        """Of the mean of the weights after each visit."""
-
-    @property
-    def vote(self) -> Floats:
-        """Votes of all weights, by the visits that each survived."""
-
-
-Train = Callable[[Floats, NDArray[np.int64], int], DualState]
-"""Makes a run of some degree over rows in the order that they are in."""
-Score = Callable[[DualState, RowMatrix, Sequence[int]], Sequence[ScoresOfRows]]
-"""Returns the scores of rows after each of some numbers of visits."""
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What a run was after some epochs: test errors in percent, mistakes of all machines, support vectors in all."""
-
-    epoch: float
-    last: float
-    average: float
-    vote: float
-    mistakes: int
-    supports: int
-
-
-@dataclass(frozen=True)
-class DegreeRun:
-    """A run with the kernel of one degree."""
-
-    degree: int
-    moments: list[Moment]
-    training_seconds: float
-    evaluation_seconds: float
-
-
-def degree_runs(
-    images: Images, degrees: Sequence[int], epochs: int, seed: int, train: Train, score: Score
-) -> Iterator[DegreeRun]:
-    """Yield the run of each degree, by the protocol: degree 1 on the pixels as they are, others on pixels from 0 to 1.
-
-    ``train`` is given the rows in the order ``visiting_order(n, seed)``, for so many epochs; ``score`` the run.
+    ``train(X, y, degree)`` is given the rows in the order ``visiting_order(n, seed)`` and makes the run;
+    ``score(run, rows, visits)`` returns last, average and vote of the test rows after each number of visits, a column
+    for each machine.
     """
     order = visiting_order(len(images.X_train), seed)
-    X, y = images.X_train[order], images.y_train[order]
-    classes = np.unique(y)
-    looks = [(epoch, visits_of(epoch, len(X))) for epoch in epochs_up_to(epochs)]
-    for degree in degrees:
-        started = time.perf_counter()
-        state = train(scaled(X, images.brightest, degree), y, degree)
-        trained = time.perf_counter()
-        rows = as_rows(scaled(images.X_test, images.brightest, degree))
-        found = score(state, rows, [visits for _, visits in looks])
-        moments = [
-            Moment(epoch, *_errors(scores, classes, images.y_test), *_counts(state, visits))
-            for (epoch, visits), scores in zip(looks, found, strict=True)
-        ]
-        yield DegreeRun(degree, moments, trained - started, time.perf_counter() - trained)
+    started = time.perf_counter()
+    state = train(scaled(images.X_train[order], images.brightest, degree), images.y_train[order], degree)
+    trained = time.perf_counter()
+    looks = [epoch for epoch in EPOCHS if epoch < epochs] + [epochs]
+    visits = [max(1, round(epoch * len(order))) for epoch in looks]
+    found = score(state, as_rows(scaled(images.X_test, images.brightest, degree)), visits)
+    classes, logs, rows = np.unique(images.y_train), [state.updates_of(k) for k in range(len(state.counters))], []
+    for epoch, made, scores in zip(looks, visits, found, strict=True):
+        row: dict[str, Any] = {"degree": degree, "epoch": epoch}
+        for name in _STYLES:  # the class is that of the largest score, the first of equals
+            wrong = classes[np.argmax(getattr(scores, name), axis=1)] != images.y_test
+            row[name] = 100 * int(np.count_nonzero(wrong)) / len(wrong)
+        members: Any = np.concatenate([log.members[log.visits < made] for log in logs])
+        rows.append(row | {"mistakes": len(members), "support vectors": len(np.unique(members))})
+    return rows, trained - started, time.perf_counter() - trained
 
 
-def epochs_up_to(epochs: int) -> list[float]:
-    """Return the epochs after which the paper looks at a run, up to so many, and the last.
-
-    >>> epochs_up_to(3), epochs_up_to(7)
-    ([0.1, 1, 2, 3], [0.1, 1, 2, 3, 4, 7])
-    """
-    return [epoch for epoch in EPOCHS if epoch < epochs] + [epochs]
-
-
-def visits_of(epoch: float, n: int) -> int:
-    """Return how many rows have been visited after an epoch, or a tenth of one, over ``n`` rows.
-
-    >>> visits_of(0.1, 60000), visits_of(10, 60000)
-    (6000, 600000)
-    """
-    return max(1, round(epoch * n))
-
-
-def scaled(pixels: Bytes, brightest: int, degree: int) -> Floats:
+def scaled(pixels: Bytes, brightest: int, degree: int) -> NDArray[np.float64]:
     """Return pixels as they are for degree 1, divided by the brightest for the others.
 
     >>> import numpy as np
@@ -325,134 +271,18 @@ def scaled(pixels: Bytes, brightest: int, degree: int) -> Floats:
     return numbers
 
 
-def _errors(scores: ScoresOfRows, classes: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, float, float]:
-    """Return the errors in percent of last, average and vote; the class is that of the largest score, the first."""
-    wrong = [classes[np.argmax(one, axis=1)] != y for one in (scores.last, scores.average, scores.vote)]
-    last, average, vote = (100 * int(np.count_nonzero(one)) / len(y) for one in wrong)
-    return last, average, vote
+# What a reproduction found: a table by degree and epoch, with the paper's numbers, that can be printed and drawn.
 
-
-def _counts(state: DualState, visits: int) -> tuple[int, int]:
-    """Return the mistakes of all machines within so many visits, and on how many rows they were made."""
-    members: list[Any] = []
-    for k in range(len(state.counters)):
-        made = state.updates_of(k)
-        members.append(made.members[made.visits < visits])
-    together = np.concatenate(members)
-    return len(together), len(np.unique(together))
-
-
-# What Freund and Schapire 1999 report of MNIST, as far as we have it.
-
-
-class PaperRow(NamedTuple):
-    """Test errors in percent, mistakes of all ten machines, support vectors in their union; None where we have none."""
-
-    average: float | None = None
-    vote: float | None = None
-    mistakes: int | None = None
-    supports: int | None = None
-
-
-PAPER = {
-    (1, 1): PaperRow(8.7, 8.5, 25_461, 19_795),
-    (1, 10): PaperRow(8.3, 8.1),
-    (2, 0.1): PaperRow(vote=6.0),
-    (2, 1): PaperRow(2.8, 2.8, 10_201, 8_190),
-    (2, 10): PaperRow(1.9, 1.8),
-    (3, 0.1): PaperRow(vote=5.4),
-    (3, 1): PaperRow(2.3, 2.3, 8_475, 6_774),
-    (3, 10): PaperRow(1.6, 1.6),
-}
-"""By degree and epoch: Y. Freund and R. Schapire, Large Margin Classification Using the Perceptron Algorithm, Machine
-Learning 37(3):277-296, 1999."""
-
-
-# Test errors by epoch: a panel for each degree. Lines differ in dashes and marks as well as in colour.
-
-
-_STYLES = {
+_STYLES = {  # lines differ in dashes and marks as well as in colour
     "last": {"color": ORANGE, "linestyle": ":", "marker": "^"},
     "average": {"color": BLUE, "linestyle": "--", "marker": "s"},
     "vote": {"color": DARK, "linestyle": "-", "marker": "o"},
 }
-_LOGARITHMIC_FROM = 4.0  # where the largest error is so many times the smallest
-_DECADES = (0.001, 0.01, 0.1, 1, 10, 100)
-_MANY, _FEW, _FEW_FROM = (1, 2, 3, 5, 8), (1, 2, 5), 50.0  # ticks of a decade, fewer from that ratio on
-_MOST_ACROSS = 3
-Rows = Sequence[Mapping[str, Any]]
-
-
-def draw_figure(by_degree: Mapping[int, Rows], title: str, path: str | os.PathLike[str] | None) -> list[Axes]:
-    """Draw all panels in a new figure, written to ``path`` if there is one; return their axes."""
-    across = min(len(by_degree), _MOST_ACROSS if len(by_degree) != 4 else 2)
-    down = math.ceil(len(by_degree) / across)
-    size = {"figsize": (4.4 * across + 0.6, 3.6 * down + 0.8), "layout": "constrained"}
-    # with a path no window is needed, whatever the screen
-    figure = import_matplotlib("pyplot").figure(**size) if path is None else import_matplotlib("figure").Figure(**size)
-    panels = list(figure.subplots(down, across, squeeze=False, sharey=True).flat)
-    for empty in panels[len(by_degree) :]:
-        empty.remove()
-    panels = draw_panels(by_degree, panels[: len(by_degree)])
-    figure.suptitle(title.rstrip("."), fontsize=11)
-    if path is not None:
-        picture = io.BytesIO()
-        figure.savefig(picture, format=Path(path).suffix.lstrip(".") or "png", dpi=120)
-        write_atomically(path, [picture.getvalue()])
-    return panels
-
-
-def draw_panels(by_degree: Mapping[int, Rows], where: Axes | Sequence[Axes]) -> list[Axes]:
-    """Draw a panel for each degree on axes of its own; return these."""
-    panels: list[Axes] = [where] if hasattr(where, "plot") else list(where)
-    if len(panels) != len(by_degree):
-        raise ParameterError(
-            f"a picture of {len(by_degree)} degrees needs so many axes, got {len(panels)}: "
-            "leave them out for a new figure."
-        )
-    errors = [row[name] for rows in by_degree.values() for row in rows for name in _STYLES]
-    ratio = max(errors) / min(errors) if min(errors) > 0 else 1.0  # no error at all has no logarithm
-    for ax, (degree, rows) in zip(panels, by_degree.items(), strict=True):
-        _draw_lines(ax, rows)
-        ax.set(title=f"degree {degree}", xlabel="epoch (logarithmic)", ylabel="test error (%)", xscale="log")
-        _set_ticks(ax.xaxis, [row["epoch"] for row in rows])
-        if ratio >= _LOGARITHMIC_FROM:
-            ax.set(ylabel="test error (%, logarithmic)", yscale="log")
-            _set_ticks(ax.yaxis, [ten * digit for ten in _DECADES for digit in (_MANY if ratio < _FEW_FROM else _FEW)])
-    limits = [limit for ax in panels for limit in ax.get_ylim()]
-    for ax in panels:
-        ax.set_ylim(min(limits), max(limits))
-    return panels
-
-
-def _draw_lines(ax: Axes, rows: Rows) -> None:
-    """Draw errors by epoch, with open marks where the paper has a number."""
-    epochs = [row["epoch"] for row in rows]
-    for name, style in _STYLES.items():
-        ax.plot(epochs, [row[name] for row in rows], label=name, markersize=5, linewidth=1.5, **style)
-    for name in ("average", "vote"):
-        known = [(row["epoch"], row[f"paper {name}"]) for row in rows if row[f"paper {name}"] is not None]
-        if known:
-            style = {"color": _STYLES[name]["color"], "marker": _STYLES[name]["marker"], "linestyle": ""}
-            ax.plot(*zip(*known, strict=True), label=f"paper: {name}", markersize=11, fillstyle="none", **style)
-    ax.legend(frameon=False)
-    tidy(ax)
-
-
-def _set_ticks(axis: Any, ticks: Sequence[float]) -> None:
-    """Put ticks at these places of a logarithmic axis and no others, with plain numbers."""
-    ticker = import_matplotlib("ticker")
-    axis.set_major_locator(ticker.FixedLocator(ticks))
-    axis.set_minor_locator(ticker.NullLocator())
-    axis.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))
-
-
-# What a reproduction found: a table by degree and epoch, with the paper's numbers, that can be printed and drawn.
-
-
-_HEADS = ("epoch", "last", "avg", "vote", "mistakes", "support", "avg", "vote", "mistakes", "support")
-_WIDTHS = (5, 5, 5, 5, 8, 7, 6, 5, 8, 7)
-_OURS = 6  # columns that are ours
+_LOGARITHMIC_FROM, _FEW_TICKS_FROM = 4.0, 50.0  # where the largest error is so many times the smallest
+# the columns that are printed: their names, widths and formats
+_COUNTS = (("mistakes", 8, ","), ("support", 7, ","))
+_OURS = (("epoch", 5, "g"), ("last", 5, ".2f"), ("avg", 5, ".2f"), ("vote", 5, ".2f"), *_COUNTS)
+_PAPERS = (("avg", 6, ".1f"), ("vote", 5, ".1f"), *_COUNTS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -484,21 +314,25 @@ class Reproduction:
     seconds: Table
 
     def __repr__(self) -> str:
-        columns = self.table.columns
-        has_paper = any(value is not None for name in columns if name.startswith("paper") for value in self.table[name])
-        shown = len(_HEADS) if has_paper else _OURS
-        head = _line(_HEADS[:shown])
-        group = " paper ".center(len(_line(_HEADS)) - len(_line(_HEADS[:_OURS])) - 2, "-")
+        has_paper = any(value is not None for value in self.table["paper vote"])
+        columns = _OURS + _PAPERS * has_paper
+        head = "  ".join(name.rjust(width) for name, width, _ in columns)
+        group = " paper ".center(sum(width + 2 for _, width, _ in _PAPERS) - 2, "-")
         lines = [self.title, "Errors in percent of the test rows; mistakes of all machines; support vectors."]
         lines += ["Paper: Freund and Schapire 1999."] * has_paper
-        for seconds in self.seconds:
-            lines += [
-                "",
-                "Degree {degree}: trained in {training:.1f} s, evaluated in {evaluation:.1f} s.".format(**seconds),
-            ]
-            lines += [group.rjust(len(head))] * has_paper + [head, "-" * len(head)]
-            lines += [_line(_cells(row)[:shown]) for row in self.table if row["degree"] == seconds["degree"]]
+        for took, rows in zip(self.seconds, self._by_degree().values(), strict=True):
+            words = "Degree {degree}: trained in {training:.1f} s, evaluated in {evaluation:.1f} s."
+            lines += ["", words.format(**took), *[group.rjust(len(head))] * has_paper, head, "-" * len(head)]
+            for row in rows:
+                cells = zip(columns, list(row.values())[1:], strict=False)
+                texts = [
+                    ("-" if value is None else f"{value:{form}}").rjust(width) for (_, width, form), value in cells
+                ]
+                lines.append("  ".join(texts))
         return "\n".join(lines)
+
+    def _by_degree(self) -> dict[int, list[dict[str, Any]]]:
+        return {degree: [row for row in self.table if row["degree"] == degree] for degree in self.seconds["degree"]}
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the table as CSV; what the paper does not say is left empty."""
@@ -521,68 +355,78 @@ class Reproduction:
         -------
         list of matplotlib Axes
         """
-        by_degree = {
-            degree: [row for row in self.table if row["degree"] == degree] for degree in self.seconds["degree"]
-        }
-        if where is None or isinstance(where, str | os.PathLike):
-            return draw_figure(by_degree, self.title, where)
-        return draw_panels(by_degree, where)
+        by_degree = self._by_degree()
+        if where is not None and not isinstance(where, str | os.PathLike):
+            return draw_panels(by_degree, [where] if hasattr(where, "plot") else list(where))
+        across = 2 if len(by_degree) == 4 else min(len(by_degree), 3)
+        down = math.ceil(len(by_degree) / across)
+        # with a path no window is needed, whatever the screen
+        make = import_matplotlib("pyplot").figure if where is None else import_matplotlib("figure").Figure
+        figure = make(figsize=(4.4 * across + 0.6, 3.6 * down + 0.8), layout="constrained")
+        panels = list(figure.subplots(down, across, squeeze=False, sharey=True).flat)
+        for empty in panels[len(by_degree) :]:
+            empty.remove()
+        panels = draw_panels(by_degree, panels[: len(by_degree)])
+        figure.suptitle(self.title.rstrip("."), fontsize=11)
+        if where is not None:
+            picture = io.BytesIO()
+            figure.savefig(picture, format=Path(where).suffix.lstrip(".") or "png", dpi=120)
+            write_atomically(where, [picture.getvalue()])
+        return panels
 
 
-def reproduction(title: str, runs: Sequence[DegreeRun], with_paper: bool) -> Reproduction:
+def reproduction(title: str, runs: Iterable[DegreeRun], with_paper: bool) -> Reproduction:
     """Return runs as a table, with the paper's numbers where they are about the same data."""
-    columns: dict[str, list[Any]] = {}
-    for run in runs:
-        for moment in run.moments:
-            paper = PAPER.get((run.degree, moment.epoch), PaperRow()) if with_paper else PaperRow()
-            row = {
-                "degree": run.degree,
-                "epoch": moment.epoch,
-                "last": moment.last,
-                "average": moment.average,
-                "vote": moment.vote,
-                "mistakes": moment.mistakes,
-                "support vectors": moment.supports,
-                "paper average": paper.average,
-                "paper vote": paper.vote,
-                "paper mistakes": paper.mistakes,
-                "paper support vectors": paper.supports,
-            }
-            for name, value in row.items():
-                columns.setdefault(name, []).append(value)
-    seconds: dict[str, list[Any]] = {
-        "degree": [run.degree for run in runs],
-        "training": [run.training_seconds for run in runs],
-        "evaluation": [run.evaluation_seconds for run in runs],
-    }
+    names = ("paper average", "paper vote", "paper mistakes", "paper support vectors")
+    rows, seconds = [], []
+    for found, training, evaluation in runs:
+        seconds.append({"degree": found[0]["degree"], "training": training, "evaluation": evaluation})
+        for row in found:
+            paper = PAPER.get((row["degree"], row["epoch"])) if with_paper else None
+            rows.append(row | dict(zip(names, paper or [None] * len(names), strict=True)))
+    columns, times = ({name: [one[name] for one in table] for name in table[0]} for table in (rows, seconds))
     note = "Errors in percent of the test rows; paper: Freund and Schapire 1999."
-    return Reproduction(title, Table(columns, title, [note]), Table(seconds, "Seconds by degree"))
+    return Reproduction(title, Table(columns, title, [note]), Table(times, "Seconds by degree"))
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "  ".join(cell.rjust(width) for cell, width in zip(cells, _WIDTHS, strict=False))
+def draw_panels(by_degree: Mapping[int, list[dict[str, Any]]], panels: list[Axes]) -> list[Axes]:
+    """Draw test errors by epoch, on axes for each degree, with open marks where the paper has a number."""
+    if len(panels) != len(by_degree):
+        raise ParameterError(
+            f"a picture of {len(by_degree)} degrees needs so many axes, got {len(panels)}: "
+            "leave them out for a new figure."
+        )
+    errors = [row[name] for rows in by_degree.values() for row in rows for name in _STYLES]
+    ratio = max(errors) / min(errors) if min(errors) > 0 else 1.0  # no error at all has no logarithm
+    for ax, (degree, rows) in zip(panels, by_degree.items(), strict=True):
+        epochs = [row["epoch"] for row in rows]
+        for name, style in _STYLES.items():
+            ax.plot(epochs, [row[name] for row in rows], label=name, markersize=5, linewidth=1.5, **style)
+        for name in ("average", "vote"):
+            known = [(row["epoch"], row[f"paper {name}"]) for row in rows if row[f"paper {name}"] is not None]
+            if known:
+                look = _STYLES[name] | {"linestyle": "", "markersize": 11, "fillstyle": "none"}
+                ax.plot(*zip(*known, strict=True), label=f"paper: {name}", **look)
+        ax.legend(frameon=False)
+        tidy(ax)
+        ax.set(title=f"degree {degree}", xlabel="epoch (logarithmic)", ylabel="test error (%)", xscale="log")
+        _set_ticks(ax.xaxis, epochs)
+        if ratio >= _LOGARITHMIC_FROM:
+            ax.set(ylabel="test error (%, logarithmic)", yscale="log")
+            digits = (1, 2, 3, 5, 8) if ratio < _FEW_TICKS_FROM else (1, 2, 5)
+            _set_ticks(ax.yaxis, [ten * digit for ten in (0.001, 0.01, 0.1, 1, 10, 100) for digit in digits])
+    limits = [limit for ax in panels for limit in ax.get_ylim()]
+    for ax in panels:
+        ax.set_ylim(min(limits), max(limits))
+    return panels
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    """Return the numbers of a row as they are printed; ours to two decimals, the paper's to one."""
-    _, epoch, *numbers = row.values()
-    cells = [f"{epoch:g}"]
-    for place, number in enumerate(numbers):
-        if number is None:
-            cells.append("-")
-        elif isinstance(number, int):
-            cells.append(f"{number:,}")
-        else:
-            cells.append(f"{number:.2f}" if place < _OURS - 1 else f"{number:.1f}")
-    return cells
-
-
-# How much memory a run may keep kernel values in.
-
-
-_MOST = 8000  # megabytes: the kernel values of degree 2 on MNIST, and some
-_MB = 1_000_000
-_UNKNOWN = 2000 * _MB
+def _set_ticks(axis: Any, ticks: Sequence[float]) -> None:
+    """Put ticks at these places of a logarithmic axis and no others, with plain numbers."""
+    ticker = import_matplotlib("ticker")
+    axis.set_major_locator(ticker.FixedLocator(ticks))
+    axis.set_minor_locator(ticker.NullLocator())
+    axis.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))
 
 
 def free_cache_size() -> float:
@@ -591,27 +435,20 @@ def free_cache_size() -> float:
     >>> 1 <= free_cache_size() <= 8000
     True
     """
-    return float(max(1, min(_MOST, free_bytes() // 2 // _MB)))
+    return float(max(1, min(8000, free_bytes() // 2_000_000)))
 
 
 def free_bytes() -> int:
-    """Return how much memory is free, what files are cached in included; no more than the limit of a container."""
-    free = _available() or _UNKNOWN
-    try:
-        return min(free, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):  # no limit
-        return free
+    """Return how much memory is free, what files are cached in included; no more than the limit of a container.
 
-
-def _available() -> int | None:
-    try:
+    Where that is not known, as on systems other than Linux, 2 GB are assumed.
+    """
+    free = 2_000_000_000
+    with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError, IndexError):  # not Linux
-        try:
-            return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        except (AttributeError, OSError, ValueError):
-            return None
+        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+        free = min(free, int(Path("/sys/fs/cgroup/memory.max").read_text()))  # the word "max" without a limit
+    return free
 
 
 def freund_schapire_1999(
@@ -669,33 +506,19 @@ def freund_schapire_1999(
     epochs, seed = check_integer("epochs", epochs, 1), check_integer("random_state", random_state, 0)
     check_boolean("small", small)
     if small and data is not None:
-        raise ParameterError(
-            Setting("small"),
-            " learns digits that come with scikit-learn, so it does not go with ",
-            Setting("data"),
-            ".",
-        )
+        words = " learns digits that come with scikit-learn, so it does not go with "
+        raise ParameterError(Setting("small"), words, Setting("data"), ".")
     images = images_of(data, small)
     cache_size = free_cache_size() if cache_size is None else cache_size
 
-    def train(X: Floats, y: NDArray[np.int64], degree: int) -> DualState:
+    def train(X: Any, y: Any, degree: int) -> DualState:
         if verbose:
             print(f"degree {degree}: {len(X):,} rows, {epochs} epochs", file=sys.stderr, flush=True)
-        model = KernelPerceptron(
-            kernel="poly",
-            degree=degree,
-            gamma=1.0,
-            coef0=1.0,
-            hypothesis="vote",
-            shuffle=False,
-            max_iter=epochs,
-            cache_size=cache_size,
-            device=device,
-            verbose=verbose,
-        )
-        return model.fit(X, y).state_
+        paper: dict[str, Any] = {"kernel": "poly", "gamma": 1.0, "coef0": 1.0, "hypothesis": "vote", "shuffle": False}
+        own = {"degree": degree, "max_iter": epochs, "cache_size": cache_size, "device": device, "verbose": verbose}
+        return KernelPerceptron(**paper, **own).fit(X, y).state_
 
-    runs = list(degree_runs(images, wanted, epochs, seed, train, scores_at))
+    runs = [degree_run(images, degree, epochs, seed, train) for degree in wanted]
     title = f"{images.name}: {len(images.X_train):,} rows to train on, {len(images.X_test):,} to test on."
     return reproduction(title, runs, with_paper=images.are_mnist)
 

@@ -224,7 +224,7 @@ FORMAT = 1
 _HOMES = {
     "verdicts": ("Separable", "Inseparable", "Undecided", "MarginBracket"),
     "min_mistakes.answers": ("FewestMistakes",),
-    "linear_programs.answers": ("Feasible", "Infeasible", "Unsettled", "Optimum", "Unbounded"),
+    "linear_programs.answers": ("Feasible", "Infeasible", "Optimum", "Unbounded", "Unsettled"),
     "logistic.answers": ("Separation",),
 }
 """The module of each type of certificate. A name in a file is looked up here and nowhere else."""

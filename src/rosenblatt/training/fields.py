@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.blocks import is_canonical_csr
 from rosenblatt.kernels.rules import COUNTERS
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.storage.schema import LARGEST, StrictArrays, StrictFields, label_to_json
@@ -241,13 +242,5 @@ def _sparse_rows(arrays: StrictArrays, prefix: str, d: int) -> sp.csr_array:
     values = arrays.take(f"{prefix}values", "f4 f8", (None,))
     indices = arrays.take(f"{prefix}indices", "i4 i8", (len(values),))
     starts = arrays.take(f"{prefix}starts", "i4 i8", (None,))
-    sound = len(starts) > 1 and starts[0] == 0 and starts[-1] == len(values)
-    sound = sound and bool(np.all(starts[1:] >= starts[:-1]))
-    sound = sound and np.min(indices, initial=0) >= 0 and np.max(indices, initial=0) < d
-    if sound:
-        rising = np.ones(len(indices) + 1, bool)
-        rising[1:-1] = indices[1:] > indices[:-1]
-        rising[starts] = True  # a row may start anywhere
-        sound = bool(rising.all())
-    require(sound, "the stored rows are no valid CSR matrix.")
+    require(len(starts) > 1 and is_canonical_csr(starts, indices, d), "the stored rows are no valid CSR matrix.")
     return sp.csr_array((values, indices, starts), shape=(len(starts) - 1, d))

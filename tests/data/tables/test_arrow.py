@@ -140,7 +140,7 @@ def test_types_that_have_a_number_or_a_text_are_read(tmp_path, column):
 
 
 def test_strings_that_share_their_bytes_are_not_written_out_without_bound(tmp_path):
-    rows, word = 1 << 16, b"x" * (1 << 20)
+    rows, word = 1 << 12, b"x" * (1 << 20)
     words = pa.array([word.decode()])
     columns = [
         pa.DictionaryArray.from_arrays(np.zeros(rows, np.int8), words.cast(t)) for t in (pa.string(), pa.large_string())

@@ -209,7 +209,7 @@ def test_a_date_is_the_same_alone_and_among_others():
     rng = np.random.default_rng(3)
     valid = ["2020-02-29", "1999-12-31T23:59:59.999999", "2020-01-01 10:00Z", "0001-01-01T00:00+05:30", "9999-12-31"]
     accepted = 0
-    for _ in range(3000):
+    for _ in range(600):
         text = list(str(rng.choice(valid)))
         for _ in range(rng.integers(0, 3)):
             text[rng.integers(0, len(text))] = str(rng.choice(list("0123456789-:T .,Z+")))
@@ -217,4 +217,4 @@ def test_a_date_is_the_same_alone_and_among_others():
         among, faults = parse_dates(pa.array(["2020-01-01T00:00:00,5 UTC", "".join(text), "x"]), ())
         assert (among[1:2].tolist() == alone.tolist() and faults == [2]) or (bad == [0] and faults == [1, 2]), text
         accepted += not bad
-    assert 500 < accepted < 2900
+    assert 100 < accepted < 580

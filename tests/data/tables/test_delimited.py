@@ -1,5 +1,7 @@
-"""CSV and TSV: what is read, refused or left out."""
+"""CSV and TSV: records, first lines, and what is read, refused or left out."""
 
+import csv
+import io
 import random
 
 import numpy as np
@@ -7,8 +9,73 @@ import pytest
 
 from rosenblatt import data
 from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.tables.delimited import DelimitedReader
+from rosenblatt.data.source import OpenRequest
+from rosenblatt.data.tables.delimited import DelimitedReader, line_count, record_places, whole_records
 from rosenblatt.data.tables.reader import ColumnLayout
+from rosenblatt.messages import ParameterError
+
+
+def random_text(rng, ends=("\n", "\r\n")):
+    """Cells with quotes, separators and newlines in them, some quoted, some with a stray quote; lines of three."""
+    end = rng.choice(ends)
+    lines = []
+    for _ in range(rng.randrange(1, 12)):
+        cells = []
+        for _ in range(3):
+            cell = "".join(rng.choice(["a", " ", "7", '"', ",", "\n", "é"]) for _ in range(rng.randrange(5)))
+            if rng.random() < 0.5:
+                cell = '"' + cell.replace('"', '""') + '"' + rng.choice(["", "", "x"])
+            else:
+                cell = cell.replace(",", "").replace("\n", "").lstrip('"')
+            cells.append(cell)
+        lines.append(",".join(cells) + end)
+        if rng.random() < 0.2:
+            lines.append(end)
+    return "".join(lines)
+
+
+def naive_records(text):
+    """Cells and first line of each record by Python's csv, and the line after it."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    found, line = [], 0
+    for cells in reader:
+        if cells:
+            found.append((line, cells, reader.line_num))
+        line = reader.line_num
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_records_and_their_lines_are_those_of_pythons_csv(seed, tmp_path):
+    text = random_text(random.Random(seed))
+    expected = naive_records(text)
+    encoded = text.encode()
+    assert record_places(encoded, ",", '"')[1].tolist() == [line for line, *_ in expected]
+    lines = encoded.splitlines(keepends=True)
+    for k in range(len(lines) + 1):
+        part = b"".join(lines[:k])
+        whole = naive_records(part[: whole_records(part, ",", '"')].decode())
+        assert whole == expected[: sum(stop <= k for _, _, stop in expected)]
+    (tmp_path / "a.csv").write_bytes(b"u,v,w\n" + encoded)
+    for chunk_bytes in (5, 40, 1 << 20):
+        source = LineSource(tmp_path / "a.csv", chunk_bytes=chunk_bytes)
+        reader = DelimitedReader(OpenRequest(source, "csv", delimiter=",", header=True))
+        pieces = [reader.parse(item) for item in reader.items()]
+        cells = [
+            list(row) for p in pieces for row in zip(*(p.columns[name].to_pylist() for name in "uvw"), strict=True)
+        ]
+        assert cells == [cells for _, cells, _ in expected]
+        places = [piece.where(k) for piece in pieces for k in range(piece.n)]
+        assert places == [f"{tmp_path}/a.csv, line {line + 2}" for line, *_ in expected]
+
+
+def test_lines_end_in_newlines_returns_or_both():
+    assert line_count(b"a\nb\r\nc\rd\n") == 4
+    assert record_places(b"a\nb\r\n\r\nc\rd\n", ",", '"')[1].tolist() == [0, 1, 3, 4]
+    assert whole_records(b'"\n"\n"', ",", '"') == 4
+    assert whole_records(b'"\n', ",", '"') == 0
+    assert whole_records(b'"\n', ",", "") == 2
+
 
 CELLS = ["1", "-2.5", " 3", "4 ", "+5", ".5", "6.", "1e5", "", "NA", " ?", "nan", '"7"', '" 8 "', "9007199254740993"]
 
@@ -202,7 +269,62 @@ def test_an_open_quote_is_not_looked_for_without_end(tmp_path, monkeypatch):
 
 def test_only_what_is_needed_is_converted(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,y\n1,x,2\n")
-    reader = DelimitedReader(LineSource(tmp_path / "a.csv"))
+    reader = DelimitedReader(OpenRequest(LineSource(tmp_path / "a.csv"), "csv"))
     reader.layout = ColumnLayout({"y": "number"}, None)
     (piece,) = [reader.parse(item) for item in reader.items()]
     assert list(piece.columns) == ["y"]
+
+
+def written(folder, text):
+    (folder / "a.csv").write_text(text)
+    return folder / "a.csv"
+
+
+@pytest.mark.parametrize("first", ["1,male,yes", "0,female,no", "1,2,yes", "0,1,0"])
+def test_a_first_row_with_some_numbers_that_count_is_a_row(tmp_path, first):
+    file = written(tmp_path, f"{first}\n7,male,yes\n9,female,no\n8,male,yes\n")
+    stream = data.open(file, -1)
+    assert len(stream.read()[1]) == 4
+    assert stream.notes == []
+
+
+def test_a_first_row_with_the_target_names_columns(tmp_path):
+    file = written(tmp_path, "0,1,label\n7,3,yes\n9,4,no\n")
+    assert data.open(file, "label").feature_names == ["0", "1"]
+    assert data.open(file, "label").notes == []
+    assert data.open(file, "label").describe()["column"] == ["0", "1", "label"]
+    assert len(data.open(file, -1).read()[1]) == 3
+
+
+HEADERS = {
+    "nothing tells": ("red,round\ngreen,long\nblue,flat\nred2,flat2\n", "its first line was taken for the names"),
+    "it is there again": (
+        "red,yes\nblue,no\nred,no\nblue,yes\n" + "green,no\nblue,yes\n" * 5,
+        "red, yes, though 'red' occurs again below",
+    ),
+    "values repeat, but not those": ("colour,label\n" + "red,yes\nblue,no\n" * 4, ""),
+    "numbers below": ("a,b\n1,x\n2,y\n", ""),
+    "booleans below": ("a,b\ntrue,x\nfalse,y\n", ""),
+    "dates below": ("a,b\n2020-01-01,x\n2020-01-02,y\n", ""),
+    "a number above": ("1,b\n2,y\n", ""),
+    "numbers that count the columns": ("0,1\n1,0\n1,1\n0,0\n", "names of its columns, 0, 1;"),
+    "from 1, above text": ("1,2\nred,yes\nblue,no\n", "names of its columns, 1, 2;"),
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_a_first_row_is_never_silently_a_header(tmp_path, case):
+    text, sentence = HEADERS[case]
+    file = written(tmp_path, text)
+    for unclear in ("error", "drop") if case != "dates below" else ("drop",):
+        stream = data.open(file, -1, unclear=unclear)
+        words = [str(ParameterError(*note)) for note in stream.notes]
+        assert len(words) == bool(sentence)
+        if words:
+            assert sentence in words[0]
+            assert words[0].endswith("; give header=False if it is a row.")
+        for header in (True, False):
+            assert data.open(file, -1, unclear="drop", header=header).notes == []
+    if sentence:
+        named = text.split("\n")[0].split(",")[-1]
+        assert data.open(file, named, unclear="drop").notes == [], "naming a column says that it has a name"

@@ -10,7 +10,7 @@ import pytest
 
 from helpers.titanic import titanic_like
 from rosenblatt import data
-from rosenblatt.data.tables.describe import histogram, profile, tells_target
+from rosenblatt.data.describe import histogram, profile, tells_target
 
 
 def described(file, *args, **options):

@@ -10,6 +10,7 @@ import pytest
 
 from rosenblatt import data
 from rosenblatt.data.io.lines import LineSource
+from rosenblatt.data.source import OpenRequest
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.reader import ColumnLayout
 
@@ -149,7 +150,7 @@ def test_a_reader_of_once_readable_input_keeps_what_it_looked_at(tmp_path, monke
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"a": 2}\n')
     source = LineSource(tmp_path / "a.jsonl")
     monkeypatch.setattr(source, "rereadable", False)
-    reader = JsonReader(source)
+    reader = JsonReader(OpenRequest(source, "jsonl"))
     reader.read_columns(1000)
     assert reader.head(1).n == 1
     reader.layout = ColumnLayout({"a": "number"}, None)

@@ -9,7 +9,6 @@ import pytest
 
 from helpers.titanic import titanic_like
 from rosenblatt import data
-from rosenblatt.data.source import OnlyDescribed
 from rosenblatt.data.tables.column_kinds import integers_like_ids, strings_like_ids
 from rosenblatt.data.tables.schema import dropped_phrases
 from rosenblatt.messages import ParameterError, shorten
@@ -200,7 +199,7 @@ def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
     file = written(tmp_path, "a,b,y\n" + "1,2,3\n2,3,4\n" * 10 + "1,two,3\n")
     with pytest.raises(data.DataError, match=r"column 'b' holds numbers in 20 of its first 21 rows and not in 1"):
         data.open(file, "y", unclear="drop")
-    stream = data.open(file, "y", unclear=OnlyDescribed("drop"))
+    stream = data.open(file, "y", unclear="note")
     assert stream.feature_names == ["a"]
     assert "column 'b' holds numbers in 20" in str(ParameterError(*stream.notes[0]))
 
@@ -213,8 +212,8 @@ def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
         ({"keep": ["a"], "drop": ["a"]}, "keep and drop both name the column 'a': a column is kept or left out."),
         ({"drop": ["a,b"]}, "has no column 'a,b': name columns one by one, drop=['a', 'b']."),
         ({"keep": ["a, b"]}, "has no column 'a, b': name columns one by one, keep=['a', 'b']."),
-        ({"unclear": "describe"}, "unclear must be 'error' or 'drop', got 'describe'."),
-        ({"unclear": "ask"}, "unclear must be 'error' or 'drop', got 'ask'."),
+        ({"unclear": "describe"}, "unclear must be 'error' or 'drop' or 'note', got 'describe'."),
+        ({"unclear": "ask"}, "unclear must be 'error' or 'drop' or 'note', got 'ask'."),
     ],
 )
 def test_bad_options_are_one_sentence(tmp_path, options, sentence):

@@ -71,3 +71,10 @@ def lab(page_of_file):
     page_of_file.faults.clear()
     yield page_of_file
     assert not page_of_file.faults
+
+
+def pytest_collection_modifyitems(items):
+    """Leave the browser to ``make test-all``, but for one flow."""
+    for item in items:
+        if "lab/browser" in item.path.as_posix() and item.path.name != "test_opening.py":
+            item.add_marker(pytest.mark.slow)

@@ -45,7 +45,8 @@ def test_the_rational_program_agrees_on_more(start):
 
 @pytest.mark.slow
 def test_the_exact_search_alone_decides(monkeypatch):
-    monkeypatch.setattr(tucker, "next_face", lambda Z, keys, face, _: reduction.next_face(Z, keys, face, True))
+    next_face = reduction.next_face
+    monkeypatch.setattr(tucker, "next_face", lambda Z, keys, face, _: next_face(Z, keys, face, True))
     wrong = Combination(np.zeros(1, dtype=np.intp), np.ones(1, dtype=object))
     monkeypatch.setattr(signs._Search, "_guess", lambda self, target: wrong)
     for seed in range(2000, 2040):

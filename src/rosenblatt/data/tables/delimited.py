@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import TO_UTF8, LineSource, TextChunk
-from rosenblatt.data.source import Preparation
+from rosenblatt.data.io.lines import TO_UTF8, TextChunk
+from rosenblatt.data.source import OpenRequest, Preparation
 from rosenblatt.data.tables.column_kinds import infer_kind
 from rosenblatt.data.tables.reader import DELIMITERS, Records, TableChunk, TableReader, join_names
-from rosenblatt.data.tables.schema import TableOptions
 from rosenblatt.data.tables.values import (
+    ADVICE,
     MISSING_NUMBERS,
     Reason,
-    WayOut,
     combine_chunks,
     import_arrow,
     numbers_to_arrow,
@@ -231,20 +230,20 @@ class DelimitedReader(TableReader[Records]):
 
     typed = False
 
-    def __init__(
-        self,
-        files: LineSource,
-        *,
-        delimiter: str | None = None,
-        quote: str = '"',
-        header: bool | None = None,
-        missing: tuple[str, ...] = (),
-        **options: Any,
-    ) -> None:
-        super().__init__(files, **options)
-        self.delimiter, self.quote, self.header = delimiter, quote, header
-        self.expected = Expected()
-        self._missing = [*MISSING_NUMBERS, *missing]
+    def __init__(self, request: OpenRequest) -> None:
+        super().__init__(request)
+        preparation, is_csv = request.preparation, request.format == "csv"
+        self.delimiter, self.quote, self.header = None if is_csv else "\t", '"' if is_csv else "", request.header
+        named = [name for name in (request.target, request.weight) if isinstance(name, str)]
+        self.expected = Expected(named=named)
+        if preparation is not None:
+            usual = preparation["dialect"] if preparation["format"] == request.format else {}
+            if usual:
+                self.delimiter, self.quote = None, usual.get("quote", self.quote)
+            self.expected = Expected([column["name"] for column in preparation["columns"]], usual)
+        self.delimiter = self.delimiter if request.delimiter is None else request.delimiter
+        self.quote = self.quote if request.quote is None else request.quote
+        self._missing = [*MISSING_NUMBERS, *map(str, request.setting("missing_values"))]
         self.header_guessed = False
         """Whether the first record is taken for names because of what its cells are, not because somebody said so."""
 
@@ -468,26 +467,27 @@ class DelimitedReader(TableReader[Records]):
 _ENOUGH = 4
 """How often each value of a column has to occur for a cell that is none of them to be unlike them."""
 NAMES_FIRST: Reason = (
-    WayOut(", and this line looks like the names of the columns"),
+    f"{ADVICE}this line looks like the names of the columns",
     IfAvailable("header", ": give ", Setting("header", True), " if it is"),
 )
 """What to do about a first row that looks like names."""
 
 
-def header_notes(head: TableChunk, options: TableOptions, file: str) -> list[tuple[Phrase, ...]]:
+def header_notes(head: TableChunk, request: OpenRequest) -> list[tuple[Phrase, ...]]:
     """Return a sentence that the first row was taken for names where it may be data, none where it is clear.
 
     It is clear where options name columns; and, unless the names are numbers that count the columns, where a column
     holds numbers, booleans or dates, or values that occur again and again, but not in the first row.
     """
     names = list(head.columns)
-    if isinstance(options.target, str) or isinstance(options.weight, str) or options.named_columns:
+    named = [*request.drop, *request.keep, *(request.columns or ()), *request.kinds]
+    if named or isinstance(request.target, str) or isinstance(request.weight, str):
         return []
-    again = "" if has_number(names) else _repeated_name(head, tuple(options.missing_values))
+    again = "" if has_number(names) else _repeated_name(head, tuple(request.missing_values))
     if again is None:
         return []
     why = f", though {shorten(again)} occurs again below" if again else ""
-    what = f"{file}: its first line was taken for the names of its columns, {join_names(names)}{why}"
+    what = f"{request.file}: its first line was taken for the names of its columns, {join_names(names)}{why}"
     return [(f"{what}; give ", Setting("header", False), " if it is a row.")]
 
 

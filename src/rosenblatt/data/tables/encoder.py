@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from rosenblatt.data.tables.values import (
     as_numpy,
     comma_advice,
     import_arrow,
-    no_advice,
     null_rows,
     numbers_to_arrow,
     parse_labels,
@@ -43,34 +42,26 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Counts:
-    """What is counted in the rows of a chunk that are kept, for each column."""
-
-    unseen: Counter[str]
-    """How many categories are none of the known ones."""
-    filled: Counter[str]
-    """How many values are missing."""
-
-
-@dataclass
 class RowsToCount:
     """The rows of a chunk, by column, that are counted unless they turn out to be at fault.
 
     >>> rows = RowsToCount(filled={"a": np.array([0, 2])})
-    >>> rows.counts(np.array([True, True, False])).filled
-    Counter({'a': 1})
+    >>> rows.counts(np.array([True, True, False]))
+    (Counter(), Counter({'a': 1}))
     """
 
     unseen: dict[str, np.ndarray] = field(default_factory=dict)
+    """Rows whose category is none of the known ones."""
     filled: dict[str, np.ndarray] = field(default_factory=dict)
+    """Rows whose value is missing."""
 
-    def counts(self, sound: np.ndarray) -> Counts:
-        """Return how many of them are sound: ``sound`` says so for each row."""
+    def counts(self, sound: np.ndarray) -> tuple[Counter[str], Counter[str]]:
+        """Return how many of both are sound, by column: ``sound`` says so for each row."""
         unseen, filled = (
             Counter({name: int(np.count_nonzero(sound[rows])) for name, rows in found.items()})
             for found in (self.unseen, self.filled)
         )
-        return Counts(unseen, filled)
+        return unseen, filled
 
 
 @dataclass
@@ -84,7 +75,8 @@ class EncodedRows:
     faults: list[tuple[int, Reason]]
     """Places that have no row, and why, in order."""
     chunk: TableChunk
-    counts: Counts
+    unseen: Counter[str]
+    filled: Counter[str]
     names: dict[int, str]
     """Words, by hashed column."""
     carried: dict[str, list[Any]] | None = None
@@ -96,7 +88,7 @@ class EncodedRows:
         weight = None if self.weight is None else self.weight[:n]
         carried = None if self.carried is None else {name: cells[:n] for name, cells in self.carried.items()}
         X, y, places = self.X[:n], self.y[:n], self.places[:n]
-        return EncodedRows(X, y, weight, places, [], self.chunk, self.counts, self.names, carried)
+        return replace(self, X=X, y=y, weight=weight, places=places, faults=[], carried=carried)
 
     @property
     def numbers(self) -> np.ndarray:
@@ -260,7 +252,7 @@ class Encoder:
             X, y, places = X[kept], y[kept], places[kept]
             weight = None if weight is None else weight[kept]
         found = sorted(found + chunk.faults, key=lambda fault: fault[0])
-        return EncodedRows(X, y, weight, places, found, chunk, counted.counts(faults.sound), words)
+        return EncodedRows(X, y, weight, places, found, chunk, *counted.counts(faults.sound), words)
 
     def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:
         """Return all features that are not hashed."""
@@ -275,8 +267,8 @@ class Encoder:
                 continue
             values[:, k], bad = parser_of(column)(array, self._missing)
             expected = _EXPECTED.get(column.get("order", column["kind"]), _A_NUMBER)
-            advice = comma_advice if column["kind"] == "number" else no_advice
-            faults.add_unexpected(bad, array, name, expected, advice)
+            advice = {"advice": comma_advice} if column["kind"] == "number" else {}
+            faults.add_unexpected(bad, array, name, expected, **advice)
         if not np.isfinite(values).all():
             self._fill(values, faults, counted)
         if not codes and not self._preparation["sparse"]:
@@ -448,7 +440,7 @@ class ListEncoder(Encoder):
             width = rows.X.shape[1] if whole else 1 + int(rows.X.indices.max(initial=-1))  # not those of rows left out
             self.n_features = max(self.n_features, width)
         X, beyond = fit_columns(rows.X, self.n_features)
-        rows.counts.unseen.update({"columns": beyond} if beyond else {})
+        rows.unseen.update({"columns": beyond} if beyond else {})
         return X
 
     def _features(self, chunk: TableChunk, faults: Faults, counted: RowsToCount) -> Features:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from rosenblatt.blocks import DataError
-from rosenblatt.data.io.lines import LineSource
-from rosenblatt.data.tables.values import Reason, WayOut, import_arrow
+from rosenblatt.data.source import OpenRequest
+from rosenblatt.data.tables.values import ADVICE, Reason, import_arrow
 from rosenblatt.messages import IfAvailable, Setting, did_you_mean, shorten, show_text
 
 if TYPE_CHECKING:
@@ -123,8 +123,9 @@ class TableChunk:
     def error(self, place: int, reason: Reason) -> DataError:
         """Return the error for a row at fault."""
         skip = IfAvailable("on_error", "; ", Setting("on_error", "skip"), " leaves such rows out")
-        skips = () if any(isinstance(piece, WayOut) for piece in reason) else (skip,)
-        return DataError(f"{self.where(place)}: ", *reason, *skips, ".")
+        # Where a reason ends in an advice of its own, leaving rows out would be the wrong way.
+        advised = any(isinstance(piece, str) and piece.startswith(ADVICE) for piece in reason)
+        return DataError(f"{self.where(place)}: ", *reason, *(() if advised else (skip,)), ".")
 
 
 @dataclass(frozen=True)
@@ -185,14 +186,19 @@ class TableReader(Generic[Item]):
     typed = True
     """Whether the format has types, so that numbers in strings are strings."""
 
-    def __init__(self, files: LineSource, *, skip: bool = False, threads: int = 0) -> None:
-        self.files, self.skip, self.threads = files, skip, threads
+    def __init__(self, request: OpenRequest) -> None:
+        self.files, self.skip, self.threads = request.files, request.skip, request.threads
         self.columns: list[str] | None = None
         self.layout: ColumnLayout | None = None
         self.chosen: list[str | int | None] | None = None
-        self.many_columns = False
+        if request.columns is not None:
+            self.chosen = [*request.columns, request.target, request.weight]
+        self.many_columns = request.preparation is not None
         self.unnamed: list[list[str]] = []
-        self.carry: list[str] = []
+        if request.preparation is not None:
+            order, target = request.preparation["order"], request.preparation["target"]
+            self.unnamed = [order, [name for name in order if target is None or name != target["name"]]]
+        self.carry = list(request.carry)
         self.known: frozenset[str] | None = None
         self.extra_columns: list[str] = []
         self._peeked: list[Item] = []

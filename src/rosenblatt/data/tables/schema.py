@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
 from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS
-from rosenblatt.data.source import OnlyDescribed, Preparation, check_missing
+from rosenblatt.data.source import OpenRequest, Preparation, check_missing
 from rosenblatt.data.tables.column_kinds import (
     PARSERS,
     UnclearColumn,
@@ -197,50 +196,25 @@ def why_dropped(column: UnclearColumn) -> str:
     return column.clause if column.best else f"{column.clause}, {UNUSABLE}"
 
 
-# The options for the columns of a table, checked.
-
-
-@dataclass
-class TableOptions:
-    """The options for the columns of a table, checked. ``data.open`` documents them."""
-
-    target: str | int | None = None
-    labels: bool = True
-    columns: Sequence[str] | None = None
-    drop: Sequence[str] = ()
-    keep: Sequence[str] = ()
-    kinds: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
-    categories: str = "onehot"
-    bits: int = 18
-    ngrams: int = 1
-    missing: str = "error"
-    missing_values: Sequence[str] = ()
-    weight: str | int | None = None
-    unclear: str = "error"
-
-    def __post_init__(self) -> None:
-        for name in ("columns", "drop", "keep", "missing_values"):
-            if isinstance(value := getattr(self, name), str):
-                hint = "give ", Setting(name, [value]), "."
-                raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
-        check_choice("categories", self.categories, ("onehot", "hash"))
-        check_missing(self.missing)
-        check_integer("bits", self.bits, 1, most=MOST_BITS)
-        check_integer("ngrams", self.ngrams, 1, most=MOST_NGRAMS)
-        both = [name for name in self.keep if name in self.drop]
-        if both:
-            what = f" name the column {both[0]!r}: a column is kept or left out."
-            raise ParameterError(Setting("keep"), " and ", Setting("drop"), " both", what)
-        for name, kind in self.kinds.items():
-            if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
-                allowed = f" of {name!r} must be one of {join_names(KINDS)}", IfAvailable("columns", ", or categories")
-                raise ParameterError(Setting("kinds"), *allowed, f", got {shorten(kind)}.")
-        self.missing_values = tuple(map(str, self.missing_values))
-
-    @property
-    def named_columns(self) -> list[str]:
-        """The columns that options name, but for target and weight."""
-        return [*self.drop, *self.keep, *(self.columns or ()), *self.kinds]
+def check_table_options(request: OpenRequest) -> None:
+    """Raise an error unless the options for the columns of a table can be meant."""
+    for name in ("columns", "drop", "keep", "missing_values"):
+        if isinstance(value := getattr(request, name), str):
+            hint = "give ", Setting(name, [value]), "."
+            raise ParameterError(Setting(name), f" must be a list of strings, got {value!r}: ", *hint)
+    check_choice("categories", request.categories, ("onehot", "hash"))
+    check_missing(request.missing)
+    check_integer("bits", request.bits, 1, most=MOST_BITS)
+    check_integer("ngrams", request.ngrams, 1, most=MOST_NGRAMS)
+    both = [name for name in request.keep if name in request.drop]
+    if both:
+        what = f" name the column {both[0]!r}: a column is kept or left out."
+        raise ParameterError(Setting("keep"), " and ", Setting("drop"), " both", what)
+    for name, kind in request.kinds.items():
+        if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
+            allowed = f" of {name!r} must be one of {join_names(KINDS)}", IfAvailable("columns", ", or categories")
+            raise ParameterError(Setting("kinds"), *allowed, f", got {shorten(kind)}.")
+    request.missing_values = tuple(map(str, request.missing_values))
 
 
 _KEPT_FIRST = ("number", "text", "date", "category")
@@ -258,7 +232,7 @@ class Schema(NamedTuple):
 
 
 def infer_schema(
-    head: TableChunk, order: list[str], typed: bool, options: TableOptions, file: str, header: bool | None = None
+    head: TableChunk, order: list[str], typed: bool, options: OpenRequest, header: bool | None = None
 ) -> Schema:
     """Return the schema of a table, given its first rows and the names of its columns.
 
@@ -269,6 +243,7 @@ def infer_schema(
         mixed with other values, strings that are nearly all different; what is the label; what to put where numbers
         are missing. With ``unclear="drop"`` only for what nobody would leave out.
     """
+    file = options.file
     questions = Questions(file)
     target = find_column(options.target, order, "target", file, header)
     weight = find_column(options.weight, order, "weight", file, header)
@@ -291,7 +266,7 @@ def infer_schema(
         kind = label_kind(head, target, typed, options.kinds.get(target), missing, file)
         regression = None if target in options.kinds else regression_question(head, target, typed, missing)
         questions.asked += [regression] if regression and options.labels else []
-    described = isinstance(options.unclear, OnlyDescribed)
+    described = options.unclear == "note"
     if questions.asked and not described:
         if options.missing == "error" and (gaps := columns.missing_counts()):
             questions.ask_missing(gaps, head.n)
@@ -334,7 +309,7 @@ class _Columns:
     """The columns that features are made of, those that are left out, and those that are unclear."""
 
     def __init__(
-        self, head: TableChunk, order: list[str], typed: bool, options: TableOptions, header: bool | None
+        self, head: TableChunk, order: list[str], typed: bool, options: OpenRequest, header: bool | None
     ) -> None:
         self._head, self._order, self._typed, self._options, self._header = head, order, typed, options, header
         self._missing = tuple(options.missing_values)
@@ -416,7 +391,7 @@ def _counts_rows(array: pa.Array) -> bool:
     return len(values) > 2 and bool((np.diff(values) == 1.0).all())
 
 
-def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: TableOptions) -> dict[str, Any]:
+def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: OpenRequest) -> dict[str, Any]:
     """Return the entry for one column in the preparation."""
     array, missing = head.columns[name], tuple(options.missing_values)
     if not isinstance(kind, str):

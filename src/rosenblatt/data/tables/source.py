@@ -10,21 +10,16 @@ import numpy as np
 
 from rosenblatt.blocks import Block, DataError
 from rosenblatt.data.io.prefetch import ordered_map
-from rosenblatt.data.source import VERSION, Facts, OnlyDescribed, OpenRequest, Preparation, RowSource
+from rosenblatt.data.source import VERSION, Facts, OpenRequest, Preparation, RowSource
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.column_kinds import unlabelled_question
-from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, Expected, header_notes, looks_like_names
-from rosenblatt.data.tables.describe import describe_columns
+from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names
 from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
 from rosenblatt.data.tables.json_lines import JsonReader
-from rosenblatt.data.tables.reader import ColumnLayout, TableReader, join_names
-from rosenblatt.data.tables.schema import Schema, TableOptions, infer_schema
+from rosenblatt.data.tables.reader import ColumnLayout, TableChunk, TableReader, join_names
+from rosenblatt.data.tables.schema import Schema, check_table_options, infer_schema
 from rosenblatt.data.tables.values import Reason
 from rosenblatt.messages import Phrase
-from rosenblatt.tables import Table
-
-DIALECT = ("header", "delimiter", "quote")
-"""The options that say how CSV and TSV are written."""
 
 
 class TableSource(RowSource):
@@ -79,8 +74,8 @@ class TableSource(RowSource):
                     fault = DataError(f"{rows.chunk.where(place)}: ", *reason, ".")
                     self.record_fault(fault.sentence(lambda setting: None))  # without advice: it has been dealt with
                 X = self._encoder.fit_width(rows)
-                self.unseen.update(rows.counts.unseen)
-                self.filled.update(rows.counts.filled)
+                self.unseen.update(rows.unseen)
+                self.filled.update(rows.filled)
                 for column, word in rows.names.items():
                     self.hashed_names.setdefault(column, word)
                 self.share = rows.chunk.share
@@ -101,13 +96,14 @@ class TableSource(RowSource):
         named = unnamed and first and looks_like_names(rows.chunk, place, self.preparation)
         return (*reason, *NAMES_FIRST) if named else reason
 
-    def describe_columns(self) -> Table | None:
-        """Return a table of the columns, from the first rows; None where rows are lists."""
+    def head(self) -> tuple[TableChunk, bool, str] | None:
+        """Return the first rows as they are stored, whether they have types, and a title; None where rows are lists."""
         if self.preparation.get("lists"):
             return None
         reader, layout = self._reader, self._reader.layout
         if self.files.rereadable:
-            reader = _begin_reading(self._request)
+            reader = _make_reader(self._request)
+            reader.chosen = None  # those that are not used are described too
         elif self._begun:
             raise DataError(f"{self._request.file} can be read only once: describe it before its rows are read.")
         reader.layout = None
@@ -117,8 +113,7 @@ class TableSource(RowSource):
             reader.layout = layout
         which = "all" if head.n < self._request.first_rows else "the first"
         names = join_names(self.files.names, 3)
-        title = f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
-        return describe_columns(head, reader.typed, self.preparation, self.dropped, title, self.n_features)
+        return head, reader.typed, f"{len(head.columns):,} columns of {names}, from {which} {head.n:,} rows"
 
     def restore(self, facts: Facts) -> None:
         """Set the counts and the width to those of an earlier pass over all rows."""
@@ -135,8 +130,7 @@ class TableSource(RowSource):
 
 def open_table(request: OpenRequest) -> TableSource:
     """Return the rows of a table, made as its preparation says, or as inferred from its first rows."""
-    reader, preparation = _begin_reading(request), request.preparation
-    reader.carry = list(request.carry)
+    reader, preparation = _make_reader(request), request.preparation
     schema: Schema | None = None
     if preparation is not None:
         target = preparation["target"] and preparation["target"]["name"]
@@ -154,56 +148,27 @@ def open_table(request: OpenRequest) -> TableSource:
     return source
 
 
-def _begin_reading(request: OpenRequest) -> TableReader[Any]:
-    """Return a reader at the start of the files."""
-    reader, preparation = _make_reader(request), request.preparation
-    if preparation is not None:
-        target = preparation["target"] and preparation["target"]["name"]
-        reader.many_columns = True
-        order = preparation["order"]
-        reader.unnamed = [order, [name for name in order if name != target]]
-    return reader
-
-
 def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schema, list[tuple[Phrase, ...]]]:
     """Return the schema of a table, and what should be said about how it is read."""
-    given = {name: value for name, value in request.options.items() if name not in DIALECT}
-    options = TableOptions(labels=request.labels, unclear=request.unclear, **given)
-    if options.columns is not None:
-        reader.chosen = [*options.columns, options.target, options.weight]
+    check_table_options(request)
     head = reader.head(request.first_rows)
     if not head.n:
         what = f"has the columns {join_names(reader.columns)} but no rows" if reader.columns else "is empty"
         raise DataError(f"{request.file} {what}, expected rows to learn from.")
     dialect = reader.dialect()
-    schema = infer_schema(head, reader.columns or [], reader.typed, options, request.file, dialect.get("header"))
+    schema = infer_schema(head, reader.columns or [], reader.typed, request, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
     questions, target = schema.questions, schema.preparation["target"]
-    if isinstance(request.unclear, OnlyDescribed) and request.labels and target is not None and not request.skip:
-        gaps = unlabelled_question(head, target, tuple(options.missing_values))
+    if request.unclear == "note" and request.labels and target is not None and not request.skip:
+        gaps = unlabelled_question(head, target, tuple(request.missing_values))
         questions = [*questions, gaps] if gaps else questions
     notes = [(f"{request.file}: ", *question, ".") for question in questions]
     if isinstance(reader, DelimitedReader) and reader.header_guessed:
-        notes += header_notes(head, options, request.file)
+        notes += header_notes(head, request)
     return schema._replace(preparation=prepared), notes
 
 
 def _make_reader(request: OpenRequest) -> TableReader[Any]:
-    common: dict[str, Any] = {"skip": request.skip, "threads": request.threads}
-    readers: dict[str, Any] = {"parquet": ParquetReader, "arrow": ArrowReader, "jsonl": JsonReader}
-    if request.format in readers:
-        return readers[request.format](request.files, **common)
-    dialect: dict[str, Any] = {"quote": '"'} if request.format == "csv" else {"quote": "", "delimiter": "\t"}
-    settings, usual = request.preparation or request.options, {}
-    if request.preparation is not None and request.preparation["format"] == request.format:
-        usual = request.preparation["dialect"]
-        dialect = {"quote": usual.get("quote", dialect["quote"])}
-    dialect |= {name: request.options[name] for name in DIALECT if name in request.options}
-    missing = tuple(map(str, settings.get("missing_values", ())))
-    reader = DelimitedReader(request.files, missing=missing, **dialect, **common)
-    if request.preparation is not None:
-        reader.expected = Expected([column["name"] for column in request.preparation["columns"]], usual)
-    else:
-        given = (request.options.get(name) for name in ("target", "weight"))
-        reader.expected = Expected(named=[name for name in given if isinstance(name, str)])
-    return reader
+    """Return a reader at the start of the files."""
+    readers: dict[str, type[TableReader[Any]]] = {"parquet": ParquetReader, "arrow": ArrowReader, "jsonl": JsonReader}
+    return readers.get(request.format, DelimitedReader)(request)

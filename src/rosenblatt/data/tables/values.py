@@ -135,15 +135,8 @@ _LONGEST_LABEL = 1000
 
 Reason: TypeAlias = tuple[Phrase, ...]
 """What is wrong with a row, without a full stop."""
-
-
-class WayOut(str):
-    """A part of a reason that says what to do, so that rows at fault need not be left out."""
-
-
-def no_advice(text: str) -> Reason:
-    """Return nothing to do about a text."""
-    return ()
+ADVICE = ", and "
+"""How a part of a reason begins that says what may be meant and what to do."""
 
 
 class Faults(dict[int, Reason]):
@@ -166,7 +159,7 @@ class Faults(dict[int, Reason]):
         array: pa.Array,
         name: str,
         expected: Reason,
-        advice: Callable[[str], Reason] = no_advice,
+        advice: Callable[[str], str] = lambda text: "",
     ) -> None:
         """Add for each of ``rows`` that its cell holds something else than expected, and an advice about its text."""
         if not is_number_type(array.type):
@@ -175,7 +168,7 @@ class Faults(dict[int, Reason]):
             value = array[row].as_py()
             text = plain_text(value) if isinstance(value, float) else str(value)
             found = "nothing" if value is None else shorten(text)
-            self.add([row], (f"column {name!r} holds {found}, expected ", *expected, *advice(text.strip())))
+            self.add([row], (f"column {name!r} holds {found}, expected ", *expected, advice(text.strip())))
 
 
 def plain_text(value: str | float | np.bool_) -> str:
@@ -585,17 +578,17 @@ def kinds_of_separated(texts: list[str]) -> list[str]:
     return found
 
 
-def comma_advice(text: str) -> Reason:
+def comma_advice(text: str) -> str:
     """Return what to do about a text that is a number but for its comma; nothing for other texts.
 
     Examples
     --------
     >>> comma_advice("27,1"), comma_advice("1,234"), comma_advice("some")
-    ((', and it looks like a decimal comma: write 27.1',), (', and it has a comma: write 1.234 or 1234',), ())
+    (', and it looks like a decimal comma: write 27.1', ', and it has a comma: write 1.234 or 1234', '')
     """
     match = _COMMA.fullmatch(text)
     if match is None:
-        return ()
+        return ""
     if len(match[2]) == 3 and len(match[1]) <= 3:
-        return (WayOut(f", and it has a comma: write {text.replace(',', '.')} or {text.replace(',', '')}"),)
-    return (WayOut(f", and it looks like a decimal comma: write {text.replace(',', '.')}"),)
+        return f"{ADVICE}it has a comma: write {text.replace(',', '.')} or {text.replace(',', '')}"
+    return f"{ADVICE}it looks like a decimal comma: write {text.replace(',', '.')}"

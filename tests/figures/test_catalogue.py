@@ -12,9 +12,7 @@ from matplotlib import rcParams, style
 from matplotlib.colors import to_hex
 
 from rosenblatt import figures
-from rosenblatt.figures import writing
-from rosenblatt.figures.drawing import number_words
-from rosenblatt.figures.writing import page
+from rosenblatt.figures.catalogue import Entry, number_words, page_section
 
 
 class Page(HTMLParser):
@@ -67,12 +65,12 @@ def test_the_style_of_the_session_changes_nothing_and_is_kept(tmp_path):
 
 def test_numbers_read_alike_on_the_page_and_in_words():
     numbers = {"w": [-1.23456789, 2], "range": {"low": 0.5, "count": 12345}, "proved": True}
-    shown = page([figures.Drawing("1", "One", None, "Words.", numbers)], ["text"], ["file.svg"])
+    shown = page_section(figures.Drawing("1", "One", None, "Words.", numbers), "text", "file.svg")
     for name, value in (("w", numbers["w"]), ("range: low", 0.5), ("range: count", 12345), ("proved", True)):
         assert f"<th scope='row'>{name}</th><td>{number_words(value)}</td>" in shown
     assert number_words(numbers["w"]) == "−1.23457, 2"
-    assert number_words(np.array([1e-7, 2e9])) == "1e−07, 2e+09"
-    assert number_words((np.int64(-3), "a", [0.1])) == "−3, a, (0.1)"
+    assert number_words([1e-7, 2e9]) == "1e−07, 2e+09"
+    assert number_words((-3, "a", [0.1])) == "−3, a, (0.1)"
 
 
 def test_the_gallery_of_the_documentation_writes_numbers_as_the_page_does(tmp_path, monkeypatch):
@@ -134,9 +132,10 @@ def test_without_matplotlib_it_says_how_to_get_it(tmp_path, monkeypatch):
 
 
 def test_numbers_that_are_no_numbers_are_refused():
-    drawing = figures.Drawing("1", "One", None, "Words.", {"thing": object()})
+    good, bad = ({"one": value} for value in ([np.int64(3), np.ones(2)], object()))
+    assert Entry("1", "One", "text", lambda: (None, "{one[0]}", good)).draw().numbers == {"one": [3, [1.0, 1.0]]}
     with pytest.raises(TypeError, match="numbers of a figure are"):
-        writing.numbers_bytes([drawing], ["text"], ["file"])
+        Entry("1", "One", "text", lambda: (None, "Words.", bad)).draw()
 
 
 def test_the_catalogue_has_every_figure_of_the_texts():

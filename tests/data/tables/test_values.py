@@ -1,0 +1,235 @@
+"""Values to Arrow and back, by their buffers; numbers, booleans and strings from them."""
+
+import json
+import subprocess
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import feather
+
+from rosenblatt import data
+from rosenblatt.data.tables.reader import ColumnLayout, join_names, suggestion
+from rosenblatt.data.tables.values import (
+    as_numpy,
+    kinds_of_separated,
+    null_rows,
+    numbers_to_arrow,
+    parse_booleans,
+    parse_numbers,
+    parse_separated,
+    parse_strings,
+    replace_nulls,
+    strings_to_arrow,
+    strings_to_numbers,
+)
+
+TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+TYPES += ["float16", "float32", "float64", ">f8", ">i4"]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n", [0, 1, 9, 1000])
+def test_numbers_go_to_arrow_and_back(dtype, n):
+    numbers = (np.arange(3 * n) % 3).astype(dtype)[::3]
+    array = numbers_to_arrow(numbers)
+    array.validate(full=True)
+    assert array.equals(pa.array(numbers.astype(numbers.dtype.newbyteorder("="))))
+    assert as_numpy(array).dtype == numbers.dtype.newbyteorder("=")
+    np.testing.assert_array_equal(as_numpy(array), numbers)
+    np.testing.assert_array_equal(as_numpy(array[n // 2 :]), numbers[n // 2 :])
+
+
+@pytest.mark.parametrize("dtype", TYPES[:12])
+def test_nulls_become_missing_numbers(dtype):
+    mask = np.arange(100) % 7 == 3
+    array = pa.array((np.arange(100) % 2).astype(dtype), mask=mask)[5:90]
+    assert null_rows(array).tolist() == np.flatnonzero(mask[5:90]).tolist()
+    values, bad = parse_numbers(array, ())
+    np.testing.assert_array_equal(values, np.where(mask, np.nan, np.arange(100) % 2)[5:90])
+    assert bad == []
+
+
+def test_arrays_without_nulls_are_not_copied():
+    numbers = np.arange(5.0)
+    assert np.shares_memory(as_numpy(numbers_to_arrow(numbers)), numbers)
+    assert replace_nulls(numbers_to_arrow(numbers), numbers, np.nan) is numbers
+
+
+@pytest.mark.parametrize("texts", [[], ["a"], [None], ["", None, "öl", "\0", "x" * 300], ["a", None] * 20, ["b"] * 9])
+def test_strings_go_to_arrow(texts):
+    array = strings_to_arrow(texts)
+    array.validate(full=True)
+    assert array.equals(pa.array(texts, pa.string()))
+
+
+def test_words_for_booleans():
+    values, bad = parse_booleans(pa.array(["true", "FALSE", None, "NA", "yes", "True", "0"]), ())
+    np.testing.assert_array_equal(values, [1, 0, np.nan, np.nan, np.nan, 1, np.nan])
+    assert bad == [4, 6]
+
+
+def test_an_array_of_nulls_has_neither_numbers_nor_strings():
+    assert np.isnan(parse_numbers(pa.nulls(3), ())[0]).all()
+    assert parse_strings(pa.nulls(3), ()).equals(pa.nulls(3, pa.string()))
+
+
+READ = """
+import sys
+from rosenblatt import data
+for name in sys.argv[1:]:
+    kinds = {"words": "category"} if "odd" in name else {}
+    options = {"missing": "zero", "kinds": kinds, "on_error": "skip", "first_rows": 40}
+    stream = data.open(name, "label", **options, cache=True, block_rows=7)
+    for _ in range(2):
+        assert sum(map(len, stream)) >= 40
+    assert stream.skipped.rows == ("fault" in name), stream.skipped
+    data.open(name, preparation=stream.preparation, on_error="skip").read()
+assert "pandas" not in sys.modules and "sklearn" not in sys.modules
+"""
+
+
+def test_reading_does_not_import_pandas(tmp_path):
+    odd = {
+        "label": pa.array(["no", "yes"] * 20).dictionary_encode(),
+        "number": pa.array([Decimal("1.5"), None] * 20),
+        "half": pa.array(np.arange(40, dtype=np.float16)),
+        "nothing": pa.nulls(40),
+        "flag": pa.array([True, None] * 20),
+        "words": pa.array([1, 2, None, 4] * 10),
+    }
+    lists = {
+        "label": pa.array([1, -1] * 20),
+        "indices": pa.array([[0, 2], []] * 20),
+        "values": pa.array([[1, 2.5], []] * 20),
+    }
+    faulty = lists | {"values": pa.array([[1, 2.5], []] * 20 + [[None], [1.0]])}
+    faulty |= {"label": pa.array([1, -1] * 21), "indices": pa.array([[0, 2], []] * 20 + [[1], [3]])}
+    names = []
+    for name, columns in (("odd", odd), ("lists", lists), ("fault", faulty)):
+        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+        feather.write_feather(pa.table(columns), tmp_path / f"{name}.feather")
+        names += [tmp_path / f"{name}.parquet", tmp_path / f"{name}.feather"]
+    texts = {
+        "plain.csv": "label,a,b,c\n" + "yes,1,true,red\nno,?,NA,\n" * 20,
+        "fault.csv": "label,a,b\n" + "1,1,true\n0,2,false\n" * 20 + "1,word,true\n",
+        "plain.jsonl": '{"label": true, "a": 1, "b": "red", "c": null}\n{"label": false, "b": null}\n' * 20,
+        "fault.jsonl": '{"label": true, "a": 1, "b": "red"}\n{"label": false, "b": null}\n' * 20 + "{\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        names.append(tmp_path / name)
+    subprocess.run([sys.executable, "-c", READ, *map(str, names)], check=True)
+
+
+def test_small_helpers():
+    assert suggestion("Colour", ["color", "size"]) == " (did you mean 'color'?)"
+    assert suggestion("y", ["x"]) == ""
+    assert join_names(map(str, range(30)), 2) == "0, 1 and 28 more"
+    texts = ["1", "x", None, "", "2", "3x", "-inf", "x", "n", "1"]
+    numbers, bad = strings_to_numbers(pa.array(texts))
+    assert np.array_equal(numbers, [1, *[np.nan] * 3, 2, np.nan, -np.inf, np.nan, np.nan, 1], equal_nan=True)
+    assert bad == [1, 3, 5, 7, 8]
+    assert strings_to_numbers(pa.array([], pa.string()))[1] == []
+    with pytest.raises(data.DataError, match=r"^f: two columns are named 'a'"):
+        ColumnLayout({}, None).check(["a", "a"], "f")
+
+
+def written_with(x, digits, thousands, point):
+    """Return a number with these separators, and the plain text of the same number."""
+    plain = f"{x:.{digits}f}"
+    return f"{x:,.{digits}f}".replace(",", "T").replace(".", point).replace("T", thousands), plain
+
+
+@pytest.mark.parametrize("thousands", [".", "", " ", "'", "\u202f"])
+@pytest.mark.parametrize("kind", ["decimal-comma", "thousands-comma"])
+def test_numbers_are_the_nearest_to_their_plain_text(kind, thousands):
+    thousands, point = (thousands, ",") if kind == "decimal-comma" else (thousands.replace(".", ","), ".")
+    rng = np.random.default_rng(0)
+    pairs = [
+        written_with(x, digits, thousands, point)
+        for digits in (0, 1, 2, 9)
+        for x in rng.choice([1, 1e3, 1e6, 1e9], 100) * rng.normal(size=100)
+    ]
+    texts = [text for text, _ in pairs]
+    values, bad = parse_separated(pa.array(texts), (), kind)
+    assert bad == []
+    assert values.tolist() == [float(plain) for _, plain in pairs]
+    assert kind in kinds_of_separated(texts) or not thousands
+
+
+@pytest.mark.parametrize(
+    ("texts", "kinds"),
+    [
+        (["3,14"], ["decimal-comma"]),
+        (["1.234,56"], ["decimal-comma"]),
+        (["1 234,5"], ["decimal-comma"]),
+        (["0,123"], ["decimal-comma"]),
+        (["1,234", "3,1"], ["decimal-comma"]),
+        (["1,234,567"], ["thousands-comma"]),
+        (["1,234.5"], ["thousands-comma"]),
+        (["1,234", "0.5"], ["thousands-comma"]),
+        (["1 234", "5"], ["thousands-comma"]),
+        (["1,234", "12,345"], ["decimal-comma", "thousands-comma"]),
+        (["1", "2"], []),
+        (["1,2,3"], []),
+        (["1,234.567,8"], []),
+        (["a,b"], []),
+        (["12 34"], []),
+        (["1.234 567,8"], []),
+    ],
+)
+def test_which_kinds_numbers_may_be(texts, kinds):
+    assert kinds_of_separated(texts) == kinds
+
+
+def stored(folder, values):
+    labels = ["a", "b"] * (len(values) // 2)
+    rows = list(zip(values, labels, strict=True))
+    (folder / "a.csv").write_text("price;y\n" + "".join(f"{value};{y}\n" for value, y in rows))
+    (folder / "a.tsv").write_text("price\ty\n" + "".join(f"{value}\t{y}\n" for value, y in rows))
+    (folder / "a.jsonl").write_text("".join(json.dumps({"price": value, "y": y}) + "\n" for value, y in rows))
+    pa.parquet.write_table(pa.table({"price": values, "y": labels}), folder / "a.parquet")
+    return [folder / f"a.{ending}" for ending in ("csv", "tsv", "jsonl", "parquet")]
+
+
+def test_every_format_gives_the_same_numbers(tmp_path):
+    values = ["3,14", "1.234,56", "-2", "7,5"] * 6
+    for file in stored(tmp_path, values):
+        stream = data.open(file, "y")
+        assert stream.preparation["columns"] == [{"name": "price", "kind": "decimal-comma"}]
+        assert stream.read()[0][:4].ravel().tolist() == [3.14, 1234.56, -2.0, 7.5]
+    assert data.open(file, "y", kinds={"price": "category"}).feature_names[0] == "price=-2"
+
+
+def test_a_comma_that_may_be_either_is_one_question_with_both_answers(tmp_path):
+    for unclear in ("error", "drop"):
+        for file in stored(tmp_path, ["1,234", "5,678"] * 12):
+            with pytest.raises(data.DataError) as caught:
+                data.open(file, "y", unclear=unclear)
+            assert str(caught.value).endswith(
+                "column 'price' holds numbers such as '1,234', whose comma may come before decimals or between "
+                "thousands: give kinds={'price': 'decimal-comma'} or kinds={'price': 'thousands-comma'}."
+            )
+            assert data.open(file, "y", kinds={"price": "decimal-comma"}).read()[0][0] == [1.234]
+            assert data.open(file, "y", kinds={"price": "thousands-comma"}).read()[0][0] == [1234.0]
+
+
+def test_missing_numbers_and_rows_with_something_else(tmp_path):
+    (tmp_path / "a.csv").write_text("price;y\n" + "3,5;a\n;b\nNA;b\n4,5;a\n" * 5 + "free;a\n")
+    with pytest.raises(data.DataError, match=r"holds numbers in 10 of its first 21 rows and not in 1, first 'free'"):
+        data.open(tmp_path / "a.csv", "y", unclear="drop")
+    stream = data.open(tmp_path / "a.csv", "y", kinds={"price": "decimal-comma"}, missing="mean", on_error="skip")
+    assert stream.read()[0][:4].ravel().tolist() == [3.5, 4.0, 4.0, 4.5]
+    assert stream.skipped.rows == 1
+    assert "holds 'free', expected a number such as 3,14" in stream.skipped.sentences[0]
+
+
+def test_numbers_that_are_numbers_need_no_such_kind(tmp_path):
+    pa.parquet.write_table(pa.table({"x": [1.5, 2.5], "y": [0, 1]}), tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="is for numbers in text, but column 'x' holds numbers: leave it out"):
+        data.open(tmp_path / "a.parquet", "y", kinds={"x": "decimal-comma"})

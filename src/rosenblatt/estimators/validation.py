@@ -15,7 +15,7 @@ from sklearn import get_config
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from rosenblatt.blocks import Block
+from rosenblatt.blocks import Block, as_file_stream
 from rosenblatt.training.rows import Matrix, check_sparse
 
 # Arrays of PyTorch as input and output, under scikit-learn's array API dispatch.
@@ -61,11 +61,10 @@ def attach_preparation(model: Any, blocks: Any) -> None:
 
     With it, a saved model reads files by itself, as those of the command do.
     """
-    prepared = getattr(blocks, "preparation", None)
-    if prepared is None:
+    files = as_file_stream(blocks)
+    if files is None:
         return
-    model.preparation_ = prepared
-    names = blocks.feature_names
+    model.preparation_, names = files.preparation, files.feature_names
     if names is not None and len(names) == model.n_features_in_ and not all(name.startswith("#") for name in names):
         model.feature_names_in_ = np.array(names, object)
 

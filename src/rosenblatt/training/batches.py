@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.blocks import Block, is_sparse, rebatch, skip_rows
+from rosenblatt.blocks import Block, as_file_stream, is_sparse, rebatch, skip_rows
 from rosenblatt.kernels.orders import mix, visiting_order
 from rosenblatt.messages import ParameterError, Setting, shorten
 from rosenblatt.training.rows import (
@@ -136,8 +136,9 @@ class Streamed:
             )
         iterator = iter(blocks)
         self.blocks, self.rereadable = blocks, iterator is not blocks
-        unscaled = getattr(blocks, "unscaled", None) if getattr(blocks, "scale_pending", False) else None
-        self._labelled = blocks if unscaled is None else unscaled()
+        self._files = as_file_stream(blocks)
+        pending = self._files is not None and self._files.scale_pending
+        self._labelled = self._files.unscaled() if self._files is not None and pending else blocks
         self.class_weight, self.validate, self.width = class_weight, validate or _as_read, width
         self._peeked: Iterator[Block] | None = None
         if classes is not None:
@@ -152,7 +153,7 @@ class Streamed:
         """Take the classes of the first block, which is kept for the first pass."""
         first = next(stream, None)
         if first is None:
-            where = f", {self.blocks!r}" if hasattr(self.blocks, "reads") else ""  # it names its files
+            where = "" if self._files is None else f", {self.blocks!r}"  # it names its files
             raise ValueError(f"expected rows to learn from, got an empty stream{where}.")
         self.classes, self._peeked = np.unique(first.y), chain([first], stream)
 
@@ -162,9 +163,8 @@ class Streamed:
 
     def fit_scale(self, seed: int, share: float | None) -> None:
         """Find the scale of the columns, where blocks have one, without the ``share`` of rows that is held out."""
-        fit = getattr(self.blocks, "fit_scale", None)
-        if fit is not None:
-            fit(None if share is None else trained_rows(seed, share))
+        if self._files is not None:
+            self._files.fit_scale(None if share is None else trained_rows(seed, share))
 
     def read_classes(self) -> None:
         """Look at all labels for classes that are not known yet."""
@@ -215,7 +215,7 @@ class Streamed:
 
     def share(self, batch: Batch, visited: int) -> float:
         """Return how much of the files has been read, where that is known."""
-        return float(getattr(self.blocks, "share_read", 0.0))
+        return 0.0 if self._files is None else self._files.share_read
 
 
 def make_batch(

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.blocks import Contents, as_file_stream
 from rosenblatt.messages import ParameterError, Setting
 from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
-from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter, Contents, watch_contents
+from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.observers import Observer
@@ -72,8 +73,8 @@ class Checkpointing:
                     Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from."
                 )
             return None
-        contents = None if blocks is None else watch_contents(blocks)
-        return cls(path, learner, every, resume, contents, **more)
+        files = as_file_stream(blocks)
+        return cls(path, learner, every, resume, None if files is None else files.watch_contents(), **more)
 
     def open(self, source: Any, options: RunOptions) -> CheckpointWriter:
         """Return what writes the checkpoints of a run on a source, with the one to resume read if that is asked for."""

@@ -12,7 +12,7 @@ import pytest
 
 import rosenblatt
 from helpers.commands import command, written
-from rosenblatt.cli import clusters
+from rosenblatt.cli import train_cluster as clusters
 
 distributed = pytest.importorskip("distributed")
 PARTS = 3
@@ -251,6 +251,6 @@ def test_training_without_a_cluster_imports_nothing_of_one(tmp_path):
     words = ["train", tables(tmp_path, "csv"), "-t", "y"]
     ran = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
     assert "rosenblatt.training.run" in ran.stderr.split()
-    assert not {"dask", "distributed", "ray", "rosenblatt.distributed", "rosenblatt.cli.clusters"} & set(
+    assert not {"dask", "distributed", "ray", "rosenblatt.distributed", "rosenblatt.cli.train_cluster"} & set(
         ran.stderr.split()
     )

@@ -6,8 +6,8 @@ import pytest
 from helpers.commands import AND, command, written
 from rosenblatt import Certificate, data
 from rosenblatt.blocks import DataError
-from rosenblatt.cli.errors import cli_message, running
-from rosenblatt.cli.main import train
+from rosenblatt.cli.output import cli_message, running
+from rosenblatt.cli.train import train
 from rosenblatt.messages import IfAvailable, ParameterError, Setting
 
 

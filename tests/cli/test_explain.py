@@ -7,7 +7,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt import AveragedPerceptron, KernelPerceptron
-from rosenblatt.cli.errors import cli_message
+from rosenblatt.cli.output import cli_message
 from rosenblatt.cli.explain import explain
 from rosenblatt.messages import ParameterError
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
 from rosenblatt import AROW, AveragedPerceptron, MarginPerceptron, PassiveAggressive, Perceptron, data
-from rosenblatt.cli.train_options import LEARNERS
+from rosenblatt.cli.options import LEARNERS
 
 CASES = [
     (["-l", "arow"], AROW()),

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt
 from helpers.commands import AND, THREE, XOR, command, written
 from rosenblatt import KernelPerceptron, data
-from rosenblatt.cli.kernel_choice import KERNELS, KernelChoice
+from rosenblatt.cli.options import KERNELS, KernelChoice
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.model_file import TrainedModel
 

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import rosenblatt
 from helpers.commands import AND, command
-from rosenblatt.cli.errors import options_of
+from rosenblatt.cli.output import options_of
 from rosenblatt.cli.main import app
 
 SOURCE = Path(rosenblatt.__file__).parent

@@ -9,7 +9,7 @@ import pytest
 
 import rosenblatt
 from helpers.commands import AND, XOR, command, written
-from rosenblatt.cli.startup import enable_gc
+from rosenblatt.cli.output import enable_gc
 
 
 @pytest.fixture
@@ -98,9 +98,9 @@ def test_garbage_is_looked_for_when_work_begins():
     enable_gc()  # where it is looked for already, nothing changes
     assert (gc.isenabled(), gc.get_freeze_count()) == was
     code = (
-        "import gc, sys; from rosenblatt.cli import main, startup\n"
+        "import gc, sys; from rosenblatt.cli import main, output\n"
         "seen = []\n"
-        "main.app = lambda: (seen.append(gc.isenabled()), startup.enable_gc(), seen.append(gc.isenabled()))\n"
+        "main.app = lambda: (seen.append(gc.isenabled()), output.enable_gc(), seen.append(gc.isenabled()))\n"
         "main.main(); sys.exit(seen != [False, True] or not gc.get_freeze_count())"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,7 +6,7 @@ import pytest
 
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
-from rosenblatt.cli.accuracy import confusion
+from rosenblatt.cli.test import confusion
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from helpers.commands import THREE, command, written
-from rosenblatt.cli import progress_bar as bars
-from rosenblatt.cli.progress_bar import ProgressBar
+from rosenblatt.cli import output as bars
+from rosenblatt.cli.output import ProgressBar
 
 
 class Terminal(io.StringIO):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, precision_recall_fscore_support
 
-from rosenblatt.cli.scores import class_scores
+from rosenblatt.cli.test import class_scores
 
 
 def slow_scores(true, predicted, label):

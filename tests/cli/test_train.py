@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt
 from helpers.commands import AND, THREE, command, written
 from rosenblatt import data
-from rosenblatt.cli.progress_bar import ProgressBar
+from rosenblatt.cli.output import ProgressBar
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.run import TrainingRun
 

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from rosenblatt.cli.errors import cli_message, cli_note, option
-from rosenblatt.cli.inputs import opened
-from rosenblatt.cli.output import emit, on_terminal, print_table, say, terminal_width
+from rosenblatt.cli.inputs import open_data
+from rosenblatt.cli.options import AsJson, Files, RowOptions, Target, command
+from rosenblatt.cli.output import cli_message, cli_note, emit, on_terminal, print_table, running, say, terminal_width
+from rosenblatt.cli.output import option as spelled
 
 
-def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any], as_json: bool) -> None:
+@command
+def describe(data: Files, target: Target = None, as_json: AsJson = False, *, rows: RowOptions) -> None:
+    """Show each column of a file: its kind, what it becomes, its gaps and values, and what looks suspicious.
+
+    Looks at the first 10,000 rows. Columns that number the rows, are different in nearly every row, are constant or
+    tell the target alone are pointed out, and so is what has to be answered before training.
+
+    \b
+    Example:
+      rosenblatt describe passengers.csv --target survived
+    """
+    from rosenblatt.cli.train import train
+
+    with running(train):  # what it advises are options for training
+        _describe(data, target, rows, as_json)
+
+
+def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json: bool) -> None:
     """Print a table of the columns, then what looks suspicious and what has to be answered before training."""
     from rosenblatt.data.describe import WIDTH, ColumnTable
     from rosenblatt.messages import ParameterError
 
-    stream = opened(paths, target, {**options, "unclear": "note"})
+    stream = open_data(data, target, {**rows.to_open(), "unclear": "note"})
     table = stream.describe()
     questions = [cli_message(ParameterError(*pieces)) for pieces in stream.notes]
     if as_json:
-        rows = [{name: value for name, value in row.items() if name != "histogram"} for row in table]
+        columns = [{name: value for name, value in row.items() if name != "histogram"} for row in table]
         notes = list(map(cli_note, table.notes))
         facts = {"left_out": stream.dropped, "questions": questions}
-        emit({"title": table.title, "rows": rows, "notes": notes} | facts)
+        emit({"title": table.title, "rows": columns, "notes": notes} | facts)
         return
     if not isinstance(table, ColumnTable):
         print_table(table)
@@ -31,7 +48,7 @@ def describe(paths: Sequence[str], target: str | None, options: Mapping[str, Any
     for line in table.lines(terminal_width() if on_terminal() else WIDTH):
         print(line)
     say(*map(cli_note, table.notes))
-    _list("Look at:", table.remarks(option))
+    _list("Look at:", table.remarks(spelled))
     _list("To answer before training:", questions)
 
 

@@ -4,35 +4,49 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
+from rosenblatt.cli.inputs import model_and_rows
+from rosenblatt.cli.options import AsJson, FileOptions, Model, command, option
 from rosenblatt.cli.output import as_text, emit, print_table
-from rosenblatt.cli.predict import model_and_rows
 from rosenblatt.messages import count_of
 
 _WIDTH = 80
 _SHORTEST = 12  # names are cut so that lines fit, but to no fewer letters than these
 
 
+@command
 def explain(
-    path: str, top: int, labels: Sequence[str] | None, row: str | None, options: Mapping[str, Any], as_json: bool
+    model: Model,
+    top: Annotated[int, option("--top", "How many of the largest and smallest weights.", "N")] = 10,
+    label: Annotated[list[str] | None, option("--label", "Only this class, in full; may be repeated.", "CLASS")] = None,
+    row: Annotated[str | None, option("--row", "Explain this row's prediction; the first row is 0.", "FILE:N")] = None,
+    as_json: AsJson = False,
+    *,
+    files: FileOptions,
 ) -> None:
-    """Print the largest and smallest weights, of features or of support rows, or why one row is predicted as it is."""
+    """Print the features that matter most, or why one row is predicted as it is.
+
+    \b
+    Example:
+      rosenblatt explain adult.model --row new.csv:17
+      rosenblatt explain digits.model --label 7
+    """
     import rosenblatt
 
-    if row is not None and labels:
+    if row is not None and label:
         raise ValueError("--label picks classes whose weights are shown, and --row explains a row: give one of them.")
-    model = rosenblatt.load(path, max_features=None)
-    names = _names(model)
+    learned = rosenblatt.load(model, max_features=None)
+    names = _names(learned)
     if row is None:
-        table = _weights(model, names, top, labels, as_json)
+        table = _weights(learned, names, top, label, as_json)
     else:
-        table = rosenblatt.contributions(model, _one_row(path, row, options), names, top=top)
+        table = rosenblatt.contributions(learned, _one_row(model, row, files), names, top=top)
     if as_json:
         emit({"title": table.title, "rows": list(table), "notes": list(table.notes)})
     else:
-        print_table(_within_width(_with_note_on_words(model, table)))
+        print_table(_within_width(_with_note_on_words(learned, table)))
 
 
 def _weights(model: Any, names: list[str] | None, top: int, labels: Sequence[str] | None, as_json: bool) -> Any:
@@ -94,12 +108,12 @@ def _names(model: Any) -> list[str] | None:
     return [number_of_feature(preparation, i) for i in range(model.n_features_in_)]
 
 
-def _one_row(path: str, row: str, options: Mapping[str, Any]) -> Any:
+def _one_row(model: str, row: str, files: FileOptions) -> Any:
     match = re.fullmatch(r"(.+):(\d+)", row)
     if not match:
         raise ValueError(f"--row expects FILE:NUMBER, such as new.csv:17, got {row!r}.")
     number = int(match[2])
-    _, rows = model_and_rows(path, [match[1]], labels=False, **options)
+    _, rows = model_and_rows(model, [match[1]], labels=False, **files.to_open())
     seen = 0
     for block in rows:
         numbers = range(block.first, block.first + len(block)) if block.numbers is None else block.numbers.tolist()

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from rosenblatt.cli.inputs import check_out
+from rosenblatt.cli.options import Model, command
 from rosenblatt.cli.output import say
 
 
-def export(path: str, out: Path) -> None:
-    """Write a model for other programs, as the ending of ``out`` says."""
+@command
+def export(
+    model: Model, out: Annotated[Path, typer.Argument(metavar="OUT", help="A file that ends in .onnx or .json.")]
+) -> None:
+    """Write a model for other programs: as ONNX, or as JSON that people can read.
+
+    \b
+    Example:
+      rosenblatt export adult.model adult.onnx
+    """
     import rosenblatt
 
     writers = {".onnx": "export_onnx", ".json": "export_json"}
     if out.suffix.lower() not in writers:
         raise ValueError(f"the file to write must end in .onnx or .json, got {str(out)!r}.")
-    check_out(out, [path])
-    model = rosenblatt.load(path, max_features=None)
-    if isinstance(model, rosenblatt.KernelPerceptron):
+    check_out(out, [model])
+    learned = rosenblatt.load(model, max_features=None)
+    if isinstance(learned, rosenblatt.KernelPerceptron):
         raise ValueError(
-            f"{path} holds a KernelPerceptron, which has support rows and no weights, so it cannot be exported: "
+            f"{model} holds a KernelPerceptron, which has support rows and no weights, so it cannot be exported: "
             "rosenblatt predict, or rosenblatt.load in Python, takes the file as it is."
         )
     getattr(rosenblatt, writers[out.suffix.lower()])(model, out)
-    say(f"{_written(model)} written to {out}.")
-    say(_note(model, out.suffix.lower()))
+    say(f"{_written(learned)} written to {out}.")
+    say(_note(learned, out.suffix.lower()))
 
 
 def _written(model: Any) -> str:

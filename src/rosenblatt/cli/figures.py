@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from rosenblatt.cli.output import say
-from rosenblatt.cli.startup import enable_gc
+from rosenblatt.cli.options import command, option
+from rosenblatt.cli.output import enable_gc, say
 from rosenblatt.messages import count_of
 
 if TYPE_CHECKING:
     from rosenblatt.figures import Entry
 
 
-def figures(out: str, only: Sequence[str] | None, format: str) -> None:
-    """Draw figures into the folder ``out``, print a line for each, and say where to look."""
+@command
+def figures(
+    out: Annotated[str, option("--out -o", "Folder for the files.", "DIR")] = "figures",
+    only: Annotated[list[str] | None, option("--only", "Draw this figure, or several as in 4.7,4.9.", "ID")] = None,
+    format: Annotated[str, option("--format", "Format of the pictures.", "svg|png|pdf")] = "svg",
+) -> None:
+    """Draw the figures that the textbooks name, each from data and a run with a fixed seed.
+
+    Writes a picture of each, a page index.html that shows them with captions and numbers, and figures.json with these.
+
+    \b
+    Example:
+      rosenblatt figures
+      rosenblatt figures --only 4.7,4.9 --format png --out pictures
+    """
     from rosenblatt.figures import write
 
     enable_gc()

@@ -4,14 +4,36 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from rosenblatt.cli.inputs import check_out
-from rosenblatt.cli.output import note, say
-from rosenblatt.cli.startup import enable_gc
+from rosenblatt.cli.options import command, option
+from rosenblatt.cli.output import enable_gc, note, say
 
 
-def lab(source: str | None, port: int, browser: bool, export: Path | None) -> None:
-    """Open the lab with a table of points, a state or an address, until Ctrl-C; or write a run as HTML."""
+@command
+def lab(
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="SOURCE", help="A table of points (CSV), a state (JSON), or an address of the lab."),
+    ] = None,
+    port: Annotated[int, option("--port", "Port of the address; 0 is a free one.", "N")] = 0,
+    browser: Annotated[bool, option("--browser/--no-browser", "Open the page in the browser.")] = True,
+    export: Annotated[Path | None, option("--export", "Write the run as one file instead, and end.", "HTML")] = None,
+) -> None:
+    """Open a page in the browser where a perceptron learns, step by step, forward and back.
+
+    Prints its address, which only this machine can reach, and serves it until Ctrl-C. A table has two columns of
+    numbers and one of labels, such as x,y,label; a state is what the page exports. The file that --export writes
+    replays the run without Python and without a network.
+
+    \b
+    Example:
+      rosenblatt lab
+      rosenblatt lab points.csv --export run.html
+    """
     from rosenblatt.lab.questions import exported, start_state
     from rosenblatt.lab.sources import read_source
 

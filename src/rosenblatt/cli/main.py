@@ -1,8 +1,16 @@
-"""The command ``rosenblatt``. Everything heavy is imported inside the commands, so that help answers at once."""
+"""The command ``rosenblatt``: each of its commands has a file of its own, which is imported when it is called."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import importlib
+import os
+import signal
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Annotated, Any
 
 try:
     import typer
@@ -10,18 +18,69 @@ except ImportError:
     print("Error: the command needs the package typer: pip install 'rosenblatt[cli]'.", file=sys.stderr)
     raise SystemExit(2) from None
 
-from rosenblatt.cli import connecting, proving, showing, using
-from rosenblatt.cli import options as given
-from rosenblatt.cli.cluster_options import ClusterOptions
-from rosenblatt.cli.errors import running
-from rosenblatt.cli.inputs import forgiving, seconds
-from rosenblatt.cli.learner_options import TrainLearnerOptions
-from rosenblatt.cli.output import exit_cleanly
-from rosenblatt.cli.row_options import RowOptions, WeightedRowOptions, grouped
-from rosenblatt.cli.startup import prepare_process, run_and_exit
+from typer.core import TyperGroup
+
+from rosenblatt.cli.output import complain
+
+COMMANDS = {
+    "train": "Learn from files; report, test and save.",
+    "describe": "Show what the columns of a file are, before training.",
+    "predict": "Write one label a line, in the order of the rows.",
+    "test": "Tell how many labelled rows a model predicts right.",
+    "explain": "Print the features that matter most, or why a row is so.",
+    "separate": "Decide whether a hyperplane separates; prove it.",
+    "check": "Recompute every claim of a certificate from the data.",
+    "watch": "Learn from standard input, an endless stream.",
+    "export": "Write a model as ONNX, or as JSON for people.",
+    "reproduce": "Run a paper's experiment; print its table beside ours.",
+    "demo": "Two small data sets, or one idea, in plain words and a picture.",
+    "figures": "Draw the figures of the textbooks, each from a real run.",
+    "lab": "Open a page where a perceptron learns, step by step.",
+}
+"""The commands in the order of the help, and a line about each."""
+_MODULES = {"check": "separate", "demo": "demo_command"}
+"""The modules of commands that are not called as their module is."""
+_FAILED = 2
+"""The exit code of a command that has said what went wrong."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # the numbers that glibc's malloc.h has for these
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by their names; each is imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        module = importlib.import_module(f"rosenblatt.cli.{_MODULES.get(name, name)}")
+        one = typer.Typer(add_completion=False, rich_markup_mode=None)
+        one.command(name, short_help=COMMANDS[name])(getattr(module, name))
+        return typer.main.get_command(one)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _LazyGroup(TyperGroup):
+    """A group that lists its commands without importing them."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands: Any = _Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
 
 app = typer.Typer(
     name="rosenblatt",
+    cls=_LazyGroup,
     help="The perceptron at the command line: train on files, predict, and prove what can be separated.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -30,126 +89,74 @@ app = typer.Typer(
 )
 
 
-def main() -> None:
-    """Run the command."""
-    prepare_process()
-    run_and_exit(app)
+def _print_version(asked: bool) -> None:
+    if asked:
+        import rosenblatt
+
+        print(f"rosenblatt {rosenblatt.__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def _common(version: given.Version = False) -> None: ...
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None: ...
 
 
-@app.command(short_help="Learn from files; report, test and save.")
-@exit_cleanly
-@grouped
-def train(
-    data: given.Files,
-    target: given.Target = None,
-    learner: given.Learner = "averaged",
-    passes: given.Passes = None,
-    shuffle: given.Shuffle = True,
-    seed: given.Seed = 0,
-    early_stopping: given.EarlyStopping = False,
-    class_weight: given.ClassWeight = None,
-    bias: given.Bias = True,
-    multi_class: given.MultiClass = None,
-    scale: given.Scale = "auto",
-    holdout: given.Holdout = None,
-    folds: given.Folds = None,
-    test: given.TestFiles = None,
-    seeds: given.Seeds = 1,
-    out: given.ModelOut = None,
-    checkpoint: given.Checkpoint = None,
-    every: given.Every = "30s",
-    resume: given.Resume = False,
-    cache: given.Cache = None,
-    names: given.Names = False,
-    as_json: given.AsJson = False,
-    kernel: given.KernelName = None,
-    degree: given.KernelDegree = None,
-    gamma: given.Gamma = None,
-    coef0: given.Coef0 = None,
-    cache_size: given.CacheSize = None,
-    max_support: given.MaxSupport = None,
-    device: given.Device = None,
-    *,
-    steps: TrainLearnerOptions,
-    on: ClusterOptions,
-    rows: WeightedRowOptions,
-) -> None:
-    """Learn from files and report: accuracy, whether the data is separated, its margin.
+def main() -> None:
+    """Run the command, and end the process with its status without taking everything apart first."""
+    _prepare_process()
+    status: Any = 0
+    try:
+        app()
+    except SystemExit as ended:
+        status = ended.code if ended.code is not None else 0
+    except KeyboardInterrupt:  # while something was imported
+        status = 130
+    except OSError as fault:  # the help, which no command prints
+        status = _failed(fault)
+    if not isinstance(status, int):
+        sys.exit(status)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:  # the reader has had enough
+        pass
+    except OSError as fault:
+        status = status if status == _FAILED else _failed(fault)
+    os._exit(status)
 
-    In tables, columns of which it is unclear what they are (ids, dates) are left out, missing numbers are replaced by
-    the mean, and columns of numbers are scaled where their sizes differ much; each is said in a line. Ctrl-C ends a
-    run early; what was learned so far is reported and saved.
 
-    With --cluster the rows stay where they are loaded and weights travel: the model is the same, to the bit. Without
-    --address a cluster is started on this machine, and closed at the end.
+def _prepare_process() -> None:
+    """Put off the search for garbage until `enable_gc`, and keep memory of blocks that are done with for others.
 
-    \b
-    Example:
-      rosenblatt train people.csv --target survived --holdout 20% -o people.model
-      rosenblatt train a9a.bz2 --test a9a.t.bz2 -o adult.model
-      rosenblatt train a9a.bz2 --learner arow --passes 1
-      rosenblatt train rings.csv -t label --learner kernel --kernel rbf
-      rosenblatt train "part-*.parquet" -t y --cluster dask
+    The latter needs glibc. SIGTERM does what Ctrl-C does. A standard stream that the shell has closed is empty, and
+    forgets what is written to it.
     """
-    from rosenblatt.cli.kernel_choice import KernelChoice
-    from rosenblatt.cli.train import train as run_it
-    from rosenblatt.cli.train_options import TrainOptions
-
-    choice = KernelChoice(kernel, degree, gamma, coef0, cache_size, max_support, device)
-    run = TrainOptions(
-        learner=learner,
-        kernel=choice,
-        steps=steps,
-        passes=passes,
-        shuffle=shuffle,
-        seed=seed,
-        seeds=seeds,
-        early_stopping=early_stopping,
-        checkpoint=checkpoint,
-        every=seconds(every),
-        resume=resume,
-        cache=cache,
-        bias=bias,
-        class_weight=class_weight,
-        multi_class=multi_class,
-        holdout=holdout,
-        folds=folds,
-        on=on,
-    )
-    run_it(data, target, run, test or [], out, forgiving(rows.to_open()) | {"scale": scale}, names, as_json)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    signal.signal(signal.SIGTERM, _interrupt)
+    gc.disable()
+    with suppress(AttributeError, OSError, TypeError):  # not glibc
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_MMAP_THRESHOLD, 1 << 26)
+        mallopt(_TRIM_THRESHOLD, 1 << 28)
 
 
-@app.command(short_help="Show what the columns of a file are, before training.")
-@exit_cleanly
-@grouped
-def describe(
-    data: given.Files,
-    target: given.Target = None,
-    as_json: given.AsJson = False,
-    *,
-    rows: RowOptions,
-) -> None:
-    """Show each column of a file: its kind, what it becomes, its gaps and values, and what looks suspicious.
-
-    Looks at the first 10,000 rows. Columns that number the rows, are different in nearly every row, are constant or
-    tell the target alone are pointed out, and so is what has to be answered before training.
-
-    \b
-    Example:
-      rosenblatt describe passengers.csv --target survived
-    """
-    from rosenblatt.cli.describe import describe as run_it
-
-    with running(train):  # what it advises are options for training
-        run_it(data, target, rows.to_open(), as_json)
+def _interrupt(*_: object) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as for a process that a shell has put into the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
 
 
-for part in (using, proving, connecting, showing):
-    app.add_typer(part.commands)
+def _failed(fault: OSError) -> int:
+    with suppress(OSError):
+        complain(fault)
+    return _FAILED
+
 
 if __name__ == "__main__":
     main()

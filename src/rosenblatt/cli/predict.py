@@ -1,103 +1,81 @@
-"""``rosenblatt predict``: what a saved model says about files."""
+"""``rosenblatt predict``: what a saved model says about files: one label a line, CSV, JSON lines or Parquet."""
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
+import json
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from rosenblatt.cli.errors import cli_message
-from rosenblatt.cli.inputs import Predictor, check_out, opened
-from rosenblatt.cli.notes import say_counts, say_extra_columns
-from rosenblatt.cli.output import as_text, emit, on_terminal
-from rosenblatt.cli.predictions import Columns, form_of, is_standard_output, write
-from rosenblatt.cli.progress_bar import ProgressBar
-from rosenblatt.cli.startup import enable_gc
+from rosenblatt.cli.inputs import Predictor, check_out, model_and_rows
+from rosenblatt.cli.options import FileOptions, Files, Model, command, option
+from rosenblatt.cli.output import (
+    ProgressBar,
+    as_text,
+    cli_message,
+    emit,
+    enable_gc,
+    finite_or_null,
+    on_terminal,
+    say_counts,
+    say_extra_columns,
+)
 from rosenblatt.messages import plain_label
+from rosenblatt.storage.container import write_atomically
+
+Columns: TypeAlias = dict[str, list[Any]]
+"""Answers for some rows, column by column. The first ones that are written have all columns and no rows."""
+_OTHERS = (".xlsx", ".xls", ".ods", ".json", ".tsv", ".feather", ".arrow", ".npz", ".gz", ".zip")
+"""Endings of formats that answers are not written in."""
+_ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 
 
-def model_and_rows(path: str, paths: Sequence[str], labels: bool, **options: Any) -> tuple[Predictor, Any]:
-    """Return the model of a file and the rows of others, prepared as those it was trained on."""
-    model = loaded(path)
-    return model, opened(paths, None, {**options, "preparation": model.preparation, "labels": labels})
-
-
-def loaded(path: str) -> Predictor:
-    """Return the model of a file, which has to say how rows are prepared."""
-    from rosenblatt.data.preparation import check_preparation
-    from rosenblatt.training.model_file import ModelInfo, TrainedModel, read_file
-    from rosenblatt.training.options import LEARNERS
-
-    def read(info: ModelInfo, fields: Any, arrays: Any) -> Predictor:
-        if info.learner in LEARNERS:
-            return TrainedModel.from_plain(info, fields, arrays)
-        from rosenblatt.persistence.codecs import rescaled_from_plain
-        from rosenblatt.theory.certificates import MOST_ROWS
-
-        found = rescaled_from_plain(info, fields, arrays, MOST_ROWS)
-        return _Estimator(info.learner, info.classes, info.preparation, found)
-
-    model = read_file(path, read)
-    if model.preparation is None:
-        raise ValueError(
-            f"{path} does not say how rows of files are made into features, as it was not trained by this command: "
-            "use it from Python, with rosenblatt.load."
-        )
-    try:
-        made = check_preparation(model.preparation)
-    except ValueError as fault:
-        raise ValueError(f"{path} does not say how rows of files are made into features: {fault}") from None
-    if made not in (None, model.n_features):
-        raise ValueError(f"{path} holds a model of {model.n_features:,} features, and makes {made:,} of each row.")
-    return model
-
-
-@dataclass
-class _Estimator:
-    """A model that only scikit-learn's classes know how to use."""
-
-    learner: str
-    classes: Any
-    preparation: dict[str, Any] | None
-    estimator: Any
-
-    @property
-    def n_features(self) -> int:
-        return int(self.estimator.n_features_in_)
-
-    def predict(self, X: Any) -> Any:
-        return self.estimator.predict(X)
-
-    def decision_function(self, X: Any) -> Any:
-        return self.estimator.decision_function(X)
-
-
+@command
 def predict(
-    path: str,
-    paths: Sequence[str],
-    out: Path | None,
-    ids: Sequence[str],
-    scores: bool,
-    options: Mapping[str, Any],
-    as_json: bool,
+    model: Model,
+    data: Files,
+    out: Annotated[
+        Path | None,
+        option("--out -o", "Where to write; .csv, .jsonl and .parquet are written as such.", "FILE"),
+    ] = None,
+    id: Annotated[
+        list[str] | None, option("--id", "A column to write beside the labels; repeat for more.", "COL")
+    ] = None,
+    scores: Annotated[bool, option("--scores", "Write CSV with the scores beside the labels.")] = False,
+    as_json: Annotated[
+        bool, option("--json", "Print JSON lines of predictions; with -o, one line of JSON with counts.")
+    ] = False,
+    *,
+    files: FileOptions,
 ) -> None:
-    """Write one label a line, in the order of the rows; with ids, scores or rows left out, a table."""
-    to_terminal = is_standard_output(out) and on_terminal()
-    skip = options.get("on_error") == "skip"
+    """Write one label a line, in the order of the rows. The label column may be missing, others may be new.
+
+    With --id or --scores, CSV with a header; -o answers.csv, .jsonl or .parquet writes that format. With --on-error
+    skip, a first column `row` says which row each answer is for, counted from 0.
+
+    \b
+    Example:
+      rosenblatt predict adult.model new.csv -o answers.txt
+      rosenblatt predict titanic.model new.csv --id PassengerId -o answers.csv
+    """
+    ids, skip = list(dict.fromkeys(id or ())), files.on_error == "skip"
     form = form_of(out, bool(ids) or scores or skip, as_json)
     if not is_standard_output(out):
-        check_out(out, [path, *paths], replaced=form == "parquet")
-    model, rows = model_and_rows(path, paths, labels=False, carry=list(dict.fromkeys(ids)), **options)
+        check_out(out, [model, *data], replaced=form == "parquet")
+    predictor, rows = model_and_rows(model, data, labels=False, carry=ids, **files.to_open())
     say_extra_columns(rows, used=ids)
     enable_gc()
     counts: Counter[str] = Counter()
-    with ProgressBar("predicting", paths, shown=not to_terminal) as bar:
-        write(out, form, _answers(model, bar.track(rows), ids, scores, skip, counts))
+    with ProgressBar("predicting", data, shown=not (is_standard_output(out) and on_terminal())) as bar:
+        write(out, form, _answers(predictor, bar.track(rows), ids, scores, skip, counts))
     say_counts(rows)
     if as_json and not is_standard_output(out):
-        known = {as_text(label): counts[as_text(label)] for label in model.classes.tolist()}
+        known = {as_text(label): counts[as_text(label)] for label in predictor.classes.tolist()}
         facts = {"rows": sum(counts.values()), "classes": known, "out": str(out)}
         emit(facts | {"skipped": rows.skipped.rows, "unseen": rows.unseen})
 
@@ -108,7 +86,7 @@ def _answers(
     """Yield the columns of the answers, first without rows, then block by block, and count the labels."""
     names = ["score"] if len(model.classes) < 3 else [f"score {as_text(label)}" for label in model.classes.tolist()]
     row_name, label_name, *score_names = [_free(name, ids) for name in ("row", "label", *names)]
-    columns = [*([row_name] if skip else []), *dict.fromkeys(ids), label_name, *(score_names if scores else [])]
+    columns = [*([row_name] if skip else []), *ids, label_name, *(score_names if scores else [])]
     headed = False
     try:
         for block in rows:
@@ -138,3 +116,155 @@ def _free(name: str, taken: Sequence[str]) -> str:
     ('label', 'predicted label')
     """
     return f"predicted {name}" if name in taken else name
+
+
+# How answers are written.
+
+
+def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
+    """Return how answers are written: as the name of the file says, or one label a line if they have no other column.
+
+    >>> form_of(Path("a.parquet"), False, False), form_of(None, True, False), form_of(None, False, False)
+    ('parquet', 'csv', 'lines')
+    """
+    if is_standard_output(out):
+        return "jsonl" if as_json else "csv" if several_columns else "lines"
+    ending = Path(str(out)).suffix.lower()
+    if ending in _OTHERS:
+        raise ValueError(f"answers are not written as {ending[1:]}: name a file that ends in .csv, .jsonl or .parquet.")
+    return _ENDINGS.get(ending, "csv" if several_columns else "lines")
+
+
+def is_standard_output(out: Path | None) -> bool:
+    """Return whether answers are printed."""
+    return out is None or str(out) == "-"
+
+
+def write(out: Path | None, form: str, answers: Iterable[Columns]) -> None:
+    """Write answers: a file is replaced as a whole or not at all, anything else gets them as they come."""
+    parts = _FORMS[form](answers)
+    if out is None or is_standard_output(out):
+        sys.stdout.writelines(part.decode() for part in parts)
+        sys.stdout.flush()
+    elif out.is_file() or not out.exists():
+        write_atomically(out, parts)
+    else:
+        try:
+            with out.open("wb") as file:
+                file.writelines(parts)
+        except BrokenPipeError:
+            raise
+        except OSError as fault:
+            words = f"could not be written, {str(fault.strerror).lower()}: write elsewhere"
+            raise OSError(fault.errno, words, str(out)) from None
+
+
+def _lines(answers: Iterable[Columns]) -> Iterator[bytes]:
+    for columns in answers:
+        (labels,) = columns.values()
+        yield "".join(f"{as_text(label)}\n" for label in labels).encode()
+
+
+def _csv(answers: Iterable[Columns]) -> Iterator[bytes]:
+    for number, columns in enumerate(answers):
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        if number == 0:
+            writer.writerow(columns)
+        writer.writerows(zip(*(map(_cell, values) for values in columns.values()), strict=True))
+        yield file.getvalue().encode()
+
+
+def _cell(value: Any) -> str:
+    """Return a value as a cell: the label 7.0 as 7, a score with all its digits, nothing for what is missing."""
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+def _json_lines(answers: Iterable[Columns]) -> Iterator[bytes]:
+    for columns in answers:
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        yield "".join(f"{_json(row)}\n" for row in rows).encode()
+
+
+def _json(row: dict[str, Any]) -> str:
+    """Return a row as JSON, which has no numbers that are not finite: they become null.
+
+    >>> _json({"id": float("nan"), "label": "yes"})
+    '{"id": null, "label": "yes"}'
+    """
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False, default=str)
+    except ValueError:
+        return json.dumps(finite_or_null(row), ensure_ascii=False, allow_nan=False, default=str)
+
+
+def _parquet(answers: Iterable[Columns]) -> Iterator[bytes]:
+    """Yield the bytes of a Parquet file, those of one row group after the other."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    answers = iter(answers)
+    empty = next(answers)
+    first = next(answers, empty)
+    schema = pa.schema([(name, _arrow_type(values)) for name, values in first.items()])
+    sink = _Sink()
+    with pq.ParquetWriter(sink, schema) as writer:
+        for columns in itertools.chain([first], answers):
+            arrays = [_array(name, columns[name], schema.field(name).type) for name in schema.names]
+            writer.write_table(pa.table(arrays, schema=schema))
+            yield sink.taken()
+    yield sink.taken()
+
+
+def _arrow_type(values: list[Any]) -> Any:
+    """Return the type of a column, given its first values: that of all of them, or text."""
+    import pyarrow as pa
+
+    known: dict[type, Callable[[], Any]] = {int: pa.int64, float: pa.float64, bool: pa.bool_}
+    kinds = {type(value) for value in values if value is not None}
+    return known.get(kinds.pop(), pa.string)() if len(kinds) == 1 else pa.string()
+
+
+def _array(name: str, values: list[Any], kind: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_string(kind):
+        values = [None if value is None else as_text(value) for value in values]
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowException, OverflowError):
+        what = f"column {name!r} has values of several types, for which Parquet has no place"
+        raise ValueError(f"{what}: write .csv or .jsonl instead.") from None
+
+
+class _Sink(io.RawIOBase):
+    """A file in memory that is emptied on the way."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        part = bytes(data)
+        self._parts.append(part)
+        self._size += len(part)
+        return len(part)
+
+    def tell(self) -> int:
+        return self._size
+
+    def taken(self) -> bytes:
+        """Return what was written since the last call."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
+
+
+_FORMS: dict[str, Callable[[Iterable[Columns]], Iterator[bytes]]] = {
+    "lines": _lines,
+    "csv": _csv,
+    "jsonl": _json_lines,
+    "parquet": _parquet,
+}

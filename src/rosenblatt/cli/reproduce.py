@@ -4,35 +4,44 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from rosenblatt.cli.inputs import check_out
-from rosenblatt.cli.output import note, say
-from rosenblatt.cli.startup import enable_gc
+from rosenblatt.cli.options import Device, Seed, command, option
+from rosenblatt.cli.output import enable_gc, note, say
 
 KNOWN = ("freund-schapire-1999",)
 """What can be reproduced."""
-_DEGREES = [1, 2, 3, 4]
 
 
+@command
 def reproduce(
-    name: str,
-    degrees: Sequence[str] | None,
-    epochs: int,
-    data: Path | None,
-    device: str | None,
-    small: bool,
-    out: Path,
-    seed: int,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which paper: freund-schapire-1999.")],
+    degrees: Annotated[str, option("--degrees", "Degrees of the kernel, with commas between.", "D,...")] = "1,2,3,4",
+    epochs: Annotated[int, option("--epochs", "Passes over the rows.", "N")] = 10,
+    data: Annotated[Path | None, option("--data", "Folder with the four files of MNIST, .gz or not.", "DIR")] = None,
+    device: Device = None,
+    small: Annotated[bool, option("--small", "Learn scikit-learn's digits instead, in seconds.")] = False,
+    out: Annotated[Path, option("--out -o", "Folder for CSV and picture.", "DIR")] = Path("."),
+    seed: Seed = 0,
 ) -> None:
-    """Run the experiment, print its table, and write CSV and picture into the folder ``out``.
+    """Run the experiment of a paper and print its table beside ours; write it as CSV, and as a picture.
 
-    Without matplotlib there is no picture, and a note says how to get one.
+    freund-schapire-1999: voted kernel perceptrons on MNIST, which comes from --data, a folder with its four files, or
+    from OpenML where there is a network.
+
+    \b
+    Example:
+      rosenblatt reproduce freund-schapire-1999 --degrees 2,3 --data mnist
+      rosenblatt reproduce freund-schapire-1999 --small
     """
     if name not in KNOWN:
         raise ValueError(f"there is no reproduction {name!r}; there is: {', '.join(KNOWN)}.")
-    wanted = degrees_of(degrees) if degrees else _DEGREES
+    if not re.fullmatch(r"[0-9]+(,[0-9]+)*", degrees):
+        raise ValueError(f"--degrees expects integers such as 1,2,3, got {degrees!r}.")
     table, picture = (out / f"{name}{end}" for end in (".csv", ".png"))
     out.mkdir(parents=True, exist_ok=True)
     for file in (table, picture):
@@ -40,28 +49,14 @@ def reproduce(
     from rosenblatt.reproductions import freund_schapire_1999
 
     enable_gc()
-    found = freund_schapire_1999(
-        data, wanted, epochs, small=small, device=device, random_state=seed, verbose=int(sys.stderr.isatty())
-    )
+    wanted, verbose = [int(degree) for degree in degrees.split(",")], int(sys.stderr.isatty())
+    found = freund_schapire_1999(data, wanted, epochs, small=small, device=device, random_state=seed, verbose=verbose)
     print(found)
     found.to_csv(table)
     say("", f"Table written to {table}.")
     try:
         found.plot(picture)
-    except ImportError as fault:
+    except ImportError as fault:  # without matplotlib there is no picture
         note(str(fault))
     else:
         say(f"Picture written to {picture}.")
-
-
-def degrees_of(words: Sequence[str]) -> list[int]:
-    """Return the degrees that words name, each an integer or several with commas between.
-
-    >>> degrees_of(["1", "2,3"])
-    [1, 2, 3]
-    """
-    numbers = [number for word in words for number in word.split(",") if number]
-    wrong = [number for number in numbers if not re.fullmatch(r"[0-9]+", number)]
-    if wrong or not numbers:
-        raise ValueError(f"--degrees expects integers such as 1 2 3, got {(wrong or words)[0]!r}.")
-    return [int(number) for number in numbers]

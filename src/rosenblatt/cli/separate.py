@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from rosenblatt.cli.certified_rows import check_same_preparation
-from rosenblatt.cli.inputs import check_out, opened
-from rosenblatt.cli.logistic import design, plain_separation, separation_of
-from rosenblatt.cli.notes import say_counts, say_extra_columns, say_preparation
-from rosenblatt.cli.output import NegativeAnswer, as_text, emit, say
-from rosenblatt.cli.row_options import FileOptions, RowOptions
-from rosenblatt.cli.startup import enable_gc
-from rosenblatt.messages import check_seconds
-from rosenblatt.training.state import interrupts_deferred
+import typer
+
+from rosenblatt.cli.inputs import check_out, open_data
+from rosenblatt.cli.options import AsJson, Files, RowOptions, Target, column_of, command, option
+from rosenblatt.cli.output import (
+    NegativeAnswer,
+    as_text,
+    emit,
+    enable_gc,
+    say,
+    say_counts,
+    say_extra_columns,
+    say_preparation,
+)
+from rosenblatt.messages import ParameterError, Setting, check_seconds
 
 _QUICK = 1e-2
 """How far the margin of sparse rows is settled: they are many, and their margins rarely asked for to six digits."""
+MOST_COEFFICIENTS = 128
+"""Beyond so many nothing is said of a logistic regression: exact answers for each may take long."""
 
 
-def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Return all rows, their labels, and the stream that they are of."""
-    stream = opened(paths, target, options)
-    if not stream.labelled:
-        where = ": say --target, the column with the labels" if "preparation" not in options else ""
-        raise ValueError(f"a verdict is about labelled rows, and {', '.join(paths)} has no labels{where}.")
-    say_preparation(stream)
-    say_extra_columns(stream, "the certificate")
-    enable_gc()
-    X, y = stream.read()
-    say_counts(stream)
-    return X, y, stream
-
-
+@command
 def separate(
-    paths: Sequence[str],
-    target: str | None,
-    out: Path | None,
-    rtol: float | None,
-    margin: bool,
-    max_seconds: float | None,
-    options: Mapping[str, Any],
-    as_json: bool,
+    data: Files,
+    target: Target = None,
+    out: Annotated[Path | None, option("--out -o", "Where to write the certificate.", "CERT")] = None,
+    rtol: Annotated[
+        float | None, option("--rtol", "How far to settle the margin (1e-6; sparse rows: 1e-2).", "X")
+    ] = None,
+    margin: Annotated[
+        bool, option("--margin/--no-margin", "Go on to the largest margin, which may take far longer.")
+    ] = True,
+    max_seconds: Annotated[
+        float | None, option("--max-seconds", "Stop after so many seconds with what is proved.", "S")
+    ] = None,
+    as_json: AsJson = False,
+    *,
+    rows: RowOptions,
 ) -> None:
-    """Decide whether a hyperplane separates, print the verdict, then its margin, and write the certificate.
+    """Decide whether a hyperplane separates the classes, and prove it. Reads all rows into memory.
 
-    Ctrl-C while the margin is computed keeps the bracket that was reached.
+    The verdict comes first, then its margin; Ctrl-C meanwhile keeps the bracket that was reached. Numbers are taken as
+    they are in the files: nothing is scaled.
+
+    \b
+    Example:
+      rosenblatt separate mushrooms.bz2 -o mushrooms.cert
     """
-    import sys
-
     import scipy.sparse as sp
 
     from rosenblatt.theory.search.limits import Limits
     from rosenblatt.theory.separability import verdict_then_margin
+    from rosenblatt.training.state import interrupts_deferred
 
-    check_out(out, paths)
+    check_out(out, data)
     check_seconds("max_seconds", max_seconds)
-    X, y, stream = _read(paths, target, options)
+    X, y, stream = _read(data, target, rows.to_open())
     names = stream.feature_names
     rtol = rtol if rtol is not None else _QUICK if sp.issparse(X) else 1e-6
     limits = Limits(int(sys.stderr.isatty()), max_seconds)
@@ -121,17 +128,30 @@ def _plain(verdict: Any) -> dict[str, Any]:
     return plain | ({"margin_low": verdict.low, "margin_high": verdict.high} if hasattr(verdict, "low") else {})
 
 
-def check(certificate: str, paths: Sequence[str], target: str | None, rows: RowOptions, as_json: bool) -> None:
-    """Recompute every claim of a certificate from the data; a claim that does not hold is a failure.
+@command
+def check(
+    certificate: Annotated[str, typer.Argument(metavar="CERT", help="A file that separate wrote.")],
+    data: Files,
+    target: Target = None,
+    as_json: AsJson = False,
+    *,
+    rows: RowOptions,
+) -> None:
+    """Recompute every claim of a certificate from the data; exit with 1 if one does not hold.
 
-    Rows are made as the certificate says; where it does not, as the options say.
+    Reads all rows into memory. A certificate that separate wrote says which column is the label and how rows are made;
+    one without that, of an earlier version or from Python, needs the options that separate was given.
+
+    \b
+    Example:
+      rosenblatt check mushrooms.cert mushrooms.bz2
     """
     verdict = _loaded(certificate)
     options = rows.to_open()
     if verdict.preparation is not None:
         check_same_preparation(certificate, verdict.preparation, target, rows)
-        target, options = None, {**FileOptions.to_open(rows), "preparation": verdict.preparation}
-    X, y, stream = _read(paths, target, options)
+        target, options = None, {**rows.about_files(), "preparation": verdict.preparation}
+    X, y, stream = _read(data, target, options)
     about = _plain_columns(verdict, X, stream.feature_names)
     holds = not stream.unseen and bool(verdict.check(about, y))
     if as_json:
@@ -139,7 +159,7 @@ def check(certificate: str, paths: Sequence[str], target: str | None, rows: RowO
         if not holds:
             raise NegativeAnswer
         return
-    files, words = ", ".join(paths), str(verdict)
+    files, words = ", ".join(data), str(verdict)
     if not holds:
         sentence = f"The certificate does not hold: {certificate} claims something that {files} contradicts."
         if stream.unseen:
@@ -181,3 +201,121 @@ def _loaded(path: str) -> Any:
     if not several and not (hasattr(found, "positive") or hasattr(found, "on_hyperplane")):
         raise ValueError(f"{path} is a certificate about inequalities, expected one about labelled rows.")
     return found
+
+
+def _read(paths: Sequence[str], target: str | None, options: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """Return all rows, their labels, and the stream that they are of."""
+    stream = open_data(paths, target, options)
+    if not stream.labelled:
+        where = ": say --target, the column with the labels" if "preparation" not in options else ""
+        raise ValueError(f"a verdict is about labelled rows, and {', '.join(paths)} has no labels{where}.")
+    say_preparation(stream)
+    say_extra_columns(stream, "the certificate")
+    enable_gc()
+    X, y = stream.read()
+    say_counts(stream)
+    return X, y, stream
+
+
+# Options beside a certificate that says itself how rows are made: they may say the same, nothing else.
+
+
+def check_same_preparation(path: str, preparation: Mapping[str, Any], target: str | None, rows: RowOptions) -> None:
+    """Raise an error where an option says something else than the certificate, or where that was made of scaled rows.
+
+    >>> made = {"format": "vw", "version": 1, "bits": 18, "n_features": 5}
+    >>> check_same_preparation("a.cert", made, None, RowOptions(bits=18))
+    >>> check_same_preparation("a.cert", made, None, RowOptions(bits=9))
+    Traceback (most recent call last):
+    rosenblatt.messages.ParameterError: a.cert is about rows that were made with bits=18, and bits=9 was given: ...
+    """
+    from rosenblatt.data.preparation import check_preparation
+
+    try:
+        check_preparation(preparation)
+    except ValueError as fault:
+        raise ValueError(f"{path} does not say in a way that can be used how its rows are made: {fault}") from None
+    if "scale" in preparation:
+        raise ValueError(f"{path} is about rows that were scaled, expected the numbers as they are: make it again.")
+    for name, value in (rows.about_rows() | ({} if target is None else {"target": column_of(target)})).items():
+        said = _said(preparation, name, value)
+        if said != value:
+            raise ParameterError(
+                f"{path} is about rows that were made ",
+                *(("without ", Setting(name)) if said in (None, [], {}) else ("with ", Setting(name, said))),
+                ", and ",
+                Setting(name, value),
+                " was given: leave it out.",
+            )
+
+
+def _said(preparation: Mapping[str, Any], name: str, value: Any) -> Any:
+    """Return what a preparation says where an option was given: the same value, or another."""
+    columns = {column["name"]: column for column in preparation.get("columns", ())}
+    order, target = preparation.get("order", ()), preparation.get("target")
+    if name == "target":
+        label = target["name"] if isinstance(target, dict) else target
+        places = isinstance(value, int) and -len(order) <= value < len(order)
+        return value if label == (order[value] if places else value) else label
+    if name == "drop":
+        return [one for one in value if one in preparation.get("ignored", ())]
+    if name == "keep":
+        return [one for one in value if one in columns]
+    if name == "kinds":
+        return {one: columns[one]["kind"] for one in value if one in columns}
+    return preparation.get(name)
+
+
+# What separate says of a logistic regression on the same rows.
+
+
+def separation_of(X: Any, y: Any, names: Sequence[str] | None) -> Any:
+    """Return which estimates of a logistic regression are finite; a sentence where there are too many of them.
+
+    None for a single class.
+    """
+    import numpy as np
+
+    from rosenblatt import separation
+
+    classes = len(np.unique(y))
+    if classes < 2:
+        return None
+    coefficients = (X.shape[1] + 1) * (classes - 1)
+    if coefficients > MOST_COEFFICIENTS:
+        return (
+            f"A logistic regression has {coefficients:,} coefficients on these rows: more than {MOST_COEFFICIENTS} "
+            "are left to rosenblatt.separation in Python."
+        )
+    return separation(design(X, names), y)
+
+
+def design(X: Any, names: Sequence[str] | None) -> Any:
+    """Return the columns with their names; of the columns for the levels of a factor the first is left out."""
+    import numpy as np
+
+    if names is None or len(set(names)) < X.shape[1] or "intercept" in names:
+        return X
+    import pyarrow as pa
+
+    columns = dict(zip(names, X.toarray().T if hasattr(X, "toarray") else np.asarray(X).T, strict=True))
+    factors: dict[str, list[str]] = {}
+    for name in names:
+        factors.setdefault(name.partition("=")[0], []).append(name)
+    for levels in factors.values():
+        values = np.array([columns[name] for name in levels])
+        if "=" in levels[0] and np.isin(values, (0.0, 1.0)).all() and (values.sum(axis=0) == 1.0).all():
+            del columns[levels[0]]
+    return pa.table(columns) if columns else X[:, :0]
+
+
+def plain_separation(found: Any) -> dict[str, Any] | None:
+    """Return what was found as data that JSON can hold; of several classes each has its coefficients."""
+    if not hasattr(found, "coefficients"):
+        return None
+    if len(found.classes) == 2:
+        return {"kind": found.kind, "coefficients": found.coefficients}
+    by_class: dict[str, dict[str, str]] = {}
+    for (label, name), status in found.coefficients.items():
+        by_class.setdefault(as_text(label), {})[name] = status
+    return {"kind": found.kind, "baseline": as_text(found.baseline), "coefficients": by_class}

@@ -1,17 +1,23 @@
-"""One training run of the command on a cluster: workers load the files, and this process keeps the model."""
+"""A training run of the command on a cluster: workers load the files, and this process keeps the model.
+
+The cluster runs somewhere, or is started on this machine and closed at the end.
+"""
 
 from __future__ import annotations
 
+import logging
+import os
+import signal
+import socket
 import sys
+import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.cluster_options import CLUSTERS
-from rosenblatt.cli.clusters import opened_cluster, workers_of
-from rosenblatt.cli.progress_bar import ProgressBar
-from rosenblatt.cli.startup import enable_gc
+from rosenblatt.cli.output import ProgressBar, enable_gc
 from rosenblatt.cli.train_run import Training
 from rosenblatt.distributed.engines import ClusterError
 from rosenblatt.distributed.runs import checked_options, runs_of
@@ -23,6 +29,10 @@ if TYPE_CHECKING:
     from rosenblatt.distributed.engines import Engine
     from rosenblatt.distributed.shards import Shard
 
+_ANSWER = 10.0
+"""Seconds in which a cluster has to answer."""
+_WORKERS = 60.0
+"""Seconds that a cluster may be without any worker."""
 _SHARDS = 8
 """Shards for mixing, if nothing is said."""
 
@@ -46,7 +56,7 @@ class ClusterTraining(Training):
             shards = min(shards, self.n_shards)
         enable_gc()
         try:
-            with opened_cluster(str(on.cluster), on.address, shards) as engine:
+            with open_cluster(str(on.cluster), on.address, shards) as engine:
                 return self._fit_on(engine)
         except ClusterError as fault:
             raise ValueError(str(fault).replace("resume=True", "--resume")) from fault
@@ -64,11 +74,11 @@ class ClusterTraining(Training):
         self._say_start(engine, shards)
         self._balance_on(shards)
         bar = ClusterBar(engine, "pass" if self.mode == "exact" else "round", self.paths, self.options.max_iter)
-        every = None if self.asked.checkpoint is None else self.asked.every
+        every = None if self.asked.checkpoint is None else self.asked.checkpoint_seconds
         return self._learn(shards, bar, self._checkpoints(), make_run=runs_of(self.mode, every))
 
     def _say_start(self, engine: Engine, shards: ShardSet) -> None:
-        kind, found = CLUSTERS[self.facts["kind"]], count_of(shards.rows, "row")
+        kind, found = str(self.facts["kind"]).capitalize(), count_of(shards.rows, "row")
         where = "started here" if self.asked.on.address is None else f"at {self.asked.on.address}"
         of = count_of(len(shards.facts), "shard")
         print(f"{kind} cluster {where}: {workers_of(engine)}, {found} in {of}.", file=sys.stderr)
@@ -146,3 +156,105 @@ class ClusterBar(ProgressBar):
                 bar.end_pass(run.state.passes, int(run.state.counters["mistakes"][active].sum()))
 
         return Bar()
+
+
+# The cluster itself.
+
+
+@contextmanager
+def open_cluster(kind: str, address: str | None, shards: int) -> Iterator[Engine]:
+    """Connect to a cluster, or start one here with a worker for each processor that can have a shard."""
+    from rosenblatt.data.io.prefetch import processor_count
+
+    workers = min(processor_count(), shards)
+    with (_open_dask if kind == "dask" else _open_ray)(address, workers) as engine:
+        yield engine
+
+
+@contextmanager
+def _open_dask(address: str | None, workers: int) -> Iterator[Engine]:
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise _missing("dask", "dask and distributed") from None
+    from rosenblatt.distributed.dask import DaskEngine
+
+    with ExitStack() as stack:
+        cluster: Any = address
+        if address is None:
+            with _without_interrupts():
+                cluster = stack.enter_context(
+                    LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=1,
+                        host="127.0.0.1",
+                        dashboard_address="127.0.0.1:0",  # not of a dashboard, but of what tells its health
+                        scheduler_kwargs={"dashboard": False},
+                        silence_logs=logging.CRITICAL,
+                    )
+                )
+        try:
+            client = stack.enter_context(Client(cluster, timeout=_ANSWER, set_as_default=False))
+        except (OSError, ValueError) as fault:
+            raise _no_answer(f"Dask cluster at {address}", fault) from None
+        yield DaskEngine(client, _WORKERS)
+
+
+@contextmanager
+def _open_ray(address: str | None, workers: int) -> Iterator[Engine]:
+    try:
+        import ray
+    except ImportError:
+        raise _missing("ray", "ray") from None
+    from rosenblatt.distributed.ray import RayEngine
+
+    quiet = {"log_to_driver": False, "logging_level": logging.CRITICAL}
+    try:
+        if address is None:
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+            here: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+            ray.init(address="local", **here, **quiet)
+        else:
+            _check_reachable(address)
+            ray.init(address=address, **quiet)
+        yield RayEngine(_WORKERS)
+    finally:
+        ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Raise a ValueError unless something answers at the address: Ray itself would go on trying for long."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if address == "auto":
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=_ANSWER).close()
+    except (OSError, ValueError) as fault:
+        raise _no_answer(f"Ray cluster at {address}", fault) from None
+
+
+def _no_answer(what: str, fault: Exception) -> ValueError:
+    reason = str(fault).strip().partition("\n")[0].rstrip(".")
+    return ValueError(f"there is no {what} ({reason}): is it running, and is that its address?")
+
+
+def _missing(extra: str, packages: str) -> ImportError:
+    return ImportError(f"--cluster {extra} needs {packages}: pip install 'rosenblatt[{extra}]'.")
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let processes that are started here ignore Ctrl-C, which a terminal sends to them too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def workers_of(engine: Engine) -> str:
+    """Return how many workers a cluster has, in words."""
+    return count_of(engine.workers, "worker")

@@ -1,26 +1,27 @@
-"""One training run of the command: on which rows, with a bar, checkpoints and Ctrl-C, and the model that came of it."""
+"""Training runs of the command: on which rows, with a bar, checkpoints and Ctrl-C, and the model that came of each."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.cli.kernel_choice import kernel_facts
-from rosenblatt.cli.output import note
-from rosenblatt.cli.progress_bar import ProgressBar
-from rosenblatt.cli.startup import enable_gc
-from rosenblatt.cli.train_options import LEARNERS, TrainOptions
-from rosenblatt.messages import plain_label
+from rosenblatt.cli.options import LEARNERS
+from rosenblatt.cli.output import ProgressBar, cli_message, enable_gc, note
+from rosenblatt.cli.test import Pairs, class_scores, predicted_pairs
+from rosenblatt.messages import ParameterError, Setting, plain_label
 
 if TYPE_CHECKING:
+    from rosenblatt.cli.train import TrainOptions
     from rosenblatt.data import Stream
     from rosenblatt.data.scaling import TrainedRows
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
     from rosenblatt.training.train import Checkpointing
+
+_TOO_FEW = "there are too few rows to hold some of each class out: add rows, or train without holding any out."
 
 
 class Training:
@@ -49,7 +50,8 @@ class Training:
         from rosenblatt.training.train import Checkpointing
 
         asked = self.asked
-        return Checkpointing.asked(asked.checkpoint, LEARNERS[asked.learner], asked.every, asked.resume, rows)
+        learner, seconds = LEARNERS[asked.learner], asked.checkpoint_seconds
+        return Checkpointing.asked(asked.checkpoint, learner, seconds, asked.resume, rows)
 
     def _learn(self, source: Any, bar: ProgressBar, checkpoints: Checkpointing | None, **how: Any) -> bool:
         """Train on a source; ``how`` is for `training.train.train`."""
@@ -188,3 +190,91 @@ def name_features(model: TrainedModel, names: list[str] | None) -> None:
 
     if names is not None and len(names) == model.state.n_features and not all(name.startswith("#") for name in names):
         model.feature_names = np.array(names, object)
+
+
+def needs_data(options: RunOptions) -> bool:
+    """Return whether the kernel depends on all rows, so that they are read before the first pass."""
+    return bool(getattr(options, "needs_data", False))
+
+
+def check_read_once(options: RunOptions) -> None:
+    """Raise a ParameterError where the kernel depends on rows that can be read only once."""
+    if needs_data(options):
+        gamma = getattr(options, "gamma")  # noqa: B009
+        raise ParameterError(
+            Setting("gamma", gamma),
+            " depends on all rows, and what can be read only once, such as standard input, is learned from before they "
+            "are known: give a number, such as ",
+            Setting("gamma", 0.5),
+            ".",
+        )
+
+
+def kernel_facts(model: TrainedModel) -> dict[str, Any]:
+    """Return the kernel, the parameters that it uses, and the number of support rows; nothing for other learners."""
+    from rosenblatt.training.options import KernelOptions
+
+    if not isinstance(model.options, KernelOptions):
+        return {}
+    kernel = model.state.kernel
+    return {
+        "kernel": {"name": kernel.name, **kernel.parameters},
+        "hypothesis": model.options.hypothesis,
+        "support_rows": len(model.state.supports),
+    }
+
+
+# How well what was trained predicts: on other files, on rows held out, on the folds of a cross-validation.
+
+
+def tested(model: TrainedModel, rows: Stream, paths: Sequence[str], held_out: bool) -> Pairs:
+    """Return what a model predicts for labelled rows, those of files or some held out, with a bar on a terminal."""
+    with ProgressBar("testing", paths) as bar:
+        return predicted_pairs(model, bar.track(rows), **({"no_rows": _TOO_FEW} if held_out else {}))
+
+
+def more_seeds(first: float, training: Training, test: Callable[[Stream], Stream]) -> list[float]:
+    """Train again with the seeds that follow, and return the accuracies of all.
+
+    ``test`` returns the rows to test on, scaled as those that it is given.
+    """
+    found, asked = [first], training.asked
+    for seed in range(asked.seed + 1, asked.seed + asked.seeds):
+        rows = training.stream.rescaled()  # early stopping holds out other rows
+        again = Training(rows, asked, replace(training.options, random_state=seed), training.paths)
+        if not again.fit(f"seed {seed}, pass"):
+            raise KeyboardInterrupt
+        pairs = predicted_pairs(again.model, test(rows))
+        found.append(class_scores(pairs, ())["accuracy"])
+    return found
+
+
+def cross_validated(stream: Stream, training: Training) -> dict[str, Any]:
+    """Train once for each fold on the rows of the others, and return how well its own are predicted.
+
+    After Ctrl-C, the scores are those of the folds that were made.
+    """
+    from rosenblatt.data.splits import Split
+
+    asked, by_fold = training.asked, []
+    pairs: Counter[tuple[Any, Any]] = Counter()
+    folds = Split.of_folds(asked.folds or 2, asked.seed)
+    interrupted = False
+    for number, split in enumerate(folds, 1):
+        rows = stream.part(split, held=False)
+        again = Training(rows, replace(asked, checkpoint=None, resume=False), training.options, training.paths)
+        try:
+            if not again.fit(f"fold {number} of {len(folds)}, pass"):
+                raise KeyboardInterrupt
+            found = tested(again.model, stream.part(split, held=True, scaled_as=rows), training.paths, held_out=True)
+        except ValueError as fault:  # a class that the other folds do not have, for instance
+            note(f"fold {number} of {len(folds)} is left out: {cli_message(fault)}")
+            continue
+        except KeyboardInterrupt:
+            interrupted = True
+            note(f"{number - 1} of {len(folds)} folds were made.")
+            break
+        pairs.update(found)
+        by_fold.append(class_scores(found, ())["accuracy"])
+    scores = class_scores(pairs, map(plain_label, training.model.classes.tolist())) if pairs else {}
+    return {"folds": len(folds), "by_fold": by_fold, "interrupted": interrupted, **scores}

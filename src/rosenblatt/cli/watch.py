@@ -4,67 +4,102 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rosenblatt.cli.inputs import check_out, forgiving, opened
-from rosenblatt.cli.kernel_choice import KernelChoice, check_bounded, check_read_once, kernel_space, online_options
-from rosenblatt.cli.learner_options import LearnerOptions
-from rosenblatt.cli.notes import say_counts, say_extra_columns, say_preparation
+from rosenblatt.cli.inputs import check_out, lenient_defaults, load_model, open_data
 from rosenblatt.cli.online_learner import OnlineLearner, learner_line
-from rosenblatt.cli.output import emit, note
-from rosenblatt.cli.predict import loaded
-from rosenblatt.cli.row_options import WeightedRowOptions
-from rosenblatt.cli.startup import enable_gc
-from rosenblatt.cli.train_options import LEARNERS, TrainOptions, run_options
-from rosenblatt.cli.train_run import name_features
+from rosenblatt.cli.options import (
+    LEARNERS,
+    AsJson,
+    KernelChoice,
+    ModelOut,
+    StepOptions,
+    Target,
+    WeightedRowOptions,
+    command,
+    option,
+    run_options,
+)
+from rosenblatt.cli.output import emit, enable_gc, note, say_counts, say_extra_columns, say_preparation
+from rosenblatt.cli.train_run import check_read_once, kernel_facts, name_features
 from rosenblatt.messages import ParameterError, Setting
 
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
     from rosenblatt.training.model_file import TrainedModel
+    from rosenblatt.training.options import RunOptions
     from rosenblatt.training.report import Report
 
 _LARGE_RATIO = 10.0
 """Columns whose ranges differ by more than this are worth a note."""
 
 
+@dataclass(frozen=True)
+class OnlineKernel(KernelChoice):
+    """The kernel of a learner that cannot look at all rows first, and keeps no kernel values."""
+
+    gamma: Annotated[str | None, option("--gamma", "Gamma of the kernel, a number.", "G")] = None
+    cache_size: None = field(default=None, init=False)
+
+
+@command
 def watch(
-    target: str | None,
-    learner: str | None,
-    choice: KernelChoice,
-    steps: LearnerOptions,
-    path: str | None,
-    every: int,
-    margin: float | None,
-    out: Path | None,
+    target: Target = None,
+    learner: Annotated[
+        str | None,
+        option("--learner -l", "perceptron (if left out), averaged, arow, pa, margin, voted or kernel.", "NAME"),
+    ] = None,
+    *,
+    kernel: OnlineKernel,
+    model: Annotated[str | None, option("--model -m", "Start from this model and go on learning.", "MODEL")] = None,
+    every: Annotated[int, option("--every", "Print a line after every N rows.", "N")] = 1000,
+    margin: Annotated[
+        float | None, option("--margin", "Print the most updates for rows separated by a margin of G.", "G")
+    ] = None,
+    out: ModelOut = None,
+    as_json: AsJson = False,
+    steps: StepOptions,
     rows: WeightedRowOptions,
-    as_json: bool,
 ) -> None:
-    """Learn from standard input until it ends or Ctrl-C; print the mistakes on the way and save what was learned."""
+    """Learn from standard input as it comes, an endless stream: predict each row, then learn from it.
+
+    Prints the mistakes so far, their share among the last 1,000 rows, the length R of the longest row (the bias is
+    one more feature), and a bound: a perceptron makes at most (R / margin)^2 mistakes, so if a hyperplane separates
+    all rows, its margin is at most the number printed. What the columns of a table are is decided from the first
+    --every rows: a column of which that is unclear is left out, and a missing number is replaced by the mean of these
+    rows, unless --keep, --kind or --missing say otherwise. Stops at the end of input or at Ctrl-C, and writes the
+    model then; --model goes on from there.
+
+    \b
+    Example:
+      tail -f clicks.svm | rosenblatt watch --every 1000 -o clicks.model
+      tail -f clicks.svm | rosenblatt watch --model clicks.model -o clicks.model
+    """
     if every < 1:
         raise ValueError(f"--every must be 1 line or more, got {every}.")
     if margin is not None and not margin > 0:
         raise ValueError(f"--margin must be above 0, got {margin:g}.")
     check_out(out, [])
-    if path is None:
-        asked = TrainOptions(learner or "perceptron", choice, steps)
-        run = run_options(asked)
+    if model is None:
+        name = learner or "perceptron"
+        run = run_options(name, kernel, steps)
         check_read_once(run)
-        online = OnlineLearner(LEARNERS[asked.learner], run)
+        online = OnlineLearner(LEARNERS[name], run)
     else:
-        model = _started(path, target, learner, {**choice.given, "device": None, **steps.given}, choice.device, rows)
-        online = OnlineLearner(model.learner, model.options, model)
+        settled = {"target": target, "learner": learner, **kernel.given, "device": None, **steps.given}
+        started = _started(model, settled | rows.about_rows(), kernel.device)
+        online = OnlineLearner(started.learner, started.options, started)
     if margin is not None:
-        check_bounded(online.options)
+        _check_bounded(online.options)
     known = None if online.model is None else online.model.preparation
     reporter = Reporter(online, margin, as_json)
     interrupted, reported, stream = False, -1, None
     fault: Exception | None = None
     enable_gc()
     try:
-        stream = _opened(target, rows, every, known)
+        stream = _open_input(target, rows, every, known)
         reported = _learn_all(online, stream, reporter, every)
     except KeyboardInterrupt:
         interrupted = True
@@ -95,39 +130,69 @@ def watch(
         raise KeyboardInterrupt
 
 
-def _started(
-    path: str,
-    target: str | None,
-    learner: str | None,
-    given: dict[str, Any],
-    device: str | None,
-    rows: WeightedRowOptions,
-) -> TrainedModel:
-    """Return the model to start from, which says what rows are and what learns."""
-    fixed = {"target": target, "learner": learner, **given}
-    fixed |= {name: value for name, value in rows.to_rows().items() if name != "n_features"}
-    for name, value in fixed.items():
-        if value is not None:
-            raise ParameterError(Setting(name), f" is what it was when {path} was made: leave it out.")
+def _started(path: str, settled: dict[str, Any], device: str | None) -> TrainedModel:
+    """Return the model to start from, which says what rows are and what learns: nothing ``settled`` may be given."""
     from rosenblatt.training.model_file import TrainedModel
 
-    model = loaded(path)
+    for name, value in settled.items():
+        if value is not None and name != "n_features":
+            raise ParameterError(Setting(name), f" is what it was when {path} was made: leave it out.")
+    model = load_model(path)
     if not isinstance(model, TrainedModel):
         raise ValueError(f"{path} holds a {model.learner}, which does not learn row by row.")
-    model.options = online_options(model, device)
+    model.options = _online_options(model, device)
     return model
 
 
-def _opened(target: str | None, rows: WeightedRowOptions, every: int, known: dict[str, Any] | None) -> Stream:
+def _online_options(model: TrainedModel, device: str | None) -> RunOptions:
+    """Return the options with which a model goes on learning row by row, here, from the kernel that it has."""
+    from rosenblatt.training.options import KernelOptions
+
+    if not isinstance(model.options, KernelOptions):
+        KernelChoice(device=device).parameters(model.learner)
+        return model.options
+    KernelChoice(device=device).parameters("kernel")
+    return replace(model.options, gamma=model.state.kernel.gamma, device=device)
+
+
+def _check_bounded(options: RunOptions) -> None:
+    """Raise a ParameterError where the theorem has no bound on the updates of such a run."""
+    from rosenblatt.kernels.rules import MarginRule, PerceptronRule
+    from rosenblatt.training.options import Kernel, KernelOptions
+
+    if not isinstance(options.rule, PerceptronRule | MarginRule):
+        raise ParameterError(
+            "--margin is for learners whose updates have a bound, and steps of other sizes than 1 have none: leave it "
+            "out, or use --learner perceptron."
+        )
+    if not isinstance(options, KernelOptions):
+        return
+    if options.max_support is not None:
+        raise ParameterError(
+            "--margin is for runs that forget nothing, which have a bound, and ",
+            Setting("max_support"),
+            " forgets rows: leave out one of the two.",
+        )
+    if not Kernel(options.kernel, coef0=options.coef0).has_space:
+        raise ParameterError(
+            "--margin is for kernels that are dot products in some space, and ",
+            Setting("kernel", options.kernel),
+            " with this ",
+            Setting("coef0"),
+            " is not known to be one: leave it out.",
+        )
+
+
+def _open_input(target: str | None, rows: WeightedRowOptions, every: int, known: dict[str, Any] | None) -> Stream:
     """Return standard input as a stream, prepared as the rows of the model that is gone on from."""
     given = {**rows.to_open(), "first_rows": every}
     if known is None:
-        given = forgiving(given)
+        given = lenient_defaults(given)
     elif known["format"] == "svmlight":  # features may be new
         given |= {"format": "svmlight", "preparation": known | {"n_features": None}}
     else:
         given |= {"format": rows.format or known["format"], "preparation": known}
-    stream = opened(["-"], target, given)
+    stream = open_data(["-"], target, given)
     say_preparation(stream)
     say_extra_columns(stream)
     if not stream.labelled and known is not None and known.get("target"):
@@ -223,9 +288,10 @@ class Reporter:
         """Print a note where the margin cannot be as large as was said."""
         model, updates = self.online.model, self._report.updates
         if model is not None and len(model.classes) == 2 and updates > self.bound:
+            space = " in the kernel's space" if kernel_facts(model) else ""
             note(
                 f"{updates:,} updates are more than a margin of {self.margin:g} allows ({self.bound:,.0f}): "
-                f"no hyperplane{kernel_space(model)} separates these rows by that much."
+                f"no hyperplane{space} separates these rows by that much."
             )
 
     def print_line(self) -> None:

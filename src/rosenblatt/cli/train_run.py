@@ -108,8 +108,9 @@ class Training:
         if not self.options.early_stopping:
             return None
         from rosenblatt.training.batches import trained_rows
+        from rosenblatt.training.options import draw_seed
 
-        return trained_rows(self.options.random_state, self.options.validation_fraction)
+        return trained_rows(draw_seed(self.options.random_state), self.options.validation_fraction)
 
     def _balance(self) -> None:
         """Set the weights of classes, where they are to be balanced: rows / (classes * rows of the class)."""

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.estimators.parameter_hints import HINTS, unknown_parameter
 from rosenblatt.estimators.validation import (
+    MatrixLike,
     as_numpy,
     attach_preparation,
     block_validator,
@@ -41,9 +42,9 @@ from rosenblatt.training.model_file import EarlyStoppingState, history, trained_
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
-from rosenblatt.training.rows import Labels, NotFinite, RowMatrix, as_rows, differ_in_scale
+from rosenblatt.training.rows import ClassWeight, Labels, NotFinite, RowMatrix, VectorLike, as_rows, differ_in_scale
 from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.state import Outcome
+from rosenblatt.training.state import Outcome, RunState
 from rosenblatt.training.train import Checkpointing, MakeRun, Start, online_run, train
 
 # Methods that a model has only under some parameters, or not at all, and that say why.
@@ -105,7 +106,7 @@ def set_parameters(model: Any, given: dict[str, Any]) -> None:
 # Streams where arrays are expected: one sentence each on what to do instead.
 
 
-def refuse_stream(X: Any, method: str, learner: Any) -> None:
+def refuse_stream(X: MatrixLike, method: str, learner: Any) -> None:
     """Raise a TypeError where ``X`` is a stream of ``data.open``, which this method of a learner does not take.
 
     >>> refuse_stream([[1.0]], "fit", None)
@@ -163,17 +164,17 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         """Return the class number of each row, and whether it is tied."""
         raise NotImplementedError
 
-    def _rows(self, X: Any) -> RowMatrix:
+    def _rows(self, X: MatrixLike) -> RowMatrix:
         refuse_stream(X, "predict", self)
         check_is_fitted(self)
         return as_rows(validate_matrix(self, X, reset=False))
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: MatrixLike) -> Labels:
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
         numbers, _ = self._decisions(self._rows(X))
         return like_input(self.classes_[numbers], X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> float:
         """Return the share of rows whose class is predicted, each counted with its weight if there are weights."""
         refuse_stream(X, "score", self)
         if y is None:
@@ -185,11 +186,11 @@ class ExactClassifier(ClassifierMixin, BaseEstimator):
         "decision_function."
     )
 
-    def on_boundary(self, X: Any) -> NDArray[np.bool_]:
+    def on_boundary(self, X: MatrixLike) -> NDArray[np.bool_]:
         """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
         return self._decisions(self._rows(X))[1]
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the activation of each row, for each class if there are more than two; signs are exact.
 
         For votes it is the share of all visits by which those in favour outnumber those against. Where two
@@ -333,7 +334,7 @@ class BasePerceptron(ExactClassifier):
     max_iter: int
     warm_start: bool
     early_stopping: bool
-    class_weight: Any
+    class_weight: ClassWeight
     multi_class: str
     n_jobs: int | None
 
@@ -341,7 +342,7 @@ class BasePerceptron(ExactClassifier):
     state_: Any
     _early_stopping_state: EarlyStoppingState | None = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> Self:
         """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
 
         Parameters
@@ -358,9 +359,9 @@ class BasePerceptron(ExactClassifier):
 
     def _fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: VectorLike,
+        sample_weight: VectorLike = None,
         observers: Sequence[Observer] = (),
         given: GivenWeights | None = None,
     ) -> Self:
@@ -379,8 +380,8 @@ class BasePerceptron(ExactClassifier):
 
     def fit_stream(
         self,
-        blocks: Iterable[Any],
-        classes: Any = None,
+        blocks: Iterable[object],
+        classes: VectorLike = None,
         on_pass: Callable[[Self], Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         every: float = 30.0,
@@ -450,7 +451,9 @@ class BasePerceptron(ExactClassifier):
             self.feature_names_in_ = found.names
 
     @AvailableUnless.decorator(lambda model: model._needs_all_rows())
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: MatrixLike, y: VectorLike = None, classes: VectorLike = None, sample_weight: VectorLike = None
+    ) -> Self:
         """Visit each row of ``X`` once, in the given order, and go on from what was learned before.
 
         Any chunking of a data set gives the same bits as one pass of ``fit`` with ``shuffle=False``, as long as
@@ -496,7 +499,7 @@ class BasePerceptron(ExactClassifier):
 
     # the run
 
-    def _options(self, X: Any = None) -> RunOptions:
+    def _options(self, X: MatrixLike = None) -> RunOptions:
         """Return the parameters for training on ``X``, checked."""
         kind = LEARNERS[type(self)._learner_name()].options
         given = {field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)}
@@ -511,11 +514,11 @@ class BasePerceptron(ExactClassifier):
             'use fit, or hypothesis="average".'
         )
 
-    def _lacks_names(self, X: Any) -> str:
+    def _lacks_names(self, X: MatrixLike) -> str:
         """Return why rows without names cannot be learned from, as a sentence; "" if they can."""
         return ""
 
-    def _more_options(self, X: Any) -> dict[str, Any]:
+    def _more_options(self, X: MatrixLike) -> dict[str, Any]:
         """Return options that are no parameters."""
         return {}
 
@@ -610,7 +613,9 @@ class BasePerceptron(ExactClassifier):
 
         return call
 
-    def score_by_pass(self, X: Any, y: Any, X_test: Any = None, y_test: Any = None) -> Table:
+    def score_by_pass(
+        self, X: MatrixLike, y: VectorLike, X_test: MatrixLike = None, y_test: VectorLike = None
+    ) -> Table:
         """Train a copy from scratch and return its errors after each pass: CIML figure 4.3.
 
         Columns: ``pass``, ``mistakes`` made during it, ``training_error`` after it, and ``test_error`` on the rows
@@ -638,12 +643,16 @@ class BasePerceptron(ExactClassifier):
         return self.state_
 
     def _scores(self, rows: RowMatrix) -> Floats:
-        return self.state_.scores(self.hypothesis, rows)
+        return self._predictor().scores(self.hypothesis, rows)
 
     def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if len(self.classes_) == 1:
             return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
-        return self.state_.decide(self.hypothesis, rows)
+        return self._predictor().decide(self.hypothesis, rows)
+
+    def _predictor(self) -> RunState:
+        """Return the state that answers for rows."""
+        return self.state_
 
     @property
     def n_iter_(self) -> int:

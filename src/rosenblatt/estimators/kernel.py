@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from rosenblatt.estimators.base import BasePerceptron, never, set_parameters
-from rosenblatt.estimators.validation import like_input, tensor_device
+from rosenblatt.estimators.validation import MatrixLike, like_input, tensor_device
 from rosenblatt.training.dual.predict import kernel_values
 from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.options import SCALED
-from rosenblatt.training.rows import Matrix, RowMatrix
+from rosenblatt.training.options import SCALED, RandomSource
+from rosenblatt.training.rows import ClassWeight, Matrix
 
 Floats = NDArray[np.float64]
 
@@ -111,13 +111,13 @@ class KernelPerceptron(BasePerceptron):
         hypothesis: str = "average",
         max_iter: int = 10,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "ovr",
         cache_size: float = 1000,
         max_support: int | None = None,
@@ -132,7 +132,7 @@ class KernelPerceptron(BasePerceptron):
         "sklearn.feature_extraction.DictVectorizer, and use partial_fit and predict."
     )
 
-    def _more_options(self, X: Any) -> dict[str, Any]:
+    def _more_options(self, X: MatrixLike) -> dict[str, Any]:
         device = tensor_device(X)
         where = {"device": device} if self.device is None and device not in (None, "cpu") else {}
         return {"overrides": where | self._computing}
@@ -143,19 +143,11 @@ class KernelPerceptron(BasePerceptron):
         with threadpool_limits(effective_n_jobs(self.n_jobs)):
             return super()._train(*run, **how)
 
-    def _state_here(self) -> DualState:
+    def _predictor(self) -> DualState:
         """Return the state, to be computed with on the device that is asked for now."""
         if self.device is None or self.device == self.state_.computing.device:
             return self.state_
         return replace(self.state_, computing=replace(self.state_.computing, device=self.device))
-
-    def _scores(self, rows: RowMatrix) -> Floats:
-        return self._state_here().scores(self.hypothesis, rows)
-
-    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        if len(self.classes_) == 1:
-            return super()._decisions(rows)
-        return self._state_here().decide(self.hypothesis, rows)
 
     def _needs_all_rows(self) -> str:
         if isinstance(self.gamma, str) and self.gamma == "scale" and self.kernel in SCALED:
@@ -224,10 +216,10 @@ class KernelPerceptron(BasePerceptron):
         """The factor of dot products and distances in use."""
         return self._trained.kernel.gamma
 
-    def kernel_values(self, X: Any) -> Floats:
+    def kernel_values(self, X: MatrixLike) -> Floats:
         """Return the kernel value of each row of ``X`` with each support row, of shape (n, s)."""
         rows = self._rows(X)
-        return like_input(kernel_values(self._state_here(), rows), X)
+        return like_input(kernel_values(self._predictor(), rows), X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.estimators.base import set_parameters
 from rosenblatt.estimators.perceptron import LinearPerceptron
+from rosenblatt.training.options import RandomSource
+from rosenblatt.training.rows import ClassWeight
 
 
 class MarginPerceptron(LinearPerceptron):
@@ -47,13 +49,13 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
         max_iter: int = 100,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "ovr",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -109,13 +111,13 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
         max_iter: int = 10,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "direct",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -175,13 +177,13 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
         max_iter: int = 5,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "direct",
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -6,11 +6,11 @@ from typing import Any, Self, cast
 
 from rosenblatt.estimators.base import BasePerceptron, Floats, refuse_stream, set_parameters
 from rosenblatt.estimators.online import RecordColumns, label_array, record_row
-from rosenblatt.estimators.validation import as_numpy
+from rosenblatt.estimators.validation import MatrixLike, as_numpy
 from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import GivenWeights, LinearState
-from rosenblatt.training.options import RunOptions
-from rosenblatt.training.rows import Names, check_label_types
+from rosenblatt.training.options import RandomSource, RunOptions
+from rosenblatt.training.rows import ClassWeight, Names, VectorLike, check_label_types
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.train import Start, online_run
 
@@ -32,13 +32,13 @@ class LinearPerceptron(BasePerceptron):
         max_iter: int = 10,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "ovr",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -47,7 +47,12 @@ class LinearPerceptron(BasePerceptron):
         set_parameters(self, locals())
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, coef_init: Any = None, intercept_init: Any = None
+        self,
+        X: MatrixLike,
+        y: VectorLike = None,
+        sample_weight: VectorLike = None,
+        coef_init: VectorLike = None,
+        intercept_init: VectorLike = None,
     ) -> Self:
         """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
 
@@ -134,7 +139,7 @@ class LinearPerceptron(BasePerceptron):
 
     # records one by one: the verbs of online libraries such as river
 
-    def learn_one(self, x: Any, y: Any) -> Self:
+    def learn_one(self, x: Any, y: VectorLike) -> Self:
         """Visit one record, and go on from what was learned before; the twin of ``partial_fit`` for dictionaries.
 
         The weights are those of ``partial_fit`` on the same rows as a matrix, bit for bit. A name that is new gets a
@@ -233,7 +238,7 @@ class LinearPerceptron(BasePerceptron):
         self._columns = names, RecordColumns(names.tolist())
         return self._columns[1]
 
-    def _lacks_names(self, X: Any) -> str:
+    def _lacks_names(self, X: MatrixLike) -> str:
         known = self._columns is not None and self._columns[0] is getattr(self, "feature_names_in_", None)
         if not (self._learns_by_name and known) or hasattr(X, "columns"):
             return ""
@@ -338,13 +343,13 @@ class Perceptron(LinearPerceptron):
         max_iter: int = 100,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "ovr",
         n_jobs: int | None = None,
         verbose: int = 0,

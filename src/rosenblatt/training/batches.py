@@ -7,7 +7,7 @@ So windows do not depend on how the stream was cut into blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
@@ -19,8 +19,11 @@ from rosenblatt.blocks import Block, as_file_stream, is_sparse, rebatch, skip_ro
 from rosenblatt.kernels.orders import mix, visiting_order
 from rosenblatt.messages import ParameterError, Setting, shorten
 from rosenblatt.training.rows import (
+    ClassWeight,
     Labels,
+    Matrix,
     RowMatrix,
+    VectorLike,
     as_rows,
     check_label_types,
     check_one_each,
@@ -33,7 +36,7 @@ from rosenblatt.training.rows import (
 
 WINDOW = 1 << 16
 
-Validate = Callable[[Block], tuple[Any, Labels]]
+Validate = Callable[[Block], tuple[Matrix, Labels]]
 """Returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels, or raises a ValueError."""
 
 
@@ -67,6 +70,13 @@ class BatchSource(Protocol):
 
     def share(self, batch: Batch, visited: int) -> float:
         """Return how much of the source a pass has visited, with so many rows of this batch."""
+
+
+class TrainingSource(BatchSource, Protocol):
+    """What `train` takes: a source whose classes can be numbered anew."""
+
+    def set_classes(self, classes: Labels) -> None:
+        """Number the labels by ``classes``."""
 
 
 class InMemory:
@@ -122,10 +132,10 @@ class Streamed:
 
     def __init__(
         self,
-        blocks: Iterable[Any],
-        classes: Any = None,
+        blocks: Iterable[object],
+        classes: VectorLike = None,
         *,
-        class_weight: Mapping[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         validate: Validate | None = None,
         width: int = 0,
     ) -> None:
@@ -219,14 +229,23 @@ class Streamed:
 
 
 def make_batch(
-    X: Any, labels: NDArray[np.int32], classes: Labels, sample_weight: Any, class_weight: Any, first: int = 0
+    X: Matrix,
+    labels: NDArray[np.int32],
+    classes: Labels,
+    sample_weight: VectorLike,
+    class_weight: ClassWeight,
+    first: int = 0,
 ) -> Batch:
     """Return a batch of valid rows and class numbers; a ValueError where a weight is not valid."""
     return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
 
 
 def labelled_batch(
-    X: Any, y: Labels, sample_weight: Any = None, class_weight: Any = None, known: Labels | None = None
+    X: Matrix,
+    y: Labels,
+    sample_weight: VectorLike = None,
+    class_weight: ClassWeight = None,
+    known: Labels | None = None,
 ) -> Batch:
     """Return valid rows and their labels as a batch.
 
@@ -269,7 +288,7 @@ def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
         first += X.shape[0]
 
 
-def _as_read(block: Block) -> tuple[Any, Labels]:
+def _as_read(block: Block) -> tuple[Matrix, Labels]:
     """Return rows and labels of a block that a reader has checked; labels that are no classes are refused."""
     y = block.y
     if not block.checked:
@@ -285,7 +304,7 @@ def _as_read(block: Block) -> tuple[Any, Labels]:
     return block.X, y
 
 
-def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[Any, int, int]]:
+def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[object, int, int]]:
     """Yield where the visits of a batch are cut by new classes: the class met (None at first), start and stop.
 
     ``known`` are the classes before the batch.

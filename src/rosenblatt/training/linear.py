@@ -34,7 +34,7 @@ from rosenblatt.training.batches import Batch
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions, draw_seed
 from rosenblatt.training.predict import activations, best_classes, votes
-from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, Matrix, RowMatrix, as_rows, check_finite
+from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, Matrix, RowMatrix, VectorLike, as_rows, check_finite
 from rosenblatt.training.state import (
     TINY,
     Outcome,
@@ -632,8 +632,8 @@ _LARGEST = 1e140
 class GivenWeights(NamedTuple):
     """What ``fit`` is given as ``coef_init`` and ``intercept_init``; None stands for zeros."""
 
-    coef: Any
-    intercept: Any
+    coef: VectorLike
+    intercept: VectorLike
 
     def as_arrays(self, n_classes: int, d: int, fit_intercept: bool) -> InitialWeights:
         """Return them as arrays for so many classes and features; a ValueError where they do not fit."""
@@ -654,7 +654,7 @@ class GivenWeights(NamedTuple):
         return w, b
 
 
-def _numbers(name: str, values: Any, shapes: Sequence[tuple[int, ...]], whom: str) -> Floats:
+def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], whom: str) -> Floats:
     """Return an array of numbers of one of these shapes; a ValueError where it is none."""
     try:
         array = np.asarray(values)

@@ -6,7 +6,7 @@ Each state has its own besides these, which keep votes, the pocket and proofs (`
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,7 +149,7 @@ class ProgressLine(Observer):
 class Callback(Observer):
     """Calls a user's function after each pass; the run ends where it returns True."""
 
-    def __init__(self, function: Callable[[TrainingRun], Any]) -> None:
+    def __init__(self, function: Callable[[TrainingRun], object]) -> None:
         self.function = function
 
     def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:

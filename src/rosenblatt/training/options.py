@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from rosenblatt.messages import (
     shorten,
 )
 from rosenblatt.storage.schema import StrictFields, label_to_json, to_canonical_json
+from rosenblatt.training.rows import ClassWeight
 
 # Which kernel a run uses, as plain data.
 
@@ -185,6 +186,10 @@ def _class_weight(value: Any) -> Any:
     return weights
 
 
+RandomSource: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.random.Generator | None
+"""Where visiting orders come from; None draws a seed."""
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """The parameters of a learner, under the names that they have in its constructor."""
@@ -193,13 +198,13 @@ class RunOptions:
     max_iter: int = 100
     fit_intercept: bool = True
     shuffle: bool | str = True
-    random_state: Any = None
+    random_state: RandomSource = None
     max_updates: int | None = None
     warm_start: bool = False
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 5
-    class_weight: Mapping[Any, float] | str | None = None
+    class_weight: ClassWeight = None
     multi_class: str = "ovr"
     n_jobs: int | None = None
     verbose: int = 0
@@ -532,7 +537,7 @@ def parameter_names(learner: str) -> list[str]:
     return sorted({field.name for field in fields(known.options)} - set(known.fixed))
 
 
-def draw_seed(random_state: Any) -> int:
+def draw_seed(random_state: RandomSource) -> int:
     """Return the seed of the visiting orders: an integer is taken as it is, None draws one."""
     if random_state is None:
         return secrets.randbits(63)

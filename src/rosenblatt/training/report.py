@@ -73,7 +73,7 @@ class Report:
     margin_high: float
     bound: float
     fit_intercept: bool = True
-    by_class: Mapping[Any, Report] = field(default_factory=dict)
+    by_class: Mapping[object, Report] = field(default_factory=dict)
     proved_inseparable: bool = False
     last_pass_cut: CutPass | None = None
     early_stopping: EarlyStoppingFacts | None = None
@@ -168,7 +168,7 @@ class Report:
             lines.append(self._mixed())
         return lines if self.early_stopping is None else [*lines, str(self.early_stopping)]
 
-    def _separated(self, yes: bool = True) -> list[Any]:
+    def _separated(self, yes: bool = True) -> list[object]:
         """Return the classes that were separated from the rest, or those that were not."""
         return [label for label, part in self.by_class.items() if part.converged == yes]
 

@@ -132,7 +132,7 @@ class TrainingRun:
         self.read_all = True
         """Whether the pass has read the source to its end, or will."""
         self._given_order = np.empty(0, np.uint32)
-        self._interrupts: Sequence[Any] = ()
+        self._interrupts: Sequence[object] = ()
         self.last_batch: Batch | None = None
         self.early_stopping: EarlyStopping | None = None
         if options.early_stopping:
@@ -406,7 +406,7 @@ class TrainingRun:
         self.classes, self.current.active = classes, np.arange(len(self.state.counters))
         self.begin_pass()
 
-    def _add_class(self, label: Any) -> None:
+    def _add_class(self, label: object) -> None:
         made = self.current.rows_visited(self.state.counters)
         self.state, self.classes = self.state.with_classes(self.classes, np.array([label]), self.options.direct)
         counters, current = self.state.counters, self.current

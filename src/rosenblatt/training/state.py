@@ -494,13 +494,13 @@ class UpdateLog:
     activations on a new row are running sums over its products with the stored rows.
     """
 
-    blocks: list[Any]
+    blocks: list[Matrix]
     chunks: list[list[Updates]]
     n_classes: int
     """Number of classes where they compete directly, else 0."""
     start: tuple[Floats, Floats] | None = None
     """The weights and biases that the run began with, None for zero; features that came later are left out."""
-    _pending: tuple[Any, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
+    _pending: tuple[Matrix, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
     """A matrix and updates on its rows that are not stored yet: a further pass may need the same rows."""
 
     @classmethod
@@ -508,7 +508,7 @@ class UpdateLog:
         """Return a log without updates."""
         return cls(blocks=[], chunks=[[] for _ in range(n_classifiers)], n_classes=n_classes)
 
-    def append(self, X: Any, updates: list[Updates]) -> None:
+    def append(self, X: Matrix, updates: list[Updates]) -> None:
         """Append updates, some for each classifier; their members are row numbers of ``X``."""
         if self._pending is None or self._pending[0] is not X:
             self.store()
@@ -543,7 +543,7 @@ class UpdateLog:
         self.store()
         return UpdateLog(list(self.blocks), [[] for _ in range(n_classifiers)], n_classes)
 
-    def rows(self) -> Any:
+    def rows(self) -> Matrix:
         """Return all stored rows as one float64 matrix, dense or CSR."""
         self.store()
         if any(sp.issparse(block) for block in self.blocks):

@@ -16,7 +16,7 @@ import numpy as np
 
 from rosenblatt.blocks import Contents, as_file_stream
 from rosenblatt.messages import ParameterError, Setting
-from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed
+from rosenblatt.training.batches import Batch, InMemory, NewClass, Streamed, TrainingSource
 from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.linear import InitialWeights as Weights
@@ -63,7 +63,7 @@ class Checkpointing:
         learner: str,
         every: float,
         resume: bool,
-        blocks: Iterable[Any] | None = None,
+        blocks: Iterable[object] | None = None,
         **more: Any,
     ) -> Checkpointing | None:
         """Return what was asked for, None for no checkpoints; to be called before ``blocks`` are read."""
@@ -76,9 +76,9 @@ class Checkpointing:
         files = as_file_stream(blocks)
         return cls(path, learner, every, resume, None if files is None else files.watch_contents(), **more)
 
-    def open(self, source: Any, options: RunOptions) -> CheckpointWriter:
+    def open(self, source: TrainingSource, options: RunOptions) -> CheckpointWriter:
         """Return what writes the checkpoints of a run on a source, with the one to resume read if that is asked for."""
-        rows = source.blocks if isinstance(source, Streamed) else source
+        rows: Any = source.blocks if isinstance(source, Streamed) else source
         self.writer = CheckpointWriter(
             self.path, self.every, self.learner, options, rows, self.feature_names, self.contents
         )
@@ -91,7 +91,7 @@ class Checkpointing:
 
 
 def train(
-    source: Any,
+    source: TrainingSource,
     options: RunOptions,
     keep: Callable[[TrainingRun], None],
     observers: Sequence[Observer] = (),
@@ -118,9 +118,10 @@ def train(
     if checkpoints is not None:
         observers = [*observers, checkpoints.writer or checkpoints.open(source, options)]
         resumed = checkpoints.resumed
-    options = replace(options, random_state=_seed(options, start, resumed))
+    seed = _seed(options, start, resumed)
+    options = replace(options, random_state=seed)
     if isinstance(source, Streamed):
-        source.fit_scale(options.random_state, options.validation_fraction if options.early_stopping else None)
+        source.fit_scale(seed, options.validation_fraction if options.early_stopping else None)
     while True:
         if isinstance(source, Streamed) and source.rereadable and start is None and len(source.classes) < 2:
             source.read_classes()
@@ -146,7 +147,7 @@ def _seed(options: RunOptions, start: Start | None, resumed: Checkpoint | None) 
 
 
 def _new_run(
-    source: Any,
+    source: TrainingSource,
     options: RunOptions,
     observers: Sequence[Observer],
     start: Start | None,

@@ -13,16 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from helpers.examples import small_set
-from helpers.forging import compact, forge
+from helpers.forging import compact, forge, state_from_plain, state_to_plain
 from helpers.mutating import mutated_arrays, mutated_bytes, mutated_plain
 from helpers.naive_dual import dual_run
 from helpers.pipelines import OF_TABLES, example
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, data, load, save
 from rosenblatt.persistence.json_export import export_json
 from rosenblatt.storage.container import read_container
-from rosenblatt.storage.schema import StrictArrays
 from rosenblatt.training.options import Kernel
-from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 CSV = "a,b,c,y\n" + "".join(
     f"{i % 7},{'red' if i % 3 else 'blue'},{'some few words' * (i % 2)},{i % 2}\n" for i in range(40)
@@ -171,10 +169,8 @@ def kernel_states() -> list[Parts]:
 def _kernel_state(rng: random.Random, folder: Path) -> str | None:
     """A state is refused, or says just what it was read from, and has a coefficient for each score and row."""
     header, arrays = _changed_parts(rng, rng.choice(kernel_states()))
-    source = StrictArrays(arrays)
     try:
-        state = state_from_plain(header, source, 3, "KernelPerceptron")
-        source.end()
+        state = state_from_plain(header, arrays, 3, "KernelPerceptron")
     except ValueError as refusal:
         text = str(refusal)
         return None if text.endswith(".") and len(text) < 1500 and "\n" not in text else f"no sentence: {text[:2000]!r}"

@@ -7,8 +7,8 @@ import pytest
 
 import rosenblatt
 from rosenblatt import AveragedPerceptron, KernelPerceptron
-from rosenblatt.cli.output import cli_message
 from rosenblatt.cli.explain import explain
+from rosenblatt.cli.output import cli_message
 from rosenblatt.messages import ParameterError
 
 

@@ -17,8 +17,8 @@ from typer.main import get_command
 
 import rosenblatt
 from helpers.commands import AND, command
-from rosenblatt.cli.output import options_of
 from rosenblatt.cli.main import app
+from rosenblatt.cli.output import options_of
 
 SOURCE = Path(rosenblatt.__file__).parent
 OPTION = re.compile(r"(?<![\w-])(?<!var\()(--[a-z][a-z0-9-]*)(?![\w-]|: #)")  # but for variables of a style sheet

@@ -11,11 +11,11 @@ from unittest.mock import patch
 import numpy as np
 import scipy.sparse as sp
 
+from helpers.forging import state_to_plain
 from rosenblatt import AveragedPerceptron, Perceptron
 from rosenblatt.distributed.engines import InThisProcess
 from rosenblatt.distributed.learners import ClusterLearner, with_parameters
 from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.serialization import state_to_plain
 
 FORMS = {
     "dense": lambda X: X,
@@ -125,8 +125,8 @@ def bits(model):
     state = model.state_
     header, arrays = state_to_plain(state)
     if state.log is not None:
-        header["ballots"] = None
-        arrays = {name: array for name, array in arrays.items() if not name.startswith("ballots.")} | votes(state.log)
+        header["log"] = None
+        arrays = {name: array for name, array in arrays.items() if not name.startswith("log.")} | votes(state.log)
     return {
         **{name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()},
         "header": header,

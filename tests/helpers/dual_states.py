@@ -9,10 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from helpers.examples import small_set
+from helpers.forging import state_from_plain, state_to_plain
 from helpers.naive_dual import dual_run, kernel_values
-from rosenblatt.storage.schema import StrictArrays
 from rosenblatt.training.options import Kernel
-from rosenblatt.training.serialization import state_from_plain, state_to_plain
 
 LAYOUTS = {
     "dense": np.asarray,
@@ -44,38 +43,5 @@ def back(state, edit=lambda header, arrays: None, classes=None):
     header, arrays = state_to_plain(state)
     arrays = {name: array.copy() for name, array in arrays.items()}
     edit(header, arrays)
-    source = StrictArrays(arrays)
     classes = state.n_classes if classes is None else classes
-    out = state_from_plain(json.loads(json.dumps(header)), source, classes, "KernelPerceptron")
-    source.end()
-    return out
-
-
-# what changes a file
-
-
-def put(name, value, place=...):
-    def edit(header, arrays):
-        assert name in arrays
-        arrays[name][place] = value
-
-    return edit
-
-
-def becomes(name, change):
-    def edit(header, arrays):
-        arrays[name] = change(arrays[name])
-
-    return edit
-
-
-def says(name, value):
-    def edit(header, arrays):
-        assert name in header
-        header[name] = value
-
-    return edit
-
-
-def kernel(**values):
-    return lambda header, arrays: header["kernel"].update(values)
+    return state_from_plain(json.loads(json.dumps(header)), arrays, classes, "KernelPerceptron")

@@ -9,7 +9,10 @@ import json
 
 import numpy as np
 
+from rosenblatt.storage.schema import Arrays, Place
 from rosenblatt.training.dual.state import DualState, SupportRows
+from rosenblatt.training.options import RunOptions
+from rosenblatt.training.serialization import read_state, write_state
 from rosenblatt.training.state import UpdateLog
 
 TYPES = {"float64": "F64", "float32": "F32", "int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
@@ -37,6 +40,20 @@ def forge(text, arrays, layout="1", digest=None, edit=lambda head: head):
     data = b"".join(arrays[name].tobytes() for name in names)
     digest = digest or hashlib.sha256(head("0" * 64) + data).hexdigest()
     return head(digest) + data
+
+
+def state_to_plain(state):
+    """Return the header and the arrays of a state alone."""
+    place = Place("the state")
+    return write_state(state, place), place.arrays.arrays
+
+
+def state_from_plain(header, arrays, classes, learner="Perceptron"):
+    """Return the state that `state_to_plain` described."""
+    place = Place("the state", Arrays(arrays))
+    state = read_state(header, place, classes, learner, RunOptions.for_learner(learner))
+    place.arrays.finish()
+    return state
 
 
 def compact(header):

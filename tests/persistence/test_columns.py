@@ -2,7 +2,6 @@
 
 import os
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.forging import alike, compact, forge, mutations, other_arrays
+from helpers.forging import alike, compact, forge
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, RescaledPerceptron, VotedPerceptron, data
 from rosenblatt.messages import ParameterError
 from rosenblatt.persistence.files import load, save
@@ -19,7 +18,6 @@ from rosenblatt.storage.container import read_container
 from rosenblatt.training.model_file import TrainedModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-RECORDED = Path(__file__).parents[1] / "recorded" / "files"
 
 
 @pytest.fixture
@@ -62,7 +60,7 @@ def test_a_wide_model_is_small_and_comes_back(path, learner, classes):
     assert path.read_bytes() == first
     if not isinstance(learner, KernelPerceptron | RescaledPerceptron):
         header, arrays = read_container(path)
-        assert (header["version"], header["width"]) == (2, 5000)
+        assert header["width"] == 5000
         assert 0 < len(arrays["columns"]) <= 6
         alike(again.fit(X, y).state_, model.fit(X, y).state_)
 
@@ -90,15 +88,15 @@ def test_a_table_with_a_column_of_text_takes_less_than_50_kilobytes(path, tmp_pa
     st.booleans(),
 )
 def test_packing_keeps_every_bit(lines, ranged):
-    arrays = {"w": np.array(lines), "u": np.array(lines)[::-1] * 2.0, "best.w": np.array(lines) * 0.5}
-    arrays |= {"tally.b": np.zeros(3), "done": np.zeros(1, bool)}
+    arrays = {"w": np.array(lines), "u": np.array(lines)[::-1] * 2.0, "a.best.w": np.array(lines) * 0.5}
+    arrays |= {"b": np.zeros(3), "done": np.zeros(1, bool)}
     if ranged:
-        arrays["spread"] = np.abs(arrays["u"]).max(axis=0)
+        arrays["feature_ranges"] = np.abs(arrays["u"]).max(axis=0)
     width, packed = pack_columns(arrays)
     assert (width is None) == ("columns" not in packed)
     assert sum(a.nbytes for a in packed.values()) <= sum(a.nbytes for a in arrays.values())
     if width is not None:
-        kept = np.any([np.any(np.atleast_2d(a).view(np.int64), axis=0) for n, a in arrays.items() if n[0] in "wub"], 0)
+        kept = np.any([np.any(np.atleast_2d(a).view(np.int64), axis=0) for n, a in arrays.items() if n[-1] in "wu"], 0)
         assert packed["columns"].tolist() == np.flatnonzero(kept).tolist() or ranged
     again = unpack_columns(width, packed, None)
     assert again.keys() == arrays.keys()
@@ -114,37 +112,6 @@ def test_packing_keeps_every_bit(lines, ranged):
 def test_names_come_back(names):
     plain = names_to_plain(names)
     assert names_from_plain(plain, len(names or ()), None) == names
-
-
-def names_slowly(first, columns, words, n):
-    """Return the names that a file states, None where it would have stated them in another way."""
-    names = [f"#{j - first}" for j in range(n)]
-    for j, word in zip(columns, words, strict=True):
-        names[j] = word
-    plain = {"count": n, "first": first, "columns": columns, "names": words}
-    return names if names_to_plain(names) == plain else None
-
-
-@settings(deadline=None, max_examples=400)
-@given(
-    st.integers(1, 7).flatmap(
-        lambda n: st.tuples(
-            st.just(n),
-            st.integers(0, n),
-            st.lists(st.tuples(st.integers(0, n - 1), st.sampled_from(["a", "#0", "#1", "#2", "#01", "#-1", "#"]))),
-        )
-    )
-)
-def test_names_are_read_if_they_would_be_written_so(stated):
-    n, first, pairs = stated
-    columns, words = [j for j, _ in pairs], [word for _, word in pairs]
-    expected = names_slowly(first, columns, words, n)
-    plain = {"count": n, "first": first, "columns": columns, "names": words}
-    if expected is None:
-        with pytest.raises(ValueError, match="that do not count"):
-            names_from_plain(plain, n, None)
-    else:
-        assert names_from_plain(plain, n, None) == expected
 
 
 def test_a_small_file_claims_no_more_names_than_allowed():
@@ -167,7 +134,11 @@ def forged_width(path, width, columns=(0,), max_features=None):
     save(Perceptron(max_iter=1).fit(np.eye(4000)[:2], [0, 1]), path)
     header, arrays = read_container(path)
     columns = np.array(columns)
-    stored = {name: array[..., : len(columns)] for name, array in arrays.items() if name in ("w", "u", "spread")}
+    stored = {
+        name: array[..., : len(columns)]
+        for name, array in arrays.items()
+        if name.endswith((".w", ".u", ".feature_ranges"))
+    }
     path.write_bytes(forge(compact({**header, "width": width}), {**arrays, **stored, "columns": columns}))
     options = {} if max_features is None else {"max_features": max_features}
     tracemalloc.start()
@@ -201,7 +172,7 @@ def test_a_file_claims_no_more_columns_than_allowed(path):
     assert isinstance(forged_width(path, 1001, max_features=1000), ParameterError)
     header, arrays = read_container(path)
     many = {**header, "width": 2**24, "classes": {"type": "int64", "values": list(range(300))}}
-    lines = {name: np.zeros((300, 1)) for name in ("w", "u")}
+    lines = {f"learned.state.{name}": np.zeros((300, 1)) for name in ("w", "u")}
     path.write_bytes(forge(compact(many), {**arrays, **lines}))
     with pytest.raises(ParameterError, match="bytes of memory: if you trust it, allow them by max_features="):
         load(path)
@@ -232,43 +203,14 @@ def test_names_that_count_are_checked(path):
     assert path.stat().st_size < 10_000
     header, arrays = read_container(path)
     assert header["feature_names"] == {"count": 5000, "first": 1, "columns": [0], "names": ["age"]}
-    for change in ({"count": 4999}, {"first": 5001}, {"columns": [5000]}, {"names": ["#-1"]}, {"names": [1]}, {"x": 1}):
+    for change in (
+        {"count": 4999},
+        {"first": 5001},
+        {"columns": [5000]},
+        {"names": ["a", "b"]},
+        {"names": [1]},
+        {"x": 1},
+    ):
         path.write_bytes(forge(compact({**header, "feature_names": header["feature_names"] | change}), arrays))
-        with pytest.raises(ValueError, match="'feature_names'"):
+        with pytest.raises(ValueError, match="'feature_names"):
             load(path)
-
-
-@pytest.mark.slow
-def test_forged_files_are_refused_or_as_sound_as_any(path):
-    X, y = wide_rows(d=60, classes=3)
-    model = Perceptron("pocket", early_stopping=True, validation_fraction=0.4, max_iter=2, random_state=0).fit(X, y)
-    save(model, path)
-    header, arrays = read_container(path)
-    assert header["version"] == 2
-    rng = np.random.default_rng(0)
-    changed = {name: arrays[name] for name in ("columns", "w", "spread", "last.u") if name in arrays}
-    forgeries = [(header, arrays | other) for other in other_arrays(changed, rng)]
-    forgeries += [({**header, **other}, arrays) for other in mutations({"width": 60, "version": 2})]
-    loaded = 0
-    for some_header, some_arrays in forgeries:
-        path.write_bytes(forge(compact(some_header), some_arrays))
-        try:
-            again = load(path)
-        except ValueError as refusal:
-            assert str(refusal).startswith(str(path))  # noqa: PT017
-            continue
-        loaded += 1
-        save(again, path)
-        alike(load(path), again)
-        assert len(again.predict(sp.csr_array((5, again.n_features_in_)))) == 5
-    assert 0 < loaded < len(forgeries) / 2
-
-
-@pytest.mark.parametrize("name", sorted(file.name for file in RECORDED.glob("*.model")))
-def test_files_in_the_first_format_are_read(path, name):
-    model = load(RECORDED / name)
-    assert read_container(RECORDED / name)[0]["version"] == 1
-    save(model, path)
-    again = load(path)
-    X = np.random.default_rng(0).standard_normal((20, model.n_features_in_))
-    assert again.decision_function(X).tobytes() == model.decision_function(X).tobytes()

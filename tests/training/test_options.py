@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt.storage.schema import StrictFields
 from rosenblatt.training.options import LEARNERS, RunOptions, draw_seed, parameter_names
 
 
@@ -25,7 +24,7 @@ def test_the_options_are_those_of_the_estimator(learner):
 def test_options_come_back_from_json(learner):
     options = RunOptions.for_learner(learner, class_weight={"a": 2.0, "b": 0.5}, random_state=7, max_updates=3)
     plain = json.loads(json.dumps(options.to_plain(learner, seed=1)))
-    assert RunOptions.from_plain(StrictFields(plain, "this"), learner) == options
+    assert RunOptions.from_plain(plain, learner) == options
 
 
 def test_a_source_of_randomness_is_stored_as_the_seed_in_use():
@@ -41,7 +40,7 @@ def test_a_source_of_randomness_is_stored_as_the_seed_in_use():
 def test_what_a_file_may_not_say(name, value):
     plain = RunOptions().to_plain("Perceptron", seed=0) | {name: value}
     with pytest.raises(ValueError, match=name):
-        RunOptions.from_plain(StrictFields(plain, "this"), "Perceptron")
+        RunOptions.from_plain(plain, "Perceptron")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_what_a_file_may_not_say(name, value):
 def test_what_a_file_may_not_say_of_a_kernel(name, value):
     plain = RunOptions.for_learner("KernelPerceptron").to_plain("KernelPerceptron", seed=0) | {name: value}
     with pytest.raises(ValueError, match=name):
-        RunOptions.from_plain(StrictFields(plain, "this"), "KernelPerceptron")
+        RunOptions.from_plain(plain, "KernelPerceptron")
 
 
 def test_options_of_a_kernel_come_back_as_given():
@@ -67,7 +66,7 @@ def test_options_of_a_kernel_come_back_as_given():
     ):
         options = RunOptions.for_learner("KernelPerceptron", kernel="rbf", **given)
         plain = json.loads(json.dumps(options.to_plain("KernelPerceptron", seed=1)))
-        assert RunOptions.from_plain(StrictFields(plain, "this"), "KernelPerceptron") == options
+        assert RunOptions.from_plain(plain, "KernelPerceptron") == options
         assert "fit_intercept" not in plain
 
 

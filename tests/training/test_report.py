@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron, load, save
-from rosenblatt.persistence.codecs import to_trained_model
+from rosenblatt.persistence.files import to_trained_model
 from rosenblatt.training.early_stopping import EarlyStoppingFacts
 from rosenblatt.training.model_file import restore_facts
 from rosenblatt.training.report import Report

@@ -92,7 +92,7 @@ def load_model(path: str) -> Predictor:
     def read(info: ModelInfo, fields: Any, arrays: Any) -> Predictor:
         if info.learner in LEARNERS:
             return TrainedModel.from_plain(info, fields, arrays)
-        from rosenblatt.persistence.codecs import rescaled_from_plain
+        from rosenblatt.persistence.files import rescaled_from_plain
         from rosenblatt.theory.certificates import MOST_ROWS
 
         found = rescaled_from_plain(info, fields, arrays, MOST_ROWS)

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +25,7 @@ from rosenblatt.data.tables.values import as_numpy, import_arrow, is_number_type
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
 from rosenblatt.messages import ParameterError, Setting, warn_user
 from rosenblatt.storage.container import Replacement
-from rosenblatt.storage.schema import StrictFields
+from rosenblatt.storage.schema import LARGEST, Place, checked, integer, list_of, read_fields
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,17 +40,42 @@ _RECORD_BATCH, _COMPRESSION = 2, 3
 """The places of these fields in Arrow's messages, and in the record batches within them."""
 
 
-def read_places(facts: object, end: int) -> list[list[int]]:
+_COUNTS = checked("numbers by name", lambda v: type(v) is dict and all(type(count) is int for count in v.values()))
+_WORD = checked("a number and a word", lambda v: type(v) is list and [type(part) for part in v] == [int, str])
+
+
+class _RowFields:
+    """What a file of rows says of them."""
+
+    checked: bool
+    n_features: Annotated[int, integer(0, MAX_COLUMNS)]
+    messages: Annotated[list[list[int]], list_of(list_of(integer(-LARGEST), 3))]
+
+
+class _FactsFields:
+    """What a source told a cache, which a file has besides."""
+
+    key: str
+    checked: bool
+    complaints: list[str]
+    rows: int
+    skipped: int
+    n_features: int
+    unseen: Annotated[Any, _COUNTS]
+    filled: Annotated[Any, _COUNTS]
+    words: Annotated[list[list[Any]], list_of(_WORD)]
+
+
+def read_places(facts: Any, end: int) -> list[list[int]]:
     """Return start, size and checksum of each part of a file: one after the other, up to ``end``."""
-    fields = StrictFields(facts, "what it says of its rows")
-    fields.flag("checked")
-    fields.whole("n_features", 0, MAX_COLUMNS)
-    places = fields.values("messages")
+    place = Place("what it says of its rows")
+    said = {name: facts.get(name) for name in ("checked", "n_features", "messages")} if type(facts) is dict else facts
+    places: list[list[int]] = read_fields(_RowFields, said, place)["messages"]
     start = 0
-    for place in places:
-        if type(place) is not list or [type(number) for number in place] != [int] * 3 or place[0] != start:
-            raise fields.wrong("messages", "the places of all parts", place)
-        start += max(0, place[1])
+    for part in places:
+        if part[0] != start:
+            raise place.at("messages").error("the places of all parts", part)
+        start += max(0, part[1])
     if not places or start != end:
         raise ValueError("it has other parts than it says")
     return places
@@ -58,18 +83,8 @@ def read_places(facts: object, end: int) -> list[list[int]]:
 
 def check_facts(facts: Facts) -> None:
     """Raise a ValueError unless these are the facts that a source told a cache."""
-    fields = StrictFields({name: value for name, value in facts.items() if name != "messages"}, "what it says")
-    fields.word("key")
-    fields.flag("checked")
-    fields.words("complaints")
-    for name in ("rows", "skipped", "n_features"):
-        fields.whole(name)
-    counts, words = (fields.take("unseen"), fields.take("filled")), fields.values("words")
-    sound = all(type(one) is dict and all(type(count) is int for count in one.values()) for one in counts)
-    sound = sound and all(type(pair) is list and [type(part) for part in pair] == [int, str] for pair in words)
-    if not sound:
-        raise ValueError("what it says of words is not as expected")
-    fields.end()
+    said = {name: value for name, value in facts.items() if name != "messages"}
+    read_fields(_FactsFields, said, Place("what it says"))
 
 
 def check_schema(schema: pa.Schema) -> None:

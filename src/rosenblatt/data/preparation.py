@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Container, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Container, Mapping
+from typing import Annotated, Any
 
 from rosenblatt.data.io.bytes import FORMATS, TABLES
 from rosenblatt.data.source import FILLS, VERSION
 from rosenblatt.messages import ParameterError, Setting, shorten
 from rosenblatt.scaling import METHODS
-from rosenblatt.storage.schema import StrictFields
+from rosenblatt.storage.schema import Place, integer, list_of, number, read_fields, record, size, word
 
 KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thousands-comma")
 """What a column of a table may hold."""
@@ -20,8 +19,6 @@ LABEL_KINDS = ("integer", "number", "boolean", "text")
 MOST_BITS = 30
 MOST_NGRAMS = 5
 _MOST_FEATURES = 2**31 - 1
-_Width: TypeAlias = tuple[int | None, Container[int]]
-"""How many features rows have, None where that is unknown, and which of them may be centred."""
 
 
 def is_preparation(data: object) -> bool:
@@ -51,7 +48,80 @@ def is_hashed(column: dict[str, Any]) -> bool:
     return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
 
 
-def check_preparation(data: object) -> int | None:
+# The schema of a preparation, by its format.
+
+
+_MissingNumbers = Annotated[str, word(*FILLS)]
+_Features = Annotated[int, integer(1, _MOST_FEATURES)]
+
+
+class _Scale:
+    method: Annotated[str, word(*METHODS[1:])]
+    features: Annotated[list[int], list_of(integer(0, _MOST_FEATURES), "scaled")]
+    centre: Annotated[list[float], list_of(number(), "scaled")]
+    spread: Annotated[list[float], list_of(number(5e-324), "scaled")]
+
+
+class _Any:
+    format: Annotated[str, word(*FORMATS)]
+    version: Annotated[int, integer(VERSION, VERSION)]
+    scale: Annotated[dict[str, Any], record(_Scale, dict)] | None = None
+
+
+class _Svmlight(_Any):
+    zero_based: bool
+    n_features: _Features | None
+
+
+class _Vw(_Any):
+    bits: Annotated[int, integer(1, MOST_BITS)]
+    n_features: _Features | None
+
+
+class _Npz(_Any):
+    target: str
+    missing: _MissingNumbers
+    n_features: Annotated[int, size("features", 0, _MOST_FEATURES)]
+    fill: Annotated[list[float], list_of(number(), "features")] | None
+
+
+class _Dialect:
+    header: bool | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+
+
+class _Target:
+    name: str
+    kind: Annotated[str, word(*LABEL_KINDS)]
+
+
+class _Column:
+    name: str
+    kind: Annotated[str, word(*KINDS)]
+    categories: list[str] | None = None
+    order: Annotated[str, word(*DATE_ORDERS)] | None = None
+    fill: float | None = None
+
+
+class _Table(_Any):
+    dialect: Annotated[dict[str, Any], record(_Dialect, dict)]
+    order: list[str]
+    ignored: list[str]
+    missing_values: list[str]
+    target: Annotated[dict[str, Any], record(_Target, dict)] | None
+    weight: str | None
+    others: bool
+    sparse: bool
+    missing: _MissingNumbers
+    bits: Annotated[int, integer(1, MOST_BITS)]
+    ngrams: Annotated[int, integer(1, MOST_NGRAMS)]
+    columns: Annotated[list[dict[str, Any]], list_of(record(_Column, dict))]
+    lists: bool | None = None
+    n_features: _Features | None = None
+
+
+def check_preparation(data: Any) -> int | None:
     """Return how many features rows have that are made as a preparation says, None where it does not say so.
 
     A ValueError, with one sentence, where it is not what ``stream.preparation`` returns.
@@ -62,99 +132,55 @@ def check_preparation(data: object) -> int | None:
     Traceback (most recent call last):
     ValueError: the preparation: 'zero_based' must be true or false, got 1.
     """
-    fields = StrictFields(data, "the preparation")
-    format = fields.word("format", FORMATS)
-    fields.whole("version", VERSION, VERSION)
-    read: Callable[[StrictFields], _Width] = _table if format in TABLES else _OTHERS[format]
-    features, centred = read(fields)
-    if fields.has("scale"):
-        _scale(fields.part("scale"), features, centred)
-    fields.end()
+    place = Place("the preparation")
+    if type(data) is not dict:
+        raise place.error("a dictionary", data)
+    format = word(*FORMATS).read(data.get("format"), place.at("format"))
+    schema: type = _Table if format in TABLES else {"svmlight": _Svmlight, "vw": _Vw, "npz": _Npz}[format]
+    found = read_fields(schema, data, place)
+    features: int | None = found["n_features"]
+    centred: Container[int] = range(features or 0) if schema is _Npz else ()
+    if schema is _Table:
+        features, centred = _table_features(found, place)
+    if found["scale"] is not None:
+        _check_scale(found["scale"], features, centred, place.at("scale"))
     return features
 
 
-def _scale(fields: StrictFields, width: int | None, centred: Container[int]) -> None:
-    method = fields.word("method", METHODS[1:])
-    features = fields.values("features")
-    if any(type(feature) is not int for feature in features) or sorted(set(features)) != features:
-        raise fields.wrong("features", "a list of different integers in order", features)
-    if features and not 0 <= features[0] <= features[-1] < (_MOST_FEATURES if width is None else width):
-        raise fields.wrong("features", "a list of features that there are", features)
-    for name, least in (("centre", -sys.float_info.max), ("spread", 0.0)):
-        numbers = fields.values(name)
-        if len(numbers) != len(features) or any(type(number) is not float for number in numbers):
-            raise fields.wrong(name, f"a list of {len(features)} numbers", numbers)
-        if not all(least <= number <= sys.float_info.max for number in numbers):
-            raise fields.wrong(name, "a list of finite numbers", numbers)
-        if name == "spread" and 0.0 in numbers:
-            raise fields.wrong(name, "a list of numbers above 0", numbers)
-        if name == "centre" and method == "maxabs" and any(numbers):
-            raise fields.wrong(name, "0 in all places for maxabs", numbers)
-        if name == "centre" and any(number and j not in centred for j, number in zip(features, numbers, strict=True)):
-            raise fields.wrong(name, "0 for features that are not columns of numbers", numbers)
-    fields.end()
+def _check_scale(scale: dict[str, Any], width: int | None, centred: Container[int], place: Place) -> None:
+    features, centre = scale["features"], scale["centre"]
+    if sorted(set(features)) != features:
+        raise place.at("features").error("a list of different integers in order", features)
+    if features and features[-1] >= (_MOST_FEATURES if width is None else width):
+        raise place.at("features").error("a list of features that there are", features)
+    if scale["method"] == "maxabs" and any(centre):
+        raise place.at("centre").error("0 in all places for maxabs", centre)
+    if any(number and j not in centred for j, number in zip(features, centre, strict=True)):
+        raise place.at("centre").error("0 for features that are not columns of numbers", centre)
 
 
-def _sparse(fields: StrictFields) -> _Width:
-    return fields.optional("n_features", lambda name: fields.whole(name, 1, _MOST_FEATURES)), ()
-
-
-def _svmlight(fields: StrictFields) -> _Width:
-    fields.flag("zero_based")
-    return _sparse(fields)
-
-
-def _vw(fields: StrictFields) -> _Width:
-    fields.whole("bits", 1, MOST_BITS)
-    return _sparse(fields)
-
-
-def _npz(fields: StrictFields) -> _Width:
-    fields.word("target")
-    fields.word("missing", FILLS)
-    features = fields.whole("n_features", 0, _MOST_FEATURES)
-    fill = fields.take("fill")
-    if fill is not None and (
-        type(fill) is not list or len(fill) != features or any(type(value) is not float for value in fill)
-    ):
-        raise fields.wrong("fill", f"a list of {features} numbers", fill)
-    return features, range(features)
-
-
-_OTHERS = {"svmlight": _svmlight, "vw": _vw, "npz": _npz}
-
-
-def _table(fields: StrictFields) -> _Width:
-    _dialect(fields.part("dialect"))
-    for name in ("order", "ignored", "missing_values"):
-        fields.words(name)
-    fields.optional("target", lambda name: _target(fields.part(name)))
-    fields.optional("weight", fields.word)
-    fields.flag("others")
-    fields.flag("sparse")
-    fields.word("missing", FILLS)
-    hashed = 2 ** fields.whole("bits", 1, MOST_BITS)
-    fields.whole("ngrams", 1, MOST_NGRAMS)
-    columns = [_column(StrictFields(column, "a column of the preparation")) for column in fields.values("columns")]
-    if fields.has("lists") and fields.flag("lists"):
-        if columns:
-            raise fields.wrong("columns", "empty where rows are lists", columns)
-        return _sparse(fields)
-    if not columns:
-        raise fields.wrong("columns", "a list of columns", columns)
-    fixed, numbers = 0, set()
-    for kind, features in columns:  # hashed ones come after all others
-        numbers |= {fixed} if kind not in ("boolean", "category", "text") else set()
-        fixed += features or 0
-    return fixed + (hashed if any(features is None for _, features in columns) else 0), numbers
-
-
-def _dialect(fields: StrictFields) -> None:
-    if fields.has("delimiter"):
-        fields.flag("header")
+def _table_features(table: dict[str, Any], place: Place) -> tuple[int | None, Container[int]]:
+    """Return how many features a table has, and which of them are numbers; a ValueError where its parts disagree."""
+    dialect, columns = table["dialect"], table["columns"]
+    if dialect["delimiter"] is not None:
         for name in ("delimiter", "quote"):
-            check_character(name, fields.word(name))
-    fields.end()
+            check_character(name, word().read(dialect[name], place.at(f"dialect.{name}")))
+    if bool(table["lists"]) == bool(columns):
+        raise place.at("columns").error("a list of columns, empty where rows are lists", columns)
+    if table["lists"]:
+        return table["n_features"], ()
+    fixed, numbers, hashed = 0, set(), 0
+    for column in columns:  # hashed ones come after all others
+        kind = column["kind"]
+        if column["categories"] is not None and kind != "category":
+            raise place.at("columns").error(f"without categories where their kind is {kind}", column)
+        if kind in ("category", "text"):
+            hashed = hashed if column["categories"] is not None else 2 ** table["bits"]
+            fixed += len(column["categories"] or ())
+        else:
+            numbers |= {fixed} if kind != "boolean" else set()
+            fixed += 1
+    return fixed + hashed, numbers
 
 
 def check_character(name: str, character: str) -> None:
@@ -162,24 +188,3 @@ def check_character(name: str, character: str) -> None:
     allowed = len(character) == 1 and character.isascii() and character not in "\r\n"
     if not allowed and not (name == "quote" and character == ""):
         raise ParameterError(Setting(name), f" must be one ASCII character, got {shorten(character)}.")
-
-
-def _target(fields: StrictFields) -> None:
-    fields.word("name")
-    fields.word("kind", LABEL_KINDS)
-    fields.end()
-
-
-def _column(fields: StrictFields) -> tuple[str, int | None]:
-    """Return the kind of a column and how many features it has, None if it is hashed."""
-    fields.word("name")
-    kind = fields.word("kind", KINDS)
-    features: int | None = 1
-    if kind in ("category", "text"):
-        features = len(fields.words("categories")) if kind == "category" and fields.has("categories") else None
-    if kind == "date" and fields.has("order"):
-        fields.word("order", DATE_ORDERS)
-    if kind not in ("category", "text") and fields.has("fill"):
-        fields.number("fill", -sys.float_info.max, sys.float_info.max)
-    fields.end()
-    return kind, features

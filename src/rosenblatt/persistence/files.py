@@ -5,28 +5,53 @@ from __future__ import annotations
 import functools
 import math
 import os
-from typing import Any
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Annotated, Any
 
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from rosenblatt import __version__
 from rosenblatt.data.preparation import check_preparation, is_preparation
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.inspection.explain import searched
 from rosenblatt.messages import check_integer, shorten
-from rosenblatt.persistence.codecs import (
-    LEARNERS,
-    TRAINED,
-    from_trained_model,
-    rescaled_from_plain,
-    rescaled_to_plain,
-    to_trained_model,
+from rosenblatt.persistence.pipelines import (
+    Claims,
+    PipelineParameters,
+    check_step_name,
+    read_parameters,
+    read_steps,
+    step_width,
+    write_parameters,
+    write_steps,
 )
-from rosenblatt.persistence.pipelines import KIND, learner_of, pipeline_from_plain, pipeline_to_plain
-from rosenblatt.storage.columns import MOST_FEATURES
-from rosenblatt.storage.container import read_container, write_container
-from rosenblatt.storage.schema import StrictArrays, StrictFields
-from rosenblatt.theory.certificates import MOST_ROWS
-from rosenblatt.training.model_file import ModelInfo, TrainedModel, model_to_plain, read_model
+from rosenblatt.storage.columns import LEAST_SHARE, MOST_FEATURES
+from rosenblatt.storage.container import check_version, read_container, write_container
+from rosenblatt.storage.schema import Arrays, Floats, Place, Wide, integer, read_fields, word, write_fields
+from rosenblatt.theory.certificates import MOST_ROWS, Certificate
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
+from rosenblatt.training.model_file import (
+    ModelInfo,
+    Reader,
+    TrainedModel,
+    invalid_file,
+    model_from_plain,
+    model_to_plain,
+    read_model,
+)
+from rosenblatt.training.options import LEARNERS as ENGINE_LEARNERS
+from rosenblatt.training.options import RunOptions, parameter_names, parameters_from_plain, parameters_to_plain
+from rosenblatt.training.rows import Names
+
+TRAINED: dict[str, type] = {
+    name: getattr(import_module(f"rosenblatt.{learner.module}"), name) for name, learner in ENGINE_LEARNERS.items()
+}
+"""Learners that the engine trains."""
+LEARNERS: dict[str, type] = TRAINED | {"RescaledPerceptron": RescaledPerceptron}
+"""What a file may hold. A name in a file is looked up here and nowhere else."""
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -67,13 +92,12 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     learner = learner_of(model)
     check_is_fitted(learner)
     _check_attached(getattr(learner, "preparation_", None))
-    read = functools.partial(_from_plain, max_rows=math.inf)
     if isinstance(learner, RescaledPerceptron):
-        header, arrays = model_to_plain(*rescaled_to_plain(learner), read)
+        header, arrays = _rescaled_to_plain(learner)
     else:
         header, arrays = to_trained_model(learner).to_plain()
     if learner is not model:
-        header, arrays = pipeline_to_plain(model, header, arrays)
+        header, arrays = _pipeline_to_plain(model, header, arrays)
     write_container(path, header, arrays)
 
 
@@ -115,21 +139,213 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
         check_integer("max_features", max_features, 1)
     header, arrays = read_container(path)
     read = functools.partial(_from_plain, max_rows=max_rows)
-    if header.get("kind") == KIND:
-        return pipeline_from_plain(path, header, arrays, read, max_features)
+    if header.get("kind") == "pipeline":
+        return _read_pipeline(path, header, arrays, read, max_features)
     return read_model(path, header, arrays, read, max_features)
 
 
-def _from_plain(info: ModelInfo, fields: StrictFields, arrays: StrictArrays, max_rows: float) -> Any:
+def learner_of(model: Any) -> Any:
+    """Return the learner of this library that a pipeline ends in, or the model itself; a TypeError for another."""
+    last = model.steps[-1][1] if type(model) is Pipeline else model
+    if LEARNERS.get(type(last).__name__) is type(last):
+        return last
+    if hasattr(model, "refit") and hasattr(model, "estimator"):
+        raise TypeError(
+            f"this {type(model).__name__} has no best_estimator_, which is what would be taken of it: fit it first, "
+            "with refit=True."
+        )
+    what = "a pipeline must end in one of" if type(model) is Pipeline else "expected one of"
+    raise TypeError(
+        f"{what} {', '.join(LEARNERS)}{'' if type(model) is Pipeline else ', or a Pipeline that ends in one'}, "
+        f"got {type(last).__name__}."
+    )
+
+
+def _from_plain(info: ModelInfo, learned: Any, place: Place, max_rows: float) -> Any:
     _check_attached(info.preparation)
     if info.learner == RescaledPerceptron.__name__:
-        return rescaled_from_plain(info, fields, arrays, max_rows)
+        return rescaled_from_plain(info, learned, place, max_rows)
     if info.learner not in TRAINED:
         raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
-    return from_trained_model(TrainedModel.from_plain(info, fields, arrays))
+    return from_trained_model(TrainedModel.from_plain(info, learned, place))
 
 
 def _check_attached(preparation: object) -> None:
     """Raise a ValueError where a preparation looks like that of a stream and is none; other plain data may be."""
     if is_preparation(preparation):
         check_preparation(preparation)
+
+
+# learners of the engine
+
+
+def to_trained_model(model: Any) -> TrainedModel:
+    """Return a learner of the engine as plain data."""
+    learner = type(model).__name__
+    options = RunOptions.for_learner(learner, **{name: getattr(model, name) for name in parameter_names(learner)})
+    return TrainedModel(
+        learner=learner,
+        options=options.as_trained(model.state_),
+        classes=model.classes_,
+        state=model.state_,
+        early_stopping_state=model._early_stopping_state,
+        feature_names=getattr(model, "feature_names_in_", None),
+        preparation=getattr(model, "preparation_", None),
+        fingerprint=getattr(model, "fingerprint_", None),
+    )
+
+
+def from_trained_model(found: TrainedModel) -> Any:
+    """Return the learner that a model describes."""
+    parameters = {name: getattr(found.options, name) for name in parameter_names(found.learner)}
+    model: Any = TRAINED[found.learner](**parameters)
+    model.state_, model.classes_, model._early_stopping_state = found.state, found.classes, found.early_stopping_state
+    _attach(model, found.state.n_features, found.feature_names, found)
+    return model
+
+
+def _attach(model: Any, n_features: int, names: Names | None, info: ModelInfo | TrainedModel) -> None:
+    """Give a model what every file says besides what was learned."""
+    model.n_features_in_ = n_features
+    given = {"feature_names_in_": names, "preparation_": info.preparation, "fingerprint_": info.fingerprint}
+    vars(model).update({name: value for name, value in given.items() if value is not None})
+
+
+# the rescaled perceptron
+
+
+class _RescaledFields:
+    """What a rescaled perceptron has learned."""
+
+    coef: Wide
+    intercept: Floats
+    converged: bool
+    seed: Annotated[int, integer(0, 2**4096)]
+    n_iter: Annotated[int, integer(0, 2**62)]
+    n_updates: Annotated[int, integer(0, 2**62)]
+    n_rescalings: Annotated[int, integer(0, 2**62)]
+    verdict: str
+
+
+def _rescaled_to_plain(model: RescaledPerceptron) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a rescaled perceptron's file."""
+    names = getattr(model, "feature_names_in_", None)
+    info = ModelInfo(
+        learner=type(model).__name__,
+        parameters=parameters_to_plain(model.get_params(deep=False), model.seed_),
+        classes=model.classes_,
+        feature_names=None if names is None else [str(name) for name in names],
+        preparation=getattr(model, "preparation_", None),
+        fingerprint=getattr(model, "fingerprint_", None),
+    )
+    learned = {name.removesuffix("_"): value for name, value in vars(model).items() if name.endswith("_")}
+    place = Place("the header", path="learned")
+    said = write_fields(_RescaledFields, SimpleNamespace(**learned | {"verdict": model.verdict_.to_json()}), place)
+    return model_to_plain(info, said, place.arrays.arrays, functools.partial(_from_plain, max_rows=math.inf))
+
+
+def rescaled_from_plain(info: ModelInfo, learned: Any, place: Place, max_rows: float = math.inf) -> RescaledPerceptron:
+    """Return the rescaled perceptron that a file describes, or raise a ValueError."""
+    defaults = RescaledPerceptron().get_params(deep=False)
+    parameters = parameters_from_plain(info.parameters, defaults)
+    for name, default in defaults.items():
+        if name != "random_state" and type(parameters[name]) is not type(default):
+            raise ValueError(f"{name} must be of type {type(default).__name__}, got {shorten(parameters[name])}.")
+    labels = info.classes.tolist()
+    if len(labels) < 2:
+        raise ValueError("there are fewer than two classes.")
+    several = len(labels) > 2
+    found = read_fields(_RescaledFields, learned, place.alone(scores=len(labels) if several else 1))
+    text = found.pop("verdict")
+    model: Any = RescaledPerceptron(**parameters)
+    model.classes_ = info.classes
+    vars(model).update({f"{name}_": value for name, value in found.items()})
+    if not model.coef_.shape[1]:
+        raise ValueError("there are no weights.")
+    model.verdict_ = (Verdicts if several else Certificate).from_json(text, max_rows=max_rows)
+    verdicts: Any = model.verdict_ if several else {labels[1]: model.verdict_}
+    kinds = (Separable, Inseparable, Undecided, MarginBracket)
+    if list(verdicts) != (labels if several else labels[1:]) or any(
+        not isinstance(verdict, kinds) or verdict.positive != label for label, verdict in verdicts.items()
+    ):
+        raise ValueError("its verdict is about other classes.")
+    n_features = model.coef_.shape[1]
+    _attach(model, n_features, info.names(n_features), info)
+    return model
+
+
+# pipelines
+
+
+_PIPELINE_FORMAT = 2
+
+
+class _PipelineFields:
+    """The header of a pipeline's file: its steps, and the header of its learner's file."""
+
+    kind: Annotated[str, word("pipeline")]
+    version: Annotated[int, integer(_PIPELINE_FORMAT, _PIPELINE_FORMAT)]
+    library: str
+    parameters: Any
+    steps: Any
+    name: str
+    learner: Any
+
+
+def _pipeline_to_plain(
+    pipeline: Pipeline, header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a pipeline's file, given those of its learner."""
+    place = Place("the header", path="steps")
+    out = {
+        "kind": "pipeline",
+        "version": _PIPELINE_FORMAT,
+        "library": __version__,
+        "parameters": write_parameters(pipeline, PipelineParameters),
+        "steps": write_steps(pipeline.steps[:-1], place),
+        "name": pipeline.steps[-1][0],
+        "learner": header,
+    }
+    arrays = arrays | place.arrays.arrays
+    try:  # nothing is written that could not be read
+        _pipeline_from_plain(out, arrays, functools.partial(_from_plain, max_rows=math.inf), 2**62)
+    except ValueError as fault:
+        raise ValueError(f"this pipeline cannot be saved: {fault}") from fault
+    return out, arrays
+
+
+def _read_pipeline(
+    path: str | os.PathLike[str],
+    header: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    read: Reader[Any],
+    max_features: int | None,
+) -> Pipeline:
+    """Return the pipeline of a file's header and arrays; a ValueError, with one sentence, where it is not valid."""
+    check_version(path, header.get("version"), _PIPELINE_FORMAT)
+    try:
+        return _pipeline_from_plain(header, arrays, read, max_features)
+    except ValueError as fault:
+        raise invalid_file(path, "pipeline", fault) from fault
+    except TypeError as fault:  # of scikit-learn
+        raise invalid_file(path, "pipeline", ValueError(shorten(str(fault), 300))) from fault
+
+
+def _pipeline_from_plain(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], read: Reader[Any], max_features: int | None
+) -> Pipeline:
+    place = Place("the header")
+    found = read_fields(_PipelineFields, header, place)
+    parameters = read_parameters(Pipeline, PipelineParameters, found["parameters"], place.at("parameters"))
+    inside = {name: array for name, array in arrays.items() if name.startswith("steps.")}
+    rest = {name: array for name, array in arrays.items() if name not in inside}
+    learner = model_from_plain(found["learner"], rest, read, max_features)
+    vouched = LEAST_SHARE * sum(array.size for array in arrays.values())
+    claims = Claims(max(MOST_FEATURES, vouched) if max_features is None else max_features)
+    place = Place("the header", Arrays(inside), "steps")
+    steps = read_steps(found["steps"], place, claims)
+    place.arrays.finish()
+    before = next((step for _, step in reversed(steps) if not isinstance(step, str)), None)
+    if before is not None and step_width(before) != learner.n_features_in_:
+        raise ValueError(f"the learner expects {learner.n_features_in_} features and gets {step_width(before)}.")
+    return Pipeline([*steps, (check_step_name(found["name"], steps), learner)], **parameters)

@@ -7,16 +7,16 @@ import os
 from collections import Counter
 from typing import Any
 
+from numpy.typing import NDArray
+
 from rosenblatt import __version__
 from rosenblatt.data.preparation import is_preparation
 from rosenblatt.inspection.explain import feature_labels, searched, split_pipeline
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.persistence.onnx import check_exportable
-from rosenblatt.persistence.steps.codec import StepWriter
-from rosenblatt.persistence.steps.composites import steps_to_plain
-from rosenblatt.persistence.steps.registry import step_to_plain
+from rosenblatt.persistence.pipelines import write_steps
 from rosenblatt.storage.container import write_atomically
-from rosenblatt.storage.schema import label_to_json
+from rosenblatt.storage.schema import Arrays, Place, label_to_json
 
 
 def export_json(model: Any, path: str | os.PathLike[str]) -> None:
@@ -65,7 +65,7 @@ def export_json(model: Any, path: str | os.PathLike[str]) -> None:
     if preparation is not None:
         out["preparation"] = readable_preparation(preparation, names) if is_preparation(preparation) else preparation
     if steps is not None:
-        out["steps"] = steps_to_plain(steps.steps, StepWriter({}, _readable_step))
+        out["steps"] = write_steps(steps.steps, Place("the steps", _Lists()))
     out["classes"] = labels
     out["rule"] = "The score is the bias plus the sum of weight times value. " + (
         f"Above 0 the class is {labels[1]!r}, else {labels[0]!r}."
@@ -102,10 +102,9 @@ def readable_preparation(preparation: dict[str, Any], names: list[str]) -> dict[
     return {**preparation, "scale": {"method": scale["method"], "features": features}}
 
 
-def _readable_step(step: Any, writer: StepWriter) -> Any:
-    """Return a step as plain data that has its arrays, as lists, in their places."""
-    own = StepWriter({}, _readable_step)
-    plain = step_to_plain(step, own)
-    if type(plain) is dict:
-        plain |= {name.removeprefix(own.prefix): array.tolist() for name, array in own.arrays.items()}
-    return plain
+class _Lists(Arrays):
+    """In the place of the arrays of a file: each is a list where it belongs."""
+
+    def put(self, path: str, array: NDArray[Any]) -> Any:
+        """Return the array as plain data."""
+        return array.tolist()

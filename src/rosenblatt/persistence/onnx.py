@@ -25,12 +25,11 @@ from rosenblatt.features import Combinations, ExactScaler, SphereLift
 from rosenblatt.inspection.explain import feature_labels, searched, split_pipeline
 from rosenblatt.inspection.geometry import linear_rule
 from rosenblatt.persistence.exact_onnx import INTERNAL, Graph, decide
-from rosenblatt.persistence.pipelines import learner_of, stored_steps
-from rosenblatt.persistence.steps.codec import CODECS
-from rosenblatt.persistence.steps.selections import selected_indices
+from rosenblatt.persistence.files import learner_of
+from rosenblatt.persistence.pipelines import KINDS, selected_indices, write_steps
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.storage.container import write_atomically
-from rosenblatt.storage.schema import label_to_json
+from rosenblatt.storage.schema import Place, label_to_json
 from rosenblatt.training.dual.state import DualState
 
 # Rows in an ONNX graph while they are prepared: columns of numbers side by side, and columns of words.
@@ -174,7 +173,7 @@ def check_step(step: Any) -> None:
     """Raise a TypeError where a step is not known."""
     if type(step) not in _STEPS:
         raise TypeError(
-            f"a step of type {type(step).__name__} cannot be exported: steps may be {', '.join(CODECS)}; apply it to "
+            f"a step of type {type(step).__name__} cannot be exported: steps may be {', '.join(KINDS)}; apply it to "
             "the rows before they reach the graph, and export a pipeline without it."
         )
 
@@ -504,7 +503,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, exact: bool = True)
         x = prepared_rows(graph, inputs, getattr(learner, "preparation_", None), width)
     else:
         x = piped_rows(graph, inputs, [step for _, step in steps.steps], width)
-        stored_steps(model)  # parameters that cannot be stored have no graph either
+        write_steps(steps.steps, Place("the steps"))  # parameters that cannot be stored have no graph either
     number, scores = decide(graph, x, rule.w, rule.b, exact)
     labels = np.asarray(learner.classes_)
     graph.name(graph("Gather", graph.constant(_for_onnx(labels)), number), "label")

@@ -8,16 +8,15 @@ checked before memory is asked for.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.messages import IfAvailable, ParameterError, Setting
-from rosenblatt.storage.schema import StrictFields
+from rosenblatt.storage.schema import Place, integer, list_of, read_fields, size, word
 
 MOST_FEATURES = 1 << 24
 """Columns that a file may claim without storing them, unless more are allowed."""
@@ -27,7 +26,7 @@ _NUMBERS_PER_FEATURE = 16
 """Numbers that may be claimed for each column: there are several arrays, with a line for each class."""
 _NUMBERS_PER_NAME = 8
 """A name takes the memory of so many numbers."""
-_WIDE = re.compile(r"((last|best)\.)?(w|u|spread|pocket\.w|pocket\.candidate_w|coef|variance)")
+_WIDE = re.compile(r"([a-z_.]+\.)?(w|u|s|candidate_w|coef|feature_ranges)")
 """Names of the arrays that have a column for each feature."""
 _NUMBERED = re.compile(r"#(0|[1-9][0-9]{0,17})")
 Arrays = Mapping[str, NDArray[Any]]
@@ -41,9 +40,9 @@ def pack_columns(arrays: Arrays) -> tuple[int | None, dict[str, NDArray[Any]]]:
     (4, [2], [[5.0]])
     """
     out = dict(arrays)
-    width = next((arrays[name].shape[-1] for name in ("w", "coef") if name in arrays), None)
-    wide = [name for name in arrays if _WIDE.fullmatch(name) and arrays[name].shape[-1] == width]
-    if width is None or not wide:
+    wide = [name for name in arrays if _WIDE.fullmatch(name)]
+    width = arrays[wide[0]].shape[-1] if wide else None
+    if width is None or any(arrays[name].shape[-1] != width for name in wide):
         return None, out
     used = np.zeros(width, bool)
     for name in wide:
@@ -92,7 +91,7 @@ def unpack_columns(width: int | None, arrays: Arrays, max_features: int | None) 
 
 def _unused(name: str) -> float:
     """Return what an array has in columns that nothing was learned of."""
-    return 1.0 if name.endswith("variance") else 0.0
+    return 1.0 if name.rpartition(".")[2] == "s" else 0.0
 
 
 def check_width(width: int, stored: int, lines: int, max_features: int | None) -> None:
@@ -127,41 +126,30 @@ def names_to_plain(names: list[str] | None) -> list[str] | dict[str, Any] | None
     return {"count": len(names), "first": first, "columns": others, "names": [names[j] for j in others]}
 
 
+class _NameFields:
+    count: Annotated[int, size("features")]
+    first: int
+    columns: Annotated[list[int], list_of(integer(), "others")]
+    names: Annotated[list[str], list_of(word(), "others")]
+
+
 def names_from_plain(data: object, n_features: int, max_features: int | None) -> list[str] | None:
     """Return the names of so many features that a file states; a ValueError where they are not that many words."""
     if data is None:
         return None
+    place = Place("the header").at("feature_names")
     if type(data) is not dict:
-        return StrictFields({"feature_names": data}, "the header").words("feature_names", n_features)
-    fields = StrictFields(data, "the header: 'feature_names'")
-    fields.whole("count", n_features, n_features)
-    first, columns = fields.whole("first", 0, n_features), fields.values("columns")
-    words = fields.words("names", len(columns))
-    fields.end()
+        return list_of(word(), n_features).read(data, place)
+    found = read_fields(_NameFields, data, place.alone(features=n_features))
+    first, columns, words = found["first"], found["columns"], found["names"]
     check_width(n_features, len(words), 1, max_features)
     if max_features is not None and _NUMBERS_PER_NAME * n_features > max(max_features, MOST_FEATURES):
         allowed = Setting("max_features", _NUMBERS_PER_NAME * n_features)
         advice = IfAvailable("max_features", ": if you trust it, allow them by ", allowed)
         raise ParameterError(f"the names of its {n_features:,} columns take {64 * n_features:,} bytes", advice, ".")
-    if any(type(j) is not int or not 0 <= j < n_features for j in columns):
-        raise fields.wrong("columns", f"a list of indices below {n_features:,}", columns)
-    if not _do_not_count(first, columns, words, n_features):
-        raise fields.wrong("columns", "the indices of all names that do not count", columns)
+    if first > n_features or max(columns, default=0) >= n_features:
+        raise place.at("columns").error(f"a list of indices below {n_features:,}", columns)
     names = [f"#{j - first}" for j in range(n_features)]
-    for j, word in zip(columns, words, strict=True):
-        names[j] = word
+    for j, name in zip(columns, words, strict=True):
+        names[j] = name
     return names
-
-
-def _do_not_count(first: int, columns: list[int], words: list[str], n: int) -> bool:
-    """Return whether `names_to_plain` would store just these words of ``n`` names, and ``first``."""
-    others, last = set(columns), n - 1
-    while last in others:
-        last -= 1
-    return (
-        last >= first
-        and 2 * len(columns) <= n
-        and all(low < high for low, high in itertools.pairwise(columns))
-        and all(word != f"#{j - first}" for j, word in zip(columns, words, strict=True))
-        and not any(j > last and _NUMBERED.fullmatch(word) for j, word in zip(columns, words, strict=True))
-    )

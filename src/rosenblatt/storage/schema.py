@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import itertools
 import json
 import math
+import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.messages import shorten
 
-Value = TypeVar("Value")
 DEEPEST = 64  # levels of lists and dictionaries within each other; deeper ones are refused
 LARGEST = 2**53  # integers up to here are floats as well, as counters must be
 _LABEL_TYPES = (
@@ -72,83 +78,283 @@ def _stray(data: object, depth: int) -> str:
     return f"a {type(data).__name__}"
 
 
-class StrictFields:
-    """A dictionary from a file: each field is read by its type and range, and none may be missing or left over."""
+# A schema is a class whose annotations say what a file holds, field by field.
 
-    def __init__(self, data: object, what: str) -> None:
-        if type(data) is not dict:
-            raise ValueError(f"{what} must be a dictionary, got {shorten(data)}.")
-        self._left = dict(data)
-        self.what = what
 
-    def take(self, name: str) -> Any:
-        """Return the field, whatever it is."""
-        if name not in self._left:
-            raise ValueError(f"{self.what} has no field {name!r}.")
-        return self._left.pop(name)
+@dataclass(frozen=True)
+class Codec:
+    """How a value is written as plain data and read back; ``read`` checks all that the rest of the code relies on."""
 
-    def wrong(self, name: str, expected: str, value: object) -> ValueError:
-        """Return the error for a field with a ``value`` that is not as expected."""
-        return ValueError(f"{self.what}: {name!r} must be {expected}, got {shorten(value)}.")
+    write: Callable[[Any, Place], Any]
+    read: Callable[[Any, Place], Any]
 
-    def _typed(self, name: str, kind: type, expected: str, holds: Callable[[Any], bool] = lambda value: True) -> Any:
-        """Return a field of just this type for which ``holds`` is true."""
-        value = self.take(name)
-        if type(value) is not kind or not holds(value):
-            raise self.wrong(name, expected, value)
-        return value
 
-    def whole(self, name: str, least: int = 0, most: int = LARGEST) -> int:
-        """Return an integer from ``least`` to ``most``."""
-        return self._typed(name, int, f"an integer of at least {least}", lambda value: least <= value <= most)
+class Place:
+    """A place in a file: its name in messages, the arrays of the file, and the sizes that are known by now.
 
-    def number(self, name: str, least: float, most: float) -> float:
-        """Return a float from ``least`` to ``most``."""
-        return self._typed(name, float, "a number in its range", lambda value: least <= value <= most)
+    Sizes have names: an array of shape ("rows", "features") has as many columns as every other one with "features".
+    """
 
-    def flag(self, name: str) -> bool:
-        """Return a boolean."""
-        return self._typed(name, bool, "true or false")
+    def __init__(self, what: str, arrays: Arrays | None = None, path: str = "", sizes: dict[str, int] | None = None):
+        self.what, self.path = what, path
+        self.arrays = Arrays() if arrays is None else arrays
+        self.sizes = {} if sizes is None else sizes
 
-    def word(self, name: str, allowed: tuple[str, ...] = ()) -> str:
-        """Return a string, one of those ``allowed`` if there are any."""
-        expected = " or ".join(map(repr, allowed)) or "a string"
-        return self._typed(name, str, expected, lambda value: not allowed or value in allowed)
+    def at(self, name: object) -> Place:
+        """Return the place of a field or an item within this one."""
+        return Place(self.what, self.arrays, f"{self.path}.{name}" if self.path else str(name), self.sizes)
 
-    def words(self, name: str, length: int | None = None) -> list[str]:
-        """Return a list of strings, ``length`` of them if it is given."""
-        expected = "a list of strings" if length is None else f"a list of {length} strings"
-        value = self._typed(name, list, expected, lambda value: length in (None, len(value)))
-        if any(type(word) is not str for word in value):
-            raise self.wrong(name, expected, value)
-        return value
+    def alone(self, **sizes: int) -> Place:
+        """Return the same place, whose sizes have nothing to do with those outside."""
+        return Place(self.what, self.arrays, self.path, sizes)
 
-    def optional(self, name: str, read: Callable[[str], Value]) -> Value | None:
-        """Return what ``read`` makes of the field, None where that is what the file says."""
-        if name in self._left and self._left[name] is None:
-            return self.take(name)
-        return read(name)
+    def error(self, expected: str, value: object) -> ValueError:
+        """Return the error for a value that is not as expected."""
+        name = f"{self.what}: {self.path!r}" if self.path else self.what
+        return ValueError(f"{name} must be {expected}, got {shorten(value)}.")
 
-    def has(self, name: str) -> bool:
-        """Return whether there is such a field, not yet taken."""
-        return name in self._left
+    def has_size(self, name: int | str | None, size: int) -> bool:
+        """Return whether this is the size of that name, which it is from now on where it was not known."""
+        if name is None or type(name) is int:
+            return name in (None, size)
+        return self.sizes.setdefault(str(name), size) == size
 
-    def values(self, name: str) -> list[Any]:
-        """Return a list of anything."""
-        return self._typed(name, list, "a list")
 
-    def dictionary(self, name: str) -> dict[str, Any]:
-        """Return a dictionary of anything."""
-        return self._typed(name, dict, "a dictionary")
+class Arrays:
+    """The arrays of a file by their names. Plain data names the arrays that belong to it, and none may be left over."""
 
-    def part(self, name: str) -> StrictFields:
-        """Return a dictionary, to be read in the same way."""
-        return StrictFields(self.take(name), f"{self.what}: {name!r}")
+    _MOST_USES = 3
+    """Fields that one array may stand for, so that memory is in proportion to the file."""
 
-    def end(self) -> None:
-        """Raise a ValueError where a field has not been taken."""
-        if self._left:
-            raise ValueError(f"{self.what} has an unknown field {shorten(min(self._left))}.")
+    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
+        self.arrays = dict(arrays or {})
+        self._uses = Counter[str]()
+
+    def put(self, path: str, array: NDArray[Any]) -> str:
+        """Store an array under ``path``, unless an array of the same field name has the same bits; return its name."""
+        field = path.rpartition(".")[2]
+        for name, known in self.arrays.items():
+            if name.rpartition(".")[2] == field and self._uses[name] < self._MOST_USES and _same_bits(known, array):
+                self._uses[name] += 1
+                return name
+        self.arrays[path] = array
+        self._uses[path] += 1
+        return path
+
+    def take(self, name: object) -> NDArray[Any] | None:
+        """Return an array of the file, None where there is none of this name."""
+        if type(name) is not str or name not in self.arrays or self._uses[name] >= self._MOST_USES:
+            return None
+        self._uses[name] += 1
+        return self.arrays[name]
+
+    def finish(self) -> None:
+        """Raise a ValueError where an array belongs to no field."""
+        left = sorted(set(self.arrays) - set(self._uses))
+        if left:
+            raise ValueError(f"there is an unknown array {shorten(left[0])}.")
+
+
+def _same_bits(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+
+
+def write_fields(schema: type, value: Any, place: Place) -> dict[str, Any]:
+    """Return the attributes of ``value`` that the schema names, as plain data; arrays go to those of the place.
+
+    A field that is None where that is its default is left out.
+    """
+    out = {}
+    for name, (codec, default) in fields_of(schema).items():
+        attribute = getattr(value, name)
+        if attribute is not None or default is not None:
+            out[name] = codec.write(attribute, place.at(name))
+    return out
+
+
+def read_fields(schema: type, data: Any, place: Place) -> dict[str, Any]:
+    """Return what `write_fields` wrote, by the names of the fields; a ValueError for anything else."""
+    if type(data) is not dict:
+        raise place.error("a dictionary", data)
+    where = f"{place.what}: {place.path!r}" if place.path else place.what
+    known = fields_of(schema)
+    out = {}
+    for name, (codec, default) in known.items():
+        if name in data:
+            out[name] = codec.read(data[name], place.at(name))
+        elif default is None:
+            out[name] = None
+        else:
+            raise ValueError(f"{where} has no field {name!r}.")
+    if len(data) > len(known) or not data.keys() <= known.keys():
+        raise ValueError(f"{where} has an unknown field {shorten(min(data.keys() - known.keys()))}.")
+    return out
+
+
+_REQUIRED = object()
+
+
+@functools.cache
+def fields_of(schema: type) -> dict[str, tuple[Codec, Any]]:
+    """Return the codec of each field of a schema, and its default if there is one."""
+    hints = get_type_hints(schema, include_extras=True)
+    names = [field.name for field in dataclasses.fields(schema)] if dataclasses.is_dataclass(schema) else list(hints)
+    return {name: (codec_of(hints[name]), getattr(schema, name, _REQUIRED)) for name in names}
+
+
+def codec_of(hint: Any) -> Codec:
+    """Return the codec of a type: the one it is annotated with, or that of a number, a string, a list, a class."""
+    kind, parts = get_origin(hint), get_args(hint)
+    if kind is Annotated:
+        return next(part for part in hint.__metadata__ if isinstance(part, Codec))
+    if kind in (Union, UnionType) and len(parts) == 2 and parts[1] is type(None):
+        return optional(codec_of(parts[0]))
+    if kind is list:
+        return list_of(codec_of(parts[0]))
+    if kind is tuple and parts[1:] == (...,):
+        items = list_of(codec_of(parts[0]))
+        return Codec(items.write, lambda data, place: tuple(items.read(data, place)))
+    return _SIMPLE[hint] if hint in _SIMPLE else record(hint)
+
+
+def checked(expected: str, holds: Callable[[Any], bool], write: Callable[[Any], Any] = lambda value: value) -> Codec:
+    """Return the codec of a value that is in a file as it is, for which ``holds`` is true."""
+
+    def read(data: Any, place: Place) -> Any:
+        if not holds(data):
+            raise place.error(expected, data)
+        return data
+
+    return Codec(lambda value, place: write(value), read)
+
+
+def integer(least: int = 0, most: int = LARGEST) -> Codec:
+    """Return the codec of an integer from ``least`` to ``most``."""
+    return checked(f"an integer of at least {least}", lambda value: type(value) is int and least <= value <= most, int)
+
+
+def size(name: str, least: int = 0, most: int = LARGEST) -> Codec:
+    """Return the codec of an integer that says how large something is, for which others know it by ``name``."""
+    count = integer(least, most)
+
+    def read(data: Any, place: Place) -> int:
+        if not place.has_size(name, count.read(data, place)):
+            raise place.error(f"{place.sizes[name]:,}, the number of {name}", data)
+        return int(data)
+
+    return Codec(count.write, read)
+
+
+def number(least: float = -sys.float_info.max, most: float = sys.float_info.max) -> Codec:
+    """Return the codec of a float from ``least`` to ``most``."""
+    return checked("a number in its range", lambda value: type(value) is float and least <= value <= most, float)
+
+
+def word(*allowed: str) -> Codec:
+    """Return the codec of a string, one of those ``allowed`` if there are any."""
+    expected = " or ".join(map(repr, allowed)) or "a string"
+    return checked(expected, lambda value: type(value) is str and (not allowed or value in allowed))
+
+
+def optional(codec: Codec) -> Codec:
+    """Return the codec of a value that may be None."""
+    return Codec(
+        lambda value, place: None if value is None else codec.write(value, place),
+        lambda data, place: None if data is None else codec.read(data, place),
+    )
+
+
+def list_of(codec: Codec, length: int | str | None = None) -> Codec:
+    """Return the codec of a list, of so many items if there is a ``length``, a number or the name of a size."""
+
+    def write(values: Any, place: Place) -> list[Any]:
+        return [codec.write(value, place.at(k)) for k, value in enumerate(values)]
+
+    def read(data: Any, place: Place) -> list[Any]:
+        if type(data) is not list or not place.has_size(length, len(data)):
+            known = place.sizes.get(length) if isinstance(length, str) else length
+            raise place.error("a list" if known is None else f"a list of {known:,}", data)
+        return [codec.read(value, place.at(k)) for k, value in enumerate(data)]
+
+    return Codec(write, read)
+
+
+def record(schema: Any, made: Any = None) -> Codec:
+    """Return the codec of an object whose fields a schema describes: the schema itself, or a class ``made`` of them."""
+    return Codec(
+        lambda value, place: write_fields(schema, value, place),
+        lambda data, place: (made or schema)(**read_fields(schema, data, place)),
+    )
+
+
+def array(
+    types: str,
+    *shape: int | str | None,
+    least: float | None = None,
+    most: float | None = None,
+    below: str | None = None,
+    finite: bool = True,
+    whole: bool = False,
+) -> Codec:
+    """Return the codec of an array; its ``types`` are numpy's letters, and None in its shape is any length.
+
+    All numbers are checked: none is NaN, they are ``finite`` and ``whole`` where that is asked for, at least ``least``,
+    at most ``most``, and below the size of the name ``below``, which is how an index stays within its array.
+    """
+
+    expected = f"an array of {'finite ' if finite else ''}{'whole ' if whole else ''}numbers"
+    expected += "" if least is None else f", at least {least}"
+
+    def write(value: Any, place: Place) -> str:
+        return place.arrays.put(place.path, np.ascontiguousarray(value))
+
+    def read(data: Any, place: Place) -> NDArray[Any]:
+        found = place.arrays.take(data)
+        if found is None:
+            raise place.error("the name of an array", data)
+        fits = found.ndim == len(shape) and all(map(place.has_size, shape, found.shape))
+        if found.dtype.kind + str(found.dtype.itemsize) not in types.split() or not fits:
+            sizes = ", ".join(str(place.sizes.get(one, "any") if isinstance(one, str) else one) for one in shape)
+            raise place.error(f"an array of type {types} and shape ({sizes})", f"{found.dtype} {found.shape}")
+        bound = most if below is None else place.sizes[below] - 1
+        sound = _in_range(found, least, bound, finite, whole)
+        if not sound.all():
+            limit = "" if bound is None else f", at most {bound}"
+            raise place.error(expected + limit, found[~sound][0].item())
+        return found.copy()
+
+    return Codec(write, read)
+
+
+def _in_range(
+    values: NDArray[Any], least: float | None, most: float | None, finite: bool, whole: bool
+) -> NDArray[np.bool_]:
+    """Return which numbers are in a range; NaN never is."""
+    if values.dtype.kind == "b":
+        return np.ones(values.shape, bool)
+    sound = np.isfinite(values) if finite else ~np.isnan(values)
+    if least is not None:
+        sound &= values >= least
+    if most is not None:
+        sound &= values <= most
+    return sound & (values == np.floor(values)) if whole else sound
+
+
+def _write_plain(value: Any, place: Place) -> Any:
+    to_canonical_json(value, place.path)
+    return value
+
+
+FLAG = checked("true or false", lambda value: type(value) is bool, bool)
+PLAIN = Codec(_write_plain, lambda data, place: data)
+"""Anything that JSON holds."""
+Wide = Annotated[NDArray[np.float64], array("f8", "scores", "features")]
+"""Finite floats, a line for each score and a column for each feature (`storage.columns` stores few of these)."""
+Floats = Annotated[NDArray[np.float64], array("f8", "scores")]
+Count = Annotated[int, integer()]
+Share = Annotated[float, number(0.0, 1.0)]
+_SIMPLE: dict[Any, Codec] = {bool: FLAG, int: integer(), float: number(), str: word(), Any: PLAIN}
+_SIMPLE[dict[str, Any]] = checked("a dictionary", lambda value: type(value) is dict)
 
 
 # labels
@@ -164,6 +370,12 @@ def label_to_json(label: Any) -> bool | int | float | str:
     if type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value)):
         return value
     raise _label_error(f"{shorten(label)} of type {type(label).__name__}")
+
+
+def _read_label(data: Any, place: Place) -> Any:
+    if type(data) in (bool, int, str) or (type(data) is float and math.isfinite(data)):
+        return data
+    raise place.error("a label", data)
 
 
 def _label_error(got: str) -> ValueError:
@@ -189,11 +401,15 @@ def labels_to_plain(labels: np.ndarray) -> dict[str, Any]:
     return {"type": name, "values": values}
 
 
+class _LabelFields:
+    type: str
+    values: list[Any]
+
+
 def labels_from_plain(data: object) -> np.ndarray:
     """Return the labels that ``labels_to_plain`` wrote; a ValueError for anything else."""
-    fields = StrictFields(data, "'classes'")
-    name, values = fields.word("type"), fields.values("values")
-    fields.end()
+    found = read_fields(_LabelFields, data, Place("'classes'"))
+    name, values = found["type"], found["values"]
     if not values:
         raise ValueError("'classes' must have at least one label, got none.")
     kind = {"b": bool, "i": int, "u": int, "f": float}.get(name[:1], str)
@@ -219,41 +435,7 @@ def labels_from_plain(data: object) -> np.ndarray:
     return labels
 
 
-# The arrays of a file, each read by its name, type and shape.
-
-
-class StrictArrays:
-    """The arrays of a file: each is taken by its type and shape, and none may be missing or left over.
-
-    Those under ``prefix`` that are the same as the ones without it need not be stored twice.
-    """
-
-    def __init__(self, arrays: Mapping[str, np.ndarray], prefix: str = "", used: set[str] | None = None) -> None:
-        self._arrays, self._prefix = arrays, prefix
-        self._used = set() if used is None else used
-
-    def under(self, prefix: str) -> StrictArrays:
-        """Return the arrays under ``prefix``."""
-        return StrictArrays(self._arrays, prefix, self._used)
-
-    def has(self, name: str) -> bool:
-        """Return whether there is such an array."""
-        return self._prefix + name in self._arrays or name in self._arrays
-
-    def take(self, name: str, types: str, shape: tuple[int | None, ...]) -> np.ndarray:
-        """Return a copy of the array; ``types`` are numpy's letters for its type, None fits any length."""
-        full = self._prefix + name if self._prefix + name in self._arrays else name
-        if full not in self._arrays:
-            raise ValueError(f"there is no array {full!r}.")
-        self._used.add(full)
-        array = self._arrays[full]
-        fits = array.ndim == len(shape) and all(b is None or a == b for a, b in zip(array.shape, shape, strict=True))
-        if array.dtype.kind + str(array.dtype.itemsize) not in types.split() or not fits:
-            raise ValueError(f"the array {full!r} of shape {array.shape} and type {array.dtype} is not as expected.")
-        return array.copy()
-
-    def end(self) -> None:
-        """Raise a ValueError where an array has not been taken."""
-        left = sorted(set(self._arrays) - self._used)
-        if left:
-            raise ValueError(f"there is an unknown array {left[0]!r}.")
+LABEL = Codec(lambda label, place: label_to_json(label), _read_label)
+"""A number, a boolean or a string."""
+LABELS = Codec(lambda labels, _: labels_to_plain(labels), lambda data, _: labels_from_plain(data))
+"""The sorted labels of all classes."""

@@ -1,8 +1,8 @@
 """Certificates: answers that carry their proof, print in words, and are saved as JSON.
 
 A certificate is a small frozen dataclass. Its ``check`` recomputes what it claims from the data alone, exactly, and
-shares no code with what found it. Its fields are annotated with types of `certificate_fields`, which define how each
-is written.
+shares no code with what found it. Its fields are annotated with types that carry their codec
+(`storage.schema`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeAlias, get_type_hints
+from types import SimpleNamespace
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,56 +26,60 @@ from numpy.typing import ArrayLike, NDArray
 from rosenblatt.html import described, number_line
 from rosenblatt.messages import shorten
 from rosenblatt.storage.container import check_is_file, write_atomically
-from rosenblatt.storage.schema import StrictFields, label_to_json, to_canonical_json
+from rosenblatt.storage.schema import (
+    LABEL,
+    Codec,
+    Place,
+    integer,
+    list_of,
+    optional,
+    read_fields,
+    record,
+    to_canonical_json,
+    write_fields,
+)
 from rosenblatt.theory import exact
 from rosenblatt.theory.enclosures import Basis, ColumnStep, encloses_zero_combination
 from rosenblatt.theory.exact import are_finite, round_root
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Numbers, Signs, certified_signs, check_rows
 from rosenblatt.theory.scores import least_score, rows_within
 
-# How the fields of certificates are written to JSON and read back, strictly.
-#
-# A field of a certificate is annotated with one of the types at the end of this file, which carries its codec.
+# The types of certificates' fields, each with its codec.
 
 
 MOST_BITS = 1 << 18
 """The longest integer in a file. Exact searches, whose work is limited, end with fewer than 232,000 bits."""
 _INTEGER = re.compile(rf"-?0x[0-9a-f]{{1,{MOST_BITS // 4}}}")
+_MOST_INDEX = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class Codec:
-    """How a field is written to JSON and read back from the fields of a certificate.
-
-    One that is ``optional`` is left out where it is None, as files of version 0.1 have none of these.
-    """
-
-    write: Callable[[Any, str], Any]
-    read: Callable[[StrictFields, str], Any]
-    optional: bool = False
-
-
-def words(*allowed: str) -> Codec:
-    """Return the codec of a field that holds one of some words."""
-    return Codec(lambda value, _: value, lambda fields, name: fields.word(name, allowed))
-
-
-def _write_number(value: float, name: str) -> str | float:
+def _write_number(value: float, place: Place) -> str | float:
     if type(value) is int:
         return write_integer(value)
     value = float(value)
     if math.isnan(value):
-        raise ValueError(f"{name!r} of the certificate is not a number: nothing can be proved about it.")
+        raise ValueError(f"{place.path!r} of the certificate is not a number: nothing can be proved about it.")
     return value if math.isfinite(value) else str(value)
 
 
-def _to_number(value: object) -> float | None:
-    """Return the float or the integer that ``_write_number`` wrote, None for anything else."""
-    if isinstance(value, str):
-        return float(value) if value in ("inf", "-inf") else read_integer(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-        return None
-    return float(value)
+def _read_number(data: Any, place: Place) -> float:
+    """Return the float or the integer that ``_write_number`` wrote."""
+    if isinstance(data, str):
+        found = float(data) if data in ("inf", "-inf") else read_integer(data)
+        if found is not None:
+            return found
+    elif type(data) in (int, float) and abs(data) <= sys.float_info.max:
+        return float(data)
+    raise place.error("a number", data)
+
+
+def _read_real(data: Any, place: Place) -> float:
+    found = _read_number(data, place)
+    if isinstance(found, int):
+        if abs(found) > sys.float_info.max or int(float(found)) != found:
+            raise place.error("a float", found)
+        return float(found)
+    return found
 
 
 def write_integer(value: int) -> str:
@@ -94,130 +98,93 @@ def read_integer(value: object) -> int | None:
     return int(value, 16) if isinstance(value, str) and _INTEGER.fullmatch(value) else None
 
 
-def _read_real(fields: StrictFields, name: str) -> float:
-    number = _read_number(fields, name)
-    if isinstance(number, int):
-        if abs(number) > sys.float_info.max or int(float(number)) != number:
-            raise fields.wrong(name, "a float", number)
-        return float(number)
-    return number
+def _read_integer(data: Any, place: Place) -> int:
+    found = read_integer(data)
+    if found is None:
+        raise place.error(f"a hexadecimal number of at most {MOST_BITS:,} bits", data)
+    return found
 
 
-def _read_number(fields: StrictFields, name: str) -> float:
-    value = fields.take(name)
-    number = _to_number(value)
-    if number is None:
-        raise fields.wrong(name, "a number", value)
-    return number
+_NUMBER = Codec(_write_number, _read_number)
+_REAL = Codec(_write_number, _read_real)
+INTEGER = Codec(lambda value, place: write_integer(value), _read_integer)
+"""An integer of any size, up to ``MOST_BITS``."""
 
 
-def _write_vector(values: NDArray[Any], name: str) -> list[str | float]:
-    return [_write_number(value, name) for value in values.tolist()]
-
-
-def _read_vector(fields: StrictFields, name: str) -> NDArray[Any]:
-    values = fields.values(name)
-    numbers = [_to_number(value) for value in values]
-    if None in numbers:
-        raise fields.wrong(name, "a list of numbers", values)
+def _read_vector(data: Any, place: Place) -> NDArray[Any]:
+    numbers = list_of(_NUMBER).read(data, place)
     return np.array(numbers, dtype=object if any(isinstance(number, int) for number in numbers) else np.float64)
 
 
-def _read_rows(fields: StrictFields, name: str) -> NDArray[np.intp]:
-    rows = fields.values(name)
-    if any(type(row) is not int or not 0 <= row < 2**31 for row in rows) or len(set(rows)) != len(rows):
-        raise fields.wrong(name, "a list of different row numbers", rows)
+_VECTOR = Codec(lambda values, place: [_write_number(value, place) for value in values.tolist()], _read_vector)
+
+
+def _read_rows(data: Any, place: Place) -> NDArray[np.intp]:
+    rows = list_of(integer(0, _MOST_INDEX)).read(data, place)
+    if len(set(rows)) != len(rows):
+        raise place.error("a list of different row numbers", rows)
     return np.array(rows, dtype=np.intp)
 
 
-def _write_known_rows(rows: NDArray[np.intp] | None, _: str) -> list[int] | None:
-    return None if rows is None else rows.tolist()
+ROWS = Codec(lambda rows, place: list(map(int, rows)), _read_rows)
+"""Different row numbers."""
 
 
-def _read_known_rows(fields: StrictFields, name: str) -> NDArray[np.intp] | None:
-    if not fields.has(name):
-        return None
-    return fields.optional(name, lambda name: _read_rows(fields, name))
+class _SparseFields:
+    length: Annotated[int, integer(0, _MOST_INDEX)]
+    rows: Annotated[NDArray[np.intp], ROWS]
+    values: Annotated[NDArray[Any], _VECTOR]
 
 
-def _write_sparse(values: NDArray[np.float64], name: str) -> dict[str, Any]:
+def _write_sparse(values: NDArray[np.float64], place: Place) -> dict[str, Any]:
     rows = np.flatnonzero(values)
-    return {"length": len(values), "rows": rows.tolist(), "values": _write_vector(values[rows], name)}
+    return write_fields(_SparseFields, SimpleNamespace(length=len(values), rows=rows, values=values[rows]), place)
 
 
-def _read_sparse(fields: StrictFields, name: str) -> NDArray[np.float64]:
-    part = fields.part(name)
-    length, rows, values = part.whole("length", most=2**31 - 1), _read_rows(part, "rows"), _read_vector(part, "values")
-    part.end()
+def _read_sparse(data: Any, place: Place) -> NDArray[np.float64]:
+    length, rows, values = read_fields(_SparseFields, data, place).values()
     if np.max(rows, initial=-1) >= length or len(values) != len(rows) or values.dtype == object:
-        raise ValueError(f"{part.what} has rows or values that do not fit its length, {length}.")
+        raise place.error(f"rows below {length:,}, each with a value", f"{len(rows):,} rows, {len(values):,} values")
     result = np.zeros(length)
     result[rows] = values
     return result
 
 
-def _write_integers(values: tuple[int, ...] | None, _: str) -> list[str] | None:
-    return None if values is None else [write_integer(value) for value in values]
+class _StepFields:
+    column: Annotated[int, integer(0, _MOST_INDEX)]
+    times: Annotated[int, INTEGER]
+    columns: Annotated[NDArray[np.intp], ROWS]
+    factors: Annotated[tuple[int, ...], list_of(INTEGER)]
 
 
-def _read_integers(fields: StrictFields, name: str) -> tuple[int, ...] | None:
-    values = fields.take(name)
-    integers = [read_integer(value) for value in values] if isinstance(values, list) else [None]
-    if values is not None and None in integers:
-        raise fields.wrong(name, f"a list of hexadecimal numbers of at most {MOST_BITS:,} bits", values)
-    return None if values is None else tuple(integer for integer in integers if integer is not None)
+class _BasisFields:
+    rows: Annotated[NDArray[np.intp], ROWS]
+    steps: Annotated[list[ColumnStep], list_of(record(_StepFields, dict))]
 
 
-def _write_basis(basis: Basis | None, _: str) -> dict[str, Any] | None:
-    if basis is None:
-        return None
-    steps = [
-        {
-            "column": step.column,
-            "times": write_integer(step.times),
-            "columns": list(step.columns),
-            "factors": [write_integer(factor) for factor in step.factors],
-        }
-        for step in basis.steps
-    ]
-    return {"rows": list(basis.rows), "steps": steps}
+def _read_basis(data: Any, place: Place) -> Basis:
+    rows, steps = read_fields(_BasisFields, data, place).values()
+    return Basis(
+        tuple(rows.tolist()),
+        tuple(
+            ColumnStep(step["column"], step["times"], tuple(step["columns"].tolist()), tuple(step["factors"]))
+            for step in steps
+        ),
+    )
 
 
-def _read_basis(fields: StrictFields, name: str) -> Basis | None:
-    if not fields.has(name):
-        return None
-    basis = fields.optional(name, fields.part)
-    if basis is None:
-        return None
-    rows, steps = _read_rows(basis, "rows"), [StrictFields(step, "a step") for step in basis.values("steps")]
-    basis.end()
-    return Basis(tuple(rows.tolist()), tuple(_read_step(step) for step in steps))
-
-
-def _read_step(fields: StrictFields) -> ColumnStep:
-    column, columns = fields.whole("column", most=2**31 - 1), _read_rows(fields, "columns")
-    times, factors = read_integer(fields.take("times")), _read_integers(fields, "factors")
-    fields.end()
-    if times is None or factors is None:
-        raise ValueError("a step of the certificate has a factor that is not a hexadecimal number.")
-    return ColumnStep(column, times, tuple(columns.tolist()), factors)
-
-
-def _write_label(value: object, _: str) -> bool | int | float | str | None:
-    return None if value is None else label_to_json(value)
-
-
-Real: TypeAlias = Annotated[float, Codec(_write_number, _read_real)]  # perhaps infinite
-Number: TypeAlias = Annotated[float, Codec(_write_number, _read_number)]  # a real number, or a long integer
-Vector: TypeAlias = Annotated[NDArray[Any], Codec(_write_vector, _read_vector)]  # an array of such numbers
+_INTEGERS = list_of(INTEGER)
+INTEGERS = Codec(_INTEGERS.write, lambda data, place: tuple(_INTEGERS.read(data, place)))
+"""A tuple of such integers."""
+Real: TypeAlias = Annotated[float, _REAL]  # perhaps infinite
+Number: TypeAlias = Annotated[float, _NUMBER]  # a real number, or a long integer
+Vector: TypeAlias = Annotated[NDArray[Any], _VECTOR]  # an array of such numbers
 Sparse: TypeAlias = Annotated[NDArray[np.float64], Codec(_write_sparse, _read_sparse)]  # floats, most of them 0
-Rows: TypeAlias = Annotated[NDArray[np.intp], Codec(lambda rows, _: rows.tolist(), _read_rows)]  # row numbers
-KnownRows: TypeAlias = Annotated[NDArray[np.intp] | None, Codec(_write_known_rows, _read_known_rows, True)]  # or None
-Integers: TypeAlias = Annotated[tuple[int, ...] | None, Codec(_write_integers, _read_integers)]  # of any size
-BasisOfProof: TypeAlias = Annotated[Basis | None, Codec(_write_basis, _read_basis, True)]  # of an enclosure
-Label: TypeAlias = Annotated[
-    Any, Codec(_write_label, lambda fields, name: _write_label(fields.take(name), name))
-]  # a number, a string, a boolean or None
+Rows: TypeAlias = Annotated[NDArray[np.intp], ROWS]
+KnownRows: TypeAlias = Annotated[NDArray[np.intp], ROWS] | None
+Integers: TypeAlias = Annotated[tuple[int, ...], INTEGERS] | None  # of any size
+BasisOfProof: TypeAlias = Annotated[Basis, Codec(record(_BasisFields).write, _read_basis)] | None  # of an enclosure
+Label: TypeAlias = Annotated[Any, optional(LABEL)]  # a number, a string, a boolean or None
 
 
 FORMAT = 1
@@ -348,19 +315,9 @@ class Certificate(JsonFile):
         """Draw what is proved, for notebooks; nothing where there is nothing to see."""
         return ""
 
-    @classmethod
-    def _codecs(cls) -> dict[str, Codec]:
-        hints = get_type_hints(cls, include_extras=True)
-        return {name: hints[name].__metadata__[0] for name in cls.__dataclass_fields__}  # type: ignore[attr-defined]
-
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as data that JSON can hold; every number in it is kept exactly."""
-        given = {name: (getattr(self, name), codec) for name, codec in self._codecs().items()}
-        values = {
-            name: codec.write(value, name)
-            for name, (value, codec) in given.items()
-            if value is not None or not codec.optional
-        }
+        values = write_fields(type(self), self, Place("the certificate"))
         made = {} if self.preparation is None else {"preparation": self.preparation}
         return {"rosenblatt": type(self).__name__, "format": FORMAT, **values, **made}
 
@@ -369,7 +326,7 @@ class Certificate(JsonFile):
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
     @classmethod
-    def from_dict(cls, record: object) -> Self:
+    def from_dict(cls, record: Any) -> Self:
         """Return the certificate that ``to_dict`` described; a ValueError for anything else."""
         if isinstance(record, list):
             raise ValueError(f"expected a certificate of type {cls.__name__}, got a list: use Verdicts.load.")
@@ -378,18 +335,21 @@ class Certificate(JsonFile):
         kind = getattr(import_module(f"rosenblatt.theory.{home}"), str(name)) if home else None
         if kind is None or not issubclass(kind, cls):
             raise ValueError(f"expected a certificate of type {cls.__name__}, got {shorten(name)}.")
-        fields = StrictFields(record, "the certificate")
-        fields.take("rosenblatt")
-        version = fields.take("format")
+        said = dict(record)
+        del said["rosenblatt"]
+        version, made = said.pop("format", None), said.pop("preparation", None)
         if version != FORMAT:
             raise ValueError(
                 f"expected a certificate in format {FORMAT}, got {shorten(version)}: "
                 "it was written by another version of rosenblatt."
             )
-        found = kind(**{name: codec.read(fields, name) for name, codec in kind._codecs().items()})
-        made = fields.dictionary("preparation") if fields.has("preparation") else None
-        fields.end()
-        return found if made is None else found.with_preparation(made)
+        place = Place("the certificate")
+        found = kind(**read_fields(kind, said, place))
+        if made is None:
+            return found
+        if type(made) is not dict:
+            raise place.at("preparation").error("a dictionary", made)
+        return found.with_preparation(made)
 
 
 # What certificates about labelled rows claim: margins and proofs of inseparability, recomputed exactly.

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.html import MOST_ROWS, bars, described, short_name
 from rosenblatt.messages import count_of, label_text
+from rosenblatt.storage.schema import word
 from rosenblatt.tables import Table
 from rosenblatt.theory.certificates import (
     DEFINITIONS,
@@ -36,7 +37,6 @@ from rosenblatt.theory.certificates import (
     most_margin,
     points_text,
     proves_inseparable,
-    words,
 )
 from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, check_rows, longest_row, rows_text
 
@@ -211,7 +211,7 @@ class MarginBracket(Bracket):
     w: Vector
     b: Number
     alpha: Sparse
-    kind: Annotated[str, words(*KINDS)]
+    kind: Annotated[str, word(*KINDS)]
     positive: Label
     weights: Integers = None
     basis: BasisOfProof = None

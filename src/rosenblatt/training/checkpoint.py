@@ -10,23 +10,38 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from rosenblatt.blocks import Contents, Records, as_file_stream
 from rosenblatt.messages import ParameterError, Phrase, Setting, shorten, warn_user
 from rosenblatt.progress import Progress
 from rosenblatt.storage.container import check_version, is_container, read_container, write_container
-from rosenblatt.storage.schema import StrictArrays, StrictFields, labels_from_plain, labels_to_plain
+from rosenblatt.storage.schema import (
+    LABELS,
+    LARGEST,
+    Arrays,
+    Place,
+    array,
+    integer,
+    labels_to_plain,
+    list_of,
+    read_fields,
+    record,
+    word,
+    write_fields,
+)
 from rosenblatt.training.batches import Batch, as_blocks
 from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.options import LEARNERS, SINCE_0_1, RunOptions
+from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.rows import Labels, Names
 from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.serialization import State, check_state, check_states, state_from_plain, state_to_plain
+from rosenblatt.training.serialization import State, read_best, read_state, write_best, write_state
 from rosenblatt.training.state import PassState
 
 # What identifies the data of a run, so that it goes on with no other.
@@ -45,7 +60,7 @@ class RunData:
     def changed(self, then: Any, records: Records | None, progress: Callable[[float], None]) -> str | None:
         """Return what has changed since a run knew its data by this fingerprint and these records, None if nothing has.
 
-        It is "" where nothing more is known. Without records, as 0.1 wrote none, the fingerprint decides alone.
+        It is "" where nothing more is known. Without records the fingerprint decides alone.
         """
         contents, same = self._contents, self.fingerprint == then
         if contents is None or records is None:
@@ -55,23 +70,6 @@ class RunData:
         if contents is not None and changed is None:
             contents.restore(records)
         return changed
-
-
-def records_from_plain(found: Any) -> Records | None:
-    """Return what a checkpoint says about files, if it does; a ValueError where that is not valid."""
-    if found is None:
-        return None
-    if type(found) is not list:
-        raise ValueError("what it says of the files is no list.")
-    for record in found:
-        fields = StrictFields(record, "the header: 'files'")
-        fields.whole("size", most=2**63)
-        fields.whole("modified", -(2**63), 2**63)
-        fields.whole("read", most=2**63)
-        if fields.take("digest") is not None:
-            StrictFields(record, "the header: 'files'").word("digest")
-        fields.end()
-    return found
 
 
 def fingerprint(blocks: Iterable[Any]) -> str:
@@ -98,11 +96,42 @@ def fingerprint(blocks: Iterable[Any]) -> str:
     return digest.hexdigest()
 
 
-VERSION = 2
+VERSION = 3
 _FREE = ("verbose", "n_jobs", "cache_size", "device")  # parameters that may differ when a run goes on
-_PASS_ARRAYS = {"active": "i8", "was_done": "b1", "visits": "f8"}
-_PASS_COUNTERS = {"mistakes": "i8", "lowest": "f8", "lowest_step": "f8", "changed": "f8"}
-"""What the pass in progress has counted, under the names that files have for it."""
+
+
+class _FileRecord:
+    size: Annotated[int, integer(0, 2**63)]
+    modified: Annotated[int, integer(-(2**63), 2**63)]
+    read: Annotated[int, integer(0, 2**63)]
+    digest: str | None
+
+
+class _PassFields:
+    """The pass in progress: the attributes of `PassState` under their names."""
+
+    row: int
+    visited: int
+    passes_done: int
+    rows: int
+    active: Annotated[NDArray[np.int64], array("i8", "active", least=0, below="judged")]
+    was_done: Annotated[NDArray[np.bool_], array("b1", "active")]
+    visits: Annotated[NDArray[np.float64], array("f8", "active", least=0, most=LARGEST, whole=True)]
+    ranges: Annotated[NDArray[np.float64], array("f8", "features", least=0, finite=False)] | None = None
+
+
+class _CheckpointFields:
+    """The header of a checkpoint."""
+
+    kind: Annotated[str, word("checkpoint")]
+    version: Annotated[int, integer(VERSION, VERSION)]
+    run: dict[str, Any]
+    files: Annotated[Records, list_of(record(_FileRecord, dict))] | None
+    classes: Annotated[Labels, LABELS]
+    feature_names: list[str] | None
+    state: Any
+    current: Any
+    best: Any = None
 
 
 class Checkpoint(NamedTuple):
@@ -169,35 +198,24 @@ class CheckpointWriter(Observer):
 
     def write(self, run: TrainingRun) -> None:
         """Write a checkpoint of a run between two batches, or two slices of one."""
-        state, current, names = run.state, run.current, self.feature_names()
-        header, arrays = state_to_plain(state)
-        counters = state.counters[current.active]
-        ranges = run.last_ranges() if state.feature_ranges is None else None
-        out: dict[str, Any] = {
+        state, names = run.state, self.feature_names()
+        current = replace(run.current, visited=run.current.visited if self.options.shuffle else 0)
+        current.ranges = run.last_ranges() if state.feature_ranges is None else None
+        best = None if run.early_stopping is None else run.early_stopping.best
+        place = Place("the header")
+        out = {
             "kind": "checkpoint",
             "version": VERSION,
             "run": self._identity(state.seed),
             "files": self.data.records(),
             "classes": labels_to_plain(run.classes),
             "feature_names": None if names is None else [str(name) for name in names],
-            "row": current.row,
-            "visited": current.visited if self.options.shuffle else 0,
-            "rows": current.rows,
-            "made": current.passes_done,
-            "spread": ranges is not None,
-            "state": header,
-            "best": None,
+            "state": write_state(state, place.at("state")),
+            "current": write_fields(_PassFields, current, place.at("current")),
         }
-        if ranges is not None:
-            arrays["under.spread"] = ranges
-        arrays |= {f"under.{name}": getattr(current, name) for name in _PASS_ARRAYS}
-        arrays |= {f"under.{name}": counters[_counter(name)] for name in _PASS_COUNTERS}
-        best = None if run.early_stopping is None else run.early_stopping.best
         if best is not None and best.state is not None:
-            known, more = state_to_plain(best.state)
-            out["best"] = {"state": known, "error": float(best.error), "passes_since": int(best.passes_since)}
-            arrays |= {f"best.{name}": array for name, array in more.items()}
-        write_container(self.path, out, arrays)
+            out["best"] = write_best(best, place.at("best"))
+        write_container(self.path, out, place.arrays.arrays)
 
     def read(self, progress: Callable[[float], None] | None = None) -> Checkpoint | None:
         """Return the checkpoint, None if there is none; a ValueError if it is broken or of another run.
@@ -214,7 +232,7 @@ class CheckpointWriter(Observer):
             raise ParameterError(f"{fault} To start from the beginning, leave out ", Setting("resume"), ".") from None
         mine = self._identity(found.state.seed)
         for what in {**mine, **run}:
-            then, now = (known.get(what, SINCE_0_1.get(what)) for known in (run, mine))
+            then, now = run.get(what), mine.get(what)
             if what != "data" and then != now:
                 raise self._other(Setting(what), f" {shorten(then)} and not {shorten(now)}")
         line = Progress(self.options.verbose)
@@ -237,8 +255,8 @@ class CheckpointWriter(Observer):
         if isinstance(learner, str) and learner in LEARNERS and learner != self.learner:
             raise self._other(Setting("learner"), f" {learner!r} and not {self.learner!r}")
         try:
-            return _from_plain(header, StrictArrays(arrays), self.options)
-        except (ValueError, KeyError, TypeError) as fault:
+            return _from_plain(header, Arrays(arrays), self.options)
+        except ValueError as fault:
             raise ValueError(f"{name} holds no valid checkpoint: {fault}") from None
 
     def _other(self, *what: Phrase, reason: str = "") -> ParameterError:
@@ -257,58 +275,28 @@ class CheckpointWriter(Observer):
         }
 
 
-def _counter(name: str) -> str:
-    return "last_change" if name == "changed" else name
-
-
 def _from_plain(
-    header: dict[str, Any], arrays: StrictArrays, options: RunOptions
+    header: dict[str, Any], arrays: Arrays, options: RunOptions
 ) -> tuple[Checkpoint, dict[str, Any], Records | None]:
     """Return the checkpoint, what identifies its run, and what was known of the files."""
-    fields = StrictFields(header, "the header")
-    fields.word("kind", ("checkpoint",))
-    version = fields.whole("version", 1, VERSION)
-    run = fields.take("run")
-    if type(run) is not dict:
-        raise ValueError("it does not say of which run it is.")
-    classes = labels_from_plain(fields.take("classes"))
-    about = len(classes), run.get("learner"), options
-    state = state_from_plain(fields.take("state"), arrays, *about)
-    names = fields.optional("feature_names", lambda name: fields.words(name, state.n_features))
-    current = PassState(row=fields.whole("row"), passes_done=fields.whole("made"))
-    files = None
-    if version > 1:  # the first version knew none of these
-        current.visited, current.rows = fields.whole("visited"), fields.whole("rows")
-        files = records_from_plain(fields.take("files"))
-        if fields.flag("spread"):
-            current.ranges = arrays.take("under.spread", "f8", (state.n_features,))
-            if not (current.ranges >= 0).all():
-                raise ValueError("the ranges of the features are out of range.")
-    count: int | None = None
-    counted = {}
-    for name, kind in (_PASS_ARRAYS | _PASS_COUNTERS).items():
-        value = arrays.take(f"under.{name}", kind, (count,))
-        count = len(value)
-        if name in _PASS_ARRAYS:
-            setattr(current, name, value)
-        else:
-            counted[_counter(name)] = value
-    known = len(state.counters)
-    if len(set(current.active.tolist())) != count or not ((current.active >= 0) & (current.active < known)).all():
-        raise ValueError("the classifiers that take part are not valid.")
-    if ((counted["mistakes"] == 0) & ~(counted["lowest"] > 0)).any():
-        raise ValueError("a pass without mistakes has a row on the wrong side.")
-    for name, value in counted.items():
-        state.counters[name][current.active] = value
-    check_state(state, len(classes))
+    place = Place("the header", arrays)
+    found = read_fields(_CheckpointFields, header, place)
+    run, classes = found["run"], found["classes"]
+    about = len(classes), str(run.get("learner")), options
+    state = read_state(found["state"], place.at("state"), *about)
+    names = found["feature_names"]
+    if names is not None and len(names) != state.n_features:
+        raise place.at("feature_names").error(f"a list of {state.n_features:,} names", names)
+    sizes = {"judged": len(state.counters), "features": state.n_features}
+    current = PassState(**read_fields(_PassFields, found["current"], place.at("current").alone(**sizes)))
+    if len(set(current.active.tolist())) < len(current.active):
+        raise place.at("current.active").error("different classifiers", current.active.tolist())
     best = BestPass()
-    found = fields.take("best")
-    if found is not None:
-        more = StrictFields(found, "the header: 'best'")
-        best.state = state_from_plain(more.take("state"), arrays.under("best."), *about)
-        best.error, best.passes_since = more.number("error", 0.0, 1.0), more.whole("passes_since")
-        more.end()
-    check_states([state, best.state] if best.state is not None else [state], classes.tolist())
-    fields.end()
-    arrays.end()
-    return Checkpoint(state, classes, None if names is None else np.array(names, object), current, best), run, files
+    if found["best"] is not None:
+        best = read_best(found["best"], place.at("best"), state, *about)
+    arrays.finish()
+    return (
+        Checkpoint(state, classes, None if names is None else np.array(names, object), current, best),
+        run,
+        found["files"],
+    )

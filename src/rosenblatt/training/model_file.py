@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from types import NoneType, SimpleNamespace
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,26 +16,47 @@ from rosenblatt import __version__
 from rosenblatt.messages import ParameterError, shorten
 from rosenblatt.storage.columns import names_from_plain, names_to_plain, pack_columns, unpack_columns
 from rosenblatt.storage.container import check_version, read_container, write_container
-from rosenblatt.storage.schema import StrictArrays, StrictFields, labels_from_plain, labels_to_plain, to_canonical_json
+from rosenblatt.storage.schema import (
+    LABELS,
+    Arrays,
+    Place,
+    integer,
+    read_fields,
+    to_canonical_json,
+    word,
+    write_fields,
+)
 from rosenblatt.training.early_stopping import BestPass, EarlyStoppingFacts, early_stopping_facts
-from rosenblatt.training.linear import LinearState, came_to_zero
+from rosenblatt.training.linear import LinearState
 from rosenblatt.training.options import LEARNERS, RunOptions
-from rosenblatt.training.report import OPTIONAL, Report, report
+from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Labels, Matrix, Names, RowMatrix, as_rows
 from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.serialization import State, check_states, state_from_plain, state_to_plain
-from rosenblatt.training.state import CutPass, RunState
+from rosenblatt.training.serialization import State, check_alike, read_best, read_state, write_best, write_state
 
-# What the file of every model says, whatever the learner, and how it is read.
+# What the file of every model says, whatever the learner.
 
 
-FORMAT = 2
-"""Version of what a model file says; one more for every change that an older `load` would not understand.
-
-In 2 only the columns that are not zero are stored (`storage.columns`); a file that stores them all is still in 1.
-"""
+FORMAT = 3
+"""Version of what a model file says; one more for every change that an older `load` would not understand."""
 
 Model = TypeVar("Model")
+
+
+class _ModelFields:
+    """The header of a model's file. Weights of columns that are 0 are left out (`storage.columns`)."""
+
+    kind: Annotated[str, word("model")]
+    version: Annotated[int, integer(FORMAT, FORMAT)]
+    library: str
+    learner: str
+    parameters: dict[str, Any]
+    classes: Annotated[Labels, LABELS]
+    feature_names: Any = None
+    width: Annotated[int, integer(1)] | None = None
+    preparation: dict[str, Any] | None = None
+    fingerprint: Any = None
+    learned: dict[str, Any]
 
 
 @dataclass
@@ -60,32 +82,22 @@ class ModelInfo:
         return None if names is None else np.array(names, object)
 
 
-Reader = Callable[[ModelInfo, StrictFields, StrictArrays], Model]
-"""Makes a model of what every file says and of the fields and arrays of its learner, or raises a ValueError."""
+Reader = Callable[[ModelInfo, Any, Place], Model]
+"""Makes a model of what every file says and of what its learner has learned, or raises a ValueError."""
 
 
 def model_to_plain(
-    info: ModelInfo, learned: dict[str, Any], arrays: dict[str, NDArray[Any]], read: Reader[Any]
+    info: ModelInfo, learned: dict[str, Any], arrays: Mapping[str, NDArray[Any]], read: Reader[Any]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a model's file, which hold all that ``read`` takes; nothing is written."""
-    width, stored = pack_columns(arrays)
-    names = names_to_plain(info.feature_names)
-    packed = width is not None or type(names) is dict
-    header: dict[str, Any] = {
-        "kind": "model",
-        "version": 2 if packed else 1,
-        "library": __version__,
-        "learner": info.learner,
-        "parameters": info.parameters,
-        "classes": labels_to_plain(info.classes),
-        "feature_names": names,
-    }
-    if packed:
-        header["width"] = width
     for name in ("preparation", "fingerprint"):
-        header[name] = getattr(info, name)
-        to_canonical_json(header[name], f"{name}_")
-    header |= learned
+        to_canonical_json(getattr(info, name), f"{name}_")
+    if type(info.preparation) not in (dict, NoneType):
+        raise ValueError(f"preparation_ must be a dictionary, got {shorten(info.preparation)}.")
+    width, stored = pack_columns(arrays)
+    said = vars(info) | {"feature_names": names_to_plain(info.feature_names), "width": width, "learned": learned}
+    said |= {"kind": "model", "version": FORMAT, "library": __version__}
+    header = write_fields(_ModelFields, SimpleNamespace(**said), Place("the header"))
     try:
         model_from_plain(header, stored, read, None)  # nothing is written that could not be read
     except ValueError as fault:
@@ -130,79 +142,16 @@ def invalid_file(path: str | os.PathLike[str], what: str, fault: ValueError) -> 
 
 
 def model_from_plain(
-    header: dict[str, Any], arrays: Mapping[str, NDArray[Any]], read: Reader[Model], max_features: int | None
+    header: Any, arrays: Mapping[str, NDArray[Any]], read: Reader[Model], max_features: int | None
 ) -> Model:
     """Return what ``read`` makes of the header and the arrays of a model's file, or raise a ValueError."""
-    fields = StrictFields(header, "the header")
-    fields.word("kind", ("model",))
-    version = fields.whole("version", 1, FORMAT)
-    width = fields.optional("width", lambda name: fields.whole(name, 1)) if version > 1 else None
-    source = StrictArrays(unpack_columns(width, arrays, max_features))
-    fields.word("library")
-    info = ModelInfo(
-        learner=fields.word("learner"),
-        parameters=fields.take("parameters"),
-        classes=labels_from_plain(fields.take("classes")),
-        feature_names=fields.take("feature_names") if version > 1 else fields.optional("feature_names", fields.words),
-        preparation=fields.take("preparation"),
-        fingerprint=fields.take("fingerprint"),
-        max_features=max_features,
-    )
-    if info.preparation is not None and type(info.preparation) is not dict:
-        raise ValueError(f"preparation_ must be a dictionary, got {shorten(info.preparation)}.")
-    model = read(info, fields, source)
-    fields.end()
-    source.end()
+    found = read_fields(_ModelFields, header, Place("the header"))
+    place = Place("the header", Arrays(unpack_columns(found["width"], arrays, max_features)), "learned")
+    said = ("learner", "parameters", "classes", "feature_names", "preparation", "fingerprint")
+    info = ModelInfo(**{name: found[name] for name in said}, max_features=max_features)
+    model = read(info, found["learned"], place)
+    place.arrays.finish()
     return model
-
-
-# The report in a model file: what it says that counters do not, and whether the rest agrees with them.
-
-
-def restore_facts(state: RunState, told: Any) -> None:
-    """Give a state from a file what only its report says; a ValueError where that is not valid.
-
-    These are how many rows were held out, how many shards were mixed, how far the last pass came, and whether weights
-    came back to zero by updates without rounding. Files of older versions say none of them.
-    """
-    if type(told) is not dict:
-        return  # a fault that the comparison with the counters finds
-    cut, stopped = told.get("last_pass_cut"), told.get("early_stopping")
-    if told.get("mixed_shards") is not None:
-        state.mixed_shards = StrictFields(told, "the report").whole("mixed_shards", 1)
-    if cut is not None:
-        fields = StrictFields(cut, "the report: 'last_pass_cut'")
-        share = fields.optional("share", lambda name: fields.number(name, 0.0, 1.0))
-        state.cut = CutPass(fields.whole("rows"), share, fields.flag("interrupted"))
-        fields.end()
-    if type(stopped) is dict and stopped.get("held_out_rows") is not None:
-        state.held_out_rows = StrictFields(stopped, "the report: 'early_stopping'").whole("held_out_rows")
-    parts = told.get("by_class") if len(state.counters) > 1 else [told]
-    if type(parts) is list and len(parts) == len(state.counters) and all(type(part) is dict for part in parts):
-        proved = np.array([part.get("proved_inseparable") is True for part in parts])
-        if proved.any():
-            if not (isinstance(state, LinearState) and bool((came_to_zero(state) | ~proved).all())):
-                raise ValueError("the report says that weights came back to zero, which they did not.")
-            state.inseparable = proved
-
-
-def same_report(stored: Any, computed: Any) -> bool:
-    """Return whether two reports have the same fields and counts; another version may round a margin otherwise.
-
-    A report of an older version lacks some fields.
-    """
-    if type(computed) is float or computed in ("inf", "-inf"):
-        return type(stored) is float or stored in ("inf", "-inf")
-    if type(stored) is not type(computed):
-        return False
-    if type(computed) is dict:
-        lacking = computed.keys() - stored.keys()
-        if lacking - set(OPTIONAL) or stored.keys() - computed.keys():
-            return False
-        return all(same_report(stored[name], computed[name]) for name in computed if name in stored)
-    if type(computed) is list:
-        return len(stored) == len(computed) and all(map(same_report, stored, computed))
-    return bool(stored == computed)
 
 
 EarlyStoppingState = tuple[State, BestPass]
@@ -262,57 +211,51 @@ class TrainedModel:
         parameters = self.options.to_plain(self.learner, self.state.seed)
         names = None if self.feature_names is None else [str(name) for name in self.feature_names]
         info = ModelInfo(self.learner, parameters, self.classes, names, self.preparation, self.fingerprint)
-        return model_to_plain(info, *self._learned(), TrainedModel.from_plain)
+        place = Place("the header", path="learned")
+        learned: dict[str, Any] = {"state": write_state(self.state, place.at("state"))}
+        if self.early_stopping_state is not None:
+            last, best = self.early_stopping_state
+            place = place.at("early_stopping")
+            learned["early_stopping"] = {
+                "last": write_state(last, place.at("last")),
+                "best": write_best(best, place.at("best")),
+            }
+        return model_to_plain(info, learned, place.arrays.arrays, TrainedModel.from_plain)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_features: int | None = None) -> TrainedModel:
         """Return the model of a file; a ValueError where the file is not valid, or holds another learner."""
         return read_file(path, cls.from_plain, max_features)
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        header, arrays = state_to_plain(self.state)
-        out: dict[str, Any] = {"report": self.report.to_plain(), "state": header, "resume": None}
-        if self.early_stopping_state is not None:
-            last, best = self.early_stopping_state
-            out["resume"] = {"error": float(best.error), "passes_since": int(best.passes_since)}
-            for part, state in (("last", last), ("best", best.state)):
-                if state is not None:
-                    out["resume"][part], more = state_to_plain(state)
-                    arrays |= {f"{part}.{name}": a for name, a in more.items() if not _same_bits(a, arrays.get(name))}
-        return out, arrays
-
     @classmethod
-    def from_plain(cls, info: ModelInfo, fields: StrictFields, arrays: StrictArrays) -> TrainedModel:
+    def from_plain(cls, info: ModelInfo, learned: Any, place: Place) -> TrainedModel:
         """Return the model that a file describes, or raise a ValueError."""
         if info.learner not in LEARNERS:
             raise ValueError(f"'learner' must be one of {', '.join(LEARNERS)}, got {shorten(info.learner)}.")
-        options = RunOptions.from_plain(StrictFields(info.parameters, "the header: 'parameters'"), info.learner)
+        options = RunOptions.from_plain(info.parameters, info.learner)
         about = len(info.classes), info.learner, options
-        state = state_from_plain(fields.take("state"), arrays, *about)
+        found = read_fields(_LearnedFields, learned, place)
+        state = read_state(found["state"], place.at("state"), *about)
         model = cls(info.learner, options, info.classes, state, None, info.names(state.n_features))
         model.preparation, model.fingerprint = info.preparation, info.fingerprint
-        states = [state]
-        resume = fields.take("resume")
-        if resume is not None:
-            more = StrictFields(resume, "the header: 'resume'")
-            last, best = (
-                state_from_plain(more.take(part), arrays.under(part + "."), *about) for part in ("last", "best")
-            )
-            model.early_stopping_state = (
-                last,
-                BestPass(best, more.number("error", 0.0, 1.0), more.whole("passes_since")),
-            )
-            more.end()
-            states += [last, best]
-        check_states(states, info.classes.tolist())
+        if found["early_stopping"] is not None:
+            place = place.at("early_stopping")
+            stopping = read_fields(_EarlyStoppingFields, found["early_stopping"], place)
+            last = read_state(stopping["last"], place.at("last"), *about)
+            best = read_best(stopping["best"], place.at("best"), last, *about)
+            model.early_stopping_state = check_alike(state, last, place), best
         state.check_keeps(options.hypothesis)
-        told = fields.take("report")
-        restore_facts(state, told)
-        if model.early_stopping_state is not None:
-            model.early_stopping_state[0].cut = state.cut
-        if not same_report(told, model.report.to_plain()):
-            raise ValueError("its report is not that of its counters.")
         return model
+
+
+class _LearnedFields:
+    state: Any
+    early_stopping: Any = None
+
+
+class _EarlyStoppingFields:
+    last: Any
+    best: Any
 
 
 def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
@@ -353,13 +296,6 @@ def history(state: State) -> NDArray[np.void]:
         columns["share"] = "f8", [1.0] * (state.passes - 1) + [np.nan if state.cut.share is None else state.cut.share]
     kinds = [(name, kind) for name, (kind, _) in columns.items()]
     return np.array(list(zip(*(values for _, values in columns.values()), strict=True)), dtype=kinds)
-
-
-def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
-    """Return whether two arrays are the same bits, so that one of them need not be stored."""
-    return (
-        other is not None and one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
-    )
 
 
 # A state as several: one-vs-rest classifiers are independent, so some of them can be trained apart from the others.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
+from types import NoneType
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from rosenblatt.messages import (
     check_share,
     shorten,
 )
-from rosenblatt.storage.schema import StrictFields, label_to_json, to_canonical_json
+from rosenblatt.storage.schema import LABEL, Codec, Place, checked, label_to_json, to_canonical_json
 from rosenblatt.training.rows import ClassWeight
 
 # Which kernel a run uses, as plain data.
@@ -123,7 +124,65 @@ def _is_finite(value: Any) -> bool:
         return False
 
 
-# The parameters of learners as data that JSON holds, and back; what no parameter can be is refused.
+# The parameters of learners in files. `check` says whether their values are in range; here are their types.
+
+
+_DEVICE = re.compile("[a-z]{1,20}(:[0-9]{1,4})?")
+"""What a file may call a device."""
+
+
+def _is_scalar(value: Any) -> bool:
+    return type(value) in (bool, str, float, NoneType) or (type(value) is int and abs(value) < 2**62)
+
+
+def _read_size(data: Any, place: Place) -> float:
+    """Return a number that may be infinite, which JSON has no number for."""
+    return math.inf if data == "inf" else _NUMBER.read(data, place)
+
+
+def _write_class_weight(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return [[label_to_json(label), float(weight)] for label, weight in value.items()]
+
+
+def _read_class_weight(data: Any, place: Place) -> Any:
+    if data is None or data == "balanced":
+        return data
+    pairs: list[Any] = data if type(data) is list else [None]
+    if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
+        raise place.error("pairs of a label and a weight", data)
+    weights = {LABEL.read(label, place): weight for label, weight in pairs}
+    if len(weights) < len(pairs) or any(type(weight) is not float or weight < 0 for weight in weights.values()):
+        raise place.error("one weight from 0 on for each label", data)
+    return weights
+
+
+def _write_kernel(value: Any) -> Any:
+    if callable(value):
+        raise ValueError(NO_FILE)
+    return value
+
+
+_SCALAR = checked("a string, a boolean, None, or a number below 2**62", _is_scalar)
+_NUMBER = checked("a number, below 2**62", lambda v: type(v) in (int, float) and _is_scalar(v), float)
+_PARAMETERS = {
+    "random_state": checked("an integer or None", lambda v: v is None or (type(v) is int and v >= 0)),
+    "n_jobs": checked("an integer or None", lambda v: v is None or (type(v) is int and 0 < abs(v) < 2**62)),
+    "verbose": checked("an integer", lambda v: type(v) in (int, bool) and abs(v) < 2**62),
+    "validation_fraction": checked("a number between 0 and 1", lambda v: type(v) is float),
+    "class_weight": Codec(lambda value, place: _write_class_weight(value), _read_class_weight),
+    "kernel": checked("a string", lambda v: type(v) is str, _write_kernel),
+    "device": checked(
+        'a word such as "cuda" or "cuda:1" or None',
+        lambda v: v is None or (type(v) is str and _DEVICE.fullmatch(v) is not None),
+    ),
+    "decay": _NUMBER,
+    "margin": _NUMBER,
+    "r": _NUMBER,
+    "C": Codec(lambda value, place: "inf" if value == math.inf else float(value), _read_size),
+}
+"""How parameters are written that not every scalar will do for."""
 
 
 def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -133,57 +192,17 @@ def parameters_to_plain(parameters: Mapping[str, Any], seed: int) -> dict[str, A
         value = value.item() if isinstance(value, np.generic) else value
         if name == "random_state" and (isinstance(value, bool) or not isinstance(value, Integral | None)):
             value = seed
-        if name == "kernel" and callable(value):
-            raise ValueError(NO_FILE)
-        if name == "class_weight" and isinstance(value, Mapping):
-            value = [[label_to_json(label), float(weight)] for label, weight in value.items()]
-        if name in NUMBERS:
-            value = float(value) if value != math.inf else "inf"
-        to_canonical_json(value, name)
-        out[name] = value
+        out[name] = _PARAMETERS.get(name, _SCALAR).write(value, Place("the parameters"))
+        to_canonical_json(out[name], name)
     return out
 
 
-NUMBERS = ("decay", "margin", "C", "r")
-"""Parameters of the linear learners that are any numbers, perhaps infinite."""
-_DEVICE = re.compile("[a-z]{1,20}(:[0-9]{1,4})?")
-"""What a file may call a device."""
-
-
-def valid_parameter(name: str, value: Any) -> Any:
-    """Return the value of a parameter from a file; a ValueError where its type cannot be that of the parameter."""
-    if name in ("random_state", "n_jobs"):
-        wrong = type(value) is not int or (value < 0 if name == "random_state" else value == 0)
-        if value is not None and wrong:
-            raise ValueError(f"{name} must be an integer or None, got {shorten(value)}.")
-    elif type(value) is int and abs(value) >= 2**62:
-        raise ValueError(f"{name} must be below 2**62, got {shorten(value)}.")
-    elif name == "class_weight":
-        value = _class_weight(value)
-    elif name in NUMBERS:
-        if name == "C" and value == "inf":
-            return math.inf
-        if type(value) not in (int, float):
-            raise ValueError(f"{name} must be a number, got {shorten(value)}.")
-    elif name == "validation_fraction" and type(value) is not float:
-        raise ValueError(f"validation_fraction must be a number between 0 and 1, got {shorten(value)}.")
-    elif name == "verbose" and type(value) not in (int, bool):
-        raise ValueError(f"verbose must be an integer, got {shorten(value)}.")
-    elif name == "device" and value is not None and not (type(value) is str and _DEVICE.fullmatch(value)):
-        raise ValueError(f'device must be a word such as "cuda" or "cuda:1" or None, got {shorten(value)}.')
-    return value
-
-
-def _class_weight(value: Any) -> Any:
-    if value is None or value == "balanced":
-        return value
-    pairs: list[Any] = value if type(value) is list else [None]
-    if not all(type(pair) is list and len(pair) == 2 for pair in pairs):
-        raise ValueError(f"class_weight must be pairs of a label and a weight, got {shorten(value)}.")
-    weights = {label_to_json(label): weight for label, weight in pairs}
-    if len(weights) < len(pairs) or any(type(weight) is not float or weight < 0 for weight in weights.values()):
-        raise ValueError(f"class_weight must be one weight from 0 on for each label, got {shorten(value)}.")
-    return weights
+def parameters_from_plain(data: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the parameters of these names that `parameters_to_plain` wrote; a ValueError for anything else."""
+    if data.keys() != set(names):
+        odd = min(data.keys() ^ set(names))
+        raise ValueError(f"'parameters' has {'no' if odd in names else 'an unknown'} field {shorten(odd)}.")
+    return {name: _PARAMETERS.get(name, _SCALAR).read(data[name], Place(name)) for name in names}
 
 
 RandomSource: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.random.Generator | None
@@ -320,21 +339,12 @@ class RunOptions:
 
     def to_plain(self, learner: str, seed: int) -> dict[str, Any]:
         """Return the parameters of a learner as data that JSON holds; a source of randomness becomes ``seed``."""
-        values = {name: getattr(self, name) for name in parameter_names(learner)}
-        return parameters_to_plain(
-            {name: value for name, value in values.items() if value != SINCE_0_1.get(name, ...)}, seed
-        )
+        return parameters_to_plain({name: getattr(self, name) for name in parameter_names(learner)}, seed)
 
     @staticmethod
-    def from_plain(fields: StrictFields, learner: str) -> RunOptions:
+    def from_plain(data: dict[str, Any], learner: str) -> RunOptions:
         """Return the options that ``to_plain`` wrote, or raise a ValueError."""
-        names = [name for name in parameter_names(learner) if name not in SINCE_0_1 or fields.has(name)]
-        given = {name: valid_parameter(name, fields.take(name)) for name in names}
-        fields.end()
-        for name, default in SINCE_0_1.items():
-            if name in given and given[name] == default:
-                raise ValueError(f"{name} is said to be {default}, which files leave out.")
-        return RunOptions.for_learner(learner, **given).check()
+        return RunOptions.for_learner(learner, **parameters_from_plain(data, parameter_names(learner))).check()
 
 
 @dataclass(frozen=True)
@@ -527,8 +537,6 @@ LEARNERS: dict[str, Learner] = {
 }
 """Every learner that the engine trains, by the name of its estimator."""
 _LEAST_DECAY = 1e-30
-SINCE_0_1 = {"decay": 0.0}
-"""Parameters that files of older versions lack, as those of newer ones do where they have these values."""
 
 
 def parameter_names(learner: str) -> list[str]:

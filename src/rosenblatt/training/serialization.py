@@ -1,277 +1,413 @@
-"""A state as plain data and arrays, and back: every bit that a run needs to go on, and checks that it can."""
+"""The schema of a run's state in files: every bit that a run needs to resume, and checks that it can.
+
+Types, shapes, ranges and whatever indexes an array are checked. What a file says of its own past is not compared with
+itself: counters may contradict each other in a forged file, and its report is then as wrong as they are.
+"""
 
 from __future__ import annotations
 
-import sys
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from rosenblatt.kernels.rules import ArowRule
+from rosenblatt.blocks import is_canonical_csr
+from rosenblatt.kernels.rules import COUNTERS, ArowRule
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.storage.schema import StrictArrays, StrictFields
-from rosenblatt.training.dual.state import DualState, check_dual_state, dual_state_from_plain, dual_state_to_plain
-from rosenblatt.training.fields import (
-    COUNTER_TYPES,
-    ROWS,
-    TINY,
-    check_run,
-    check_updates,
-    common_counters,
-    counter_array,
-    counters_from_plain,
-    optional_counters,
-    optional_counters_from_plain,
-    require,
-    rows_from_plain,
-    rows_to_plain,
-    run_from_plain,
-    run_to_plain,
-    steps_agree,
-    sum_slack,
-    updates_from_plain,
-    updates_to_plain,
+from rosenblatt.storage.schema import (
+    LABEL,
+    LARGEST,
+    Codec,
+    Floats,
+    Place,
+    Share,
+    Wide,
+    array,
+    integer,
+    number,
+    read_fields,
+    record,
+    word,
+    write_fields,
 )
+from rosenblatt.storage.schema import size as size_of
+from rosenblatt.training.dual.state import DualPocket, DualState, SupportRows
+from rosenblatt.training.early_stopping import BestPass
 from rosenblatt.training.linear import LinearState, Pocket
-from rosenblatt.training.options import RunOptions
-from rosenblatt.training.state import UpdateLog
+from rosenblatt.training.options import FUNCTION, KERNELS, MOST_DEGREE, NO_FILE, Kernel, RunOptions
+from rosenblatt.training.state import CutPass, UpdateLog, Updates, join_updates, new_counters
 
 State: TypeAlias = Any
 """A `LinearState`, or a `DualState` for a kernel perceptron."""
-_START = ("ballots.start_w", "ballots.start_b")
-_POCKET = ("w", "b", "mistakes", "candidate_w", "candidate_b")
+_TINY = 1e-280
+"""Smaller squares are not accurate."""
 
 
-def state_to_plain(state: State) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return all that is known of a state as plain data and arrays; nothing about it changes."""
-    return dual_state_to_plain(state) if isinstance(state, DualState) else _linear_to_plain(state)
+# counters and history
 
 
-def state_from_plain(
-    header: Any, arrays: StrictArrays, n_classes: int, learner: Any = "Perceptron", options: RunOptions | None = None
-) -> State:
-    """Return the state that ``state_to_plain`` described, or raise a ValueError where it is not valid.
-
-    ``learner`` is the name of the learner whose state it is, with its options; what is no kernel perceptron is linear.
-    """
-    if learner == "KernelPerceptron":
-        return dual_state_from_plain(header, arrays, n_classes)
-    return _linear_from_plain(header, arrays, n_classes, RunOptions() if options is None else options)
+def _counter(name: str) -> Codec:
+    if name in ("lowest", "lowest_step"):
+        return array("f8", "judged", finite=False)
+    if name in ("updates", "mistakes", "pass_updates", "limit"):
+        return array("i8", "judged", least=-1 if name == "limit" else 0, most=LARGEST)
+    if name in ("visits", "last_change", "longest", "epoch"):
+        return array("f8", "judged", least=0, most=LARGEST, whole=True)
+    return array("f8", "judged", least=0, finite=False)
 
 
-def check_state(state: State, n_classes: int) -> None:
-    """Raise a ValueError unless what was learned and the counters are such as a run may leave behind."""
-    if isinstance(state, DualState):
-        check_dual_state(state, n_classes)
-    else:
-        _check_linear(state, n_classes)
+_COUNTER_CODECS = {name: _counter(name) for name in COUNTERS.names or () if name != "target"}
+"""The class of each classifier is known from its place."""
 
 
-def check_states(states: list[State], labels: list[Any]) -> None:
-    """Raise a ValueError unless these can be states of one run on rows of these labels."""
-    for state in states:
-        require(_kind(state) == _kind(states[0]), "the state of early stopping is that of another model.")
-        known = state.leading_label is None or state.leading_label in labels
-        require(known, "the first label of the stream is none of the classes.")
+def _write_counters(counters: NDArray[np.void], place: Place) -> dict[str, str]:
+    return {name: codec.write(counters[name], place.at(name)) for name, codec in _COUNTER_CODECS.items()}
 
 
-def _kind(state: State) -> tuple[Any, ...]:
-    """Return what all states of one model have in common."""
-    shared = state.n_features, state.direct, state.seed, state.pocket is None
-    if isinstance(state, DualState):
-        return *shared, state.kernel
-    return *shared, len(state.w), state.fit_intercept, state.log is None
+def _read_counters(data: Any, place: Place) -> NDArray[np.void]:
+    if type(data) is not dict or data.keys() != _COUNTER_CODECS.keys():
+        raise place.error(f"arrays named {', '.join(_COUNTER_CODECS)}", data)
+    sizes = place.sizes
+    counters = new_counters(sizes["classes"], sizes["judged"] < sizes["classes"])["counters"]
+    for name, codec in _COUNTER_CODECS.items():
+        counters[name] = codec.read(data[name], place.at(name))
+    return counters
+
+
+_BY_PASS = array("i8", "passes", "judged", least=-1, most=LARGEST)
+_ERRORS = array("f8", None, least=0, most=1)
+_History = Annotated[
+    list[NDArray[np.int64]],
+    Codec(
+        lambda values, place: _BY_PASS.write(np.array(values), place) if values else None,
+        lambda data, place: [] if data is None else list(_BY_PASS.read(data, place)),
+    ),
+]
+_Errors = Annotated[
+    list[float],
+    Codec(
+        lambda values, place: _ERRORS.write(np.array(values, np.float64), place),
+        lambda data, place: _ERRORS.read(data, place).tolist(),
+    ),
+]
+
+
+class RunFields:
+    """What the file of every state holds: the attributes of `RunState` under their names."""
+
+    direct: bool
+    counters: Annotated[NDArray[np.void], Codec(_write_counters, _read_counters)]
+    done: Annotated[NDArray[np.bool_], array("b1", "judged")]
+    seed: Annotated[int, integer(0, 2**4096)]
+    radius: Annotated[float, number(0.0)]
+    leading_run: Annotated[int, integer(-1)]
+    leading_label: Annotated[Any, LABEL] | None = None
+    feature_ranges: Annotated[NDArray[np.float64], array("f8", "features", least=0, finite=False)] | None = None
+    mistakes: _History
+    pass_updates: _History
+    validation_error: _Errors
+    held_out_rows: int | None = None
+    cut: CutPass | None = None
+    mixed_shards: int
+    inseparable: Annotated[NDArray[np.bool_], array("b1", "judged")] | None = None
+
+
+# updates, and the rows that they were made on
+
+
+class _UpdateFields:
+    """The updates of all classifiers, one after the other."""
+
+    lengths: Annotated[NDArray[np.int64], array("i8", "judged", least=0, most=LARGEST)]
+    members: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="rows")]
+    steps: Annotated[NDArray[np.float64], array("f8", "updates")]
+    visits: Annotated[NDArray[np.float64], array("f8", "updates", least=0, most=LARGEST, whole=True)]
+    trues: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="classes")]
+    rivals: Annotated[NDArray[np.int64], array("i8", "updates", least=0, below="classes")]
+
+
+def _write_updates(runs: Sequence[Updates], place: Place) -> dict[str, Any]:
+    parts = {name: np.concatenate([getattr(run, name) for run in runs]) for name in Updates._fields}
+    lengths = np.array([len(run.members) for run in runs], np.int64)
+    return write_fields(_UpdateFields, SimpleNamespace(lengths=lengths, **parts), place)
+
+
+def _read_updates(data: Any, place: Place) -> list[list[Updates]]:
+    """Return the updates of each classifier, in at most one part."""
+    found = read_fields(_UpdateFields, data, place)
+    lengths = found["lengths"]
+    if sum(lengths.tolist()) != place.sizes["updates"]:
+        raise place.at("lengths").error(f"numbers that sum to {place.sizes['updates']:,}", lengths.tolist())
+    stops = np.cumsum(lengths)[:-1]
+    pieces = zip(*(np.split(found[name], stops) for name in Updates._fields), strict=True)
+    return [[Updates(*piece)] if len(piece[0]) else [] for piece in pieces]
+
+
+_DENSE = array("f4 f8", "rows", "features")
+
+
+class _CsrFields:
+    values: Annotated[NDArray[Any], array("f4 f8", "entries")]
+    indices: Annotated[NDArray[Any], array("i4 i8", "entries", least=0, below="features")]
+    starts: Annotated[NDArray[Any], array("i4 i8", None, least=0)]
+
+
+def _write_rows(rows: Any, place: Place) -> Any:
+    """Return dense rows as an array and CSR rows as three, float32 or float64 as they are."""
+    if not sp.issparse(rows):
+        return _DENSE.write(rows, place)
+    rows = rows if rows.has_sorted_indices else rows.sorted_indices()
+    return write_fields(_CsrFields, SimpleNamespace(values=rows.data, indices=rows.indices, starts=rows.indptr), place)
+
+
+def _read_rows(data: Any, place: Place) -> Any:
+    if type(data) is not dict:
+        return _DENSE.read(data, place)
+    found = read_fields(_CsrFields, data, place)
+    values, indices, starts = found["values"], found["indices"], found["starts"]
+    sound = len(starts) > 1 and is_canonical_csr(starts, indices, place.sizes["features"])
+    if not sound or not place.has_size("rows", len(starts) - 1):
+        raise place.error("a valid CSR matrix with sorted indices", "another")
+    return sp.csr_array((values, indices, starts), shape=(len(starts) - 1, place.sizes["features"]))
+
+
+_Rows = Annotated[Any, Codec(_write_rows, _read_rows)]
+_Updates = Annotated[list[list[Updates]], Codec(_write_updates, _read_updates)]
 
 
 # linear learners
 
 
-def _linear_to_plain(state: LinearState) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    said, known = run_to_plain(state)
-    more_counters = optional_counters(state)
-    header: dict[str, Any] = {
-        "direct": bool(state.direct),
-        "fit_intercept": bool(state.fit_intercept),
-        **said,
-        "pocket": state.pocket is not None,
-        "ballots": None,
-    }
-    arrays = {
-        "w": state.w,
-        "u": state.u,
-        "tally.b": state.b,
-        "tally.beta": state.beta,
-        **{counter_array(name): _for_each_class(state, name) for name in [*common_counters(), *more_counters]},
-        **known,
-    }
-    if more_counters:
-        header["counters"] = more_counters
-    if state.s is not None and state.s_b is not None:
-        arrays |= {"variance": state.s, "tally.variance": state.s_b}
-    if state.pocket is not None:
-        arrays |= {f"pocket.{name}": getattr(state.pocket, name) for name in _POCKET}
-    if state.log is not None:
-        header["ballots"], more = _log_to_plain(state.log, state.n_features)
-        arrays |= more
-    return header, arrays
+class _PocketFields:
+    w: Wide
+    b: Floats
+    mistakes: Annotated[NDArray[np.float64], array("f8", "judged", least=0, finite=False)]
+    candidate_w: Wide
+    candidate_b: Floats
 
 
-def _for_each_class(state: LinearState, name: str) -> np.ndarray:
-    """Return a counter as files have it: a number for each class, though only the first counts where they compete."""
-    counter = state.counters[name]
-    if not state.direct:
-        return counter
-    out = {"target": np.arange(len(state.w)), "limit": np.full(len(state.w), -1)}.get(name, np.zeros(len(state.w)))
-    out = out.astype(counter.dtype)
-    out[0] = counter[0]
-    return out
+class _LogFields:
+    rows: _Rows | None
+    updates: _Updates
+    start_w: Wide | None = None
+    start_b: Floats | None = None
 
 
-def _linear_from_plain(header: Any, arrays: StrictArrays, n_classes: int, options: RunOptions) -> LinearState:
-    fields = StrictFields(header, "the state")
-    w = arrays.take("w", "f8", (n_classes if n_classes > 2 else 1, None))
-    k, d = w.shape
-    more_counters = optional_counters_from_plain(fields)
-    counters = counters_from_plain(arrays, k, more_counters)
-    direct = fields.flag("direct")
-    c = 1 if direct else k
-    for name in COUNTER_TYPES if direct else ():
-        unused = counters[name][1:]
-        require(
-            (unused == {"target": np.arange(1, k), "limit": -1}.get(name, 0)).all()
-            or (name != "target" and (unused == counters[name][0]).all()),  # as 0.1 wrote after a class had come late
-            "there are counters for classes that have none.",
-        )
-    state = LinearState(
-        w=w,
-        u=arrays.take("u", "f8", (k, d)),
-        b=arrays.take("tally.b", "f8", (k,)),
-        beta=arrays.take("tally.beta", "f8", (k,)),
-        rule=options.rule,
-        decay=float(options.decay),
-        counters=counters[:c].copy(),
-        direct=direct,
-        fit_intercept=fields.flag("fit_intercept"),
-        **run_from_plain(fields, arrays, c, d),
+def _write_log(log: UpdateLog, place: Place) -> dict[str, Any]:
+    updates = [log.updates(k) for k in range(len(log.chunks))]  # first, as their rows are stored by that
+    start_w, start_b = log.start_weights(place.sizes["features"]) or (None, None)
+    rows = None
+    if any(map(sp.issparse, log.blocks)):
+        rows = log.rows()
+        if all(block.dtype == np.float32 for block in log.blocks):
+            rows = rows.astype(np.float32)  # as they came: the same numbers in half the memory
+    elif log.blocks:
+        rows = np.concatenate(log.blocks)
+    return write_fields(
+        _LogFields, SimpleNamespace(rows=rows, updates=updates, start_w=start_w, start_b=start_b), place
     )
-    require(optional_counters(state) == more_counters, "there are counters that count nothing.")
-    if not state.updates_right_rows:
-        state.counters["pass_updates"] = state.counters["mistakes"]
-    if isinstance(state.rule, ArowRule):
-        state.s, state.s_b = arrays.take("variance", "f8", (k, d)), arrays.take("tally.variance", "f8", (k,))
-    if fields.flag("pocket"):
-        shapes = {"w": (k, d), "b": (k,), "mistakes": (c,), "candidate_w": (k, d), "candidate_b": (k,)}
-        state.pocket = Pocket(**{name: arrays.take(f"pocket.{name}", "f8", shapes[name]) for name in _POCKET})
-    log = fields.take("ballots")
-    fields.end()
-    _check_linear(state, n_classes)
-    if log is not None:
-        state.log = _log_from_plain(log, arrays, state, n_classes)
+
+
+def _read_log(data: Any, place: Place) -> UpdateLog:
+    found = read_fields(_LogFields, data, _without_rows(data, place))
+    start, sizes = (found["start_w"], found["start_b"]), place.sizes
+    if (start[0] is None) != (start[1] is None):
+        raise place.error("a log that starts with weights and biases, or with none", "one of them")
+    return UpdateLog(
+        blocks=[] if found["rows"] is None else [found["rows"]],
+        chunks=found["updates"],
+        n_classes=sizes["classes"] if sizes["judged"] < sizes["scores"] else 0,
+        start=None if start[0] is None else start,
+    )
+
+
+def _without_rows(data: Any, place: Place) -> Place:
+    """Return the place, where no row can be an update's if none is stored."""
+    if type(data) is dict and data.get("rows") is None:
+        place.has_size("rows", 0)
+    return place
+
+
+class LinearFields(RunFields):
+    """What the file of a linear learner's state holds: the attributes of `LinearState` under their names."""
+
+    fit_intercept: bool
+    w: Wide
+    u: Wide
+    b: Floats
+    beta: Floats
+    s: Annotated[NDArray[np.float64], array("f8", "scores", "features", least=0, most=1)] | None = None
+    s_b: Annotated[NDArray[np.float64], array("f8", "scores", least=0, most=1)] | None = None
+    pocket: Annotated[Pocket, record(_PocketFields, Pocket)] | None = None
+    log: Annotated[UpdateLog, Codec(_write_log, _read_log)] | None = None
+
+
+def _restore_bounds(state: LinearState) -> None:
+    """Raise what the counters say of the length of weights to at least what it is.
+
+    Exact decisions rest on |w|^2 <= step_square_sum R^2 + excess2 (the former times 2 where an update moves two
+    classes), and those of votes on the length of the weights at the start. Files that `save` wrote agree within
+    rounding, and keep their bits.
+    """
+    counters = state.counters
+    slack = 1.0 + 32.0 * HALF_ULP * (counters["updates"] + state.w.size + 8.0)
+    with np.errstate(all="ignore"):
+        steps2 = counters["step_square_sum"] * np.maximum(counters["radius2"], _TINY) * (2.0 if state.direct else 1.0)
+        squares = _squared_lengths(state, state.w, state.b)
+        proved = squares <= (steps2 + counters["excess2"]) * slack
+        counters["excess2"] = np.where(proved, counters["excess2"], squares)
+        if state.log is not None and state.log.start is not None:
+            squares = _squared_lengths(state, *state.log.start)
+            counters["start2"] = np.where(squares <= counters["start2"] * slack, counters["start2"], squares)
+
+
+def _squared_lengths(state: LinearState, w: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a little more than the squared length of each (w, b), of all side by side where classes compete."""
+    long = np.column_stack([w, b]).reshape(len(state.counters), -1)
+    return np.einsum("ij,ij->i", long, long) * (1.0 + 8.0 * (long.shape[1] + 8.0) * HALF_ULP)
+
+
+# kernel perceptrons
+
+
+class _KernelFields:
+    name: Annotated[str, word(*KERNELS)]
+    degree: Annotated[int, integer(0)]
+    gamma: Annotated[float, number(0.0)]
+    coef0: float
+
+
+def _read_kernel(data: Any, place: Place) -> Kernel:
+    kernel = Kernel(**read_fields(_KernelFields, data, place))
+    if kernel.name == "poly" and kernel.degree > MOST_DEGREE:
+        raise place.at("degree").error(f"at most {MOST_DEGREE:,}", kernel.degree)
+    return kernel
+
+
+_NUMBERS = array("i8", "rows", least=0, most=LARGEST)
+
+
+def _write_supports(supports: SupportRows, place: Place) -> dict[str, Any]:
+    rows = supports.matrix(place.sizes["features"]) if supports.blocks else None
+    numbers = np.array(supports.numbers, np.int64)
+    return {
+        "numbers": _NUMBERS.write(numbers, place.at("numbers")),
+        "rows": None if rows is None else _write_rows(rows, place.at("rows")),
+    }
+
+
+class _SupportFields:
+    numbers: Annotated[NDArray[np.int64], _NUMBERS]
+    rows: _Rows | None
+
+
+def _read_supports(data: Any, place: Place) -> SupportRows:
+    found = read_fields(_SupportFields, data, place)
+    supports = SupportRows()
+    supports.append(found["rows"], found["numbers"].tolist())
+    if len(supports.places) < len(supports.numbers):
+        raise place.at("numbers").error("different numbers", "one of them twice")
+    return supports
+
+
+class _DualPocketFields:
+    updates: Annotated[NDArray[np.int64], array("i8", "judged", least=0, most=LARGEST)]
+    mistakes: Annotated[NDArray[np.float64], array("f8", "judged", least=0, finite=False)]
+    candidate: Annotated[NDArray[np.int64], array("i8", "judged", least=0, most=LARGEST)]
+
+
+def _write_chunks(chunks: list[list[Updates]], place: Place) -> dict[str, Any]:
+    return _write_updates(list(map(join_updates, chunks)), place)
+
+
+class DualFields(RunFields):
+    """What the file of a kernel perceptron's state holds: the attributes of `DualState` under their names."""
+
+    kernel: Annotated[Kernel, Codec(record(_KernelFields).write, _read_kernel)]
+    width: Annotated[int, size_of("features", 1)]
+    rows_seen: int
+    norm2: Annotated[NDArray[np.float64], array("f8", "judged")]
+    supports: Annotated[SupportRows, Codec(_write_supports, _read_supports)]
+    updates: Annotated[list[list[Updates]], Codec(_write_chunks, _read_updates)]
+    pocket: Annotated[DualPocket, record(_DualPocketFields, DualPocket)] | None = None
+
+
+# all states
+
+
+def write_state(state: State, place: Place) -> dict[str, Any]:
+    """Return all that is known of a state as plain data and arrays; nothing about it changes."""
+    place = place.alone(features=state.n_features)
+    if not isinstance(state, DualState):
+        return write_fields(LinearFields, state, place)
+    if state.kernel.name == FUNCTION:
+        raise ValueError(NO_FILE)
+    return write_fields(DualFields, state, place)
+
+
+def read_state(data: Any, place: Place, n_classes: int, learner: str, options: RunOptions) -> State:
+    """Return the state that `write_state` described, or raise a ValueError where it is not valid."""
+    direct = type(data) is dict and data.get("direct") is True
+    if direct and n_classes <= 2:
+        raise place.at("direct").error("false where there are not more than two classes", True)
+    scores = n_classes if n_classes > 2 else 1
+    place = place.alone(classes=n_classes, scores=scores, judged=1 if direct else scores)
+    state: State
+    if learner == "KernelPerceptron":
+        found = read_fields(DualFields, data, place)
+        state = DualState(n_classes=n_classes, **found)
+        if (state.supports.blocks == []) != (state.kernel.name == "precomputed" or not len(state.supports)):
+            raise place.at("supports.rows").error("those that the kernel needs", "others")
+        if state.kernel.name == "precomputed" and max(state.supports.numbers, default=0) >= state.width:
+            raise place.at("supports.numbers").error(f"numbers below {state.width:,}", max(state.supports.numbers))
+    else:
+        found = read_fields(LinearFields, data, place)
+        state = LinearState(rule=options.rule, decay=float(options.decay), **found)
+        variances = 2 if isinstance(state.rule, ArowRule) else 0
+        if (state.s is not None) + (state.s_b is not None) != variances:
+            raise place.at("s").error("there for AROW and for no other learner", learner)
+        if not state.n_features:
+            raise place.at("w").error("an array with columns", "none")
+        _restore_bounds(state)
+    state.passes = len(state.mistakes)
+    if len(state.pass_updates) != (state.passes if state.updates_right_rows else 0):
+        raise place.at("pass_updates").error("there where rows that are right make updates", len(state.pass_updates))
+    if len(state.validation_error) > state.passes or (state.cut is not None and not state.passes):
+        raise place.at("mistakes").error("an array with a line for each pass", state.passes)
     return state
 
 
-def _check_linear(state: LinearState, n_classes: int) -> None:
-    check_run(state, n_classes)
-    biases, weights = [state.b, state.beta], [state.w, state.u]
-    if state.pocket is not None:
-        require(state.pocket.mistakes >= 0, "the mistakes of the pocket are out of range.")
-        weights += [state.pocket.w, state.pocket.candidate_w]
-        biases += [state.pocket.b, state.pocket.candidate_b]
-    for values in (*weights, *biases):
-        require(np.isfinite(values), "some weights are not finite.")
-    require(state.fit_intercept or not np.any(biases), "there is a bias where none was to be learned.")
-    for variances in (state.s, state.s_b):
-        in_range = variances is None or (variances >= 0) & (variances <= 1)
-        require(in_range, "a variance is not between 0 and 1.")
-    _check_lengths(state)
+def check_alike(state: State, other: State, place: Place) -> State:
+    """Return the ``other`` state; a ValueError unless both can be of one run."""
+    known, found = ((one.n_features, one.direct, getattr(one, "kernel", None)) for one in (state, other))
+    if known != found:
+        raise place.error("of the same model as the other states", found)
+    return other
 
 
-def _check_lengths(state: LinearState) -> None:
-    """Raise a ValueError where weights are longer than the steps and rows in the counters can have made them.
-
-    Exact decisions rest on |w|^2 <= step_square_sum R^2 + excess2 (the former times 2 where an update moves two
-    classes).
-    """
-    counters, pocket = state.counters, state.pocket
-    slack = 1.0 + 32.0 * HALF_ULP * (counters["updates"] + state.w.size + 8.0)
-    with np.errstate(all="ignore"):
-        steps = np.sqrt(counters["step_square_sum"])
-        reach = np.sqrt(np.maximum(counters["radius2"], TINY)) * (2.0 if state.direct else 1.0) ** 0.5 * slack
-        cached = counters["step_sum"] * counters["visits"] * reach * 2.0
-        sound = steps_agree(counters, slack)
-        longest = steps * reach + np.sqrt(counters["excess2"]) * slack
-        sound &= _lengths(state, state.w, state.b) <= longest
-        if state.decay == 0.0:
-            sound &= ~(_lengths(state, state.u, state.beta) > cached)
-        if pocket is not None:
-            sound &= _lengths(state, pocket.w, pocket.b) <= longest
-            sound &= _lengths(state, pocket.candidate_w, pocket.candidate_b) <= longest
-    require(sound, "the weights are longer than their steps can have made them.")
+# the best pass of early stopping
 
 
-def _lengths(state: LinearState, w: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the length of each (w, b), of all side by side where classes compete directly."""
-    long = np.column_stack([w, b]).reshape(len(state.counters), -1)
-    largest = np.maximum(np.abs(long).max(axis=1), sys.float_info.min)
-    return largest * np.linalg.norm(long / largest[:, None], axis=1)
+class _BestFields:
+    state: Any
+    error: Share
+    passes_since: int
 
 
-def _log_to_plain(log: UpdateLog, d: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    arrays = updates_to_plain([log.updates(k) for k in range(len(log.chunks))], "ballots.")
-    start = log.start_weights(d)
-    if start is not None:
-        arrays |= dict(zip(_START, start, strict=True))
-    if not log.blocks:
-        return {"classes": log.n_classes, "rows": "none"}, arrays
-    if any(sp.issparse(block) for block in log.blocks):
-        rows = log.rows()
-        if all(block.dtype == np.float32 for block in log.blocks):
-            rows = rows.astype(np.float32)  # as they came: the same numbers in half the room
-    else:
-        rows = np.concatenate(log.blocks)
-    kind, more = rows_to_plain(rows, "ballots.")
-    return {"classes": log.n_classes, "rows": kind}, arrays | more
+def write_best(best: BestPass, place: Place) -> dict[str, Any]:
+    """Return the best pass of a run as plain data and arrays."""
+    state = write_state(best.state, place.at("state"))
+    return {"state": state, "error": float(best.error), "passes_since": int(best.passes_since)}
 
 
-def _log_from_plain(header: Any, arrays: StrictArrays, state: LinearState, n_classes: int) -> UpdateLog:
-    fields = StrictFields(header, "the state: 'ballots'")
-    log = UpdateLog.empty(len(state.counters), fields.whole("classes"))
-    kind = fields.word("rows", ROWS)
-    fields.end()
-    require(log.n_classes == (n_classes if state.direct else 0), "the votes are for other classes.")
-    log.start = _start_from_plain(arrays, state)
-    squares = np.zeros(0)
-    if kind != "none":
-        log.blocks = [rows_from_plain(kind, arrays, "ballots.", state.n_features)]
-        squares = _squares(log.rows()) + float(state.fit_intercept)
-    runs = updates_from_plain(arrays, "ballots.", len(state.counters))
-    check_updates(runs, state, len(squares), n_classes, "voters")
-    log.chunks = [[run] if len(run.members) else [] for run in runs]
-    for run, counters in zip(runs, state.counters, strict=True):
-        slack = sum_slack(len(run.members) + state.n_features)
-        with np.errstate(all="ignore"):
-            longest = max(counters["radius2"] * slack, TINY)
-        require(squares[run.members] <= longest, "the voters are not valid.")
-    return log
-
-
-def _start_from_plain(arrays: StrictArrays, state: LinearState) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the weights that the first voters began with, None for zero."""
-    moved = state.counters["start2"].any()
-    require(moved == arrays.has(_START[0]), "the weights at the start are not those of the counters.")
-    if not moved:
-        return None
-    w, b = arrays.take(_START[0], "f8", state.w.shape), arrays.take(_START[1], "f8", state.b.shape)
-    require(np.isfinite(w).all() and np.isfinite(b).all(), "some weights are not finite.")
-    require(state.fit_intercept or not b.any(), "there is a bias where none was to be learned.")
-    slack = 1.0 + 32.0 * HALF_ULP * (w.size + 8.0)
-    sound = _lengths(state, w, b) <= np.sqrt(state.counters["start2"]) * slack + sys.float_info.min
-    require(sound, "the weights at the start are not those of the counters.")
-    return w, b
-
-
-def _squares(rows: Any) -> np.ndarray:
-    """Return the squared length of each row."""
-    with np.errstate(over="ignore"):
-        return np.asarray(rows.power(2).sum(axis=1)).ravel() if sp.issparse(rows) else np.einsum("ij,ij->i", rows, rows)
+def read_best(data: Any, place: Place, last: State, n_classes: int, learner: str, options: RunOptions) -> BestPass:
+    """Return what `write_best` wrote, the best pass of the run that ``last`` is the last state of."""
+    found = read_fields(_BestFields, data, place)
+    state = read_state(found["state"], place.at("state"), n_classes, learner, options)
+    check_alike(last, state, place)
+    if not 1 <= state.passes <= last.passes:
+        raise place.error(f"one of {last.passes:,} passes", state.passes)
+    return BestPass(state, found["error"], found["passes_since"])

@@ -207,11 +207,11 @@ def forged(answer, **changed):
 @pytest.mark.parametrize(
     ("name", "field", "match"),
     [
-        ("overlap", "alpha", "'alpha' must be a list of rows, each once"),
-        ("quasi", "null", "'null' must be a list of at most 3, as there are coefficients"),
-        ("quasi", "turns", "'turns' must be a list of at most 3"),
-        ("aliased", "relations", "'relations' must be a list of at most 4"),
-        ("forced", "forces", "'forces' must be a list of at most 4"),
+        ("overlap", "alpha", "'proof.alpha' must be a list of rows, each once"),
+        ("quasi", "null", "'proof.null' must be a list of at most 3, as there are coefficients"),
+        ("quasi", "turns", "'proof.turns' must be a list of at most 3"),
+        ("aliased", "relations", "'proof.relations' must be a list of at most 4"),
+        ("forced", "forces", "'proof.forces' must be a list of at most 4"),
     ],
 )
 def test_no_part_of_a_proof_is_longer_than_proofs_are(name, field, match):
@@ -224,10 +224,10 @@ def test_no_part_of_a_proof_is_longer_than_proofs_are(name, field, match):
 def test_vectors_and_forces_are_no_longer_than_the_coefficients():
     answer = separation(*examples()["forced"])
     proof = answer.to_dict()["proof"]
-    with pytest.raises(ValueError, match="'turns' must be lists of hexadecimal numbers, at most one for each"):
+    with pytest.raises(ValueError, match=r"'proof.turns.0' must be a list of at most 4"):
         Certificate.from_json(forged(answer, turns=[["0x0"] * 5]))
     j, rows, weights = proof["forces"][0]
-    with pytest.raises(ValueError, match="'forces' must be a list of coefficients with rows"):
+    with pytest.raises(ValueError, match=r"'proof.forces' must be a list of at most 4"):
         Certificate.from_json(forged(answer, forces=[[j, rows * 5, (weights or ["0x1"]) * 5]]))
 
 

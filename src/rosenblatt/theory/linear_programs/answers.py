@@ -17,11 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.storage.schema import StrictFields
+from rosenblatt.storage.schema import Codec, Place
 from rosenblatt.theory.certificates import (
     MOST_BITS,
     Certificate,
-    Codec,
     Integers,
     Real,
     Rows,
@@ -102,15 +101,14 @@ def most_excess(A: Matrix, b: Floats, x: Numbers) -> Fraction:
     return -least_score(cone(A, b)[:-1], np.ones(A.shape[0]), whole, 0.0) / Fraction(whole[-1])
 
 
-def _write_point(x: Numbers, _: str) -> list[list[str] | float]:
+def _write_point(x: Numbers, place: Place) -> list[list[str] | float]:
     return [list(map(write_integer, v.as_integer_ratio())) if isinstance(v, Fraction) else v for v in x.tolist()]
 
 
-def _read_point(fields: StrictFields, name: str) -> Numbers:
-    values = fields.values(name)
-    numbers = [_to_coordinate(value) for value in values]
+def _read_point(data: Any, place: Place) -> Numbers:
+    numbers = [_to_coordinate(value) for value in data] if type(data) is list else [None]
     if None in numbers:
-        raise fields.wrong(name, "a list of finite numbers", values)
+        raise place.error("a list of finite numbers", data)
     if Fraction not in map(type, numbers):
         return np.array(numbers, dtype=np.float64)
     fractions = [Fraction(number) for number in numbers if number is not None]
@@ -118,7 +116,7 @@ def _read_point(fields: StrictFields, name: str) -> Numbers:
     for below in _common_denominators(fractions):
         bits = below.bit_length()
         if bits > MOST_BITS or bits * len(fractions) > MOST_POINT_BITS:
-            raise fields.wrong(name, "a list of fractions with a common denominator that is not too long", values)
+            raise place.error("a list of fractions with a common denominator that is not too long", data)
     return np.array(fractions, dtype=object)
 
 
@@ -268,9 +266,8 @@ class Unsettled(Certificate):
 # The answers to "how large can c . x get over A x <= b?", each with the proof that it carries.
 
 
-_Proof: TypeAlias = Annotated[
-    Infeasible, Codec(lambda proof, _: proof.to_dict(), lambda fields, name: Infeasible.from_dict(fields.take(name)))
-]
+_PROOF = Codec(lambda proof, place: proof.to_dict(), lambda data, place: Infeasible.from_dict(data))
+_Proof: TypeAlias = Annotated[Infeasible, _PROOF]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.html import arrows
 from rosenblatt.messages import show_text
-from rosenblatt.storage.schema import StrictFields, label_to_json
-from rosenblatt.theory.certificates import Certificate, Codec, Rows, read_integer, words, write_integer
+from rosenblatt.storage.schema import LABEL, PLAIN, Codec, Place, integer, list_of, optional, record, word
+from rosenblatt.theory.certificates import INTEGER, INTEGERS, Certificate, Rows, write_integer
 from rosenblatt.theory.enclosures import encloses_zero_combination
 from rosenblatt.theory.inputs import Numbers
 from rosenblatt.theory.logistic.arithmetic import PRIMES, exact_scores, places, rank_reaches, spanning_rows, to_integers
@@ -308,103 +308,78 @@ def _is_row(value: object) -> bool:
     return isinstance(value, list) and len(value) == 3 and all(type(v) is int and 0 <= v < 2**31 for v in value)
 
 
-def _write_pair(pair: Pair, _: str) -> dict[str, Any]:
-    def vectors(some: Vectors) -> list[list[str]]:
-        return [list(map(write_integer, vector)) for vector in some]
-
-    return {
-        "b": list(map(write_integer, pair.b)),
-        "alpha": [[*row, write_integer(weight)] for row, weight in pair.alpha],
-        "null": vectors(pair.null),
-        "relations": vectors(pair.relations),
-        "turns": vectors(pair.turns),
-        "forces": [
-            [j, list(map(list, force.rows)), None if force.weights is None else list(map(write_integer, force.weights))]
-            for j, force in pair.forces.items()
-        ],
-    }
+def _write_alpha(alpha: Any, place: Place) -> list[Any]:
+    return [[*row, write_integer(weight)] for row, weight in alpha]
 
 
-def _read_pair(fields: StrictFields, name: str) -> Pair:
-    part = fields.part(name)
-
-    def integers(field: str, values: object) -> tuple[int, ...]:
-        found = [read_integer(value) for value in values] if isinstance(values, list) else [None]
-        if None in found:
-            raise part.wrong(field, "lists of hexadecimal numbers", values)
-        return tuple(value for value in found if value is not None)
-
-    def short(field: str) -> list[Any]:
-        values = part.values(field)
-        if len(values) > len(b):
-            raise part.wrong(field, f"a list of at most {len(b)}, as there are coefficients", len(values))
-        return values
-
-    def vectors(field: str) -> Vectors:
-        found = short(field)
-        for vector in found:
-            if not isinstance(vector, list) or len(vector) > len(b):
-                raise part.wrong(field, "lists of hexadecimal numbers, at most one for each coefficient", vector)
-        return tuple(integers(field, vector) for vector in found)
-
-    b = integers("b", part.take("b"))
-    alpha = []
-    for entry in part.values("alpha"):
+def _read_alpha(data: Any, place: Place) -> tuple[Any, ...]:
+    alpha = {}
+    for entry in list_of(PLAIN).read(data, place):
         if not isinstance(entry, list) or len(entry) != 4 or not _is_row(entry[:3]):
-            raise part.wrong("alpha", "a list of rows with their weights", entry)
-        alpha.append((tuple(entry[:3]), integers("alpha", entry[3:])[0]))
-    if len({row for row, _ in alpha}) < len(alpha):
-        raise part.wrong("alpha", "a list of rows, each once", f"{len(alpha)} with some of them repeated")
-    null, relations, turns = vectors("null"), vectors("relations"), vectors("turns")
-    forces = {}
-    for entry in short("forces"):
+            raise place.error("a list of rows with their weights", entry)
+        if tuple(entry[:3]) in alpha:
+            raise place.error("a list of rows, each once", entry)
+        alpha[tuple(entry[:3])] = INTEGER.read(entry[3], place)
+    return tuple(alpha.items())
+
+
+def _write_forces(forces: dict[int, Force], place: Place) -> list[Any]:
+    weights = optional(INTEGERS)
+    return [[j, list(map(list, force.rows)), weights.write(force.weights, place)] for j, force in forces.items()]
+
+
+def _read_forces(data: Any, place: Place) -> dict[int, Force]:
+    forces: dict[int, Force] = {}
+    for entry in _SHORT.read(data, place):
         known = isinstance(entry, list) and len(entry) == 3 and type(entry[0]) is int and isinstance(entry[1], list)
-        if not known or entry[0] in forces or len(entry[1]) > len(b) or not all(map(_is_row, entry[1])):
-            raise part.wrong("forces", "a list of coefficients with rows and their weights", entry)
-        weights = None if entry[2] is None else integers("forces", entry[2])
+        if not known or entry[0] in forces or not all(map(_is_row, _SHORT.read(entry[1], place))):
+            raise place.error("a list of coefficients with rows and their weights", entry)
+        weights = optional(INTEGERS).read(entry[2], place)
         forces[entry[0]] = Force(tuple(tuple(row) for row in entry[1]), weights)
-    part.end()
-    return Pair(b, tuple(alpha), null, relations, turns, forces)
+    return forces
 
 
-def _read_names(fields: StrictFields, name: str) -> tuple[str, ...]:
-    return tuple(fields.words(name))
+def _read_b(data: Any, place: Place) -> tuple[int, ...]:
+    b: tuple[int, ...] = INTEGERS.read(data, place)
+    place.has_size("coefficients", len(b))
+    return b
 
 
-def _read_statuses(fields: StrictFields, name: str) -> tuple[str, ...]:
-    found = fields.words(name)
-    if not set(found) <= set(STATUSES):
-        raise fields.wrong(name, f"a list of words among {', '.join(STATUSES)}", found)
-    return tuple(found)
+def _short(codec: Codec) -> Codec:
+    """Return the codec of a list with at most an item for each coefficient, as a proof needs no more."""
+
+    def read(data: Any, place: Place) -> tuple[Any, ...]:
+        most = place.sizes["coefficients"]
+        if type(data) is list and len(data) > most:
+            raise place.error(f"a list of at most {most}, as there are coefficients", len(data))
+        return tuple(list_of(codec).read(data, place))
+
+    return Codec(list_of(codec).write, read)
 
 
-def _read_classes(fields: StrictFields, name: str) -> tuple[Any, ...]:
-    values = fields.values(name)
-    try:
-        labels = tuple(map(label_to_json, values))
-    except ValueError:
-        raise fields.wrong(name, "a list of labels", values) from None
+_SHORT = _short(PLAIN)
+_Vectors = Annotated[Vectors, _short(_short(INTEGER))]
+
+
+class _PairFields:
+    b: Annotated[tuple[int, ...], Codec(INTEGERS.write, _read_b)]
+    alpha: Annotated[tuple[Any, ...], Codec(_write_alpha, _read_alpha)]
+    null: _Vectors
+    relations: _Vectors
+    turns: _Vectors
+    forces: Annotated[dict[int, Force], Codec(_write_forces, _read_forces)]
+
+
+def _read_classes(data: Any, place: Place) -> tuple[Any, ...]:
+    labels = tuple(list_of(LABEL).read(data, place))
     if len(labels) < 2 or len(set(labels)) < len(labels):
-        raise fields.wrong(name, "a list of at least two different labels", values)
+        raise place.error("a list of at least two different labels", data)
     return labels
 
 
-def _read_weighty(fields: StrictFields, name: str) -> int:
-    return fields.whole(name, most=2**31 - 1)
-
-
-def _listed(values: tuple[Any, ...], _: str) -> list[Any]:
-    return list(values)
-
-
-Names: TypeAlias = Annotated[tuple[str, ...], Codec(_listed, _read_names)]
-Statuses: TypeAlias = Annotated[tuple[str, ...], Codec(_listed, _read_statuses)]
-Classes: TypeAlias = Annotated[
-    tuple[Any, ...], Codec(lambda labels, _: list(map(label_to_json, labels)), _read_classes)
-]
-Count: TypeAlias = Annotated[int, Codec(lambda value, _: value, _read_weighty)]
-Flag: TypeAlias = Annotated[bool, Codec(lambda value, _: value, lambda fields, name: fields.flag(name))]
-Proof: TypeAlias = Annotated[Pair, Codec(_write_pair, _read_pair)]
+Statuses: TypeAlias = tuple[Annotated[str, word(*STATUSES)], ...]
+Classes: TypeAlias = Annotated[tuple[Any, ...], Codec(list_of(LABEL).write, _read_classes)]
+Proof: TypeAlias = Annotated[Pair, record(_PairFields, Pair)]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -433,13 +408,13 @@ class Separation(Certificate):
     false: ``bool`` raises an error, look at ``kind``.
     """
 
-    kind: Annotated[str, words(*KINDS)]
-    names: Names
+    kind: Annotated[str, word(*KINDS)]
+    names: tuple[str, ...]
     classes: Classes
     statuses: Statuses
     on_hyperplane: Rows
-    n_rows: Count
-    fit_intercept: Flag
+    n_rows: Annotated[int, integer(0, 2**31 - 1)]
+    fit_intercept: bool
     proof: Proof
     _truth = "complete, quasi-complete and overlap are neither true nor false: compare kind with one of them."
 

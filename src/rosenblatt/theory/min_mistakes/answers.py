@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, TypeAlias, get_args
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.html import number_line
 from rosenblatt.messages import count_of
-from rosenblatt.storage.schema import StrictFields
-from rosenblatt.theory.certificates import BasisOfProof, Certificate, Codec, Integers, Label, Number, Rows, Vector
-from rosenblatt.theory.enclosures import Basis
+from rosenblatt.storage.schema import Codec, Place, read_fields, record
+from rosenblatt.theory.certificates import BasisOfProof, Certificate, Integers, Label, Number, Rows, Vector
 from rosenblatt.theory.exact import are_finite
-from rosenblatt.theory.inputs import Floats, Matrix, MatrixLike, Signs, certified_signs, check_rows, rows_text
+from rosenblatt.theory.inputs import Matrix, MatrixLike, Signs, certified_signs, check_rows, rows_text
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.verdicts import Inseparable
 
@@ -144,54 +143,27 @@ class Hits:
         return self.cost + min(-(-total * number // count) for count, number in counted)
 
 
-_ROWS, _VECTOR, _INTEGERS, _BASIS = (get_args(kind)[1] for kind in (Rows, Vector, Integers, BasisOfProof))
-
-
 class Core(NamedTuple):
     """Rows that no hyperplane separates, with the weights that prove it, as an `Inseparable` about them has them."""
 
-    rows: NDArray[np.intp]
-    alpha: Floats
-    weights: tuple[int, ...] | None
-    basis: Basis | None = None
+    rows: Rows
+    alpha: Vector
+    weights: Integers
+    basis: BasisOfProof = None
 
 
-def _write_cores(cores: tuple[Core, ...], name: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "rows": core.rows.tolist(),
-            "alpha": _VECTOR.write(core.alpha, name),
-            "weights": _INTEGERS.write(core.weights, name),
-            "basis": _BASIS.write(core.basis, name),
-        }
-        for core in cores
-    ]
-
-
-def _read_cores(fields: StrictFields, name: str) -> tuple[Core, ...]:
-    return tuple(_read_core(StrictFields(one, f"{fields.what}: one of {name!r}")) for one in fields.values(name))
-
-
-def _read_core(part: StrictFields) -> Core:
-    rows, alpha = _ROWS.read(part, "rows"), _VECTOR.read(part, "alpha")
-    core = Core(rows, alpha, _INTEGERS.read(part, "weights"), _BASIS.read(part, "basis"))
-    part.end()
+def _read_core(data: Any, place: Place) -> Core:
+    core = Core(**read_fields(Core, data, place))
     lengths = {len(core.rows), len(core.alpha), len(core.rows if core.weights is None else core.weights)}
     if len(lengths) > 1 or core.alpha.dtype == object:
-        raise ValueError(f"{part.what} must have a weight for each of its rows.")
+        raise place.error("a core with a weight for each of its rows", f"{len(core.rows):,} rows")
     return core
 
 
-def _read_copies(fields: StrictFields, name: str) -> tuple[NDArray[np.intp], ...]:
-    groups = [{"rows": rows} for rows in fields.values(name)]
-    return tuple(_ROWS.read(StrictFields(group, f"{fields.what}: {name!r}"), "rows") for group in groups)
-
-
-def _read_tree(fields: StrictFields, name: str) -> Tree:
-    nodes = fields.values(name)
-    if len(nodes) > MOST_NODES or not all(_is_node(node) for node in nodes):
-        raise fields.wrong(name, f"a list of at most {MOST_NODES:,} row numbers and lists of pairs", nodes)
-    return tuple(node if type(node) is int else tuple((j, times) for j, times in node) for node in nodes)
+def _read_tree(data: Any, place: Place) -> Tree:
+    if type(data) is not list or len(data) > MOST_NODES or not all(_is_node(node) for node in data):
+        raise place.error(f"a list of at most {MOST_NODES:,} row numbers and lists of pairs", data)
+    return tuple(node if type(node) is int else tuple((j, times) for j, times in node) for node in data)
 
 
 def _is_node(node: object) -> bool:
@@ -204,12 +176,11 @@ def _is_whole(value: object) -> bool:
     return type(value) is int and 0 <= value < 2**53
 
 
-Count: TypeAlias = Annotated[int, Codec(lambda value, _: int(value), lambda fields, name: fields.whole(name))]
-Cores: TypeAlias = Annotated[tuple[Core, ...], Codec(_write_cores, _read_cores)]
-Copies: TypeAlias = Annotated[
-    tuple[NDArray[np.intp], ...], Codec(lambda groups, _: [rows.tolist() for rows in groups], _read_copies)
-]
-Proof: TypeAlias = Annotated[Tree, Codec(lambda tree, _: [_plain(node) for node in tree], _read_tree)]
+_CORE = Codec(record(Core).write, _read_core)
+_TREE = Codec(lambda tree, place: [_plain(node) for node in tree], _read_tree)
+Cores: TypeAlias = tuple[Annotated[Core, _CORE], ...]
+Copies: TypeAlias = tuple[Rows, ...]
+Proof: TypeAlias = Annotated[Tree, _TREE]
 
 
 def _plain(node: int | tuple[tuple[int, int], ...]) -> int | list[list[int]]:
@@ -241,11 +212,11 @@ class FewestMistakes(Certificate):
         The label that counts as +1.
     """
 
-    low: Count
+    low: int
     rows: Rows
     w: Vector
     b: Number
-    n: Count
+    n: int
     cores: Cores
     copies: Copies
     tree: Proof

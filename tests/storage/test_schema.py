@@ -1,6 +1,9 @@
-"""Plain data: labels keep their type, and fields of a file are taken with care."""
+"""Plain data: labels keep their type, and the fields of a file are what their schema says."""
 
 import json
+import re
+from types import SimpleNamespace
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -8,11 +11,16 @@ import pytest
 from helpers.forging import alike
 from rosenblatt.storage import schema as json_fields
 from rosenblatt.storage.schema import (
-    StrictFields,
+    Arrays,
+    Place,
+    array,
     from_canonical_json,
     labels_from_plain,
     labels_to_plain,
+    number,
+    read_fields,
     to_canonical_json,
+    write_fields,
 )
 
 LABELS = [
@@ -98,26 +106,83 @@ def test_labels_are_not_widened_beyond_measure(monkeypatch):
     assert len(labels_from_plain({"type": "U256", "values": many})) == 10_000
 
 
-def test_fields_may_be_missing_where_that_is_asked():
-    fields = StrictFields({"a": None, "b": ["x", "y"], "c": ["x", 1]}, "this")
-    assert fields.optional("a", fields.word) is None
-    assert (fields.has("a"), fields.has("b")) == (False, True)
-    assert fields.words("b", 2) == ["x", "y"]
-    with pytest.raises(ValueError, match="this has no field 'a'"):
-        fields.optional("a", fields.word)
-    with pytest.raises(ValueError, match=r"this: 'c' must be a list of strings, got \['x', 1\]"):
-        fields.words("c")
+class Point:
+    x: Annotated[float, number(0.0, 1.0)]
+    name: str | None
+    tags: list[str]
+    rows: Annotated[np.ndarray, array("f4 f8", "n", 2)]
+    labels: Annotated[np.ndarray, array("i8", "n", least=0, below="n")] | None = None
 
 
-def test_fields_are_taken_once_and_all():
-    fields = StrictFields({"a": 1, "b": "x"}, "this")
-    assert fields.whole("a") == 1
-    with pytest.raises(ValueError, match="this has no field 'a'"):
-        fields.whole("a")
-    with pytest.raises(ValueError, match="unknown field 'b'"):
-        fields.end()
-    with pytest.raises(ValueError, match="must be a dictionary"):
-        StrictFields([], "this")
+POINT = {"x": 0.5, "name": None, "tags": ["a"], "rows": np.ones((2, 2)), "labels": np.array([0, 1])}
+
+
+def written(**changes):
+    place = Place("this")
+    plain = write_fields(Point, SimpleNamespace(**POINT | changes), place)
+    return plain, place.arrays.arrays
+
+
+def read(plain, arrays):
+    place = Place("this", Arrays(arrays))
+    out = read_fields(Point, plain, place)
+    place.arrays.finish()
+    return out
+
+
+def test_fields_come_back_and_arrays_are_copies():
+    plain, arrays = written()
+    assert plain == {"x": 0.5, "name": None, "tags": ["a"], "rows": "rows", "labels": "labels"}
+    found = read(plain, arrays)
+    alike(found, POINT)
+    found["rows"][:] = 0.0
+    assert arrays["rows"].all()
+    plain, arrays = written(labels=None)
+    assert "labels" not in plain, "None, which is its default"
+    assert read(plain, arrays)["labels"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "sentence"),
+    [
+        ({"x": 2.0}, {}, "this: 'x' must be a number in its range, got 2.0."),
+        ({"x": 1}, {}, "this: 'x' must be a number in its range, got 1."),
+        ({"tags": ["a", 1]}, {}, "this: 'tags.1' must be a string, got 1."),
+        ({"tags": "a"}, {}, "this: 'tags' must be a list, got 'a'."),
+        ({"more": 1}, {}, "this has an unknown field 'more'."),
+        ({"rows": "other"}, {}, "this: 'rows' must be the name of an array, got 'other'."),
+        ({}, {"more": np.ones(1)}, "there is an unknown array 'more'."),
+        ({}, {"rows": np.ones((2, 3))}, "this: 'rows' must be an array of type f4 f8 and shape (2, 2), got"),
+        ({}, {"rows": np.ones((2, 2), int)}, "this: 'rows' must be an array of type"),
+        ({}, {"rows": np.full((2, 2), np.nan)}, "this: 'rows' must be an array of finite numbers, got nan."),
+        ({}, {"rows": np.ones((1, 2))}, "this: 'labels' must be an array of type i8 and shape (1), got"),
+        ({}, {"labels": np.array([0, 2])}, "this: 'labels' must be an array of finite numbers, at least 0, at most 1"),
+        ({}, {"labels": np.array([0, -1])}, "this: 'labels' must be an array of finite numbers, at least 0, at most 1"),
+    ],
+)
+def test_what_is_not_as_the_schema_says_is_one_sentence(changes, more, sentence):
+    plain, arrays = written()
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
+        read(plain | changes, arrays | more)
+
+
+def test_no_field_may_be_missing():
+    plain, arrays = written()
+    for name in ("x", "name", "tags", "rows"):
+        with pytest.raises(ValueError, match=f"this has no field '{name}'"):
+            read({key: value for key, value in plain.items() if key != name}, arrays)
+    with pytest.raises(ValueError, match="this must be a dictionary"):
+        read([], {})
+
+
+def test_an_array_is_stored_once_and_stands_for_three_fields_at_most():
+    """So that memory is in proportion to the file."""
+    arrays, same = Arrays(), np.arange(3)
+    names = [arrays.put(f"{part}.w", same.copy()) for part in "abcd"]
+    assert names == ["a.w", "a.w", "a.w", "d.w"]
+    assert arrays.put("a.b", same) == "a.b", "another field"
+    again = Arrays(arrays.arrays)
+    assert [again.take("a.w") is None for _ in range(4)] == [False, False, False, True]
 
 
 @pytest.mark.parametrize("data", [(1,), {1: 2}, [float("inf")], {"a": np.int64(1)}, b"x", {"a": {"b": [set()]}}, 1j])

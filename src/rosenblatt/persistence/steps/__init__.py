@@ -1,1 +1,0 @@
-"""Steps of pipelines as plain data: one small codec for each class that is known."""

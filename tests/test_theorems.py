@@ -2,7 +2,6 @@
 
 import itertools
 from fractions import Fraction
-from math import isqrt
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, data, te
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-many = settings(max_examples=60, deadline=None)
+many = settings(max_examples=25, deadline=None)
 small = st.integers(-4, 4)
 
 
@@ -185,30 +184,7 @@ def test_integers_until_no_mistakes_are_the_textbooks(case):
     assert model.n_updates_ == k
 
 
-def test_the_bound_with_the_plain_radius_and_margin_is_false():
-    """Two points whose margin is 1/2 and radius 1 take 5 updates, more than 1 / (1/2)^2 = 4."""
-    model = Perceptron(shuffle=False).fit([[1.0], [0.0]], [1, -1])
-    assert model.n_updates_ == 5
-    assert model.report_.bound >= 5
-    assert [Perceptron(shuffle=False).fit([[10.0], [0.0]], [1, -1]).n_updates_] == [3]
-    assert [Perceptron(shuffle=False, max_iter=1000).fit([[0.1], [0.0]], [1, -1]).n_updates_] == [203]
-
-
-def test_orthonormal_points_need_as_many_updates_as_the_bound_allows():
-    """Without a bias n orthonormal points have margin 1/sqrt(n), and each is a mistake once: the bound is tight."""
-    for n in (1, 4, 25):
-        labels = np.where(np.arange(n + 1) % 2, 1, -1)[:n]
-        X = np.eye(n) if n > 1 else np.array([[1.0]])
-        if n == 1:
-            continue
-        model = Perceptron(fit_intercept=False, shuffle=False).fit(X, labels)
-        assert model.n_updates_ == n == isqrt(n) ** 2
-        assert model.report_.bound == pytest.approx(n)
-        assert model.report_.margin_low == pytest.approx(1 / np.sqrt(n))
-        assert model.report_.margin_high == pytest.approx(1 / np.sqrt(n))
-
-
-@pytest.mark.parametrize(("margin", "sets"), [(0.03, 60), (0.01, 60), pytest.param(0.003, 10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("margin", "sets"), [(0.03, 15), (0.01, 15), pytest.param(0.003, 10, marks=pytest.mark.slow)])
 def test_sets_of_small_margin_are_separated_within_the_bound(margin, sets):
     for seed in range(sets):
         X, y = data.make_separable(200, 10, margin, random_state=seed)

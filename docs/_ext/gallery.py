@@ -118,8 +118,8 @@ def catalogue() -> list[Any]:
 def draw(folder: Path, entry: Any, pictures: bool) -> dict[str, Any]:
     """Draw one figure into the folder; return what its page says."""
     source = os.path.relpath(inspect.getsourcefile(entry.function) or "", folder.parent)
-    module = entry.function.__module__
-    figure = {"id": entry.id, "title": entry.title, "text": entry.text, "source": source, "module": module}
+    code = {"source": source, "module": entry.function.__module__, "function": entry.function.__name__}
+    figure = {"id": entry.id, "title": entry.title, "text": entry.text} | code
     if not pictures:
         return figure | {"caption": entry.title, "numbers": {}, "width": 0}
     getLogger(__name__).info("drawing figure %s", entry.id)
@@ -147,7 +147,7 @@ def page_of(figure: dict[str, Any]) -> str:
 
 
 def page_text(figure: dict[str, Any]) -> str:
-    """Return a figure's page: picture, caption, numbers, and the module that draws it."""
+    """Return a figure's page: picture, caption, numbers, and the function that draws it."""
     title = escaped(f"{figure['id']} {figure['title']}")
     lines = [title, "=" * len(title), ""]
     if figure["width"]:
@@ -161,7 +161,8 @@ def page_text(figure: dict[str, Any]) -> str:
         for name, value in figure["numbers"].items():
             lines += [f"   * - ``{name}``", f"     - {escaped(value)}"]
     lines += ["", "The code", "--------", "", f"``{figure['module']}``:", ""]
-    lines += [f".. literalinclude:: /{figure['source']}", "   :language: python", ""]
+    lines += [f".. literalinclude:: /{figure['source']}", "   :language: python"]
+    lines += [f"   :pyobject: {figure['function']}", ""]
     return "\n".join(lines)
 
 

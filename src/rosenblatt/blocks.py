@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
@@ -36,6 +37,18 @@ def is_canonical_csr(indptr: np.ndarray, indices: np.ndarray, width: int) -> boo
     rising[1:-1] = indices[1:] > indices[:-1]
     rising[indptr] = True  # a row may start with any column
     return bool(rising.all() and np.min(indices, initial=0) >= 0 and np.max(indices, initial=-1) < width)
+
+
+def is_text(labels: np.ndarray) -> bool:
+    """Return whether labels, if they are strings, which may come from anywhere, hold characters of Unicode only.
+
+    >>> is_text(np.array(["a", "\U0001f600"])), is_text(np.array([0xD800], np.uint32).view("U1"))
+    (True, False)
+    """
+    if labels.dtype.kind != "U":
+        return True
+    codes = labels.view(np.uint32)
+    return not ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))).any()
 
 
 class DataError(ParameterError):
@@ -101,13 +114,7 @@ def slice_block(block: Block, start: int, stop: int) -> Block:
     >>> part.first, part.y
     (6, array([1, 2]))
     """
-    if stop - start == len(block):
-        return block
-    weight = None if block.weight is None else block.weight[start:stop]
-    numbers = None if block.numbers is None else block.numbers[start:stop]
-    carried = None if block.carried is None else {name: cells[start:stop] for name, cells in block.carried.items()}
-    X, y = block.X[start:stop], block.y[start:stop]
-    return Block(X, y, block.first + start, weight, block.checked, numbers, carried)
+    return block if stop - start == len(block) else _select(block, slice(start, stop), block.first + start)
 
 
 def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
@@ -118,11 +125,23 @@ def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
     >>> take_rows(Block(np.eye(3), np.arange(3), 7), np.array([0, 2]), 5).y
     array([0, 2])
     """
-    weight = None if block.weight is None else block.weight[rows]
-    numbers = None if block.numbers is None else block.numbers[rows]
-    columns = (block.carried or {}).items()
-    carried = None if block.carried is None else {name: [cells[row] for row in rows] for name, cells in columns}
-    return Block(block.X[rows], block.y[rows], first, weight, block.checked, numbers, carried)
+    return _select(block, rows, first)
+
+
+def _select(block: Block, rows: slice | np.ndarray, first: int) -> Block:
+    carried = None
+    if block.carried is not None:
+        places = range(len(block))[rows] if isinstance(rows, slice) else rows
+        carried = {name: [cells[row] for row in places] for name, cells in block.carried.items()}
+    return replace(
+        block,
+        X=block.X[rows],
+        y=block.y[rows],
+        first=first,
+        weight=None if block.weight is None else block.weight[rows],
+        numbers=None if block.numbers is None else block.numbers[rows],
+        carried=carried,
+    )
 
 
 def skip_rows(blocks: Iterable[Block], row: int) -> Generator[Block, None, None]:

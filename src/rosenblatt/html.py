@@ -16,12 +16,15 @@ from typing import Any, Protocol
 
 from rosenblatt.messages import evenly_chosen
 
-# Text and elements of the small pictures: what is escaped, shortened and scaled.
-
-
 BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near those of Okabe and Ito; 3 to 1 or more on white and on black
 MOST_ROWS = 12
 """The rows of a picture or a table in a notebook; others are counted below it."""
+DOTS_UP_TO = 40
+"""A curve of up to so many points gets a dot for each of them."""
+_MOST_POINTS, _MOST_TICKS = 120, 4  # of a curve, and beside an axis
+_WIDTH, _ROW = 360, 16  # pixels: of a picture, and of a line of words
+_MIDDLE, _APART = 26, 90  # the height of a number line, and from where on numbers stand side by side
+_LEFT, _TOP, _HEIGHT, _BELOW = 56, 8, 110, 48  # of a chart, and of the room around it
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML has no place for
 _LONGEST_NAME, _LONGEST_SENTENCE = 32, 700
 
@@ -112,7 +115,7 @@ def number(value: float) -> str:
     return written.replace("-", "−")
 
 
-def scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+def scale(low: float, high: float, start: float, end: float, log: bool = False) -> Callable[[float], float]:
     """Return what maps the numbers from ``low`` to ``high`` to the pixels from ``start`` to ``end``.
 
     Numbers may be as large and as small as floats are. Where there is but one, it is in the middle.
@@ -121,6 +124,9 @@ def scale(low: float, high: float, start: float, end: float) -> Callable[[float]
     >>> place(-1e308), place(0.0), place(1e308), scale(3, 3, 0, 100)(3)
     (0.0, 50.0, 100.0, 50.0)
     """
+    if log:
+        place = scale(math.log(low), math.log(high), start, end)
+        return lambda value: place(math.log(value))
     size = max(abs(low), abs(high)) or 1.0
     span = high / size - low / size
     if not span > 0.0:
@@ -129,11 +135,6 @@ def scale(low: float, high: float, start: float, end: float) -> Callable[[float]
 
 
 # Marks on a number line, arrows to infinity, and a circle.
-
-
-_WIDTH, _MIDDLE, _ROW = 360, 26, 16
-_APART = 90
-"""Pixels between two numbers that are written beside each other."""
 
 
 def number_line(low: float, high: float, words: str, start: float = 0.0) -> str:
@@ -151,7 +152,8 @@ def number_line(low: float, high: float, words: str, start: float = 0.0) -> str:
         return ""
     least, most = min(start, *ends), max(start, *ends)
     to_x = scale(least, most, 40.0, _WIDTH - 60.0)
-    left, right = (_place(value, to_x) for value in (low, high))
+    left = round(to_x(low), 1) if math.isfinite(low) else 12.0
+    right = round(to_x(high), 1) if math.isfinite(high) else _WIDTH - 12.0
     parts = [
         line(10, _MIDDLE, _WIDTH - 10, _MIDDLE),
         line(to_x(start), _MIDDLE - 4, to_x(start), _MIDDLE + 4),
@@ -166,12 +168,6 @@ def number_line(low: float, high: float, words: str, start: float = 0.0) -> str:
             parts.append(text(x, _MIDDLE - 13 if beside else _MIDDLE + 21, label, "middle"))
             written.append(x)
     return svg(_WIDTH, _MIDDLE + 26, words, *parts)
-
-
-def _place(value: float, to_x: Callable[[float], float]) -> float:
-    if math.isfinite(value):
-        return round(to_x(value), 1)
-    return 12.0 if value == -math.inf else _WIDTH - 12.0
 
 
 def arrows(directions: Mapping[str, str], words: str) -> str:
@@ -225,12 +221,6 @@ def circle(center: str, radius: str, words: str, inside: bool = True) -> str:
 
 
 # Curves on two axes, and bars.
-
-
-_CHART_WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW, _CHART_ROW = 360, 110, 56, 8, 48, 16
-_MOST_POINTS, _MOST_TICKS = 120, 4
-DOTS_UP_TO = 40
-"""A curve of up to so many points gets a dot for each of them."""
 
 
 class Numbers(Protocol):
@@ -300,12 +290,12 @@ def chart(
         return ""
     low, high = min(ys) if log or least is None else min(*ys, least), max(ys)
     bottom = _TOP + _HEIGHT
-    to_x = _scale(min(xs), max(xs), _LEFT, _CHART_WIDTH - 10, log)
-    to_y = _scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # what is all at the bottom stays there
+    to_x = scale(min(xs), max(xs), _LEFT, _WIDTH - 10, log)
+    to_y = scale(low, low + 1.0 if high == least else high, bottom, _TOP, log)  # what is all at the bottom stays there
     parts = [
-        line(_LEFT, bottom, _CHART_WIDTH - 10, bottom),
+        line(_LEFT, bottom, _WIDTH - 10, bottom),
         line(_LEFT, _TOP, _LEFT, bottom),
-        text((_LEFT + _CHART_WIDTH) / 2, bottom + 27, x_name + ", logarithmic axes" * log, "middle"),
+        text((_LEFT + _WIDTH) / 2, bottom + 27, x_name + ", logarithmic axes" * log, "middle"),
         *(text(_LEFT - 5, to_y(y) + 4, number(y), "end") for y in ticks(low, high, log)),
         *(text(to_x(x), bottom + 13, number(x), "middle") for x in ticks(min(xs), max(xs), log)),
     ]
@@ -314,12 +304,15 @@ def chart(
     for x, y in marked:
         parts.append(text(to_x(x), to_y(y) + 4, "★", "middle"))
     named = [curve for curve in curves if curve.name]
-    legend = [*((_swatch(curve), curve.name) for curve in named), *[("", f"★ {end[2]}") for _ in marked if end]]
+    legend = [
+        *((_polyline(curve, [(0, -4), (22, -4)]), curve.name) for curve in named),
+        *[("", f"★ {end[2]}") for _ in marked if end],
+    ]
     for i, (swatch, label) in enumerate(legend):
-        y = bottom + _BELOW + _CHART_ROW * (i // 2)
+        y = bottom + _BELOW + _ROW * (i // 2)
         x = 8 + (i % 2) * 190
         parts.append(f'<g transform="translate({x} {y})">{swatch}{text(28 if swatch else 9, 0, label)}</g>')
-    return svg(_CHART_WIDTH, bottom + _BELOW - 12 + _CHART_ROW * ((len(legend) + 1) // 2), words, *parts)
+    return svg(_WIDTH, bottom + _BELOW - 12 + _ROW * ((len(legend) + 1) // 2), words, *parts)
 
 
 def ticks(low: float, high: float, log: bool = False) -> list[float]:
@@ -348,29 +341,17 @@ def _has_place(point: Sequence[float], log: bool) -> bool:
     return all(math.isfinite(value) and (value > 0.0 or not log) for value in point)
 
 
-def _scale(low: float, high: float, start: float, end: float, log: bool) -> Callable[[float], float]:
-    if not log:
-        return scale(low, high, start, end)
-    place = scale(math.log(low), math.log(high), start, end)
-    return lambda value: place(math.log(value))
+def _polyline(curve: Curve, places: Iterable[tuple[float, float]]) -> str:
+    joined = " ".join(f"{pixel(x)},{pixel(y)}" for x, y in places)
+    dash = f' stroke-dasharray="{curve.dash}"' if curve.dash else ""
+    return f'<polyline points="{joined}" fill="none" stroke="{curve.colour}" stroke-width="2"{dash}/>'
 
 
 def _curve(curve: Curve, places: list[tuple[float, float]]) -> str:
-    joined = " ".join(f"{pixel(x)},{pixel(y)}" for x, y in places)
-    dots = ""
-    if not curve.dash and len(places) <= DOTS_UP_TO:
-        dots = "".join(f'<circle cx="{pixel(x)}" cy="{pixel(y)}" r="2.2"/>' for x, y in places)
-        dots = f'<g fill="{curve.colour}">{dots}</g>'
-    return f'<polyline points="{joined}" fill="none" {_stroke(curve)}/>{dots}'
-
-
-def _swatch(curve: Curve) -> str:
-    return f'<polyline points="0,-4 22,-4" fill="none" {_stroke(curve)}/>'
-
-
-def _stroke(curve: Curve) -> str:
-    dash = f' stroke-dasharray="{curve.dash}"' if curve.dash else ""
-    return f'stroke="{curve.colour}" stroke-width="2"{dash}'
+    if curve.dash or len(places) > DOTS_UP_TO:
+        return _polyline(curve, places)
+    dots = "".join(f'<circle cx="{pixel(x)}" cy="{pixel(y)}" r="2.2"/>' for x, y in places)
+    return f'{_polyline(curve, places)}<g fill="{curve.colour}">{dots}</g>'
 
 
 def bars(values: Mapping[str, float], words: str) -> str:
@@ -385,28 +366,11 @@ def bars(values: Mapping[str, float], words: str) -> str:
     to_x = scale(0.0, max(sizes, default=0.0), 0.0, 160.0) if max(sizes, default=0.0) > 0.0 else lambda value: 0.0
     left, parts = room_for(values), []
     for i, (label, value) in enumerate(shown):
-        y = 14 + _CHART_ROW * i
+        y = 14 + _ROW * i
         width = to_x(value) if math.isfinite(value) and value > 0.0 else 0.0
         parts.append(text(left - 6, y, label, "end"))
         parts.append(f'<rect x="{left}" y="{y - 9}" width="{pixel(max(width, 1.0))}" height="10" fill="{BLUE}"/>')
         parts.append(text(left + 4 + max(width, 1.0), y, number(value)))
     if len(values) > len(shown):
-        parts.append(text(left, 14 + _CHART_ROW * len(shown), f"and {len(values) - len(shown):,} more"))
-    return svg(left + 230, 8 + _CHART_ROW * (len(shown) + (len(values) > len(shown))), words, *parts)
-
-
-__all__ = [
-    "BLUE",
-    "DOTS_UP_TO",
-    "GREEN",
-    "MOST_ROWS",
-    "RED",
-    "Curve",
-    "arrows",
-    "bars",
-    "chart",
-    "circle",
-    "described",
-    "number_line",
-    "short_name",
-]
+        parts.append(text(left, 14 + _ROW * len(shown), f"and {len(values) - len(shown):,} more"))
+    return svg(left + 230, 8 + _ROW * (len(shown) + (len(values) > len(shown))), words, *parts)

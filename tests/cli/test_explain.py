@@ -6,24 +6,20 @@ import numpy as np
 import pytest
 
 import rosenblatt
+from helpers.commands import command
 from rosenblatt import AveragedPerceptron, KernelPerceptron
-from rosenblatt.cli.explain import explain
-from rosenblatt.cli.output import cli_message
-from rosenblatt.messages import ParameterError
 
 
-def test_support_rows_are_explained_by_their_coefficients(tmp_path, capsys):
+def test_support_rows_are_explained_by_their_coefficients(tmp_path):
     X, y = rosenblatt.data.make_rings(60, random_state=0)
     model = KernelPerceptron(degree=2, gamma=1.0, hypothesis="last", max_iter=100, random_state=0).fit(X, y)
     model.preparation_ = {"format": "svmlight", "version": 1, "zero_based": False, "n_features": 2}
     path = str(tmp_path / "model")
     rosenblatt.save(model, path)
-    explain(path, 2, None, None, {}, as_json=True)
-    answer = json.loads(capsys.readouterr().out)
+    answer = json.loads(command("explain", path, "--top", 2, "--json").stdout)
     assert [row["coefficient"] for row in answer["rows"]] == rosenblatt.explain(model, top=2)["coefficient"]
     assert answer["notes"][0].startswith("Kernel: poly with degree 2")
-    explain(path, 2, None, None, {}, as_json=False)
-    assert "Kernel: poly" in capsys.readouterr().out
+    assert "Kernel: poly" in command("explain", path, "--top", 2).stdout
 
 
 CLASSES = 12
@@ -49,47 +45,45 @@ def scaled(tmp_path_factory):
     return model
 
 
-def shown(model, capsys, monkeypatch, labels=None, row=None, as_json=False, top=10):
+def shown(model, monkeypatch, *words):
     monkeypatch.setattr(rosenblatt, "load", lambda path, **_: model, raising=False)
-    explain("model", top, labels, row, {}, as_json=as_json)
-    return capsys.readouterr().out
+    return command("explain", "model", *words)
 
 
-def test_many_classes_fit_a_terminal_and_one_is_shown_in_full(scaled, capsys, monkeypatch):
-    text = shown(scaled, capsys, monkeypatch)
+def test_many_classes_fit_a_terminal_and_one_is_shown_in_full(scaled, monkeypatch):
+    text = shown(scaled, monkeypatch).stdout
     lines = text.splitlines()
     assert len(lines) < 20
     assert max(map(len, lines)) <= 80
     assert "One class in full: --label 0." in lines
-    text = shown(scaled, capsys, monkeypatch, labels=["7"])
+    text = shown(scaled, monkeypatch, "--label", "7").stdout
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[1].split() == ["class", "feature", "weight", "weight", "per", "unit"]
     assert {line.split()[0] for line in lines[3:17]} == {"7"}
     assert "7.0" not in text
     assert any("rosenblatt train --names" in line for line in lines)
-    both = shown(scaled, capsys, monkeypatch, labels=["7", "3"], top=1).splitlines()
+    both = shown(scaled, monkeypatch, "--label", "7", "--label", "3", "--top", 1).stdout.splitlines()
     assert [line.split()[0] for line in both[3:7]] == ["7", "7", "3", "3"]
 
 
-def test_machines_get_all_classes_in_full_and_uncut_names(scaled, capsys, monkeypatch):
-    rows = json.loads(shown(scaled, capsys, monkeypatch, as_json=True))["rows"]
+def test_machines_get_all_classes_in_full_and_uncut_names(scaled, monkeypatch):
+    rows = json.loads(shown(scaled, monkeypatch, "--json").stdout)["rows"]
     assert {row["class"] for row in rows} == set(range(CLASSES))
     assert {row["feature"] for row in rows} == set(scaled.feature_names_in_)
     first = next(row for row in rows if row["feature"].endswith("number 0"))
     assert first["weight per unit"] == first["weight"] / 10
 
 
-def test_a_class_that_is_not_there_is_an_error_in_the_words_of_the_command(scaled, capsys, monkeypatch):
-    with pytest.raises(ParameterError) as caught:
-        shown(scaled, capsys, monkeypatch, labels=["x"])
-    assert cli_message(caught.value).startswith("--label must be one of the classes 0, 1, 2, 3")
-    with pytest.raises(ValueError, match="give one of them"):
-        shown(scaled, capsys, monkeypatch, labels=["7"], row="a.svm:0")
+def test_a_class_that_is_not_there_is_an_error_in_the_words_of_the_command(scaled, monkeypatch):
+    result = shown(scaled, monkeypatch, "--label", "x")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: --label must be one of the classes 0, 1, 2, 3")
+    assert "give one of them" in shown(scaled, monkeypatch, "--label", "7", "--row", "a.svm:0").stderr
 
 
-def test_advice_is_that_of_the_command(capsys, monkeypatch):
+def test_advice_is_that_of_the_command(monkeypatch):
     model = AveragedPerceptron(random_state=0).fit([[1.0, 1000.0], [0.0, -1000.0]], [1, 0])
-    text = " ".join(shown(model, capsys, monkeypatch).split())
+    text = " ".join(shown(model, monkeypatch).stdout.split())
     assert "train it again with rosenblatt train --scale standard." in text
     assert "Scaler" not in text

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from helpers.commands import command
+from helpers.commands import command, refused
 from helpers.forging import compact, forge, mutations
 from rosenblatt.storage.container import read_container
 
@@ -41,7 +41,7 @@ def test_a_strange_preparation_is_a_sentence_or_harmless(tmp_path, name):
     header, arrays = read_container(model)
     every = list(mutations(header["preparation"]))
     refused = 0
-    for number in np.random.default_rng(0).permutation(len(every))[:25]:
+    for number in np.random.default_rng(0).permutation(len(every))[:12]:
         model.write_bytes(forge(compact(header | {"preparation": every[number]}), arrays))
         for words in uses(model, path):
             result = command(*words, input=FILES[name])
@@ -50,7 +50,7 @@ def test_a_strange_preparation_is_a_sentence_or_harmless(tmp_path, name):
                 assert result.exit_code == 2
                 assert result.stderr.splitlines()[-1].startswith("Error: ")
                 refused += 1
-    assert refused > 25
+    assert refused > 12
 
 
 def test_a_preparation_for_other_features_is_refused_at_once(tmp_path):
@@ -62,9 +62,7 @@ def test_a_preparation_for_other_features_is_refused_at_once(tmp_path):
     model.write_bytes(
         forge(compact(header | {"preparation": header["preparation"] | {"columns": columns[:1]}}), arrays)
     )
-    result = command("predict", model, path)
-    assert result.exit_code == 2
-    assert "holds a model of 2 features, and makes 1 of each row" in result.stderr
+    assert "holds a model of 2 features, and makes 1 of each row" in refused("predict", model, path)
 
 
 def test_a_model_with_data_of_its_own_is_explained_and_watched(tmp_path):

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import rosenblatt
-from helpers.commands import command, written
+from helpers.commands import command, ran, refused, written
 from helpers.titanic import titanic_like
 from rosenblatt import AveragedPerceptron, ExactScaler, Perceptron, data
 from rosenblatt.data.splits import Split
@@ -34,8 +34,7 @@ def table(tmp_path):
 
 
 def answer(*words):
-    result = command("train", *words, "--json")
-    assert result.exit_code == 0, result.stderr
+    result = ran("train", *words, "--json")
     return json.loads(result.stdout)
 
 
@@ -122,17 +121,16 @@ def test_each_seed_has_the_scale_of_the_rows_that_it_trains_on(table):
 
 def test_a_fold_that_cannot_be_trained_is_left_out(tmp_path):
     file = written(tmp_path, "t.csv", "x,label\n" + "".join(f"{i % 7},a\n" for i in range(30)) + "9,b\n")
-    result = command("train", file, "-t", "label", "--folds", "3")
-    assert result.exit_code == 0, result.stderr
+    result = ran("train", file, "-t", "label", "--folds", "3")
     assert " of 3 is left out: " in " ".join(result.stderr.split())
     assert "Accuracy" in result.stdout
 
 
 def test_too_few_rows_to_hold_some_out(tmp_path):
     path = written(tmp_path, "tiny.csv", "a,label\n1,x\n2,y\n")
-    result = command("train", path, "-t", "label", "--holdout", "20%")
-    assert result.exit_code == 2
-    assert "Error: there are too few rows to hold some of each class out" in " ".join(result.stderr.split())
+    assert "Error: there are too few rows to hold some of each class out" in refused(
+        "train", path, "-t", "label", "--holdout", "20%"
+    )
 
 
 def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
@@ -146,34 +144,12 @@ def test_scores_are_printed_with_what_the_commonest_class_would_give(table):
     assert "By fold: " in folds
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--holdout", "20"], "--holdout expects a share of the rows between 1% and 99%, such as 20%, got '20'."),
-        (["--holdout", "x"], "--holdout expects a share of the rows between 1% and 99%, such as 20%, got 'x'."),
-        (["--folds", "1"], "--folds must be an integer from 2 to 1000, got 1."),
-        (["--folds", "3", "--holdout", "20%"], "--folds and --holdout both say what the accuracy is measured on"),
-        (["--folds", "3", "--seeds", "2"], "--seeds shows how accuracy varies"),
-        (["--class-weight", "even"], "--class-weight must be 'balanced', got 'even'."),
-        (["--scale", "minmax"], "--scale must be"),
-        (["--multi-class", "all"], "--multi-class must be 'ovr' or 'direct', got 'all'."),
-        (["--no-bias", "-l", "kernel"], "--no-bias is for the other learners"),
-    ],
-)
-def test_what_does_not_go_together(table, words, message):
-    result = command("train", table, "-t", "label", *words)
-    assert result.exit_code == 2
-    assert message in " ".join(result.stderr.split())
-
-
 def test_what_can_be_read_once_is_not_split(table):
     for words in (["--holdout", "20%"], ["--folds", "3"], ["--class-weight", "balanced"], ["--scale", "standard"]):
-        result = command("train", "-", "-t", "label", "--format", "csv", *words, input=table.read_text())
-        assert result.exit_code == 2, words
-        assert "read" in result.stderr
-        assert "save it to a file" in result.stderr
-    result = command("train", "-", "-t", "label", "--format", "csv", input=table.read_text())
-    assert result.exit_code == 0, result.stderr
+        said = refused("train", "-", "-t", "label", "--format", "csv", *words, input=table.read_text())
+        assert "read" in said
+        assert "save it to a file" in said
+    ran("train", "-", "-t", "label", "--format", "csv", input=table.read_text())
 
 
 def careful_pipeline(frame, seed):
@@ -228,6 +204,5 @@ def test_labels_that_the_model_does_not_know_are_said_and_the_model_is_kept(tabl
 
 
 def test_more_folds_than_rows(table):
-    result = command("train", table, "-t", "label", "--folds", "91")
-    assert result.exit_code == 2
-    assert "--folds 91 is more than the 90 rows: give fewer." in " ".join(result.stderr.split())
+    said = refused("train", table, "-t", "label", "--folds", "91", answers=True)
+    assert "--folds 91 is more than the 90 rows: give fewer." in said

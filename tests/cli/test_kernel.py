@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt
-from helpers.commands import AND, THREE, XOR, command, written
+from helpers.commands import THREE, XOR, command, ran, refused, written
 from rosenblatt import KernelPerceptron, data
 from rosenblatt.cli.options import KERNELS, KernelChoice
 from rosenblatt.training.checkpoint import CheckpointWriter
@@ -65,22 +65,20 @@ def assert_same(model, twin):
     assert model.report_ == twin.report_
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    ("words", "parameters"),
-    [
-        ([], {}),
-        (["--kernel", "rbf", "--gamma", "0.5", "--hypothesis", "last"], {"gamma": 0.5, "hypothesis": "last"}),
-        (["--kernel", "laplacian", "--gamma", "auto", "--hypothesis", "vote"], {"gamma": "auto", "hypothesis": "vote"}),
-        (["--degree", "2", "--coef0", "0.5", "--max-support", "9"], {"degree": 2, "coef0": 0.5, "max_support": 9}),
-    ],
-)
+WORDS = [
+    ([], {}),
+    (["--kernel", "rbf", "--gamma", "0.5", "--hypothesis", "last"], {"gamma": 0.5, "hypothesis": "last"}),
+    (["--kernel", "laplacian", "--gamma", "auto", "--hypothesis", "vote"], {"gamma": "auto", "hypothesis": "vote"}),
+    (["--degree", "2", "--coef0", "0.5", "--max-support", "9"], {"degree": 2, "coef0": 0.5, "max_support": 9}),
+]
+
+
+@pytest.mark.parametrize(("kind", "words", "parameters"), [(*KINDS[k : k + 1], *WORDS[k % 4]) for k in range(5)])
 def test_every_format_gives_the_model_of_the_library(tmp_path, rings, kind, words, parameters):
     path, opened = file_of(kind, tmp_path, *rings)
     target = ["-t", "label"] if opened else []
     kernel = words[1] if "--kernel" in words else "poly"
-    result = command("train", path, *target, "-l", "kernel", *words, "-p", "4", "-o", tmp_path / "m")
-    assert result.exit_code == 0, result.stderr
+    result = ran("train", path, *target, "-l", "kernel", *words, "-p", "4", "-o", tmp_path / "m")
     twin = twin_of(path, opened, kernel=kernel, max_iter=4, **parameters)
     assert_same(rosenblatt.load(tmp_path / "m"), twin)
     assert f"{twin.n_updates_} updates." in result.stdout
@@ -88,16 +86,14 @@ def test_every_format_gives_the_model_of_the_library(tmp_path, rings, kind, word
     assert f"; {len(twin.support_)} support rows." in result.stdout.replace("\n", " ")
 
     X = data.open(path, **opened).read()[0]
-    predicted = command("predict", tmp_path / "m", path)
-    assert predicted.exit_code == 0, predicted.stderr
+    predicted = ran("predict", tmp_path / "m", path)
     assert predicted.stdout.split() == [str(int(label)) for label in twin.predict(X)]
 
 
 def test_three_classes_and_the_facts_for_machines(tmp_path):
     path = written(tmp_path, "three.svm", THREE)
     words = ["train", path, "-l", "kernel", "--kernel", "sigmoid", "--gamma", "0.1", "--test", path, "--seeds", "2"]
-    result = command(*words, "--cache-size", "0.5", "--json")
-    assert result.exit_code == 0, result.stderr
+    result = ran(*words, "--cache-size", "0.5", "--json")
     answer = json.loads(result.stdout)
     assert answer["learner"] == "KernelPerceptron"
     assert answer["kernel"] == {"name": "sigmoid", "gamma": 0.1, "coef0": 1.0}
@@ -120,8 +116,7 @@ def test_margins_are_those_of_the_kernels_space(tmp_path):
     assert "If a separator exists, its margin (in the kernel's space) is at most" in linear.stdout.replace("\n", " ")
 
 
-@pytest.mark.parametrize("more", [[], ["--early-stopping"]])
-@pytest.mark.parametrize("kind", ["csv", "svmlight"])
+@pytest.mark.parametrize(("kind", "more"), [("csv", []), ("svmlight", ["--early-stopping"])])
 def test_resume_ends_with_the_model_of_a_run_that_never_stopped(tmp_path, rings, monkeypatch, kind, more):
     path, opened = file_of(kind, tmp_path, *rings)
     words = ["train", path, *(["-t", "label"] if opened else []), "-l", "kernel", "--kernel", "rbf", "-p", "7", *more]
@@ -133,15 +128,12 @@ def test_resume_ends_with_the_model_of_a_run_that_never_stopped(tmp_path, rings,
             CheckpointWriter, "write", lambda *given: write(*given) if next(times, None) is not None else None
         )
         assert command(*words, *saved).exit_code == 0
-    result = command(*words, *saved, "--resume", "--cache-size", "1", "-o", tmp_path / "again")
-    assert result.exit_code == 0, result.stderr
+    result = ran(*words, *saved, "--resume", "--cache-size", "1", "-o", tmp_path / "again")
     assert "going on from" in result.stderr
     whole, again = (rosenblatt.load(tmp_path / name) for name in ("whole", "again"))
     assert_same(again.set_params(cache_size=1000), whole.set_params(cache_size=1000))
     for other in (["--gamma", "3"], ["--hypothesis", "vote"]):
-        result = command(*words, *other, *saved, "--resume")
-        assert result.exit_code == 2
-        assert other[0][2:] in result.stderr
+        assert other[0][2:] in refused(*words, *other, *saved, "--resume")
 
 
 def test_standard_input_needs_a_gamma(rings):
@@ -154,52 +146,10 @@ def test_standard_input_needs_a_gamma(rings):
         name = gamma[-1] if gamma else "scale"
         assert result.stderr.startswith(f"Error: --gamma {name} depends on all rows, and what can be read only once")
         assert result.stderr.endswith("give a number, such as --gamma 0.5.\n")
-    result = command(*words, "--gamma", "0.5", input=text)
-    assert result.exit_code == 0, result.stderr
+    result = ran(*words, "--gamma", "0.5", input=text)
     twin = KernelPerceptron("rbf", gamma=0.5, max_iter=1, shuffle=False).fit(X, y)
     assert json.loads(result.stdout)["updates"] == twin.n_updates_
     assert command(*words[:4], "--kernel", "linear", "--json", input=text).exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (
-            ["-l", "averaged", "--kernel", "rbf"],
-            "--kernel is for --learner kernel, and this is averaged: leave it out.",
-        ),
-        (["--max-support", "5"], "--max-support is for --learner kernel, and this is averaged: leave it out."),
-        (["-l", "perceptron", "--hypothesis", "vote"], "--hypothesis must be 'last' or 'average', got 'vote'."),
-        (["-l", "kernel", "--kernel", "cubic"], "--kernel must be 'linear' or 'poly' or 'rbf' or 'laplacian'"),
-        (["-l", "kernel", "--kernel", "precomputed"], "--kernel must be 'linear'"),
-        (
-            ["-l", "kernel", "--kernel", "rbf", "--degree", "2"],
-            "--degree is no parameter of --kernel rbf, but of poly.",
-        ),
-        (["-l", "kernel", "--kernel", "rbf", "--coef0", "2"], "but of poly, sigmoid."),
-        (["-l", "kernel", "--kernel", "linear", "--gamma", "2"], "--gamma is no parameter of --kernel linear"),
-        (["-l", "kernel", "--gamma", "wide"], "--gamma must be scale, auto or a number from 0 on, got 'wide'."),
-        (["-l", "kernel", "--gamma", "-1"], "--gamma must be"),
-        (["-l", "kernel", "--gamma", "nan"], "--gamma must be"),
-        (["-l", "kernel", "--degree", "-1"], "--degree must be an integer from 0 to 1000, got -1."),
-        (["-l", "kernel", "--coef0", "inf"], "--coef0 must be a number, got inf."),
-        (
-            ["-l", "kernel", "--hypothesis", "pocket"],
-            "--hypothesis must be 'average' or 'last' or 'vote', got 'pocket'.",
-        ),
-        (["-l", "kernel", "--cache-size", "0"], "--cache-size must be a number of megabytes above 0"),
-        (["-l", "kernel", "--cache-size", "inf"], "--cache-size must be a number of megabytes above 0"),
-        (["-l", "kernel", "--max-support", "0"], "--max-support must be an integer of at least 1"),
-        (["-l", "kernel", "--device", "abacus"], "--device abacus "),
-    ],
-)
-def test_what_makes_no_sense_is_one_sentence(tmp_path, words, sentence):
-    path = written(tmp_path, "and.csv", AND)
-    result = command("train", path, "-t", "label", *words)
-    assert result.exit_code == 2, result.stdout
-    assert result.stdout == ""
-    assert sentence in result.stderr
-    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -213,15 +163,13 @@ def test_other_commands_take_such_a_model(tmp_path, rings):
     scores = command("predict", model, path, "--scores").stdout.splitlines()
     assert scores[0] == "label,score"
     assert [float(line.split(",")[1]) for line in scores[1:]] == loaded.decision_function(rings[0]).tolist()
-    shown = command("explain", model, "--top", "2")
-    assert shown.exit_code == 0, shown.stderr
+    shown = ran("explain", model, "--top", "2")
     assert "Kernel: rbf with gamma" in shown.stdout
     assert command("explain", model, "--row", f"{path}:3").exit_code == 0
     for out in ("m.onnx", "m.json"):
-        refused = command("export", model, tmp_path / out)
-        assert refused.exit_code == 2
-        assert "a KernelPerceptron, which has support rows and no weights, so it cannot be exported" in refused.stderr
-        assert refused.stderr.count("\n") == 1
+        assert "a KernelPerceptron, which has support rows and no weights, so it cannot be exported" in refused(
+            "export", model, tmp_path / out
+        )
         assert not (tmp_path / out).exists()
 
 
@@ -240,8 +188,7 @@ def test_a_model_of_another_device_works_here(tmp_path, rings):
         near, far = (command(*[tmp_path / name if word == "{}" else word for word in words]) for name in ("m", "far"))
         assert far.exit_code == 0, far.stderr
         assert far.stdout == near.stdout
-    result = command("watch", "--model", tmp_path / "far", "--every", "70", input=_lines(*rings))
-    assert result.exit_code == 0, result.stderr
+    ran("watch", "--model", tmp_path / "far", "--every", "70", input=_lines(*rings))
 
 
 # watch
@@ -256,10 +203,8 @@ def test_watch_learns_row_by_row_and_goes_on(tmp_path, rings, more):
     X, y = rings
     kernel = ["-l", "kernel", "--kernel", "rbf", "--gamma", "0.5", *more]
     words = ["watch", "--every", "10", "--json", "-o", tmp_path / "m"]
-    first = command(*words, *kernel, input=_lines(X[:33], y[:33]))
-    assert first.exit_code == 0, first.stderr
-    second = command(*words, "--model", tmp_path / "m", input=_lines(X[33:], y[33:]))
-    assert second.exit_code == 0, second.stderr
+    first = ran(*words, *kernel, input=_lines(X[:33], y[:33]))
+    second = ran(*words, "--model", tmp_path / "m", input=_lines(X[33:], y[33:]))
     twin = KernelPerceptron("rbf", gamma=0.5, max_support=6 if more else None)
     mistakes = 0
     for i, label in enumerate(2 * y - 1):
@@ -277,13 +222,10 @@ def test_watch_goes_on_from_the_gamma_that_a_model_has(tmp_path, rings):
     path, _ = file_of("svmlight", tmp_path, X[:40], y[:40])
     assert command("train", path, "-l", "kernel", "-p", "2", "-o", tmp_path / "m").exit_code == 0
     gamma = rosenblatt.load(tmp_path / "m").gamma_
-    result = command("watch", "--model", tmp_path / "m", "-o", tmp_path / "n", input=_lines(X[40:], y[40:]))
-    assert result.exit_code == 0, result.stderr
+    ran("watch", "--model", tmp_path / "m", "-o", tmp_path / "n", input=_lines(X[40:], y[40:]))
     assert rosenblatt.load(tmp_path / "n").gamma_ == gamma
     for words in (["--kernel", "poly"], ["--gamma", "1"], ["--max-support", "3"], ["-l", "kernel"]):
-        result = command("watch", "--model", tmp_path / "m", *words, input=_lines(X, y))
-        assert result.exit_code == 2
-        assert "is what it was when" in result.stderr
+        assert "is what it was when" in refused("watch", "--model", tmp_path / "m", *words, input=_lines(X, y))
 
 
 def test_watch_says_what_it_cannot_bound(rings):
@@ -297,8 +239,7 @@ def test_watch_says_what_it_cannot_bound(rings):
     assert (sigmoid.exit_code, sigmoid.stderr.count("\n")) == (2, 1)
     assert "--kernel sigmoid" in sigmoid.stderr
     assert "inf" not in command(*kernel, "--kernel", "sigmoid", input=text).stdout
-    bounded = command(*kernel, "--margin", "1000", input=text)
-    assert bounded.exit_code == 0, bounded.stderr
+    bounded = ran(*kernel, "--margin", "1000", input=text)
     assert "no hyperplane in the kernel's space separates these rows" in bounded.stderr.replace("\n", " ")
 
 

@@ -18,9 +18,10 @@ def files(tmp_path):
     return {"ROWS": rows, "MODEL": tmp_path / "m", "CERT": tmp_path / "c"}
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_every_command_says_how_long_a_line_may_be(tmp_path, files):
+    files["FEW"] = written(tmp_path, "few.svm", "-1 1:1\n1 2:1\n")
+    files["ROWS:1"] = f"{files['ROWS']}:1"
+    for words in (
         "train ROWS",
         "train FEW --test ROWS",
         "predict MODEL ROWS",
@@ -29,31 +30,27 @@ def files(tmp_path):
         "separate ROWS",
         "check CERT ROWS",
         "watch",
-    ],
-)
-def test_every_command_says_how_long_a_line_may_be(tmp_path, files, words):
-    files["FEW"] = written(tmp_path, "few.svm", "-1 1:1\n1 2:1\n")
-    files["ROWS:1"] = f"{files['ROWS']}:1"
-    given = [files.get(word, word) for word in words.split()]
-    result = command(*given, "--max-line", 20, input=ROWS)
-    assert result.exit_code == 2
-    assert LONG in result.stderr
-    assert "Traceback" not in result.stderr
-    assert command(*given, "--max-line", 24, input=ROWS).exit_code == 0
+    ):
+        given = [files.get(word, word) for word in words.split()]
+        result = command(*given, "--max-line", 20, input=ROWS)
+        assert result.exit_code == 2
+        assert LONG in result.stderr
+        assert "Traceback" not in result.stderr
+        assert command(*given, "--max-line", 24, input=ROWS).exit_code == 0
 
 
-@pytest.mark.parametrize("words", ["train ROWS", "separate ROWS", "watch"])
-def test_a_huge_index_needs_consent(tmp_path, files, words):
+def test_a_huge_index_needs_consent(tmp_path, files):
     huge = ROWS + "-1 1:1 2147483646:1\n"
     files["ROWS"] = written(tmp_path, "huge.svm", huge)
-    given = [files.get(word, word) for word in words.split()]
-    result = command(*given, input=huge)
-    assert result.exit_code == 2
-    sentence = (
-        "line 3: the index in '2147483646:1' makes 2,147,483,646 columns, whose weights take 34.4 GB, expected at"
-    )
-    assert f"{sentence} most 67,108,864: give --features 2147483646 if so many are meant." in result.stderr
-    assert command(*given, "--features", 3, input=huge).exit_code in (0, 1)
+    for words in ("train ROWS", "separate ROWS", "watch"):
+        given = [files.get(word, word) for word in words.split()]
+        result = command(*given, input=huge)
+        assert result.exit_code == 2
+        sentence = (
+            "line 3: the index in '2147483646:1' makes 2,147,483,646 columns, whose weights take 34.4 GB, expected at"
+        )
+        assert f"{sentence} most 67,108,864: give --features 2147483646 if so many are meant." in result.stderr
+        assert command(*given, "--features", 3, input=huge).exit_code in (0, 1)
 
 
 def test_limits_are_checked(files):

@@ -1,12 +1,22 @@
+"""``rosenblatt predict``, ``explain`` and ``export``: what they write, where to, and what they say beside it."""
+
 import csv
+import io
 import json
+import math
+import subprocess
+import sys
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import rosenblatt
-from helpers.commands import AND, THREE, command, written
-from rosenblatt.cli.test import confusion
+from helpers.commands import AND, THREE, command, ran, refused, written
+
+NEW = [("u1", 1, 1, "yes"), ("u2", 0, 1, "no"), ("u3", 1, 1, "yes"), ("u4", 0, 0, "no")]
+NAMES = ("id", "b", "a")
 
 
 @pytest.fixture
@@ -41,37 +51,6 @@ def test_whole_numbers_are_written_as_such(tmp_path):
     assert header == "label,score 1,score 2,score 3"
 
 
-def test_accuracy_and_confusions(model, tmp_path):
-    rows = written(tmp_path, "rows.csv", "a,b,label\n1,1,yes\n0,1,yes\n0,0,no\n1,1,no\n")
-    text = command("test", model, rows).stdout
-    assert "Accuracy 50.00%: 2 of 4 rows are predicted right." in text
-    assert "no      1    1" in text
-    answer = json.loads(command("test", model, rows, "--json").stdout)
-    assert answer["accuracy"] == 0.5
-    assert {"true": "yes", "predicted": "no", "rows": 1} in answer["confusion"]
-
-
-def test_rows_without_labels_cannot_be_tested(model, tmp_path):
-    result = command("test", model, written(tmp_path, "new.csv", "a,b\n1,1\n"))
-    assert result.exit_code == 2
-    assert "no labels" in result.stderr
-
-
-def test_labels_that_are_no_classes_are_noted(model, tmp_path):
-    result = command("test", model, written(tmp_path, "dots.csv", "a,b,label\n1,1,yes.\n0,0,no.\n0,1,no\n"))
-    assert "Accuracy 33.33%" in result.stdout
-    text = " ".join(result.stderr.split())
-    assert "2 of 3 rows have a label that is no class of the model: no., yes.. Its classes are no, yes." in text
-
-
-def test_of_many_classes_the_commonest_confusions_are_listed():
-    pairs = {(k, k): 3 for k in range(12)} | {(4, 7): 2, (1, 0): 5}
-    table = confusion(pairs)
-    assert table["class"] == ["1", "4"]
-    assert table["taken for"] == ["0", "7"]
-    assert table["rows"] == [5, 2]
-
-
 def test_explain_the_weights_and_one_row(model, tmp_path):
     text = command("explain", model, "--top", "1").stdout
     assert "speak for 'yes', below 0 for 'no'" in text
@@ -84,9 +63,7 @@ def test_explain_the_weights_and_one_row(model, tmp_path):
 
 @pytest.mark.parametrize("row", ["and.csv", "and.csv:x", "{folder}/and.csv:4"])
 def test_a_row_that_is_not_there(model, tmp_path, row):
-    result = command("explain", model, "--row", row.replace("{folder}", str(tmp_path)))
-    assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1
+    refused("explain", model, "--row", row.replace("{folder}", str(tmp_path)))
 
 
 def test_features_of_svmlight_go_by_their_numbers_there(tmp_path):
@@ -99,22 +76,18 @@ def test_features_of_svmlight_go_by_their_numbers_there(tmp_path):
 def test_a_model_that_files_did_not_make_says_so(tmp_path):
     model = rosenblatt.Perceptron().fit([[0, 1], [1, 0]], [0, 1])
     rosenblatt.save(model, tmp_path / "m")
-    result = command("predict", tmp_path / "m", written(tmp_path, "and.csv", AND))
-    assert result.exit_code == 2
-    assert "not trained by this command" in result.stderr
+    assert "not trained by this command" in refused("predict", tmp_path / "m", written(tmp_path, "and.csv", AND))
 
 
 def test_export(model, tmp_path):
-    result = command("export", model, tmp_path / "m.json")
-    assert result.exit_code == 0
+    result = ran("export", model, tmp_path / "m.json")
     assert "with 2 features written to" in result.stdout
     assert "No weight is 0." in result.stdout
     assert "preparation" in json.loads((tmp_path / "m.json").read_text())
     weights = json.loads((tmp_path / "m.json").read_text())["scores"][0]["weights"]
     assert list(weights) == ["a", "b"]
     pytest.importorskip("onnx")
-    result = command("export", model, tmp_path / "m.onnx")
-    assert result.exit_code == 0
+    result = ran("export", model, tmp_path / "m.onnx")
     assert "Its inputs are the columns: a, b. They are encoded" in " ".join(result.stdout.split())
     assert (tmp_path / "m.onnx").stat().st_size > 0
     assert command("export", model, tmp_path / "m.pkl").exit_code == 2
@@ -135,3 +108,246 @@ def test_weights_that_are_zero_do_not_fill_the_table(tmp_path):
     assert "good" in text
     assert "#" not in text
     assert "The others are 0." in text
+
+
+# Other formats, ids, and how answers are written.
+
+
+@pytest.fixture
+def new(tmp_path):
+    """Rows with an id, which training did not have."""
+    return written(tmp_path, "new.csv", "id,b,a\n" + "".join(f"{i},{b},{a}\n" for i, b, a, _ in NEW))
+
+
+def tables(folder):
+    """Return the same new rows in every format of tables."""
+    columns = {name: [row[k] for row in NEW] for k, name in enumerate(NAMES)}
+    pq.write_table(pa.table(columns), folder / "new.parquet")
+    lines = [json.dumps(dict(zip(NAMES, row[:3], strict=True))) for row in NEW]
+    return [
+        written(folder, "new.tsv", "\n".join("\t".join(map(str, row[:3])) for row in [NAMES, *NEW]) + "\n"),
+        written(folder, "semi.csv", "\n".join(";".join(map(str, row[:3])) for row in [NAMES, *NEW]) + "\n"),
+        written(folder, "comma.csv", '"i,d";b;a\n' + "".join(f'"{i},{i}";{b};{a}\n' for i, b, a, _ in NEW)),
+        written(folder, "new.jsonl", "\n".join(lines) + "\n"),
+        folder / "new.parquet",
+    ]
+
+
+def test_tables_of_another_format_or_separator_are_read(model, tmp_path):
+    for path in tables(tmp_path):
+        result = command("predict", model, path)
+        assert result.stdout.split() == [label for *_, label in NEW], path
+        name = "i,d" if path.name == "comma.csv" else "id"
+        assert f"1 column that the model does not know is left out: {name}." in result.stderr
+
+
+def test_files_without_a_header_are_read_by_the_order_of_columns(model, tmp_path):
+    bare = written(tmp_path, "bare.csv", "1,1\n0,1\n")
+    assert command("predict", model, bare, "--no-header").stdout == "yes\nno\n"
+    message = " ".join(command("predict", model, bare).stderr.split())
+    assert "expected a first line with the names a, b, got 1, 1: give --no-header if it has none" in message
+
+
+def test_ids_come_along(model, new, tmp_path):
+    result = command("predict", model, new, "--id", "id")
+    assert result.stdout == "id,label\n" + "".join(f"{i},{label}\n" for i, _, _, label in NEW)
+    assert result.stderr == ""
+    rows = list(
+        csv.DictReader(io.StringIO(command("predict", model, new, "--id", "id", "--id", "a", "--scores").stdout))
+    )
+    assert [list(row) for row in rows] == [["id", "a", "label", "score"]] * 4
+    assert [row["a"] for row in rows] == [str(a) for _, _, a, _ in NEW]
+    labelled = written(tmp_path, "labelled.csv", AND)
+    assert command("predict", model, labelled, "--id", "label").stdout.splitlines()[0] == "label,predicted label"
+    assert "has no column 'ID' (did you mean 'id'?)" in refused("predict", model, new, "--id", "ID")
+
+
+def test_ids_are_as_they_are_written(model, tmp_path):
+    path = written(tmp_path, "ids.csv", "id,a,b\n007,1,1\n 1e3 ,0,1\n,0,0\n")
+    assert command("predict", model, path, "--id", "id").stdout == "id,label\n007,yes\n 1e3 ,no\n,no\n"
+    big = written(tmp_path, "ids.jsonl", '{"id": 12345678901234567891, "a": 1, "b": 1}\n\n{"a": 0, "b": 0}\n')
+    assert command("predict", model, big, "--id", "id").stdout == "id,label\n12345678901234567891,yes\n,no\n"
+
+
+def test_the_name_of_the_output_chooses_its_format(model, new, tmp_path):
+    labels = [label for *_, label in NEW]
+    for name in ("a.csv", "a.jsonl", "a.parquet", "a.txt", "a"):
+        result = command("predict", model, new, "-o", tmp_path / name, "--id", "id")
+        assert (result.exit_code, result.stdout) == (0, "")
+    expected = "id,label\n" + "".join(f"{i},{label}\n" for i, _, _, label in NEW)
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "a.txt").read_text() == expected
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [{"id": i, "label": label} for i, _, _, label in NEW]
+    assert pq.read_table(tmp_path / "a.parquet").to_pydict() == {"id": [i for i, *_ in NEW], "label": labels}
+    command("predict", model, new, "-o", tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_text() == "label\nyes\nno\nyes\nno\n"
+    command("predict", model, new, "-o", tmp_path / "b")
+    assert (tmp_path / "b").read_text() == "yes\nno\nyes\nno\n"
+
+
+def test_parquet_keeps_the_types_of_numbers(tmp_path):
+    rows = written(tmp_path, "rows.svm", THREE)
+    assert command("train", rows, "-o", tmp_path / "m").exit_code == 0
+    assert command("predict", tmp_path / "m", rows, "--scores", "-o", tmp_path / "p.parquet").exit_code == 0
+    table = pq.read_table(tmp_path / "p.parquet")
+    assert table.column_names == ["label", "score 1", "score 2", "score 3"]
+    assert [str(field.type) for field in table.schema] == ["int64", "double", "double", "double"]
+    assert table["label"].to_pylist() == [1, 2, 3] * 4
+
+
+def test_json_has_predictions_or_counts(model, new, tmp_path):
+    lines = command("predict", model, new, "--json", "--id", "id").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == [{"id": i, "label": label} for i, _, _, label in NEW]
+    answer = json.loads(command("predict", model, new, "--json", "-o", tmp_path / "out.csv").stdout)
+    counts = {"rows": 4, "classes": {"no": 2, "yes": 2}, "out": str(tmp_path / "out.csv"), "skipped": 0, "unseen": {}}
+    assert answer == counts
+
+
+def test_what_json_cannot_hold_is_null(model, tmp_path):
+    table = pa.table(
+        {"id": [math.nan, math.inf, 2.5], "at": [[1.0, math.nan], [], None], "a": [1, 0, 1], "b": [1, 0, 1]}
+    )
+    pq.write_table(table, tmp_path / "new.parquet")
+    expected = [
+        {"id": None, "at": [1.0, None], "label": "yes"},
+        {"id": None, "at": [], "label": "no"},
+        {"id": 2.5, "at": None, "label": "yes"},
+    ]
+    ids = "--id", "id", "--id", "at"
+    printed = command("predict", model, tmp_path / "new.parquet", "--json", *ids).stdout
+    assert command("predict", model, tmp_path / "new.parquet", "-o", tmp_path / "a.jsonl", *ids).exit_code == 0
+
+    def refuse(word):
+        raise AssertionError(word)
+
+    for text in (printed, (tmp_path / "a.jsonl").read_text()):
+        assert [json.loads(line, parse_constant=refuse) for line in text.splitlines()] == expected
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "svm"])
+def test_rows_that_are_skipped_are_told_by_the_numbers_of_the_others(tmp_path, ending):
+    train = {"csv": AND, "jsonl": "", "svm": "1 1:1 2:1\n-1 1:-1\n-1 2:-1\n"}[ending] or AND
+    first = written(tmp_path, "train.svm" if ending == "svm" else "train.csv", train)
+    target = [] if ending == "svm" else ["-t", "label"]
+    assert command("train", first, *target, "-l", "perceptron", "-o", tmp_path / "m").exit_code == 0
+    bad = {
+        "csv": "a,b\n1,1\nx,1\n0,1,5\n\n1,1\n",
+        "jsonl": '{"a": 1, "b": 1}\n{"a": "x", "b": 1}\n[1]\n\n{"a": 1, "b": 1}\n',
+        "svm": "0 1:1 2:1\n0 1:x\n0 2\n\n0 1:1 2:1\n",
+    }[ending]
+    rows = written(tmp_path, f"rows.{ending}", bad)
+    assert command("predict", tmp_path / "m", rows).exit_code == 2
+    result = command("predict", tmp_path / "m", rows, "--on-error", "skip")
+    label = "1" if ending == "svm" else "yes"
+    assert result.stdout == f"row,label\n0,{label}\n3,{label}\n"
+    assert "rows left out: 2, such as: " in " ".join(result.stderr.split())
+    answer = command("predict", tmp_path / "m", rows, "--on-error", "skip", "--json").stdout
+    assert [json.loads(line)["row"] for line in answer.splitlines()] == [0, 3]
+    assert command("explain", tmp_path / "m", "--row", f"{rows}:3", "--on-error", "skip").exit_code == 0
+    assert "among those that cannot be read" in " ".join(
+        command("explain", tmp_path / "m", "--row", f"{rows}:1", "--on-error", "skip").stderr.split()
+    )
+
+
+def test_missing_columns_are_listed_with_what_was_found(model, tmp_path):
+    path = written(tmp_path, "less.csv", "x,y\n1,2\n")
+    message = " ".join(command("predict", model, path, "--id", "x").stderr.split())
+    assert "less.csv has no column 'a' and no column 'b', expected a, b; found x, y: add them, empty" in message
+    one = written(tmp_path, "one.csv", "x;y\n1;2\n")
+    message = " ".join(command("predict", model, one, "--delimiter", ",").stderr.split())
+    assert "found one column, x;y: is ';' what separates its cells? Then give --delimiter ';'." in message
+    assert command("predict", model, path).stdout == ""
+
+
+def test_no_rows_are_a_table_without_rows(model, tmp_path):
+    path = written(tmp_path, "none.csv", "id,a,b\n")
+    assert command("predict", model, path, "--id", "id", "--scores").stdout == "id,label,score\n"
+    assert command("predict", model, path, "--id", "id", "-o", tmp_path / "p.parquet").exit_code == 0
+    assert pq.read_table(tmp_path / "p.parquet").column_names == ["id", "label"]
+    assert command("predict", model, path).stdout == ""
+
+
+def test_a_reader_that_has_had_enough_is_no_error(model, tmp_path):
+    rows = written(tmp_path, "many.csv", "a,b\n" + "1,1\n" * 200_000)
+    for words in (["predict", model, rows, "--json"], ["train", "--help"]):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rosenblatt", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+        process.stderr.close()
+
+
+# Files that are not quite like those that a model was trained on: the message says what to change.
+
+ROWS = [(f"{k % 9 + 20}.{k % 7}", f"{k % 5}.5", "yn"[k % 2]) for k in range(40)]
+
+
+def joined(rows, delimiter=","):
+    return "".join(delimiter.join(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def trained(tmp_path):
+    """Return what trains on a file with some options."""
+
+    def train(text, *options):
+        path = written(tmp_path, "train.csv", text)
+        assert command("train", path, "-o", tmp_path / "m", *options).exit_code == 0
+        return tmp_path / "m"
+
+    return train
+
+
+def said(*words):
+    result = command("predict", *words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    return " ".join(result.stderr.split())
+
+
+def test_a_decimal_comma_is_recognised_and_nobody_is_told_to_leave_rows_out(trained, tmp_path):
+    model = trained("Age,Fare,y\n" + joined(ROWS), "-t", "y")
+    text = joined([("Age", "Fare", "y"), *ROWS], ";").replace(".", ",")
+    message = said(model, written(tmp_path, "new.csv", text))
+    assert message.endswith("holds '20,0', expected a number, and it looks like a decimal comma: write 20.0.")
+    message = said(model, written(tmp_path, "new.csv", 'Age,Fare\n"1,234",1\n'))
+    assert message.endswith("and it has a comma: write 1.234 or 1234.")
+    assert "--on-error skip leaves such rows out" in said(model, written(tmp_path, "new.csv", "Age,Fare\nold,1\n"))
+
+
+def test_names_in_a_first_line_that_no_row_should_have(trained, tmp_path):
+    model = trained(joined(ROWS), "-t", "-1")
+    new = written(tmp_path, "new.csv", "sl,sw,kind\n" + joined(ROWS))
+    message = said(model, new)
+    assert "line 1: column 'c1' holds 'sl', expected a number, and this line looks like the names of" in message
+    assert message.endswith("give --header if it is.")
+    right = command("predict", model, written(tmp_path, "same.csv", joined(ROWS))).stdout
+    assert len(right.splitlines()) == len(ROWS)
+    assert command("predict", model, new, "--header").stdout == right
+    without_labels = written(tmp_path, "less.csv", "sl,sw\n" + joined(row[:2] for row in ROWS))
+    assert command("predict", model, without_labels, "--header").stdout == right
+    later = command("predict", model, written(tmp_path, "later.csv", joined([*ROWS, ("sl", "sw", "kind")])))
+    assert (later.exit_code, "--header" in later.stderr) == (2, False)
+
+
+def test_a_column_that_is_not_there_may_be_added_empty(trained, tmp_path):
+    text = "Age,Fare,y\n" + joined(ROWS)
+    fewer = written(tmp_path, "new.csv", "Fare\n1.5\n")
+    message = said(trained(text, "-t", "y"), fewer)
+    assert message.endswith("no column 'Age', expected Age, Fare; found Fare: add it, empty where it is unknown.")
+    assert said(trained(text, "-t", "y", "--missing", "error"), fewer).endswith("found Fare: add it.")
+
+
+def test_a_renamed_column_is_an_error_without_a_note(trained, tmp_path):
+    model = trained("Age,Fare,y\n" + joined(ROWS), "-t", "y")
+    message = said(model, written(tmp_path, "new.csv", "Age,fare\n1,2\n"))
+    assert "Note" not in message
+    assert "(did you mean 'fare'?), expected Age, Fare; found Age, fare: rename that one." in message
+
+
+def test_one_column_that_is_not_there_is_not_named_twice(trained, tmp_path):
+    model = trained("Age,Fare,y\n" + joined(ROWS), "-t", "y")
+    message = said(model, written(tmp_path, "new.csv", "Age,Fare\n1,2\n"), "--id", "passengerid")
+    assert message.endswith("has no column 'passengerid'; found Age, Fare.")

@@ -1,58 +1,44 @@
-"""A process that runs one command imports what it needs and nothing else."""
+"""A process that runs one command imports what it needs and nothing else, and starts and ends quickly."""
 
+import gc
 import json
 import subprocess
 import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from pyarrow import feather
 
-from helpers.commands import THREE, command, written
+from helpers.commands import THREE, written
+from rosenblatt.cli.output import enable_gc
 
-HEAVY = ("sklearn", "joblib", "pandas", "scipy.stats", "matplotlib", "onnx")
+HEAVY = ("sklearn", "joblib", "pandas", "scipy.stats", "matplotlib", "onnx", "dask", "distributed", "ray")
+ROWS = [("1", "true", "red", "yes"), ("-1", "false", "green", "no"), ("", "true", "", "no")] * 5
 
 
-pytestmark = pytest.mark.slow  # each test starts processes
-
-
-def imported(*words):
-    """Run the command in a process of its own; return the modules that it imported."""
-    code = "import sys; from rosenblatt.cli import main\nsys.argv[0] = 'rosenblatt'\n"
-    code += "try: main.app()\nexcept SystemExit as end: assert not end.code\n"
+def imported(*commands):
+    """Run commands one after the other in a process of its own; return the modules that they imported."""
+    code = "import json, sys; from rosenblatt.cli import main\n"
+    code += "for words in json.loads(sys.argv[1]):\n"
+    code += "    try: main.app(words, prog_name='rosenblatt')\n"
+    code += "    except SystemExit as end: assert not end.code, words\n"
     code += "print(*sorted(sys.modules), file=sys.stderr)"
-    ran = subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, check=False)
+    words = json.dumps([[str(word) for word in one] for one in commands])
+    ran = subprocess.run([sys.executable, "-c", code, words], capture_output=True, text=True, check=False, input=THREE)
     assert ran.returncode == 0, ran.stderr
-    return ran.stderr.split()
-
-
-def heavy(*words):
-    """Return the slow modules that a command imported."""
-    modules = imported(*words)
-    assert "rosenblatt.training.run" in modules or words[0] != "train"
-    return [name for name in modules if name.startswith(HEAVY)]
-
-
-def test_training_and_predicting_do_without_scikit_learn(tmp_path):
-    path, model = written(tmp_path, "rows.svm", THREE), tmp_path / "m"
-    for learner in ("averaged", "perceptron", "voted", "kernel"):
-        assert not heavy("train", path, "-l", learner, "-o", model)
-    for what in ("predict", "test"):
-        assert not heavy(what, model, path)
+    return ran.stderr.splitlines()[-1].split()
 
 
 def table(folder, kind):
     """Write a table with numbers, booleans, categories and missing values in this format."""
-    rows = [("1", "true", "red", "yes"), ("-1", "false", "green", "no"), ("", "true", "", "no")] * 5
     if kind in ("csv", "tsv"):
         delimiter = {"csv": ",", "tsv": "\t"}[kind]
-        return written(folder, f"rows.{kind}", "\n".join(map(delimiter.join, [("a", "b", "c", "label"), *rows])) + "\n")
+        return written(folder, f"rows.{kind}", "\n".join(map(delimiter.join, [("a", "b", "c", "label"), *ROWS])) + "\n")
     columns = {
-        "a": [float(a) if a else None for a, _, _, _ in rows],
-        "b": [b == "true" for _, b, _, _ in rows],
-        "c": [c or None for _, _, c, _ in rows],
-        "label": [label for _, _, _, label in rows],
+        "a": [float(a) if a else None for a, _, _, _ in ROWS],
+        "b": [b == "true" for _, b, _, _ in ROWS],
+        "c": [c or None for _, _, c, _ in ROWS],
+        "label": [label for _, _, _, label in ROWS],
     }
     if kind == "jsonl":
         lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
@@ -62,14 +48,33 @@ def table(folder, kind):
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "feather"])
-def test_tables_do_without_pandas(tmp_path, kind):
-    path, model, cache = table(tmp_path, kind), tmp_path / "m", tmp_path / "cache"
-    for _ in range(2):  # the second time its rows come from the cache
-        assert not heavy("train", path, "-t", "label", "--missing", "mean", "--cache", cache, "-o", model)
-    assert not heavy("predict", model, path)
+def test_training_predicting_and_watching_do_without_scikit_learn_and_pandas(tmp_path):
+    path, model = written(tmp_path, "rows.svm", THREE), tmp_path / "m"
+    commands = [["train", path, "-l", name, "-o", model] for name in ("averaged", "perceptron", "voted", "kernel")]
+    commands += [["predict", model, path], ["test", model, path], ["watch"]]
+    for kind in ("csv", "tsv", "jsonl", "parquet", "feather"):
+        rows, cache = table(tmp_path, kind), tmp_path / f"cache-{kind}"
+        train = ["train", rows, "-t", "label", "--missing", "mean", "--cache", cache, "-o", model]
+        commands += [train, train, ["predict", model, rows]]  # the second time its rows come from the cache
+    modules = imported(*commands)
+    assert "rosenblatt.training.run" in modules
+    assert not [name for name in modules if name.startswith((*HEAVY, "rosenblatt.distributed"))]
 
 
-def test_help_imports_no_numpy():
-    assert "numpy" not in imported("train", "--help")
-    assert command("train", "--help").exit_code == 0
+def test_help_imports_nothing_heavy():
+    modules = imported(["--help"], ["train", "--help"], ["lab", "--help"])
+    heavy = ("numpy", "scipy", "sklearn", "numba", "pyarrow", "rich", "starlette", "uvicorn", "rosenblatt.lab")
+    assert not {*heavy, "rosenblatt.cli.watch", "rosenblatt.cli.predict"} & set(modules)
+
+
+def test_garbage_is_looked_for_when_work_begins():
+    was = gc.isenabled(), gc.get_freeze_count()
+    enable_gc()  # where it is looked for already, nothing changes
+    assert (gc.isenabled(), gc.get_freeze_count()) == was
+    code = (
+        "import gc, sys; from rosenblatt.cli import main, output\n"
+        "seen = []\n"
+        "main.app = lambda: (seen.append(gc.isenabled()), output.enable_gc(), seen.append(gc.isenabled()))\n"
+        "main.main(); sys.exit(seen != [False, True] or not gc.get_freeze_count())"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

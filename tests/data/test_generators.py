@@ -65,16 +65,14 @@ def test_two_rows_prove_that_nothing_separates_better(n, d, margin):
     margins = exact_margins(X, y, u)
     Z = (X * y[:, None])[np.argsort([float(m) for m in margins], kind="stable")[:2]]
     squared = sum(
-        ((sum((Fraction(float(z)) for z in column), Fraction(0)) / len(Z)) ** 2 for column in Z.T),
-        Fraction(0),
+        ((sum((Fraction(float(z)) for z in column), Fraction(0)) / len(Z)) ** 2 for column in Z.T), Fraction(0)
     )
     # Squared norms differ by 2 margin times what the norms differ by.
     assert abs(squared - Fraction(margin) ** 2) <= 3 * Fraction(margin) * Fraction(tolerance(d, margin))
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "margin"),
-    [(30, 2, 0.3), (80, 2, 1e-3), (80, 3, 0.05), (60, 10, 0.25), (200, 10, 1e-2), (15, 40, 0.1)],
+    ("n", "d", "margin"), [(30, 2, 0.3), (80, 2, 1e-3), (80, 3, 0.05), (60, 10, 0.25), (200, 10, 1e-2), (15, 40, 0.1)]
 )
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.skipif(scipy.__version__ < "1.16", reason="nnls of SciPy 1.15 stops too early")
@@ -122,10 +120,7 @@ def test_rows_have_norm_one(n, d, margin):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 20])
 def test_both_classes_from_two_rows_on(n):
-    for make in (
-        lambda seed: make_separable(n, 3, 0.1, seed),
-        lambda seed: make_circle(n, random_state=seed),
-    ):
+    for make in (lambda seed: make_separable(n, 3, 0.1, seed), lambda seed: make_circle(n, random_state=seed)):
         for seed in range(30):
             y = make(seed)[1]
             assert y.dtype.kind == "i"

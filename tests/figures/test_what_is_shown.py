@@ -15,6 +15,7 @@ from rosenblatt.figures.ciml import sepals
 from rosenblatt.figures.har_peled import POINTS
 from rosenblatt.figures.notes import surface
 from rosenblatt.plots import by_pass
+from rosenblatt.plots.verdict import convex_hull
 
 
 @functools.cache
@@ -75,16 +76,14 @@ def test_4_9_the_update_adds_the_flower_and_raises_its_activation_by_its_squared
 
 
 def test_4_11_the_common_point_lies_in_both_hulls():
-    from scipy.spatial import Delaunay
-
     X, y = wines(1, 2, "alcohol", "color_intensity")
     numbers = drawn("4.11").numbers
     assert numbers["common_point"] == pytest.approx(numbers["same_point"])
     assert numbers["checked"]
     for cultivar in np.unique(y):
-        hull = Delaunay(X[y == cultivar])
-        near = np.array(numbers["common_point"]) + 1e-9 * (X[y == cultivar].mean(axis=0) - numbers["common_point"])
-        assert hull.find_simplex(near) >= 0
+        corners = convex_hull(X[y == cultivar])
+        edges, away = np.roll(corners, -1, axis=0) - corners, numbers["common_point"] - corners
+        assert (edges[:, 0] * away[:, 1] - edges[:, 1] * away[:, 0] >= -1e-9).all()
 
 
 def test_4_10_no_flower_lies_in_the_band_and_both_classes_touch_it():

@@ -14,6 +14,22 @@ def command(*words, input=None, **context):
     return CliRunner().invoke(app, [str(word) for word in words], input=input, prog_name="rosenblatt", **context)
 
 
+def ran(*words, input=None):
+    """Run a command that has to succeed, and return its result."""
+    result = command(*words, input=input)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def refused(*words, input=None, answers=False):
+    """Run a command that has to fail with an error in a line, and no answer before it; return what it said."""
+    result = command(*words, input=input)
+    *_, error = result.stderr.splitlines()
+    assert (result.exit_code, error[:7]) == (2, "Error: "), (words, result.stderr)
+    assert answers or not result.stdout, words
+    return " ".join(result.stderr.split())
+
+
 def written(folder, name, text):
     path = folder / name
     path.write_text(text)

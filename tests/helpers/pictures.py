@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 def axes():
     """Return empty axes that no screen is needed for."""
-    return Figure(layout="constrained").subplots()
+    return Figure().subplots()
 
 
 def legend(ax):

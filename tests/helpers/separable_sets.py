@@ -5,6 +5,8 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
 
 # Sets.
 
@@ -49,6 +51,28 @@ def noise(n, d, seed=0):
 
 
 # Slow twins. Points are lists of numbers, signs are +1 or -1, and everything is a Fraction.
+
+
+@st.composite
+def whole_separable(draw, bias=None, columns=4, rows=15):
+    """Whole-number rows, their signs, a whole-number separator (w, b) that is drawn, and whether there is a bias."""
+    bias = draw(st.booleans()) if bias is None else bias
+    d, small = draw(st.integers(1, columns)), st.integers(-4, 4)
+    w, b = draw(st.lists(small, min_size=d, max_size=d)), draw(small) if bias else 0
+    points = draw(st.lists(st.lists(small, min_size=d, max_size=d), min_size=1, max_size=rows))
+    scores = [sum(p * q for p, q in zip(w, x, strict=True)) + b for x in points]
+    kept = [(x, 1 if a > 0 else -1) for x, a in zip(points, scores, strict=True) if a]
+    assume(kept)
+    return np.array([x for x, _ in kept], dtype=float), np.array([y for _, y in kept]), w, b, bias
+
+
+def mixed(rng, *shape, decades=40):
+    """Numbers of all sizes, a few of them zero."""
+    return rng.standard_normal(shape) * 10.0 ** rng.uniform(-decades, decades, shape) * (rng.random(shape) < 0.9)
+
+
+def random_signs(rng, n):
+    return np.where(rng.random(n) < 0.5, 1.0, -1.0)
 
 
 def signs_of(y, positive):

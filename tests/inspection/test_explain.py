@@ -1,18 +1,35 @@
+"""The largest weights, by class and in both units."""
+
+import math
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    OneHotEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.svm import SVC
 
 from helpers.weighted_models import X3, Y3, with_weights
-from rosenblatt import AROW, AveragedPerceptron, Perceptron, VotedPerceptron
+from rosenblatt import AROW, AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.inspection.contributions import contributions
-from rosenblatt.inspection.explain import explain
+from rosenblatt.inspection.explain import Units, explain, find_units
 
 RNG = np.random.default_rng(1)
 
@@ -200,3 +217,259 @@ def test_confidence_is_shown_beside_both_units_and_not_where_classes_are_many():
     many = AROW(random_state=0).fit(np.eye(4), list("abcd"))
     assert list(explain(many).columns) == ["class", "for it", "against it"]
     assert "confidence" in explain(many, label="a").columns
+
+
+# Explanations of some classes, and the short table of many.
+
+
+X6 = np.random.default_rng(2).integers(-5, 6, (200, 6)).astype(float)
+Y6 = np.argmax(X6, axis=1).astype(float)  # 0.0 to 5.0
+
+
+@pytest.fixture(scope="module")
+def model():
+    return AveragedPerceptron(random_state=0).fit(X6, Y6)
+
+
+def test_one_class_is_shown_in_full(model):
+    table = explain(model, top=2, label=3.0)
+    assert table.columns == ["class", "feature", "weight"]
+    assert table["class"] == [3] * 4
+    assert all(isinstance(label, int) for label in table["class"])
+    order = np.argsort(-model.coef_[3], kind="stable")
+    assert table["feature"] == [f"x{i}" for i in (order[0], order[1], order[-2], order[-1])]
+    assert table.notes[0] == f"Bias by class: 3: {model.intercept_[3]:.4g}"
+
+
+@pytest.mark.parametrize("label", [3, 3.0, "3", np.float64(3.0), [3], ("3",), np.array([3.0]), [3, 3.0]])
+def test_a_class_may_be_named_as_people_write_it(model, label):
+    assert explain(model, label=label).to_text() == explain(model, label=3.0).to_text()
+
+
+def test_several_classes_come_in_the_order_asked_for(model):
+    assert list(dict.fromkeys(explain(model, top=1, label=[5, 0])["class"])) == [5, 0]
+    assert list(dict.fromkeys(explain(model, label=model.classes_)["class"])) == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("label", [6, "x", [0, "x"], None])
+def test_an_unknown_class_is_named_beside_those_there_are(model, label):
+    if label is None:
+        explain(model, label=None)
+        return
+    with pytest.raises(ValueError, match=r"label must be one of the classes 0, 1, 2, 3, 4, 5, got (6|'x')\."):
+        explain(model, label=label)
+
+
+def test_many_classes_have_one_line_each(model):
+    table = explain(model)
+    assert table.columns == ["class", "for it", "against it"]
+    assert table["class"] == [0, 1, 2, 3, 4, 5]
+    for k, cell in enumerate(table["for it"]):
+        best = np.argmax(model.coef_[k])
+        assert cell.startswith(f"x{best}: {model.coef_[k][best]:.4g}")
+    for k, cell in enumerate(table["against it"]):
+        worst = np.argmin(model.coef_[k])
+        assert cell.startswith(f"x{worst}: {model.coef_[k][worst]:.4g}")
+    assert "One class in full: label=0." in table.notes
+    assert len(table.to_text().splitlines()) < 12
+
+
+def test_three_classes_are_shown_in_full():
+    table = explain(AveragedPerceptron(random_state=0).fit(X6[:, :3], np.argmax(X6[:, :3], axis=1)))
+    assert table.columns == ["class", "feature", "weight"]
+
+
+def test_lines_fit_a_terminal_however_long_the_names(model):
+    for letters in (3, 15, 40, 200):
+        names = [f"{'n' * letters}{i}" for i in range(6)]
+        text = explain(model, names).to_text()
+        assert max(map(len, text.splitlines())) <= 80
+
+
+def test_sides_that_no_weight_is_on_are_empty():
+    model = Perceptron(shuffle=False, fit_intercept=False).fit(np.eye(4), [0, 1, 2, 3])
+    table = explain(model, top=1)
+    assert table["for it"] == [f"x{k}: {model.coef_[k, k]:.4g}" for k in range(4)]
+    model.state_.w[:] = 0.0
+    assert explain(model)["for it"] == [None] * 4
+
+
+def test_two_classes_have_one_line_of_weights_whichever_is_asked_for():
+    model = Perceptron(shuffle=False).fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+    assert explain(model, label="a").to_text() == explain(model, label="b").to_text() == explain(model).to_text()
+    with pytest.raises(ValueError, match="label must be one of the classes 'a', 'b', got 'c'"):
+        explain(model, label="c")
+
+
+def test_scaled_features_of_many_classes_have_both_units_in_full():
+    model = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(X6, Y6)
+    short = explain(model)
+    assert short.columns == ["class", "for it", "against it"]
+    assert short.notes[-1] == "Weights are those of the scaled features."
+    table = explain(model, label=2)
+    assert table.columns == ["class", "feature", "weight", "weight per unit"]
+    assert table.notes[1].endswith(", for weights per unit")
+
+
+def test_support_rows_of_many_classes_are_short_too():
+    model = KernelPerceptron(kernel="linear", random_state=0, max_iter=3).fit(X6[:60], Y6[:60])
+    table = explain(model)
+    assert table.columns == ["class", "for it", "against it"]
+    assert table["for it"][0].startswith("row ")
+    assert set(explain(model, label=4)["class"]) == {4}
+    assert any("label=0" in note for note in table.notes)
+
+
+def test_labels_that_are_numbers_are_written_as_people_do(model):
+    x = X6[0]
+    assert contributions(model, x).title.startswith(f"Predicted {int(model.predict([x])[0])}: ")
+    two = Perceptron(shuffle=False).fit([[1.0], [0.0]], [7.0, 3.0])
+    assert explain(two).title == "Weights: above 0 they speak for 7, below 0 for 3"
+
+
+# Weights and values in both units: those of scaled features, and those of the numbers before.
+
+
+X = np.random.default_rng(1).normal(size=(80, 3)) * [1.0, 20.0, 0.5] + [0.0, 50.0, 3.0]
+Y = np.where(X[:, 0] + (X[:, 1] - 50) / 20 > 0, "yes", "no")
+
+
+def in_both_units(model, rows):
+    """Check that both units give the same activations; return the table."""
+    table = explain(model, top=50)
+    learner = model[-1]
+    order = [f"x{i}" for i in range(learner.n_features_in_)]
+    w = np.array([dict(zip(table["feature"], table["weight per unit"], strict=True))[name] for name in order])
+    assert dict(zip(table["feature"], table["weight"], strict=True)) == dict(zip(order, learner.coef_[0], strict=True))
+    bias = find_units(model[:-1], learner, len(order)).bias(learner.coef_[0], float(learner.intercept_[0]))
+    assert table.notes[1] == f"Bias: {bias:.4g}, for weights per unit"
+    np.testing.assert_allclose(rows @ w + bias, model.decision_function(rows), rtol=1e-9, atol=1e-11 * abs(bias))
+    return table
+
+
+@pytest.mark.parametrize(
+    "scaler",
+    [StandardScaler(), StandardScaler(with_mean=False), StandardScaler(with_std=False), MaxAbsScaler(), RobustScaler()],
+)
+def test_weights_per_unit_and_their_bias_make_the_same_activations(scaler):
+    model = make_pipeline(scaler, AveragedPerceptron(random_state=0)).fit(X, Y)
+    table = in_both_units(model, X)
+    assert table.columns == ["feature", "weight", "weight per unit"]
+    assert table["weight"] == sorted(table["weight"], reverse=True)
+    assert any("before it was scaled" in note for note in table.notes)
+
+
+def test_the_scale_is_that_of_the_last_step_and_other_steps_may_come_before():
+    model = make_pipeline(SimpleImputer(), StandardScaler(), AveragedPerceptron(random_state=0)).fit(X, Y)
+    in_both_units(model, X)
+    nested = make_pipeline(make_pipeline(SimpleImputer(), StandardScaler()), AveragedPerceptron(random_state=0))
+    in_both_units(nested.fit(X, Y), X)
+    passed = make_pipeline(StandardScaler(), "passthrough", AveragedPerceptron(random_state=0)).fit(X, Y)
+    in_both_units(passed, X)
+
+
+def test_where_features_are_made_from_several_nothing_is_said_of_units():
+    model = make_pipeline(StandardScaler(), PolynomialFeatures(2), AveragedPerceptron(random_state=0)).fit(X, Y)
+    assert "weight per unit" not in explain(model).columns
+    assert "raw value" not in contributions(model, X[0]).columns
+
+
+def test_columns_that_are_scaled_beside_others():
+    frame = pd.DataFrame({"age": X[:, 1], "port": RNG.choice(["C", "Q"], 80), "fare": X[:, 2]})
+    both = make_column_transformer(
+        (OneHotEncoder(), ["port"]), (make_pipeline(SimpleImputer(), StandardScaler()), ["age", "fare"])
+    )
+    model = make_pipeline(both, AveragedPerceptron(random_state=0)).fit(frame, Y)
+    table = explain(model)
+    per_unit = dict(zip(table["feature"], table["weight per unit"], strict=True))
+    weights = dict(zip(table["feature"], table["weight"], strict=True))
+    assert per_unit["onehotencoder__port_C"] is None, "a category has one unit"
+    assert per_unit["pipeline__age"] == pytest.approx(weights["pipeline__age"] / frame["age"].std(ddof=0))
+    raw = contributions(model, frame.iloc[[4]])
+    values = dict(zip(raw["feature"], raw["raw value"], strict=True))
+    assert [values[name] for name in values if "port" in name] == [None]
+    assert values["pipeline__age"] == pytest.approx(frame["age"][4], rel=1e-11)
+    only = make_pipeline(make_column_transformer((OneHotEncoder(), ["port"])), AveragedPerceptron(random_state=0))
+    assert "weight per unit" not in explain(only.fit(frame, RNG.choice(["C", "Q"], 80))).columns
+
+
+def test_sparse_rows_are_scaled_too():
+    model = make_pipeline(MaxAbsScaler(), AveragedPerceptron(random_state=0)).fit(sp.csr_array(X), Y)
+    in_both_units(model, X)
+
+
+def scaled_as_files_are(method="standard"):
+    """Return a model as training on a table with a scale leaves it: the second feature is scaled, the first is not."""
+    centre, spread = (50.0, 20.0) if method == "standard" else (0.0, 128.0)
+    Z = np.column_stack([X[:, 0], (X[:, 1] - centre) / spread])
+    model = AveragedPerceptron(random_state=0).fit(Z, Y)
+    model.preparation_ = {
+        "format": "csv",
+        "version": 1,
+        "scale": {"method": method, "features": [1], "centre": [centre], "spread": [spread]},
+    }
+    return model
+
+
+@pytest.mark.parametrize("method", ["standard", "maxabs"])
+def test_a_model_from_files_knows_its_scale(method):
+    model = scaled_as_files_are(method)
+    scale = model.preparation_["scale"]
+    table = explain(model, ["size", "price"])
+    w = dict(zip(table["feature"], table["weight"], strict=True))
+    per_unit = dict(zip(table["feature"], table["weight per unit"], strict=True))
+    assert per_unit == {"size": None, "price": w["price"] / scale["spread"][0]}
+    bias = model.intercept_[0] - w["price"] * scale["centre"][0] / scale["spread"][0]
+    assert f"Bias: {bias:.4g}, for weights per unit" in table.notes
+
+
+def test_contributions_show_the_number_before_scaling_beside_the_one_the_learner_sees():
+    model = scaled_as_files_are()
+    table = contributions(model, [0.5, 1.23], ["size", "price"])
+    assert table.columns == ["feature", "raw value", "value", "weight", "contribution"]
+    line = dict(zip(table["feature"], table, strict=True))
+    assert line["price"]["raw value"] == 74.6
+    assert line["price"]["value"] == 1.23
+    assert line["size"]["raw value"] is None
+    assert line["size"]["value"] == 0.5
+    assert line["(bias)"]["raw value"] is None
+
+
+def test_a_dictionary_holds_numbers_before_scaling():
+    model = scaled_as_files_are()
+    table = contributions(model, {"price": 75.0}, ["size", "price"])
+    assert table.to_dict() == contributions(model, [0.0, 1.25], ["size", "price"]).to_dict()
+    pipeline = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0)).fit(X, Y)
+    assert (
+        contributions(pipeline, {"x1": 7.0, "x2": 1.0}).to_dict() == contributions(pipeline, [0.0, 7.0, 1.0]).to_dict()
+    )
+
+
+@given(st.floats(-1e9, 1e9), st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
+def test_a_number_comes_back_to_nearly_all_its_digits(x, centre, spread):
+    units = Units(np.array([centre]), np.array([spread]))
+    back = float(units.raw(units.scaled(np.array([x])))[0])
+    assert abs(back - x) <= 1e-11 * max(abs(x), abs(centre)) + 1e-290
+
+
+@pytest.mark.parametrize("x", [22.6, 0.0, -3.0, 1e-7, 5.25e8, 0.1])
+def test_a_short_number_comes_back_as_it_was(x):
+    units = Units(np.array([36.1]), np.array([17.3]))
+    assert abs(units.raw(units.scaled(np.array([x])))[0] - x) <= (0.0 if abs(x) > 1e-3 or x == 0 else 1e-9)
+
+
+def test_extreme_units_neither_fail_nor_warn():
+    units = Units(np.array([1e300, 0.0]), np.array([5e-324, 1e308]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert math.isinf(units.weights(np.array([1.0, 1.0]))[0])
+        assert math.isnan(units.bias(np.array([1.0, 1.0]), 0.0))
+        units.raw(units.scaled(np.array([1e300, 1e308])))
+
+
+def test_other_preparations_have_no_units():
+    model = AveragedPerceptron(random_state=0).fit(X, Y)
+    assert find_units(None, model, 3) is None
+    for preparation in ({"format": "csv", "version": 1}, "words", {"scale": None}):
+        model.preparation_ = preparation
+        assert find_units(None, model, 3) is None

@@ -41,19 +41,6 @@ def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
         plot_history(model)
 
 
-def test_every_picture_makes_its_own_figure_where_no_axes_are_given():
-    from matplotlib import pyplot
-
-    model = Perceptron(random_state=0).fit(X, SEPARABLE)
-    pictures = [plot_history(model), plot_projection(model, X, SEPARABLE), plot_weights(model)]
-    assert len({ax.figure.number for ax in pictures}) == 3
-    for ax in pictures:
-        assert ax.get_title()
-        assert ax.get_xlabel()
-        ax.figure.canvas.draw()
-        pyplot.close(ax.figure)
-
-
 # mistakes by pass
 
 

@@ -418,7 +418,7 @@ def labelled(ax):
 
 
 @pytest.mark.parametrize("ratio", [1.02, 1.5, 2, 3.9, 4.1, 10, 49, 51, 1000])
-@pytest.mark.parametrize("factor", [0.01, 0.77, 1.3, 9])
+@pytest.mark.parametrize("factor", [0.01, 1.3])
 def test_errors_have_some_plain_ticks_and_the_axis_says_whether_it_is_logarithmic(factor, ratio):
     made = run(2, (0.1, factor * ratio, factor, factor, 3, 3), (1, factor, factor, factor, 3, 3))
     (ax,) = reproduction("", [made], with_paper=False).plot(Figure().subplots())

@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from helpers.separable_sets import balanced, is_separable, noise, planted
+from helpers.separable_sets import balanced, is_separable, noise, planted, random_signs
 from rosenblatt.theory import enclosures
 from rosenblatt.theory.enclosures import MOST_BITS, MOST_FACTORS, Basis, ColumnStep, encloses_zero_combination
 from rosenblatt.theory.exact import combined
-
-
-def random_signs(rng, n):
-    return np.where(rng.random(n) < 0.5, 1.0, -1.0)
 
 
 def origin_inside(rng, d, bias):

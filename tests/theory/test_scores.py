@@ -6,19 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from helpers.separable_sets import naive_least_score
+from helpers.separable_sets import mixed, naive_least_score, random_signs
 from rosenblatt.theory import scores
 from rosenblatt.theory.scores import least_score, rows_within
-
-
-def mixed(rng, *shape, decades=40):
-    """Numbers of all sizes, a few of them zero."""
-    return rng.standard_normal(shape) * 10.0 ** rng.uniform(-decades, decades, shape) * (rng.random(shape) < 0.9)
-
-
-def random_signs(rng, n):
-    return np.where(rng.random(n) < 0.5, 1.0, -1.0)
-
 
 SIZES = [(1, 1), (3, 2), (7, 5), (30, 3), (10, 20)]
 

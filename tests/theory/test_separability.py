@@ -1,5 +1,6 @@
-"""Verdicts against what is known, against exact twins, and against solvers that share no code with them."""
+"""Verdicts against what is known, exact twins and solvers that share no code with them; extreme numbers."""
 
+import dataclasses
 import math
 from unittest import mock
 
@@ -12,14 +13,15 @@ from scipy.optimize import linprog
 from sklearn import datasets
 from sklearn.preprocessing import StandardScaler
 
-from helpers.separable_sets import facet, holds, is_separable, noise, planted
+from helpers.separable_sets import facet, holds, is_separable, naive_least_score, noise, planted
 from rosenblatt import progress
 from rosenblatt.theory import vc
 from rosenblatt.theory.certificates import Certificate
+from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search import gordan
 from rosenblatt.theory.search import hyperplane as separators
 from rosenblatt.theory.search import wolfe as nearest
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.separability import dataset_margin, margin, separability
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -252,11 +254,6 @@ def test_every_form_of_the_data_gives_one_answer():
             assert found.positive == "yes"
             assert found.check(X, y)
             assert want.check(form, y)
-        values, places, ends = [0.1, 0.2, 0.3, 0.7], [0, 0, 0, 1], [0, 2, 4]
-        with pytest.raises(ValueError, match="2 numbers in row 0 and column 0, the sum of which float64 would round"):
-            separability(sp.csr_array((values, places, ends), shape=(2, 2)), ["a", "b"])
-        raw = sp.csr_array(([0.125, 0.25, *values[2:]], places, ends), shape=(2, 2))
-        assert separability(raw, ["a", "b"]).to_json() == separability(raw.toarray(), ["a", "b"]).to_json()
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame(X, columns=list("abcd"))
         assert separability(frame, pandas.Series(y)).to_json() == want.to_json()
@@ -308,3 +305,31 @@ BAD = [
 def test_bad_input_is_one_sentence(X, y, options, words):
     with pytest.raises(ValueError, match=words):
         separability(X, y, **options)
+
+
+# Extreme numbers, labels and claims: each was wrong once.
+
+
+def test_smallest_where_a_weight_vanishes_when_scaled():
+    X = np.column_stack([1e-32 * np.linspace(5, 9, 300), np.full(300, 1e300)])
+    X[7] = [1e-31, -1e300]
+    w, signs = np.array([1e300, 1e-30]), np.ones(300)
+    assert least_score(X, signs, w, 0.0) == naive_least_score(X, signs, w.tolist(), 0.0) < 0
+    assert margin(X, signs, w) == -math.inf
+
+
+def test_support_in_another_order_is_not_that_of_the_weights():
+    X, y = [[0.0], [1.0], [3.0]], [0, 1, 0]
+    found = separability(X, y)
+    assert found.weights == (2, 3, 1)
+    assert not dataclasses.replace(found, support=found.support[[2, 0, 1]]).check(X, y)
+
+
+def test_gap_of_an_empty_bracket():
+    X, y = [[0.0], [1.0]], [0, 1]
+    assert dataclasses.replace(dataset_margin(X, y), low=-math.inf, high=0.0).gap == math.inf
+
+
+def test_mixed_signs_of_the_largest_floats_do_not_warn():
+    X = np.array([[1.7e308, 1.7e308], [-1.7e308, -1.7e308]] * 8).reshape(-1, 2)
+    separability(X, [0, 1] * 8)

@@ -8,7 +8,7 @@ import pytest
 from helpers.separable_sets import facet, noise
 from rosenblatt.theory.search import gordan
 from rosenblatt.theory.separability import dataset_margin, separability
-from rosenblatt.theory.verdicts import Separable, Undecided, Verdicts
+from rosenblatt.theory.verdicts import Undecided, Verdicts
 
 POINTS = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [4.0, 4.0], [5.0, 4.0]]
 CLASSES = ["a", "a", "b", "c", "c"]
@@ -73,15 +73,6 @@ def test_nearest_are_all_rows_that_attain_the_margin():
         bracket = dataset_margin(X + [0.0, 0.5], np.where(y, 1, -1) if kind != "homogeneous" else np.ones(150), kind)
         assert bracket.check(X + [0.0, 0.5], np.where(y, 1, -1) if kind != "homogeneous" else np.ones(150))
         assert set(bracket.support.tolist()) <= set(bracket.nearest.tolist())
-
-
-def test_a_certificate_of_version_0_1_says_nothing_of_nearest_rows():
-    X, y = [[0.0], [1.0]], [0, 1]
-    record = separability(X, y).to_dict()
-    del record["nearest"]
-    old = Separable.from_dict(record)
-    assert old.nearest is None
-    assert old.check(X, y)
 
 
 def test_several_verdicts_are_neither_true_nor_false():

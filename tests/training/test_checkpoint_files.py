@@ -16,7 +16,7 @@ from sklearn.datasets import dump_svmlight_file
 from helpers.dying_runs import Crash, X, assert_same, learner, y
 from rosenblatt import AveragedPerceptron, data
 from rosenblatt.data.io import identity as fingerprints
-from rosenblatt.data.io.identity import RunningDigest, digest_of
+from rosenblatt.data.io.identity import RunningDigest
 from rosenblatt.progress import Progress
 from rosenblatt.storage.container import read_container, write_container
 from rosenblatt.training.checkpoint import CheckpointWriter
@@ -180,23 +180,6 @@ def test_a_file_that_has_grown_is_refused(tmp_path, monkeypatch):
     told = f"{path} had {size:,} bytes then, and has {size + 6:,} now"
     with pytest.raises(ValueError, match=re.escape(f"({told}): give the same data")):
         learner().fit_stream(data.open(path), checkpoint=run, resume=True)
-
-
-@pytest.mark.usefixtures("_sparse_samples")
-def test_checkpoints_of_version_1_go_on_as_they_did(tmp_path, monkeypatch):
-    path, run = tmp_path / "a.svm", tmp_path / "run"
-    write_digits(path)
-    dies(data.open(path, block_rows=50), run, monkeypatch, 8)
-    header, arrays = read_container(run)
-    assert header["version"] == 2
-    header = {k: v for k, v in header.items() if k not in ("files", "visited", "rows", "spread")} | {"version": 1}
-    write_container(run, header, {k: v for k, v in arrays.items() if k != "under.spread"})
-    write_others(path)
-    goes_on(data.open(path), run)
-    model = learner().fit_stream(data.open(path, block_rows=50), checkpoint=run, every=0, resume=True)
-    assert model.n_iter_ == 4
-    (record,) = read_container(run)[0]["files"]
-    assert record == {**record, "read": path.stat().st_size, "digest": digest_of(path, path.stat().st_size)}
 
 
 def test_without_a_checkpoint_nothing_is_noted(tmp_path, monkeypatch):

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rosenblatt.cli.inputs import open_data
-from rosenblatt.cli.options import AsJson, Files, RowOptions, Target, command
+from rosenblatt.cli.options import AS_JSON, FILES, TARGET, RowOptions, command
 from rosenblatt.cli.output import cli_message, cli_note, emit, on_terminal, print_table, running, say, terminal_width
 from rosenblatt.cli.output import option as spelled
 
 
 @command
-def describe(data: Files, target: Target = None, as_json: AsJson = False, *, rows: RowOptions) -> None:
+def describe(
+    *, data: list[str] = FILES, target: str | None = TARGET, as_json: bool = AS_JSON, rows: RowOptions
+) -> None:
     """Show each column of a file: its kind, what it becomes, its gaps and values, and what looks suspicious.
 
     Looks at the first 10,000 rows. Columns that number the rows, are different in nearly every row, are constant or

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 from rosenblatt.cli.inputs import model_and_rows
-from rosenblatt.cli.options import AsJson, FileOptions, Model, command, option
+from rosenblatt.cli.options import AS_JSON, MODEL, FileOptions, command, option
 from rosenblatt.cli.output import as_text, emit, print_table
 from rosenblatt.messages import count_of
 
@@ -18,12 +18,12 @@ _SHORTEST = 12  # names are cut so that lines fit, but to no fewer letters than 
 
 @command
 def explain(
-    model: Model,
-    top: Annotated[int, option("--top", "How many of the largest and smallest weights.", "N")] = 10,
-    label: Annotated[list[str] | None, option("--label", "Only this class, in full; may be repeated.", "CLASS")] = None,
-    row: Annotated[str | None, option("--row", "Explain this row's prediction; the first row is 0.", "FILE:N")] = None,
-    as_json: AsJson = False,
     *,
+    model: str = MODEL,
+    top: int = option(10, "N", "How many of the largest and smallest weights."),
+    label: list[str] | None = option(None, "CLASS", "Only this class, in full; may be repeated."),
+    row: str | None = option(None, "FILE:N", "Explain this row's prediction; the first row is 0."),
+    as_json: bool = AS_JSON,
     files: FileOptions,
 ) -> None:
     """Print the features that matter most, or why one row is predicted as it is.

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from rosenblatt.cli.inputs import check_out
-from rosenblatt.cli.options import Model, command
+from rosenblatt.cli.options import MODEL, command
 from rosenblatt.cli.output import say
 
 
 @command
 def export(
-    model: Model, out: Annotated[Path, typer.Argument(metavar="OUT", help="A file that ends in .onnx or .json.")]
+    *, model: str = MODEL, out: Path = typer.Argument(metavar="OUT", help="A file that ends in .onnx or .json.")
 ) -> None:
     """Write a model for other programs: as ONNX, or as JSON that people can read.
 
@@ -34,7 +34,7 @@ def export(
             f"{model} holds a KernelPerceptron, which has support rows and no weights, so it cannot be exported: "
             "rosenblatt predict, or rosenblatt.load in Python, takes the file as it is."
         )
-    getattr(rosenblatt, writers[out.suffix.lower()])(model, out)
+    getattr(rosenblatt, writers[out.suffix.lower()])(learned, out)
     say(f"{_written(learned)} written to {out}.")
     say(_note(learned, out.suffix.lower()))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from rosenblatt.cli.options import command, option
 from rosenblatt.cli.output import enable_gc, say
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @command
 def figures(
-    out: Annotated[str, option("--out -o", "Folder for the files.", "DIR")] = "figures",
-    only: Annotated[list[str] | None, option("--only", "Draw this figure, or several as in 4.7,4.9.", "ID")] = None,
-    format: Annotated[str, option("--format", "Format of the pictures.", "svg|png|pdf")] = "svg",
+    *,
+    out: str = option("figures", "DIR", "Folder for the files.", "--out -o"),
+    only: list[str] | None = option(None, "ID", "Draw this figure, or several as in 4.7,4.9."),
+    format: str = option("svg", "svg|png|pdf", "Format of the pictures."),
 ) -> None:
     """Draw the figures that the textbooks name, each from data and a run with a fixed seed.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -15,13 +14,13 @@ from rosenblatt.cli.output import enable_gc, note, say
 
 @command
 def lab(
-    source: Annotated[
-        str | None,
-        typer.Argument(metavar="SOURCE", help="A table of points (CSV), a state (JSON), or an address of the lab."),
-    ] = None,
-    port: Annotated[int, option("--port", "Port of the address; 0 is a free one.", "N")] = 0,
-    browser: Annotated[bool, option("--browser/--no-browser", "Open the page in the browser.")] = True,
-    export: Annotated[Path | None, option("--export", "Write the run as one file instead, and end.", "HTML")] = None,
+    *,
+    source: str | None = typer.Argument(
+        None, metavar="SOURCE", help="A table of points (CSV), a state (JSON), or an address of the lab."
+    ),
+    port: int = option(0, "N", "Port of the address; 0 is a free one."),
+    browser: bool = option(True, None, "Open the page in the browser.", "--browser/--no-browser"),
+    export: Path | None = option(None, "HTML", "Write the run as one file instead, and end."),
 ) -> None:
     """Open a page in the browser where a perceptron learns, step by step, forward and back.
 

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Any
 
 try:
     import typer
@@ -38,7 +38,7 @@ COMMANDS = {
     "lab": "Open a page where a perceptron learns, step by step.",
 }
 """The commands in the order of the help, and a line about each."""
-_MODULES = {"check": "separate", "demo": "demo_command"}
+_MODULES = {"check": "separate"}
 """The modules of commands that are not called as their module is."""
 _FAILED = 2
 """The exit code of a command that has said what went wrong."""
@@ -99,9 +99,9 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def _common(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+    ),
 ) -> None: ...
 
 

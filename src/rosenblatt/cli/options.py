@@ -1,18 +1,18 @@
 """The options that several commands share, each declared once, alone or in groups.
 
-A command is a function whose parameters are its options, as Typer reads them. A parameter that is a dataclass is a
-group: it stands for one option for each of its fields, and the command gets them in one object.
+A command is a function whose parameters are its options, as Typer reads them: the default declares the option. A
+parameter that is a `Group` stands for one option for each of its fields, and the command gets them in one object.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform, get_type_hints
 
 import typer
 
@@ -25,22 +25,43 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def option(names: str, help: str, metavar: str | None = None) -> Any:
-    """Return the declaration of an option, given its names with a space between them."""
-    return typer.Option(*names.split(), help=help, metavar=metavar)
+def option(default: Any, metavar: str | None, help: str, names: str = "") -> Any:
+    """Return the declaration of an option.
+
+    Its names, with a space between them, are given where it is not called as the parameter is: ``on_error`` is
+    ``--on-error``.
+    """
+    return typer.Option(default, *names.split(), metavar=metavar, help=help)
 
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="DATA", help='Files, patterns such as "part-*.csv", or - for standard input.')
-]
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that train wrote.")]
-Target = Annotated[
-    str | None, option("--target -t", "The column with the labels: its name, or its place (-1: last).", "COL")
-]
-ModelOut = Annotated[Path | None, option("--out -o", "Where to write the model.", "MODEL")]
-AsJson = Annotated[bool, option("--json", "Print one line of JSON for machines.")]
-Seed = Annotated[int, option("--seed", "The same seed gives the same model.", "N")]
-Device = Annotated[str | None, option("--device", "Where to compute, such as cuda (needs PyTorch).", "NAME")]
+FILES: Any = typer.Argument(metavar="DATA", help='Files, patterns such as "part-*.csv", or - for standard input.')
+MODEL: Any = typer.Argument(metavar="MODEL", help="A file that train wrote.")
+TARGET = option(None, "COL", "The column with the labels: its name, or its place (-1: last).", "--target -t")
+MODEL_OUT = option(None, "MODEL", "Where to write the model.", "--out -o")
+AS_JSON = option(False, None, "Print one line of JSON for machines.", "--json")
+SEED = option(0, "N", "The same seed gives the same model.", "--seed")
+DEVICE = option(None, "NAME", "Where to compute, such as cuda (needs PyTorch).", "--device")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Group:
+    """Options that belong together: a frozen dataclass, whose fields are declared as the options of a command are."""
+
+    declared: ClassVar[dict[str, Any]] = {}
+    """The declarations of its options, by the names of the fields."""
+
+    def __init_subclass__(cls) -> None:
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, type(TARGET))}
+        cls.declared = cls.declared | own
+        for name, declaration in own.items():
+            setattr(cls, name, declaration.default)
+        dataclass(frozen=True)(cls)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that were given, by the names of the fields."""
+        values = {name: getattr(self, name) for name in self.declared}
+        return {name: value for name, value in values.items() if value not in (None, [])}
 
 
 def command(function: Function) -> Function:
@@ -55,55 +76,48 @@ def command(function: Function) -> Function:
     >>> show(path="rows", format="csv")
     rows csv
     """
-    types = get_type_hints(function, include_extras=True)
+    types = get_type_hints(function)
     parameters = inspect.signature(function).parameters.values()
-    given = [(one.name, types[one.name], one.default) for one in parameters]
+    flat = list(_flattened((one.name, types[one.name], one.default) for one in parameters))
 
     @functools.wraps(function)
     def called(**values: Any) -> Any:
-        groups = {name: _gathered(kind, values) for name, kind, _ in given if is_dataclass(kind)}
+        groups = {one.name: _gathered(types[one.name], values) for one in parameters if _is_group(types[one.name])}
         return function(**groups, **values)
 
-    flat = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, kind, default in _flattened(given)
-    ]
     called.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     called.__annotations__ = {one.name: one.annotation for one in flat}
     return exit_cleanly(called)  # type: ignore[return-value]
 
 
-def _flattened(given: Sequence[tuple[str, Any, Any]]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the name, type and default of each option, those of groups in the place of the group."""
-    for name, kind, default in given:
-        if is_dataclass(kind):
-            types = get_type_hints(kind, include_extras=True)
-            yield from _flattened([(one.name, types[one.name], one.default) for one in fields(kind) if one.init])
+def _is_group(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Group)
+
+
+def _flattened(given: Iterable[tuple[str, Any, Any]]) -> Iterator[inspect.Parameter]:
+    """Yield a parameter for each option of a command, given its names, types and declarations."""
+    for name, kind, declaration in given:
+        if _is_group(kind):
+            types = get_type_hints(kind)
+            inside = [one.name for one in fields(kind) if one.init]
+            yield from _flattened((name, types[name], kind.declared.get(name)) for name in inside)
         else:
-            yield name, kind, default
+            if isinstance(declaration, type(TARGET)) and not declaration.param_decls:
+                declaration = copy.copy(declaration)
+                declaration.param_decls = (f"--{name.replace('_', '-')}",)
+            yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=declaration, annotation=kind)
 
 
 def _gathered(kind: Any, values: dict[str, Any]) -> Any:
     """Return a group with its options taken out of ``values``; those that are not there keep their defaults."""
-    types = get_type_hints(kind, include_extras=True)
+    types = get_type_hints(kind)
     own: dict[str, Any] = {}
     for one in fields(kind):
-        if is_dataclass(types[one.name]):
+        if _is_group(types[one.name]):
             own[one.name] = _gathered(types[one.name], values)
         elif one.name in values:
             own[one.name] = values.pop(one.name)
     return kind(**own)
-
-
-@dataclass(frozen=True)
-class Group:
-    """Options that belong together."""
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The options that were given, by the names of the fields."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in values.items() if value not in (None, [])}
 
 
 # How files are read, and how rows are made of them.
@@ -117,28 +131,16 @@ _NAMES_IN_OPEN = {
 """The parameters of `data.open` that are not called as the fields are."""
 
 
-@dataclass(frozen=True)
 class FileOptions(Group):
     """How files are written and read, where something else says how rows are made of them: a model, a certificate."""
 
-    format: Annotated[
-        str | None,
-        option(
-            "--format", "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; detected from the file if left out.", "F"
-        ),
-    ] = None
-    delimiter: Annotated[
-        str | None, option("--delimiter", "The character between the cells of CSV; detected if left out.", "C")
-    ] = None
-    header: Annotated[
-        bool | None, option("--header/--no-header", "Whether the first line of CSV names the columns.")
-    ] = None
-    on_error: Annotated[str, option("--on-error", "Stop at a row that cannot be read, or skip it.", "raise|skip")] = (
-        "raise"
+    format: str | None = option(
+        None, "F", "csv, tsv, parquet, arrow, jsonl, svmlight, vw or npz; detected from the file if left out."
     )
-    max_line: Annotated[
-        int | None, option("--max-line", "The longest line that may be read (64,000,000).", "BYTES")
-    ] = None
+    delimiter: str | None = option(None, "C", "The character between the cells of CSV; detected if left out.")
+    header: bool | None = option(None, None, "Whether the first line of CSV names the columns.", "--header/--no-header")
+    on_error: str = option("raise", "raise|skip", "Stop at a row that cannot be read, or skip it.")
+    max_line: int | None = option(None, "BYTES", "The longest line that may be read (64,000,000).")
 
     def about_files(self) -> dict[str, Any]:
         """Return the options that were given and say how files are read, by the names that `data.open` has."""
@@ -150,35 +152,23 @@ class FileOptions(Group):
         return self.about_files()
 
 
-@dataclass(frozen=True)
 class RowOptions(FileOptions):
     """How files are read, and how rows are made of them."""
 
-    drop: Annotated[list[str] | None, option("--drop", "A column to leave out; repeat for more.", "COL")] = None
-    keep: Annotated[
-        list[str] | None,
-        option("--keep", "A column to use even if it looks like an id or holds dates; repeat for more.", "COL"),
-    ] = None
-    kind: Annotated[
-        list[str] | None,
-        option(
-            "--kind",
-            "What a column is: number, boolean, category, text, date, decimal-comma or thousands-comma; repeat it.",
-            "COL=KIND",
-        ),
-    ] = None
-    missing: Annotated[
-        str | None, option("--missing", "What a missing number becomes, or error.", "mean|zero|error")
-    ] = None
-    missing_value: Annotated[
-        list[str] | None,
-        option("--missing-value", "A word that stands for a missing value; repeat for more.", "WORD"),
-    ] = None
-    bits: Annotated[int | None, option("--bits", "Words are hashed to 2^N columns (18).", "N")] = None
-    ngrams: Annotated[int | None, option("--ngrams", "Count up to N words in a row as one.", "N")] = None
-    features: Annotated[
-        int | None, option("--features", "The columns of svmlight text, where indices do not say them.", "N")
-    ] = None
+    drop: list[str] | None = option(None, "COL", "A column to leave out; repeat for more.")
+    keep: list[str] | None = option(
+        None, "COL", "A column to use even if it looks like an id or holds dates; repeat for more."
+    )
+    kind: list[str] | None = option(
+        None,
+        "COL=KIND",
+        "What a column is: number, boolean, category, text, date, decimal-comma or thousands-comma; repeat it.",
+    )
+    missing: str | None = option(None, "mean|zero|error", "What a missing number becomes, or error.")
+    missing_value: list[str] | None = option(None, "WORD", "A word that stands for a missing value; repeat for more.")
+    bits: int | None = option(None, "N", "Words are hashed to 2^N columns (18).")
+    ngrams: int | None = option(None, "N", "Count up to N words in a row as one.")
+    features: int | None = option(None, "N", "The columns of svmlight text, where indices do not say them.")
 
     def about_rows(self) -> dict[str, Any]:
         """Return the options that were given and say how rows are made, by the names that `data.open` has."""
@@ -195,13 +185,10 @@ class RowOptions(FileOptions):
         return self.about_files() | self.about_rows()
 
 
-@dataclass(frozen=True)
 class WeightedRowOptions(RowOptions):
     """How files are read and rows are made of them, with a weight each."""
 
-    weight: Annotated[
-        str | None, option("--weight", "The column that says how much a row counts, 0 or more.", "COL")
-    ] = None
+    weight: str | None = option(None, "COL", "The column that says how much a row counts, 0 or more.")
 
 
 def column_of(text: str | None) -> str | int | None:
@@ -258,7 +245,6 @@ KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
 """Kernels of rows in files; a matrix of kernel values is not one of them."""
 
 
-@dataclass(frozen=True)
 class StepOptions(Group):
     """The steps of a linear learner and the weights that predict; None: as the learner does.
 
@@ -266,27 +252,15 @@ class StepOptions(Group):
     {'C': 0.1, 'hypothesis': 'average'}
     """
 
-    r: Annotated[
-        float | None,
-        option("--r", "For --learner arow: larger values make smaller steps (10; for one pass rather 3).", "R"),
-    ] = None
-    C: Annotated[float | None, option("--C -C", "For --learner pa: the largest step; inf for no limit (1).", "C")] = (
-        None
+    r: float | None = option(
+        None, "R", "For --learner arow: larger values make smaller steps (10; for one pass rather 3)."
     )
-    loss: Annotated[str | None, option("--loss", "For --learner pa: hinge (if left out) or squared_hinge.", "NAME")] = (
-        None
+    C: float | None = option(None, "C", "For --learner pa: the largest step; inf for no limit (1).", "--C -C")
+    loss: str | None = option(None, "NAME", "For --learner pa: hinge (if left out) or squared_hinge.")
+    hypothesis: str | None = option(
+        None, "NAME", "Which weights predict: last, average (kernel: if left out), for a kernel also vote."
     )
-    hypothesis: Annotated[
-        str | None,
-        option(
-            "--hypothesis",
-            "Which weights predict: last, average (kernel: if left out), for a kernel also vote.",
-            "NAME",
-        ),
-    ] = None
-    decay: Annotated[
-        float | None, option("--decay", "How much of itself the average forgets with each row, below 1 (0).", "D")
-    ] = None
+    decay: float | None = option(None, "D", "How much of itself the average forgets with each row, below 1 (0).")
 
     def parameters(self, learner: str) -> dict[str, Any]:
         """Return the parameters for a learner; a ParameterError where it has no use for one of them."""
@@ -310,27 +284,18 @@ class StepOptions(Group):
         return parameters
 
 
-@dataclass(frozen=True)
 class KernelChoice(Group):
     """The kernel of ``--learner kernel``; None where nothing is said."""
 
-    kernel: Annotated[
-        str | None,
-        option("--kernel", "For --learner kernel: poly (if left out), rbf, laplacian, linear or sigmoid.", "NAME"),
-    ] = None
-    degree: Annotated[int | None, option("--degree", "The degree of poly (3).", "N")] = None
-    gamma: Annotated[
-        str | None, option("--gamma", "Gamma of the kernel: a number, auto or scale (if left out).", "G")
-    ] = None
-    coef0: Annotated[float | None, option("--coef0", "The constant of poly and sigmoid (1).", "C")] = None
-    cache_size: Annotated[
-        float | None, option("--cache-size", "Megabytes for kernel values that are kept (1000).", "MB")
-    ] = None
-    max_support: Annotated[
-        int | None,
-        option("--max-support", "The most support rows of a classifier; it forgets the oldest.", "N"),
-    ] = None
-    device: Device = None
+    kernel: str | None = option(
+        None, "NAME", "For --learner kernel: poly (if left out), rbf, laplacian, linear or sigmoid."
+    )
+    degree: int | None = option(None, "N", "The degree of poly (3).")
+    gamma: str | None = option(None, "G", "Gamma of the kernel: a number, auto or scale (if left out).")
+    coef0: float | None = option(None, "C", "The constant of poly and sigmoid (1).")
+    cache_size: float | None = option(None, "MB", "Megabytes for kernel values that are kept (1000).")
+    max_support: int | None = option(None, "N", "The most support rows of a classifier; it forgets the oldest.")
+    device: str | None = DEVICE
 
     def parameters(self, learner: str) -> dict[str, Any]:
         """Return the parameters for a learner; a ParameterError where an option is not for it or not valid.

@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import typer
 
@@ -114,12 +114,9 @@ def options_of(command: Callable[..., Any]) -> frozenset[str]:
     >>> sorted(options_of(train) & {"--target", "-t", "--header", "--no-header", "--rtol"})
     ['--header', '--no-header', '--target', '-t']
     """
-    words: list[str] = []
-    for parameter in inspect.signature(command).parameters.values():
-        for info in get_args(parameter.annotation)[1:]:  # the first name is where Typer has the default elsewhere
-            declared = (getattr(info, "default", None), *(getattr(info, "param_decls", None) or ()))
-            words += [word for text in declared if isinstance(text, str) for word in text.split("/")]
-    return frozenset(word for word in words if word.startswith("-"))
+    declared = [parameter.default for parameter in inspect.signature(command).parameters.values()]
+    names = [name for one in declared for name in getattr(one, "param_decls", None) or ()]
+    return frozenset(word for name in names for word in name.split("/") if word.startswith("-"))
 
 
 def cli_message(error: BaseException) -> str:
@@ -367,6 +364,7 @@ class ProgressBar:
         self._size = _size(paths) if self.is_shown else 0
         self._start = self._pass_start = time.monotonic()
         self._progress: Any = None
+        self._before = 0.0  # the share of this pass that batches before this one have
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -400,9 +398,23 @@ class ProgressBar:
 
     def end_pass(self, done: int, mistakes: int) -> None:
         """Show that so many passes are complete, the last with so many mistakes."""
-        self.done, self.share, self.mistakes = done, 0.0, mistakes
+        self.done, self.share, self.mistakes, self._before = done, 0.0, mistakes, 0.0
         self._pass_start = time.monotonic()
         self._draw()
+
+    def show_slice(self, run: Any, batch: Any, visited: int) -> None:
+        """Show how far a training run is within a batch."""
+        if self.is_shown:  # what has been read is that of the whole batch
+            part = visited / max(1, batch.rows.n)
+            share = self._before + (run.source.share(batch, visited) - self._before) * part
+            self.set_rows(share, batch.first + visited)
+            self.set_mistakes(_mistakes(run, run.current.active))
+
+    def show_batch(self, run: Any, batch: Any) -> None:
+        """Show how far a training run is after a batch."""
+        self._before = run.source.share(batch, batch.rows.n)
+        self.set_rows(self._before, run.current.row)
+        self.set_mistakes(_mistakes(run, run.current.active))
 
     def observer(self) -> Any:
         """Return an observer of a training run that moves this bar."""
@@ -411,26 +423,17 @@ class ProgressBar:
         bar = self
 
         class Bar(Observer):
-            before = 0.0  # the share of this pass that batches before this one have
-
             def on_start(self, run: Any) -> None:
                 bar.done = run.current.passes_done
 
             def on_slice(self, run: Any, batch: Any, visited: int) -> None:
-                if bar.is_shown:  # what has been read is that of the whole batch
-                    part = visited / max(1, batch.rows.n)
-                    share = self.before + (run.source.share(batch, visited) - self.before) * part
-                    bar.set_rows(share, batch.first + visited)
-                    bar.set_mistakes(int(run.state.counters["mistakes"][run.current.active].sum()))
+                bar.show_slice(run, batch, visited)
 
             def on_batch(self, run: Any, batch: Any) -> None:
-                self.before = run.source.share(batch, batch.rows.n)
-                bar.set_rows(self.before, run.current.row)
-                bar.set_mistakes(int(run.state.counters["mistakes"][run.current.active].sum()))
+                bar.show_batch(run, batch)
 
             def on_pass(self, run: Any, active: Any) -> None:
-                self.before = 0.0
-                bar.end_pass(run.state.passes, int(run.state.counters["mistakes"][active].sum()))
+                bar.end_pass(run.state.passes, _mistakes(run, active))
 
         return Bar()
 
@@ -456,6 +459,10 @@ class ProgressBar:
             self._task = self._progress.add_task(words, total=total, text=self.words)
             self._progress.start()
         self._progress.update(self._task, description=words, completed=self.done + self.share, text=self.words)
+
+
+def _mistakes(run: Any, active: Any) -> int:
+    return int(run.state.counters["mistakes"][active].sum())
 
 
 def _size(paths: Sequence[str]) -> int:

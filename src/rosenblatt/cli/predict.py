@@ -10,10 +10,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from rosenblatt.cli.inputs import Predictor, check_out, model_and_rows
-from rosenblatt.cli.options import FileOptions, Files, Model, command, option
+from rosenblatt.cli.options import FILES, MODEL, FileOptions, command, option
 from rosenblatt.cli.output import (
     ProgressBar,
     as_text,
@@ -37,20 +37,17 @@ _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "p
 
 @command
 def predict(
-    model: Model,
-    data: Files,
-    out: Annotated[
-        Path | None,
-        option("--out -o", "Where to write; .csv, .jsonl and .parquet are written as such.", "FILE"),
-    ] = None,
-    id: Annotated[
-        list[str] | None, option("--id", "A column to write beside the labels; repeat for more.", "COL")
-    ] = None,
-    scores: Annotated[bool, option("--scores", "Write CSV with the scores beside the labels.")] = False,
-    as_json: Annotated[
-        bool, option("--json", "Print JSON lines of predictions; with -o, one line of JSON with counts.")
-    ] = False,
     *,
+    model: str = MODEL,
+    data: list[str] = FILES,
+    out: Path | None = option(
+        None, "FILE", "Where to write; .csv, .jsonl and .parquet are written as such.", "--out -o"
+    ),
+    id: list[str] | None = option(None, "COL", "A column to write beside the labels; repeat for more."),
+    scores: bool = option(False, None, "Write CSV with the scores beside the labels."),
+    as_json: bool = option(
+        False, None, "Print JSON lines of predictions; with -o, one line of JSON with counts.", "--json"
+    ),
     files: FileOptions,
 ) -> None:
     """Write one label a line, in the order of the rows. The label column may be missing, others may be new.
@@ -63,18 +60,19 @@ def predict(
       rosenblatt predict adult.model new.csv -o answers.txt
       rosenblatt predict titanic.model new.csv --id PassengerId -o answers.csv
     """
+    if str(out) == "-":
+        out = None  # standard output
     ids, skip = list(dict.fromkeys(id or ())), files.on_error == "skip"
     form = form_of(out, bool(ids) or scores or skip, as_json)
-    if not is_standard_output(out):
-        check_out(out, [model, *data], replaced=form == "parquet")
+    check_out(out, [model, *data], replaced=form == "parquet")
     predictor, rows = model_and_rows(model, data, labels=False, carry=ids, **files.to_open())
     say_extra_columns(rows, used=ids)
     enable_gc()
     counts: Counter[str] = Counter()
-    with ProgressBar("predicting", data, shown=not (is_standard_output(out) and on_terminal())) as bar:
+    with ProgressBar("predicting", data, shown=out is not None or not on_terminal()) as bar:
         write(out, form, _answers(predictor, bar.track(rows), ids, scores, skip, counts))
     say_counts(rows)
-    if as_json and not is_standard_output(out):
+    if as_json and out is not None:
         known = {as_text(label): counts[as_text(label)] for label in predictor.classes.tolist()}
         facts = {"rows": sum(counts.values()), "classes": known, "out": str(out)}
         emit(facts | {"skipped": rows.skipped.rows, "unseen": rows.unseen})
@@ -127,23 +125,18 @@ def form_of(out: Path | None, several_columns: bool, as_json: bool) -> str:
     >>> form_of(Path("a.parquet"), False, False), form_of(None, True, False), form_of(None, False, False)
     ('parquet', 'csv', 'lines')
     """
-    if is_standard_output(out):
+    if out is None:
         return "jsonl" if as_json else "csv" if several_columns else "lines"
-    ending = Path(str(out)).suffix.lower()
+    ending = out.suffix.lower()
     if ending in _OTHERS:
         raise ValueError(f"answers are not written as {ending[1:]}: name a file that ends in .csv, .jsonl or .parquet.")
     return _ENDINGS.get(ending, "csv" if several_columns else "lines")
 
 
-def is_standard_output(out: Path | None) -> bool:
-    """Return whether answers are printed."""
-    return out is None or str(out) == "-"
-
-
 def write(out: Path | None, form: str, answers: Iterable[Columns]) -> None:
     """Write answers: a file is replaced as a whole or not at all, anything else gets them as they come."""
     parts = _FORMS[form](answers)
-    if out is None or is_standard_output(out):
+    if out is None:
         sys.stdout.writelines(part.decode() for part in parts)
         sys.stdout.flush()
     elif out.is_file() or not out.exists():

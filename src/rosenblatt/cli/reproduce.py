@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from rosenblatt.cli.inputs import check_out
-from rosenblatt.cli.options import Device, Seed, command, option
+from rosenblatt.cli.options import DEVICE, SEED, command, option
 from rosenblatt.cli.output import enable_gc, note, say
 
 KNOWN = ("freund-schapire-1999",)
@@ -19,14 +18,15 @@ KNOWN = ("freund-schapire-1999",)
 
 @command
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which paper: freund-schapire-1999.")],
-    degrees: Annotated[str, option("--degrees", "Degrees of the kernel, with commas between.", "D,...")] = "1,2,3,4",
-    epochs: Annotated[int, option("--epochs", "Passes over the rows.", "N")] = 10,
-    data: Annotated[Path | None, option("--data", "Folder with the four files of MNIST, .gz or not.", "DIR")] = None,
-    device: Device = None,
-    small: Annotated[bool, option("--small", "Learn scikit-learn's digits instead, in seconds.")] = False,
-    out: Annotated[Path, option("--out -o", "Folder for CSV and picture.", "DIR")] = Path("."),
-    seed: Seed = 0,
+    *,
+    name: str = typer.Argument(metavar="NAME", help="Which paper: freund-schapire-1999."),
+    degrees: str = option("1,2,3,4", "D,...", "Degrees of the kernel, with commas between."),
+    epochs: int = option(10, "N", "Passes over the rows."),
+    data: Path | None = option(None, "DIR", "Folder with the four files of MNIST, .gz or not."),
+    device: str | None = DEVICE,
+    small: bool = option(False, None, "Learn scikit-learn's digits instead, in seconds."),
+    out: Path = option(Path("."), "DIR", "Folder for CSV and picture.", "--out -o"),
+    seed: int = SEED,
 ) -> None:
     """Run the experiment of a paper and print its table beside ours; write it as CSV, and as a picture.
 

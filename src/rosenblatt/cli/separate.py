@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from rosenblatt.cli.inputs import check_out, open_data
-from rosenblatt.cli.options import AsJson, Files, RowOptions, Target, column_of, command, option
+from rosenblatt.cli.options import AS_JSON, FILES, TARGET, RowOptions, column_of, command, option
 from rosenblatt.cli.output import (
     NegativeAnswer,
     as_text,
@@ -31,20 +31,16 @@ MOST_COEFFICIENTS = 128
 
 @command
 def separate(
-    data: Files,
-    target: Target = None,
-    out: Annotated[Path | None, option("--out -o", "Where to write the certificate.", "CERT")] = None,
-    rtol: Annotated[
-        float | None, option("--rtol", "How far to settle the margin (1e-6; sparse rows: 1e-2).", "X")
-    ] = None,
-    margin: Annotated[
-        bool, option("--margin/--no-margin", "Go on to the largest margin, which may take far longer.")
-    ] = True,
-    max_seconds: Annotated[
-        float | None, option("--max-seconds", "Stop after so many seconds with what is proved.", "S")
-    ] = None,
-    as_json: AsJson = False,
     *,
+    data: list[str] = FILES,
+    target: str | None = TARGET,
+    out: Path | None = option(None, "CERT", "Where to write the certificate.", "--out -o"),
+    rtol: float | None = option(None, "X", "How far to settle the margin (1e-6; sparse rows: 1e-2)."),
+    margin: bool = option(
+        True, None, "Go on to the largest margin, which may take far longer.", "--margin/--no-margin"
+    ),
+    max_seconds: float | None = option(None, "S", "Stop after so many seconds with what is proved."),
+    as_json: bool = AS_JSON,
     rows: RowOptions,
 ) -> None:
     """Decide whether a hyperplane separates the classes, and prove it. Reads all rows into memory.
@@ -130,11 +126,11 @@ def _plain(verdict: Any) -> dict[str, Any]:
 
 @command
 def check(
-    certificate: Annotated[str, typer.Argument(metavar="CERT", help="A file that separate wrote.")],
-    data: Files,
-    target: Target = None,
-    as_json: AsJson = False,
     *,
+    certificate: str = typer.Argument(metavar="CERT", help="A file that separate wrote."),
+    data: list[str] = FILES,
+    target: str | None = TARGET,
+    as_json: bool = AS_JSON,
     rows: RowOptions,
 ) -> None:
     """Recompute every claim of a certificate from the data; exit with 1 if one does not hold.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from rosenblatt.cli.inputs import Predictor, model_and_rows
-from rosenblatt.cli.options import AsJson, FileOptions, Files, Model, command
+from rosenblatt.cli.options import AS_JSON, FILES, MODEL, FileOptions, command
 from rosenblatt.cli.output import (
     ProgressBar,
     as_text,
@@ -30,7 +30,7 @@ _MOST_LETTERS = 30
 
 
 @command
-def test(model: Model, data: Files, as_json: AsJson = False, *, files: FileOptions) -> None:  # noqa: PT028
+def test(*, model: str = MODEL, data: list[str] = FILES, as_json: bool = AS_JSON, files: FileOptions) -> None:  # noqa: PT028
     """Print how many labelled rows a model predicts right, how well each class, and which it takes for which.
 
     \b

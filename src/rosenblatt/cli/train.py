@@ -7,20 +7,20 @@ import re
 import statistics
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.inputs import check_out, lenient_defaults, open_data
 from rosenblatt.cli.options import (
-    AsJson,
-    Files,
+    AS_JSON,
+    FILES,
+    MODEL_OUT,
+    SEED,
+    TARGET,
     Group,
     KernelChoice,
-    ModelOut,
-    Seed,
     StepOptions,
-    Target,
     WeightedRowOptions,
     command,
     option,
@@ -47,38 +47,21 @@ _MOST_CLASSES = 30
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-@dataclass(frozen=True)
 class TrainSteps(StepOptions):
     """The steps of a linear learner, among them those of a margin that can be asked for in training."""
 
-    margin: Annotated[
-        float | None,
-        option("--margin", "For --learner margin: update while a row is right by M or less (10).", "M"),
-    ] = None
+    margin: float | None = option(None, "M", "For --learner margin: update while a row is right by M or less (10).")
 
 
-@dataclass(frozen=True)
 class ClusterOptions(Group):
     """On which cluster to train, and how."""
 
-    cluster: Annotated[
-        str | None, option("--cluster", "Train on a cluster, each file on one of its workers.", "dask|ray")
-    ] = None
-    address: Annotated[
-        str | None,
-        option("--address", "Of the cluster, such as tcp://HOST:8786; if left out, one is started.", "ADDR"),
-    ] = None
-    mode: Annotated[
-        str | None,
-        option(
-            "--mode",
-            "On a cluster: the model of one machine (if left out), or all shards at once and their mean.",
-            "exact|mix",
-        ),
-    ] = None
-    shards: Annotated[int | None, option("--shards", "For --mode mix: the shards to make of the files (8).", "N")] = (
-        None
+    cluster: str | None = option(None, "dask|ray", "Train on a cluster, each file on one of its workers.")
+    address: str | None = option(None, "ADDR", "Of the cluster, such as tcp://HOST:8786; if left out, one is started.")
+    mode: str | None = option(
+        None, "exact|mix", "On a cluster: the model of one machine (if left out), or all shards at once and their mean."
     )
+    shards: int | None = option(None, "N", "For --mode mix: the shards to make of the files (8).")
 
     def check(self) -> None:
         """Raise a ParameterError for what does not go together.
@@ -112,61 +95,40 @@ class ClusterOptions(Group):
                 )
 
 
-@dataclass(frozen=True)
 class TrainOptions(Group):
     """What to train, and how."""
 
-    target: Target = None
-    learner: Annotated[
-        str, option("--learner -l", "averaged, arow, pa, perceptron, margin, voted or kernel.", "NAME")
-    ] = "averaged"
-    passes: Annotated[
-        int | None, option("--passes -p", "The most passes (10; arow: 5; perceptron and margin: 100).", "N")
-    ] = None
-    shuffle: Annotated[bool, option("--shuffle/--no-shuffle", "Visit rows in a random order.")] = True
-    seed: Seed = 0
-    early_stopping: Annotated[
-        bool, option("--early-stopping", "Hold out a tenth of the rows; stop when it gets no better.")
-    ] = False
-    class_weight: Annotated[
-        str | None, option("--class-weight", "Let rare classes count as much as common ones.", "balanced")
-    ] = None
-    bias: Annotated[bool, option("--bias/--no-bias", "Learn a bias besides the weights, or none.")] = True
-    multi_class: Annotated[
-        str | None,
-        option(
-            "--multi-class",
-            "More than two classes: all compete (averaged, arow, pa), or each against the rest (the others).",
-            "direct|ovr",
-        ),
-    ] = None
-    scale: Annotated[
-        str,
-        option(
-            "--scale",
-            "Bring columns of numbers to one scale: standard, maxabs, none, or auto: in tables, where they differ.",
-            "HOW",
-        ),
-    ] = "auto"
-    holdout: Annotated[
-        str | None, option("--holdout", "Hold out a share of the rows, such as 20%, and test on them.", "SHARE")
-    ] = None
-    folds: Annotated[int | None, option("--folds", "Cross-validate: test on each of K parts in turn.", "K")] = None
-    test: Annotated[list[str] | None, option("--test", "Rows to measure the accuracy on; repeat for more.", "FILE")] = (
-        None
+    target: str | None = TARGET
+    learner: str = option(
+        "averaged", "NAME", "averaged, arow, pa, perceptron, margin, voted or kernel.", "--learner -l"
     )
-    seeds: Annotated[int, option("--seeds", "Train with K seeds; show how the accuracy varies.", "K")] = 1
-    out: ModelOut = None
-    checkpoint: Annotated[Path | None, option("--checkpoint", "Write the state of the run to this file.", "FILE")] = (
-        None
+    passes: int | None = option(None, "N", "The most passes (10; arow: 5; perceptron and margin: 100).", "--passes -p")
+    shuffle: bool = option(True, None, "Visit rows in a random order.", "--shuffle/--no-shuffle")
+    seed: int = SEED
+    early_stopping: bool = option(False, None, "Hold out a tenth of the rows; stop when it gets no better.")
+    class_weight: str | None = option(None, "balanced", "Let rare classes count as much as common ones.")
+    bias: bool = option(True, None, "Learn a bias besides the weights, or none.", "--bias/--no-bias")
+    multi_class: str | None = option(
+        None,
+        "direct|ovr",
+        "More than two classes: all compete (averaged, arow, pa), or each against the rest (the others).",
     )
-    every: Annotated[str, option("--every", "How often: 30s, 5m, 1h.", "TIME")] = "30s"
-    resume: Annotated[bool, option("--resume", "Go on from --checkpoint if it is there.")] = False
-    cache: Annotated[
-        Path | None, option("--cache", "Keep the parsed rows in this file, for later runs too.", "FILE")
-    ] = None
-    names: Annotated[bool, option("--names", "Keep the words that are hashed, for explain (slower).")] = False
-    as_json: AsJson = False
+    scale: str = option(
+        "auto",
+        "HOW",
+        "Bring columns of numbers to one scale: standard, maxabs, none, or auto: in tables, where they differ.",
+    )
+    holdout: str | None = option(None, "SHARE", "Hold out a share of the rows, such as 20%, and test on them.")
+    folds: int | None = option(None, "K", "Cross-validate: test on each of K parts in turn.")
+    test: list[str] | None = option(None, "FILE", "Rows to measure the accuracy on; repeat for more.")
+    seeds: int = option(1, "K", "Train with K seeds; show how the accuracy varies.")
+    out: Path | None = MODEL_OUT
+    checkpoint: Path | None = option(None, "FILE", "Write the state of the run to this file.")
+    every: str = option("30s", "TIME", "How often: 30s, 5m, 1h.")
+    resume: bool = option(False, None, "Go on from --checkpoint if it is there.")
+    cache: Path | None = option(None, "FILE", "Keep the parsed rows in this file, for later runs too.")
+    names: bool = option(False, None, "Keep the words that are hashed, for explain (slower).")
+    as_json: bool = AS_JSON
     kernel: KernelChoice = field(default_factory=KernelChoice)
     steps: TrainSteps = field(default_factory=TrainSteps)
     on: ClusterOptions = field(default_factory=ClusterOptions)
@@ -232,7 +194,7 @@ class TrainOptions(Group):
 
 
 @command
-def train(data: Files, asked: TrainOptions) -> None:
+def train(*, data: list[str] = FILES, asked: TrainOptions) -> None:
     """Learn from files and report: accuracy, whether the data is separated, its margin.
 
     In tables, columns of which it is unclear what they are (ids, dates) are left out, missing numbers are replaced by

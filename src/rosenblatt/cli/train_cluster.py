@@ -23,7 +23,6 @@ from rosenblatt.distributed.engines import ClusterError
 from rosenblatt.distributed.runs import checked_options, runs_of
 from rosenblatt.distributed.shards import ShardSet, joined_loader, loaders_of, restore_counts, shard_loaders
 from rosenblatt.messages import count_of
-from rosenblatt.training.observers import Observer
 
 if TYPE_CHECKING:
     from rosenblatt.distributed.engines import Engine
@@ -126,10 +125,14 @@ class ClusterBar(ProgressBar):
             parts.append(count_of(self.mistakes, "mistake"))
         return "  ".join([*parts, workers_of(self.engine)])
 
-    def set_visited(self, rows: int, of: int) -> None:
-        """Show that so many rows of this pass have been visited."""
-        self.rows, self.speed = rows, rows / max(1e-9, time.monotonic() - self._pass_start)
-        self.set_share(rows / of)
+    def show_slice(self, run: Any, batch: Any, visited: int) -> None:
+        """Show how many rows of this pass have been visited."""
+        self.rows, self.speed = visited, visited / max(1e-9, time.monotonic() - self._pass_start)
+        self.set_share(visited / run.source.rows)
+
+    def show_batch(self, run: Any, batch: Any) -> None:
+        """Show how many rows of this pass have been visited."""
+        self.show_slice(run, batch, run.current.row)
 
     def end_pass(self, done: int, mistakes: int) -> None:
         """Show that so many passes are complete, the last with so many mistakes."""
@@ -137,25 +140,6 @@ class ClusterBar(ProgressBar):
         if not self.is_shown:
             facts = f"{count_of(mistakes, 'mistake')}, {self.speed:,.0f} rows/s, {workers_of(self.engine)}"
             print(f"{self.label} {done} of at most {self.passes}: {facts}", file=sys.stderr)
-
-    def observer(self) -> Any:
-        """Return an observer of a training run that moves this bar."""
-        bar = self
-
-        class Bar(Observer):
-            def on_start(self, run: Any) -> None:
-                bar.done = run.current.passes_done
-
-            def on_slice(self, run: Any, batch: Any, visited: int) -> None:
-                bar.set_visited(visited, run.source.rows)
-
-            def on_batch(self, run: Any, batch: Any) -> None:
-                bar.set_visited(run.current.row, run.source.rows)
-
-            def on_pass(self, run: Any, active: Any) -> None:
-                bar.end_pass(run.state.passes, int(run.state.counters["mistakes"][active].sum()))
-
-        return Bar()
 
 
 # The cluster itself.

@@ -6,17 +6,17 @@ import math
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rosenblatt.cli.inputs import check_out, lenient_defaults, load_model, open_data
 from rosenblatt.cli.online_learner import OnlineLearner, learner_line
 from rosenblatt.cli.options import (
+    AS_JSON,
     LEARNERS,
-    AsJson,
+    MODEL_OUT,
+    TARGET,
     KernelChoice,
-    ModelOut,
     StepOptions,
-    Target,
     WeightedRowOptions,
     command,
     option,
@@ -36,30 +36,26 @@ _LARGE_RATIO = 10.0
 """Columns whose ranges differ by more than this are worth a note."""
 
 
-@dataclass(frozen=True)
 class OnlineKernel(KernelChoice):
     """The kernel of a learner that cannot look at all rows first, and keeps no kernel values."""
 
-    gamma: Annotated[str | None, option("--gamma", "Gamma of the kernel, a number.", "G")] = None
+    gamma: str | None = option(None, "G", "Gamma of the kernel, a number.")
     cache_size: None = field(default=None, init=False)
 
 
 @command
 def watch(
-    target: Target = None,
-    learner: Annotated[
-        str | None,
-        option("--learner -l", "perceptron (if left out), averaged, arow, pa, margin, voted or kernel.", "NAME"),
-    ] = None,
     *,
+    target: str | None = TARGET,
+    learner: str | None = option(
+        None, "NAME", "perceptron (if left out), averaged, arow, pa, margin, voted or kernel.", "--learner -l"
+    ),
     kernel: OnlineKernel,
-    model: Annotated[str | None, option("--model -m", "Start from this model and go on learning.", "MODEL")] = None,
-    every: Annotated[int, option("--every", "Print a line after every N rows.", "N")] = 1000,
-    margin: Annotated[
-        float | None, option("--margin", "Print the most updates for rows separated by a margin of G.", "G")
-    ] = None,
-    out: ModelOut = None,
-    as_json: AsJson = False,
+    model: str | None = option(None, "MODEL", "Start from this model and go on learning.", "--model -m"),
+    every: int = option(1000, "N", "Print a line after every N rows."),
+    margin: float | None = option(None, "G", "Print the most updates for rows separated by a margin of G."),
+    out: Path | None = MODEL_OUT,
+    as_json: bool = AS_JSON,
     steps: StepOptions,
     rows: WeightedRowOptions,
 ) -> None:

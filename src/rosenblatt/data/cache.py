@@ -1,9 +1,19 @@
-"""A cache of parsed rows for further passes."""
+"""A cache of parsed rows for further passes: in memory while they are few, in a file beyond that.
+
+Parsing text costs several times as much as learning from it, and further passes need not do it again. A file that the
+user names also serves other runs; otherwise it has no name and disappears with the process, however that ends.
+
+A file holds the arrays of all blocks one after the other, then facts about the rows as JSON: among them, for each
+block, its checksum and the name, type and shape of its arrays. It may come from a stranger: what is not as this
+library writes it is refused.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import struct
 import tempfile
 import threading
@@ -12,143 +22,43 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
+from typing import Annotated, Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.blocks import Block, is_canonical_csr, is_sparse
+from rosenblatt.blocks import Block, Features, is_canonical_csr, is_sparse, is_text
 from rosenblatt.data.io.prefetch import ordered_map
 from rosenblatt.data.source import Facts
-from rosenblatt.data.tables.encoder import LISTS
-from rosenblatt.data.tables.values import as_numpy, import_arrow, is_number_type, numbers_to_arrow, strings_to_arrow
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS
 from rosenblatt.messages import ParameterError, Setting, warn_user
 from rosenblatt.storage.container import Replacement
-from rosenblatt.storage.schema import LARGEST, Place, checked, integer, list_of, read_fields
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-# Checks of files of rows: what a stranger wrote is as harmless as what this library wrote, or is refused.
-
-
-LABEL, WEIGHT, FEATURES = "label", "weight", "features"
-"""The columns of a batch; sparse rows have two lists in place of the last."""
-_RECORD_BATCH, _COMPRESSION = 2, 3
-"""The places of these fields in Arrow's messages, and in the record batches within them."""
-
-
-_COUNTS = checked("numbers by name", lambda v: type(v) is dict and all(type(count) is int for count in v.values()))
-_WORD = checked("a number and a word", lambda v: type(v) is list and [type(part) for part in v] == [int, str])
-
-
-class _RowFields:
-    """What a file of rows says of them."""
-
-    checked: bool
-    n_features: Annotated[int, integer(0, MAX_COLUMNS)]
-    messages: Annotated[list[list[int]], list_of(list_of(integer(-LARGEST), 3))]
-
-
-class _FactsFields:
-    """What a source told a cache, which a file has besides."""
-
-    key: str
-    checked: bool
-    complaints: list[str]
-    rows: int
-    skipped: int
-    n_features: int
-    unseen: Annotated[Any, _COUNTS]
-    filled: Annotated[Any, _COUNTS]
-    words: Annotated[list[list[Any]], list_of(_WORD)]
-
-
-def read_places(facts: Any, end: int) -> list[list[int]]:
-    """Return start, size and checksum of each part of a file: one after the other, up to ``end``."""
-    place = Place("what it says of its rows")
-    said = {name: facts.get(name) for name in ("checked", "n_features", "messages")} if type(facts) is dict else facts
-    places: list[list[int]] = read_fields(_RowFields, said, place)["messages"]
-    start = 0
-    for part in places:
-        if part[0] != start:
-            raise place.at("messages").error("the places of all parts", part)
-        start += max(0, part[1])
-    if not places or start != end:
-        raise ValueError("it has other parts than it says")
-    return places
-
-
-def check_facts(facts: Facts) -> None:
-    """Raise a ValueError unless these are the facts that a source told a cache."""
-    said = {name: value for name, value in facts.items() if name != "messages"}
-    read_fields(_FactsFields, said, Place("what it says"))
-
-
-def check_schema(schema: pa.Schema) -> None:
-    """Raise a ValueError unless the columns are those that blocks are written as."""
-    types = import_arrow().types
-    dense = schema.names == [LABEL, WEIGHT, FEATURES]
-    sound = dense or schema.names == [LABEL, WEIGHT, *LISTS]
-    label, weight, *lists = schema.types
-    sound = sound and (types.is_string(label) or is_number_type(label)) and types.is_floating(weight)
-    sound = sound and all(types.is_fixed_size_list(each) if dense else types.is_list(each) for each in lists)
-    if sound:
-        *indices, values = (each.value_type for each in lists)
-        sound = all(types.is_int32(each) or types.is_int64(each) for each in indices)
-        sound = sound and (types.is_float32(values) or types.is_float64(values))
-    if not sound:
-        raise ValueError("its columns are not those of rows")
-
-
-def is_compressed(message: pa.Buffer) -> bool:
-    """Return whether the numbers of a record batch are compressed, as those of this library never are."""
-    metadata = bytes(import_arrow(".ipc").read_message(message).metadata)
-
-    def field(table: int, number: int) -> int:
-        """Return where a field of a table points to, 0 where it has none (the layout is that of flatbuffers)."""
-        (back,) = struct.unpack_from("<i", metadata, table)
-        (size,) = struct.unpack_from("<H", metadata, table - back)
-        place = struct.unpack_from("<H", metadata, table - back + 4 + 2 * number)[0] if 4 + 2 * number < size else 0
-        return table + place + struct.unpack_from("<I", metadata, table + place)[0] if place else 0
-
-    try:
-        return field(field(struct.unpack_from("<I", metadata)[0], _RECORD_BATCH), _COMPRESSION) != 0
-    except struct.error:
-        raise ValueError("its rows are not as they were written") from None
-
-
-def check_batch(batch: pa.RecordBatch, width: int) -> None:
-    """Raise a ValueError unless rows are finite and their columns ascend and are fewer than ``width``."""
-    batch.validate(full=True)
-    label, weight, *lists = batch.columns
-    sound = not label.null_count and weight.null_count in (0, len(weight)) and not any(one.null_count for one in lists)
-    parts = [as_numpy(one.values) for one in lists]
-    sound = sound and not any(one.values.null_count for one in lists) and bool(np.isfinite(parts[-1]).all())
-    if sound and not weight.null_count:
-        sound = bool((np.isfinite(as_numpy(weight)) & (as_numpy(weight) >= 0)).all())
-    if sound and len(lists) == 2:
-        starts, same = (as_numpy(one.offsets) for one in lists)
-        sound = np.array_equal(starts, same) and is_canonical_csr(starts, parts[0], width)
-    if not sound:
-        raise ValueError("its rows are not as they were written")
-
-
-# Blocks of rows as Arrow record batches, and back, without copying their numbers; and files of such batches.
-#
-# Sparse rows are two columns of lists, as ``list_columns`` reads them; dense ones a column of lists of one length.
-
+from rosenblatt.storage.schema import Place, checked, integer, list_of, read_fields
 
 _MARK = b"rosenblatt-rows"
-_END_OF_STREAM = struct.pack("<iI", -1, 0)
+"""How a file of rows begins and ends."""
 _TAIL = struct.Struct(f"<IQ{len(_MARK)}s")
-"""The end of a file: checksum and size of the facts about the rows, and the mark."""
+"""The end of a file: checksum and size of the facts, and the mark."""
+_ALIGNMENT = 8
+"""Arrays begin at multiples of this many bytes from the start of their block."""
+_TYPES = {
+    "y": re.compile(r"\|b1|[<|][iu][1248]|<f[248]|<U[1-9][0-9]{0,6}"),
+    "weight": re.compile("<f[48]"),
+    **dict.fromkeys(("X", "data"), re.compile("<f[48]")),
+    **dict.fromkeys(("indices", "indptr"), re.compile("<i[48]")),
+}
+"""The arrays of a block and their types, as NumPy writes them."""
+_LAYOUTS = ({"y", "X"}, {"y", "data", "indices", "indptr"})
+"""The arrays of a dense and of a sparse block, besides weights."""
+
+
+def is_row_file(file: BinaryIO) -> bool:
+    """Return whether a file begins as files of rows do."""
+    return file.read(len(_MARK)) == _MARK
 
 
 class RowFileWriter:
-    """Writes blocks to a file: an Arrow stream, which other tools can read, followed by facts about the rows.
+    """Writes blocks to a file.
 
     Examples
     --------
@@ -163,163 +73,200 @@ class RowFileWriter:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._checked = file, True
-        self._schema: pa.Schema | None = None
-        self._places: list[tuple[int, int, int]] = []
+        self._blocks: list[list[Any]] = []
 
     def write(self, block: Block) -> None:
-        """Write a block; a ValueError if its columns are not those of the first."""
-        batch = block_to_batch(block)
+        """Write a block; a ValueError if its labels cannot be stored."""
+        if block.y.dtype.kind not in "biufU":
+            raise ValueError(f"labels of type {block.y.dtype}, expected numbers, booleans or strings")
+        X, arrays = block.X, {"y": block.y}
+        if is_sparse(X):
+            arrays |= {"data": X.data[: X.nnz], "indices": X.indices[: X.nnz], "indptr": X.indptr}
+        else:
+            arrays["X"] = X
+        if block.weight is not None:
+            arrays["weight"] = block.weight
         self._checked = self._checked and block.checked
-        if self._schema is None:
-            self._schema = batch.schema
-            self._message(batch.schema.with_metadata({_MARK: ""}).serialize())
-        if batch.schema != self._schema:
-            raise ValueError(f"their columns change from {self._schema} to {batch.schema}".replace("\n", ", "))
-        self._message(batch.serialize())
+        if not self._blocks:
+            self._file.write(_MARK)
+        checksum, entries = 0, []
+        for name, array in arrays.items():
+            array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+            entries.append([name, array.dtype.str, list(array.shape)])
+            content = array.reshape(-1).view(np.uint8).data
+            for part in (content, bytes(-len(content) % _ALIGNMENT)):
+                self._file.write(part)
+                checksum = zlib.crc32(part, checksum)
+        self._blocks.append([checksum, *entries])
 
     def finish(self, facts: Facts) -> None:
         """Write facts about the rows, with "rows" and "n_features" among them."""
-        data = json.dumps(facts | {"checked": self._checked, "messages": self._places}).encode()
-        self._file.write(_END_OF_STREAM + data + _TAIL.pack(zlib.crc32(data), len(data), _MARK))
+        data = json.dumps(facts | {"checked": self._checked, "blocks": self._blocks}).encode()
+        self._file.write(data + _TAIL.pack(zlib.crc32(data), len(data), _MARK))
         self._file.flush()
 
-    def _message(self, message: pa.Buffer) -> None:
-        self._places.append((self._file.tell(), message.size, zlib.crc32(message)))
-        self._file.write(message)
+
+class _StoredBlock(NamedTuple):
+    """Where the arrays of a block are in a file, and what they are."""
+
+    start: int
+    size: int
+    checksum: int
+    arrays: dict[str, tuple[int, np.dtype, tuple[int, ...]]]
+    """For each array: where it begins in the block, its type and shape."""
 
 
 class RowFile:
     """A file that a ``RowFileWriter`` wrote; a ValueError if it is incomplete. Several threads may read it at once.
 
-    Each part is compared with its checksum when it is first read, and its numbers are checked: anyone can compute a
+    Each block is compared with its checksum when it is first read, and its numbers are checked: anyone can compute a
     checksum.
     """
 
     def __init__(self, file: Any) -> None:  # with seek and readinto
         self._file, self._lock = file, threading.Lock()
+        self._spare: list[bytearray] = []
         end = file.seek(0, 2) - _TAIL.size
         total, size, mark = _TAIL.unpack(self._bytes(end, _TAIL.size))
         data = self._bytes(end - size, size)
         if mark != _MARK or zlib.crc32(data) != total:
             raise ValueError("it is not complete")
         try:
-            self.facts: Facts = json.loads(bytes(data))
+            self.facts: Facts = json.loads(data.tobytes())
         except RecursionError:
             raise ValueError("it is not complete") from None
-        self._places = read_places(self.facts, end - size - len(_END_OF_STREAM))
-        self._verified = [False] * len(self._places)
-        self._schema = import_arrow(".ipc").read_schema(self._message(0))
-        check_schema(self._schema)
+        place = Place("what it says of its rows")
+        if type(self.facts) is not dict:
+            raise place.error("a dictionary", self.facts)
+        said = {name: self.facts.get(name) for name in ("checked", "n_features", "blocks")}
+        self._checked, self._width, blocks = read_fields(_RowFields, said, place).values()
+        self._blocks = _read_places(blocks, end - size)
+        self._verified = [False] * len(self._blocks)
         weakref.finalize(self, file.close)
 
     def __len__(self) -> int:
         """Return the number of blocks."""
-        return len(self._places) - 1
+        return len(self._blocks)
 
     def block(self, k: int) -> Block:
         """Return a block, its rows counted from 0; a ValueError if it is damaged."""
-        new, message = not self._verified[k + 1], self._message(k + 1)
-        if new and is_compressed(message):
-            raise ValueError("its rows are compressed")
-        batch = import_arrow(".ipc").read_record_batch(message, self._schema)
-        if new:
-            check_batch(batch, self.facts["n_features"])
-        block = batch_to_block(batch, self.facts["n_features"], self.facts["checked"])
-        if block.X.shape[1] != self.facts["n_features"]:
-            raise ValueError("its rows are not as wide as it says")
-        return block
+        stored, arrays = self._blocks[k], {}
+        every = self._bytes(stored.start, stored.size)
+        if not self._verified[k] and zlib.crc32(every) != stored.checksum:
+            raise ValueError(f"its bytes from {stored.start} on are not those that were written")
+        for name, (begin, dtype, shape) in stored.arrays.items():
+            content = every[begin : begin + math.prod(shape) * dtype.itemsize]
+            # From the buffer: SciPy copies what it sees to be a small part of an array.
+            array = np.frombuffer(content, np.uint8) != 0 if dtype.kind == "b" else np.frombuffer(content, dtype)
+            arrays[name] = array.reshape(shape)
+        if not self._verified[k]:
+            _check_rows(arrays, self._width)
+            self._verified[k] = True
+        X: Features
+        if "X" in arrays:
+            X = arrays["X"]
+        else:
+            parts = arrays["data"], arrays["indices"], arrays["indptr"]
+            X = sp.csr_array(parts, shape=(len(arrays["y"]), self._width))
+            X.has_canonical_format = True
+        return Block(X, arrays["y"], 0, arrays.get("weight"), self._checked)
 
-    def _message(self, k: int) -> pa.Buffer:
-        start, size, total = self._places[k]
-        message = self._bytes(start, size)
-        if not self._verified[k] and zlib.crc32(message) != total:
-            raise ValueError(f"its bytes from {start} on are not those that were written")
-        self._verified[k] = True
-        return message
-
-    def _bytes(self, start: int, size: int) -> pa.Buffer:
+    def _bytes(self, start: int, size: int) -> memoryview:
         if start < 0:
             raise ValueError("it is too short")
-        buffer = import_arrow().allocate_buffer(size)
+        content = self._memory(size).data
         with self._lock:
             self._file.seek(start)
-            if self._file.readinto(buffer) < size:
+            if self._file.readinto(content) < size:
                 raise ValueError("it ends too early")
-        return buffer
+        return content
+
+    def _memory(self, size: int) -> np.ndarray:
+        """Return memory for some bytes: that of an earlier block, if nobody needs it, as new pages take time."""
+        memory = bytearray()
+        with suppress(IndexError):
+            memory = self._spare.pop()
+        if len(memory) < size:
+            memory = bytearray(size + size // 8)
+        content = np.frombuffer(memory, np.uint8, size)
+        weakref.finalize(content, self._spare.append, memory).atexit = False
+        return content
 
 
-def is_row_file(file: BinaryIO) -> bool:
-    """Return whether a file begins as row files do."""
-    return _MARK in file.read(1 << 12)
+def _read_places(blocks: list[Any], end: int) -> list[_StoredBlock]:
+    """Return where all blocks are: one after the other, up to ``end``; a ValueError if they are not blocks."""
+    found = []
+    start = len(_MARK)
+    for block in blocks:
+        begin, arrays = 0, {}
+        if type(block) is not list or [type(part) for part in block[:1]] != [int]:
+            raise ValueError("its parts are not as expected")
+        for entry in block[1:]:
+            sound = type(entry) is list and [type(part) for part in entry] == [str, str, list]
+            name, code, shape = entry if sound else ("", "", [])
+            sound = sound and name in _TYPES and name not in arrays and _TYPES[name].fullmatch(code) is not None
+            sound = sound and len(shape) == 1 + (name == "X") and all(type(n) is int and 0 <= n <= end for n in shape)
+            if not sound:
+                raise ValueError("its parts are not as expected")
+            dtype = np.dtype(code)
+            arrays[name] = begin, dtype, tuple(shape)
+            begin += math.prod(shape) * dtype.itemsize
+            begin += -begin % _ALIGNMENT
+        if arrays.keys() - {"weight"} not in _LAYOUTS:
+            raise ValueError("its parts are not as expected")
+        found.append(_StoredBlock(start, begin, block[0], arrays))
+        start += begin
+    if start != end:
+        raise ValueError("it has other parts than it says")
+    return found
 
 
-def block_to_batch(block: Block) -> pa.RecordBatch:
-    """Return a block as a record batch; a ValueError if that is impossible.
-
-    Examples
-    --------
-    >>> block = Block(sp.csr_array([[0.0, 2.0], [1.0, 3.0]]), np.array([1, -1]), 0)
-    >>> block_to_batch(block).to_pylist()[1]
-    {'label': -1, 'weight': None, 'indices': [0, 1], 'values': [1.0, 3.0]}
-    """
-    pa = import_arrow()
-    X, n = block.X, len(block)
-    weight = pa.nulls(n, pa.float64()) if block.weight is None else numbers_to_arrow(block.weight)
-    columns = {LABEL: _labels(block.y), WEIGHT: weight}
-    if is_sparse(X):
-        if X.nnz >= 2**31:
-            raise ValueError(f"{X.nnz} numbers in a block, expected fewer than {2**31}")
-        ends = pa.py_buffer(np.ascontiguousarray(X.indptr, np.int32))
-        for name, numbers in zip(LISTS, (X.indices, X.data), strict=True):
-            flat = numbers_to_arrow(numbers[: X.nnz])
-            columns[name] = pa.Array.from_buffers(pa.list_(_item(flat.type)), n, [None, ends], children=[flat])
+def _check_rows(arrays: dict[str, np.ndarray], width: int) -> None:
+    """Raise a ValueError unless rows are finite, as wide as they should be, and in canonical form."""
+    y, n = arrays["y"], len(arrays["y"])
+    if "X" in arrays:
+        sound = arrays["X"].shape == (n, width) and bool(np.isfinite(arrays["X"]).all())
     else:
-        flat = numbers_to_arrow(X.reshape(-1))
-        rows = pa.list_(_item(flat.type), X.shape[1])
-        columns[FEATURES] = pa.Array.from_buffers(rows, n, [None], children=[flat])
-    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        data, indices, indptr = arrays["data"], arrays["indices"], arrays["indptr"]
+        sound = len(indptr) == n + 1 and len(data) == len(indices) and bool(np.isfinite(data).all())
+        sound = sound and is_canonical_csr(indptr, indices, width)
+    if "weight" in arrays:
+        weight = arrays["weight"]
+        sound = sound and len(weight) == n and bool((np.isfinite(weight) & (weight >= 0)).all())
+    if not sound or not is_text(y):
+        raise ValueError("its rows are not as they were written")
 
 
-def batch_to_block(batch: pa.RecordBatch, width: int, checked: bool = False) -> Block:
-    """Return a record batch as a block; sparse rows have ``width`` columns.
-
-    Examples
-    --------
-    >>> block = batch_to_block(block_to_batch(Block(np.eye(2), np.array(["no", "yes"]), 0)), 2)
-    >>> block.X, block.y
-    (array([[1., 0.],
-           [0., 1.]]), array(['no', 'yes'], dtype='<U3'))
-    """
-    n, labels, weight = batch.num_rows, batch.column(LABEL), batch.column(WEIGHT)
-    strings = import_arrow().types.is_string(labels.type)
-    y = np.array(labels.to_pylist(), dtype=np.str_) if strings else as_numpy(labels)
-    if FEATURES in batch.schema.names:
-        rows = batch.column(FEATURES)
-        X = as_numpy(rows.values).reshape(n, rows.type.list_size)
-    else:
-        indices, values = (batch.column(name) for name in LISTS)
-        parts = as_numpy(values.values), as_numpy(indices.values), as_numpy(indices.offsets)
-        X = sp.csr_array(parts, shape=(n, width))
-        X.has_canonical_format = True
-    return Block(X, y, 0, None if weight.null_count == n else as_numpy(weight), checked)
+_COUNTS = checked("numbers by name", lambda v: type(v) is dict and all(type(count) is int for count in v.values()))
+_WORD = checked("a number and a word", lambda v: type(v) is list and [type(part) for part in v] == [int, str])
 
 
-def _labels(y: np.ndarray) -> pa.Array:
-    if y.dtype.kind == "U":
-        return strings_to_arrow(y.tolist())
-    if y.dtype.kind not in "biuf":
-        raise ValueError(f"labels of type {y.dtype}, expected numbers, booleans or strings")
-    return numbers_to_arrow(y)
+class _RowFields:
+    """What a file of rows says of them."""
+
+    checked: bool
+    n_features: Annotated[int, integer(0, MAX_COLUMNS)]
+    blocks: list[Any]
 
 
-def _item(type_: pa.DataType) -> pa.Field:
-    return import_arrow().field("item", type_, nullable=False)
+class _FactsFields:
+    """What a source told a cache, besides."""
+
+    key: str
+    checked: bool
+    complaints: list[str]
+    rows: int
+    skipped: int
+    n_features: int
+    unseen: Annotated[Any, _COUNTS]
+    filled: Annotated[Any, _COUNTS]
+    words: Annotated[list[Any], list_of(_WORD)]
 
 
-# A cache of rows for further passes: in memory while they are few, in an uncompressed Arrow file beyond that.
-#
-# Parsing text costs several times as much as learning from it, and further passes need not do it again. A file that
-# the user names also serves other runs; otherwise it has no name and disappears with the process, however that ends.
+def check_facts(facts: Facts) -> None:
+    """Raise a ValueError unless these are the facts that a source told a cache."""
+    said = {name: value for name, value in facts.items() if name != "blocks"}
+    read_fields(_FactsFields, said, Place("what it says"))
 
 
 MEMORY_LIMIT = 1 << 26
@@ -387,7 +334,7 @@ class RowCache:
                 for block in work:
                     yield replace(block, first=first)
                     first += len(block)
-        except (OSError, ValueError, import_arrow().ArrowException) as error:
+        except (OSError, ValueError) as error:
             self._file = None
             warn_user(f"rows cached in {self._place} are damaged ({error}): they are read from the files.", UserWarning)
             raise DamagedCache from None
@@ -439,7 +386,7 @@ class RowCache:
             yield
         except ParameterError:
             raise
-        except (OSError, ValueError, import_arrow().ArrowException) as error:
+        except (OSError, ValueError) as error:
             self._disable(str(error))
 
     def _disable(self, reason: str) -> None:
@@ -480,7 +427,7 @@ def _open_row_file(path: str) -> RowFile | None:
             _refuse(
                 f" must be a file of rows or a new file, got {path}, another kind of file: delete it, or name another."
             )
-        with suppress(OSError, ValueError, import_arrow().ArrowException):
+        with suppress(OSError, ValueError):
             rows = RowFile(file)
             check_facts(rows.facts)
             stack.pop_all()  # it stays open as long as its rows are used

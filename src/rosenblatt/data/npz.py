@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import math
 import struct
-import sys
 import warnings
 import zipfile
 import zlib
@@ -21,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from rosenblatt.blocks import Block, DataError, Features, is_sparse
+from rosenblatt.blocks import Block, DataError, Features, is_sparse, is_text
 from rosenblatt.data.source import VERSION, OpenRequest, Preparation, RowSource, check_missing, rename_errors
 from rosenblatt.data.tables.reader import join_names
 from rosenblatt.messages import ParameterError, Setting, shorten, show_text
@@ -409,8 +408,6 @@ def _read_labels(stored: StoredArray, n: int) -> np.ndarray:
     y = stored.read(n)
     if y.dtype.kind == "S":
         return np.char.decode(y, "utf-8")
-    if y.dtype.kind == "U":
-        codes = y.view(np.uint32)
-        if ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))).any():
-            raise ValueError("a label has characters that are none of Unicode")
+    if not is_text(y):
+        raise ValueError("a label has characters that are none of Unicode")
     return y

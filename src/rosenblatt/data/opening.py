@@ -20,9 +20,6 @@ from rosenblatt.data.stream import Stream
 from rosenblatt.messages import ParameterError, Phrase, Setting, check_choice, check_integer
 from rosenblatt.scaling import ColumnScale
 
-# What ``data.open`` is asked for, checked: options that have a meaning, files of one format, a preparation.
-
-
 _WITH_LISTS = ("parquet", "arrow")
 """The formats that can have sparse rows in columns of lists."""
 
@@ -262,7 +259,7 @@ def open(
     cache : bool, str or path
         Whether to cache the rows of the first pass for further ones, which are many times faster than parsing text: in
         memory while they are few, else in a temporary file; or in the named file, which also serves later runs on the
-        same data. It is uncompressed Arrow, 12 bytes for each number that is not zero, or 8 if rows are dense. Input
+        same data. It has 12 bytes for each number that is not zero, or 8 if rows are dense. Input
         that can be read only once is not cached. Where the file cannot be written, a warning says so.
 
     Returns

@@ -1,6 +1,6 @@
 """The catalogue of figures: what a figure is, how one is drawn by its id, and how all are written to files.
 
-The modules of the texts (`ciml`, `har_peled`, `notes`) add their figures to the catalogue by ``figures_of``.
+The modules of the texts (`ciml`, `har_peled`, `notes`) add their figures to the catalogue by the decorator ``figure``.
 """
 
 from __future__ import annotations
@@ -77,17 +77,14 @@ catalogue: dict[str, Entry] = {}
 """Every figure: id, title, the text that it is from, and the function that draws it."""
 
 
-def figures_of(text: str) -> Callable[[str, str], Callable[[Callable[[], Shown]], Callable[[], Shown]]]:
-    """Return the decorator that adds a function to the catalogue as a figure of a text, under an id and a title."""
+def figure(text: str, id: str, title: str) -> Callable[[Callable[[], Shown]], Callable[[], Shown]]:
+    """Return a decorator that adds a function to the catalogue, as the figure of a text."""
 
-    def figure(id: str, title: str) -> Callable[[Callable[[], Shown]], Callable[[], Shown]]:
-        def add(function: Callable[[], Shown]) -> Callable[[], Shown]:
-            catalogue[id] = Entry(id, title, text, function)
-            return function
+    def add(function: Callable[[], Shown]) -> Callable[[], Shown]:
+        catalogue[id] = Entry(id, title, text, function)
+        return function
 
-        return add
-
-    return figure
+    return add
 
 
 def _plain(value: Any) -> Any:

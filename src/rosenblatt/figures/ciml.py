@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from rosenblatt.data.generators import make_separable
 from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.features import Combinations
-from rosenblatt.figures.catalogue import Shown, blank, figures_of, flowers, wines
+from rosenblatt.figures.catalogue import Shown, blank, figure, flowers, wines
 from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots import plane_parts as parts
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, import_matplotlib, tidy, whole_ticks
@@ -30,7 +30,7 @@ from rosenblatt.theory.convergence.trace import trace
 from rosenblatt.theory.inputs import true_minus
 from rosenblatt.theory.separability import separability
 
-figure = figures_of("A Course in Machine Learning, chapter 4")
+TEXT = "A Course in Machine Learning, chapter 4"
 
 FRESH = 1000  # the first seed of figures 4.3 and 4.4: smaller ones were used to choose data and features
 ERROR_SPLITS, ERROR_PASSES = 24, 40  # of figure 4.3
@@ -41,7 +41,7 @@ LOOK_BY_ORDER = dict(zip(SHUFFLE, ORDER_LOOKS, strict=False))
 UPDATE = 7  # of figure 4.9
 
 
-@figure("4.1", "A neuron")
+@figure(TEXT, "4.1", "A neuron")
 def figure_4_1() -> Shown:
     """Learn two kinds of iris by three inputs, and draw what becomes of one flower."""
     measures = ["sepal width", "petal length", "petal width"]
@@ -66,7 +66,7 @@ def figure_4_1() -> Shown:
     return picture, caption, numbers
 
 
-@figure("4.2", "Feature vector, weights, products and sum")
+@figure(TEXT, "4.2", "Feature vector, weights, products and sum")
 def figure_4_2() -> Shown:
     """Learn two kinds of iris by all four measures, and draw how the activation of one flower is added up."""
     measures = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -93,7 +93,7 @@ def figure_4_2() -> Shown:
     return picture, caption, numbers
 
 
-@figure("4.3", "Training and test error by pass")
+@figure(TEXT, "4.3", "Training and test error by pass")
 def figure_4_3() -> Shown:
     """Train on half of the patients, test on the other half, and do so for many ways to halve them."""
     patients, tumours = load_diabetes(), load_breast_cancer()
@@ -198,7 +198,7 @@ def draw_errors(ax: Axes, errors: np.ndarray, dash: str, colour: str, label: str
     tidy(ax)
 
 
-@figure("4.4", "Order: fixed, shuffled once, shuffled anew")
+@figure(TEXT, "4.4", "Order: fixed, shuffled once, shuffled anew")
 def figure_4_4() -> Shown:
     """Draw the errors of three orders by pass and, below, how many passes eight separable sets take."""
     picture = blank(5.4, 5.8)
@@ -328,7 +328,7 @@ def draw_passes(ax: Axes, sets: dict[str, dict[str, np.ndarray]], found: dict[st
     tidy(ax)
 
 
-@figure("4.5", "A dot product is a projection")
+@figure(TEXT, "4.5", "A dot product is a projection")
 def figure_4_5() -> Shown:
     """Split v into a, along the unit vector u, and b, at a right angle to it."""
     u, v = np.array([0.8, 0.6]), np.array([0.37, 0.73])
@@ -371,7 +371,7 @@ def sepals() -> tuple[np.ndarray, np.ndarray]:
     return X - X.mean(axis=0), y
 
 
-@figure("4.6", "Data, boundary and weight vector")
+@figure(TEXT, "4.6", "Data, boundary and weight vector")
 def figure_4_6() -> Shown:
     """Learn without a bias, and draw w at a right angle to the boundary."""
     X, y = sepals()
@@ -397,7 +397,7 @@ def figure_4_6() -> Shown:
     return picture, caption, numbers
 
 
-@figure("4.7", "Projections onto the weight vector")
+@figure(TEXT, "4.7", "Projections onto the weight vector")
 def figure_4_7() -> Shown:
     """Draw the flowers of figure 4.6 with their feet on the line through w and, below, along that line alone."""
     X, y = sepals()
@@ -422,7 +422,7 @@ def figure_4_7() -> Shown:
     return picture, caption, numbers
 
 
-@figure("4.8", "The bias as a shift")
+@figure(TEXT, "4.8", "The bias as a shift")
 def figure_4_8() -> Shown:
     """Learn with a bias, and draw how far it moves the boundary from the origin."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
@@ -459,7 +459,7 @@ def figure_4_8() -> Shown:
     return picture, caption, numbers
 
 
-@figure("4.9", "One update without a bias")
+@figure(TEXT, "4.9", "One update without a bias")
 def figure_4_9() -> Shown:
     """Draw the last update of the run that found the boundary of figure 4.6."""
     X, y = sepals()
@@ -494,7 +494,7 @@ def figure_4_9() -> Shown:
     return picture, caption, numbers
 
 
-@figure("4.10", "Separable data")
+@figure(TEXT, "4.10", "Separable data")
 def figure_4_10() -> Shown:
     """Decide that two kinds of iris are separable, and draw the widest band between them."""
     X, y = flowers("setosa", "versicolor", "sepal length", "sepal width")
@@ -516,7 +516,7 @@ def figure_4_10() -> Shown:
     return picture, caption, numbers
 
 
-@figure("4.11", "Inseparable data")
+@figure(TEXT, "4.11", "Inseparable data")
 def figure_4_11() -> Shown:
     """Decide that two kinds of wine are not separable, and draw the point that their hulls have in common."""
     X, y = wines(1, 2, "alcohol", "color_intensity")
@@ -543,7 +543,7 @@ def figure_4_11() -> Shown:
     return picture, caption, numbers
 
 
-@figure("4.12", "XOR, impossible and possible")
+@figure(TEXT, "4.12", "XOR, impossible and possible")
 def figure_4_12() -> Shown:
     """Prove that no line separates XOR, add x1 AND x2 as a feature, and draw the plane that a perceptron finds."""
     X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])

@@ -301,7 +301,7 @@ def order(out: Path) -> None:
         }
     passes = {name: sum(model.n_iter_ for model in runs) / len(runs) for name, runs in models.items()}
     mistakes = {name: sum(model.n_updates_ for model in runs) / len(runs) for name, runs in models.items()}
-    table = {
+    table: dict[str, list[Any]] = {
         "order": list(models),
         "runs": [len(runs) for runs in models.values()],
         "passes": list(passes.values()),

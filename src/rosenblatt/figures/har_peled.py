@@ -10,7 +10,7 @@ import numpy as np
 from rosenblatt.circles.fitting import fit_circle
 from rosenblatt.data.generators import make_circle
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.figures.catalogue import Shown, blank, figures_of, wines
+from rosenblatt.figures.catalogue import Shown, blank, figure, wines
 from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE, Axes, tidy, whole_ticks
 from rosenblatt.plots.circle import plot_circle, plot_lift
@@ -22,13 +22,13 @@ from rosenblatt.theory.convergence.trace import Trace, trace
 from rosenblatt.theory.inputs import number_text, true_minus, vector_text
 from rosenblatt.theory.separability import separability
 
-figure = figures_of("Har-Peled, chapter 30")
+TEXT = "Har-Peled, chapter 30"
 
 ORDERS = 12  # of figure 30.1
 POINTS = [[0, 0], [2, 0], [0, 2], [3, 3]]  # of figure 30.3.1
 
 
-@figure("30.1", "Two separable point sets")
+@figure(TEXT, "30.1", "Two separable point sets")
 def figure_30_1() -> Shown:
     """Learn from the same wines in several orders, and draw the line of each run beside that of the largest margin."""
     X, y = wines(1, 3, "alcohol", "flavanoids")
@@ -64,7 +64,7 @@ def figure_30_1() -> Shown:
     return picture, caption, numbers
 
 
-@figure("30.2", "The perceptron algorithm, run")
+@figure(TEXT, "30.2", "The perceptron algorithm, run")
 def figure_30_2() -> Shown:
     """Run the algorithm without a bias, list its updates, and draw w and its length by update."""
     X = np.array([[2, 3], [-2, 3], [3, -3], [2, -3], [-1, 1], [-2, -3]])
@@ -125,7 +125,7 @@ def draw_table(ax: Axes, run: Trace, X: np.ndarray) -> None:
     ax.set_axis_off()
 
 
-@figure("30.2-circle", "A circle learned by lifting")
+@figure(TEXT, "30.2-circle", "A circle learned by lifting")
 def figure_30_2_circle() -> Shown:
     """Plant a circle, learn one from the labels alone, and draw it in the plane and as a plane in space."""
     X, y = make_circle(80, radius=2.0, center=[1.0, 0.5], gap=0.2, random_state=1)
@@ -156,7 +156,7 @@ def figure_30_2_circle() -> Shown:
     return picture, caption, numbers
 
 
-@figure("30.3.1", "Subsets of four points cut by discs")
+@figure(TEXT, "30.3.1", "Subsets of four points cut by discs")
 def figure_30_3_1() -> Shown:
     """Draw a disc around each subset of four points, and the proof that one has none."""
     picture = plot_dichotomies(POINTS, "discs", figure=blank(5.2, 6.4))

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.data.generators import make_spiral
 from rosenblatt.estimators.kernel import KernelPerceptron
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.figures.catalogue import Shown, blank, figures_of, flowers
+from rosenblatt.figures.catalogue import Shown, blank, figure, flowers
 from rosenblatt.inspection.geometry import distance, unit_weights
 from rosenblatt.plots.axes import DARK
 from rosenblatt.plots.plane import plot_plane
@@ -19,10 +19,10 @@ from rosenblatt.plots.plane_parts import LOOKS, Line, halo
 from rosenblatt.plots.verdict import plot_verdict
 from rosenblatt.theory.separability import dataset_margin, separability
 
-figure = figures_of("Parametric learning and perceptrons, chapter 3")
+TEXT = "Parametric learning and perceptrons, chapter 3"
 
 
-@figure("3.1", "With a bias and without")
+@figure(TEXT, "3.1", "With a bias and without")
 def figure_3_1() -> Shown:
     """Learn from petals with a bias, which separates them, and without, which nothing can."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")
@@ -59,7 +59,7 @@ def figure_3_1() -> Shown:
     return picture, caption, numbers
 
 
-@figure("3.2", "A hyperplane in space")
+@figure(TEXT, "3.2", "A hyperplane in space")
 def figure_3_2() -> Shown:
     """Learn from three measures of two kinds of iris, and draw the plane between them with w."""
     X, y = flowers("setosa", "versicolor", "sepal length", "petal length", "petal width")
@@ -104,7 +104,7 @@ def surface(unit: np.ndarray, offset: float, low: np.ndarray, high: np.ndarray) 
     return first, -(unit[0] * first + unit[2] * third + offset) / unit[1], third
 
 
-@figure("3.3", "Linear and non-linear boundaries")
+@figure(TEXT, "3.3", "Linear and non-linear boundaries")
 def figure_3_3() -> Shown:
     """Learn flowers by a line, and two spirals by a kernel, since no line parts them."""
     X, y = flowers("setosa", "virginica", "petal length", "petal width")
@@ -138,7 +138,7 @@ def figure_3_3() -> Shown:
     return picture, caption, numbers
 
 
-@figure("3.4", "The geometric margin")
+@figure(TEXT, "3.4", "The geometric margin")
 def figure_3_4() -> Shown:
     """Draw the line of the largest margin, and how far it is from the flowers that are nearest to it."""
     X, y = flowers("setosa", "versicolor", "petal length", "petal width")

@@ -1,4 +1,4 @@
-"""What each feature adds to one prediction (CIML 4.4)."""
+"""`contributions`: what each feature adds to one prediction (CIML 4.4)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sklearn.utils import check_array
 from rosenblatt.data.preparation import is_preparation
 from rosenblatt.estimators.online import record_features
 from rosenblatt.inspection.explain import VOTE_NOTE, Units, feature_labels, find_units, split_pipeline, through_steps
-from rosenblatt.inspection.geometry import by_size, is_tied, left_out, linear_rule, verdict
+from rosenblatt.inspection.geometry import largest_parts, linear_rule, verdict
 from rosenblatt.inspection.support import contributions_by_support, is_kernel_model
-from rosenblatt.messages import check_integer, did_you_mean, name_some, shorten
+from rosenblatt.messages import did_you_mean, name_some, shorten
 from rosenblatt.tables import Table
 
 # One row to be explained, in any of the forms that people have it in.
@@ -156,16 +156,8 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
             row, notes = _row(x, steps, learner, None)
             table = contributions_by_support(learner, row, feature_names, top)
         return Table(table.to_dict(), table.title, (*table.notes, *notes)) if notes else table
-    if top is not None:
-        check_integer("top", top, 1)
     linear = linear_parts(model, x, feature_names)
-    notes = list(linear.notes)
-    order = by_size(linear.products)
-    zero = len(linear.names) - len(order)
-    if zero:
-        notes.append(left_out(zero, len(linear.names), "features"))
-    others = order[len(order) if top is None else top :]
-    shown = order[: len(order) - len(others)]
+    shown, others, zeros = largest_parts(linear.products, top, "features")
     columns: dict[str, list[Any]] = {"feature": [linear.names[i] for i in shown]}
     units = find_units(steps, learner, len(linear.names))
     if units is not None:
@@ -178,7 +170,7 @@ def contributions(model: Any, x: Any, feature_names: Sequence[str] | None = None
         last.insert(0, {"feature": f"({len(others):,} more)", "contribution": math.fsum(linear.products[others])})
     for name, column in columns.items():
         column += [line.get(name) for line in last]
-    return Table(columns, linear.title, notes)
+    return Table(columns, linear.title, [*linear.notes, *zeros])
 
 
 @dataclass(frozen=True)
@@ -223,12 +215,8 @@ def linear_parts(model: Any, x: Any, feature_names: Sequence[str] | None = None)
             parts = w * value
         if not np.isfinite(parts).all():
             raise ValueError("weight times value goes beyond the range of floats: scale the features.")
-        total = math.fsum([*parts, b])
-        if not rule.averaged and hasattr(learner, "decision_function"):
-            total = float(np.ravel(learner.decision_function(row))[k])  # its sign is exact
-        averaged = "weights" if rule.averaged else ""
-        tied = is_tied(learner, row, total)
-        title = verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged)
+        total, averaged = math.fsum([*parts, b]), "weights" if rule.averaged else ""
+        title, total, tied = verdict(learner, row, answer, total, k=k, several=len(rule.w) > 1, averaged=averaged)
     notes = [VOTE_NOTE] * rule.averaged + unknown
     return LinearParts(names, value, w, parts, b, total, answer, tied, len(rule.w), title, tuple(notes))
 

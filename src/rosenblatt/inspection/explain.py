@@ -1,4 +1,4 @@
-"""The features with the largest weights (CIML 4.4).
+"""`explain`: the features with the largest weights (CIML 4.4), in the units of scaled and of raw features.
 
 A kernel perceptron has no weights of features: `support` explains it by its support rows.
 """
@@ -16,16 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.data.preparation import is_hashed, is_preparation
-from rosenblatt.inspection.geometry import LinearRule, extremes, linear_rule, title_by_side
-from rosenblatt.inspection.support import (
-    FULL_UP_TO,
-    Words,
-    explain_support,
-    find_classes,
-    is_kernel_model,
-    short_columns,
-)
-from rosenblatt.messages import check_integer, label_text, plain_label
+from rosenblatt.inspection.geometry import LinearRule, linear_rule, title_by_side
+from rosenblatt.inspection.support import Words, class_columns, explain_support, is_kernel_model
+from rosenblatt.messages import label_text, plain_label
 from rosenblatt.scaling import ColumnScale
 from rosenblatt.tables import Table
 
@@ -297,21 +290,22 @@ def explanation(
     rule = linear_rule(learner)
     names = feature_labels(learner, rule.w.shape[1], feature_names, steps)
     units = find_units(steps, learner, rule.w.shape[1])
-    check_integer("top", top, 1)
     several = len(rule.w) > 1
-    places = find_classes(label, rule.classes)
-    places = places if several else [0]
-    short = several and label is None and len(places) > FULL_UP_TO
-    labels = [rule.classes[k] for k in places]
-    if short:
-        columns = short_columns(labels, names, rule.w, top)
-        notes = [f"One class in full: {words.one_class(plain_label(labels[0]))}."]
+    columns, shown = class_columns(rule.w, names, rule.classes, label, top, "feature", "weight")
+    if not shown:
+        notes = [f"One class in full: {words.one_class(plain_label(rule.classes[0]))}."]
         notes += ["Weights are those of the scaled features."] * (units is not None)
     else:
         confidence = _confidence(learner, rule)
-        columns = _full_columns(rule, places, names, units, confidence, top)
-        notes = _bias_notes(rule, places, units, confidence) + [CONFIDENCE_NOTE] * (confidence is not None)
-    notes += [VOTE_NOTE] * rule.averaged + list(_UNITS_NOTES) * (units is not None and not short)
+        if units is not None:
+            columns["weight per unit"] = [
+                weight for k, at in shown for weight in units.at(at).weights_or_none(rule.w[k][at])
+            ]
+        if confidence is not None:
+            columns["confidence"] = [number for k, at in shown for number in confidence[0][k][at].tolist()]
+        notes = _bias_notes(rule, [k for k, _ in shown], units, confidence)
+        notes += [CONFIDENCE_NOTE] * (confidence is not None)
+    notes += [VOTE_NOTE] * rule.averaged + list(_UNITS_NOTES) * (units is not None and len(shown) > 0)
     warning = "" if units is not None else _scale_warning(learner, names, words)
     return Table(columns, title_by_side("Weights", rule.classes, several), notes + [warning] * bool(warning)), warning
 
@@ -325,32 +319,6 @@ def _confidence(learner: Any, rule: LinearRule) -> Confidence | None:
         return None
     with np.errstate(divide="ignore", over="ignore"):
         return 1.0 / of_weights, 1.0 / of_biases
-
-
-def _full_columns(
-    rule: LinearRule,
-    places: list[int],
-    names: list[str],
-    units: Units | None,
-    confidence: Confidence | None,
-    top: int,
-) -> dict[str, list[Any]]:
-    """Return the columns of some classes, with their largest and smallest weights."""
-    several = len(rule.w) > 1
-    columns: dict[str, list[Any]] = {"class": []} if several else {}
-    columns |= {"feature": [], "weight": []} | ({} if units is None else {"weight per unit": []})
-    columns |= {} if confidence is None else {"confidence": []}
-    for k in places:
-        shown = extremes(rule.w[k], top)
-        if several:
-            columns["class"] += [plain_label(rule.classes[k])] * len(shown)
-        columns["feature"] += [names[i] for i in shown]
-        columns["weight"] += rule.w[k][shown].tolist()
-        if units is not None:
-            columns["weight per unit"] += units.at(shown).weights_or_none(rule.w[k][shown])
-        if confidence is not None:
-            columns["confidence"] += confidence[0][k][shown].tolist()
-    return columns
 
 
 def _bias_notes(rule: LinearRule, places: list[int], units: Units | None, confidence: Confidence | None) -> list[str]:

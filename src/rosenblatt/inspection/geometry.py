@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.messages import label_text
+from rosenblatt.messages import check_integer, label_text
 
 _EXTREME = 450  # with weights beyond 2**450 or below 2**-450 activations may overflow or lose digits
 
@@ -191,24 +191,20 @@ def extremes(w: np.ndarray, top: int) -> np.ndarray:
     return order if len(w) <= 2 * top else np.concatenate([order[:top], order[-top:]])
 
 
-def by_size(parts: np.ndarray) -> np.ndarray:
-    """Return the places of the parts of a sum, the largest by size first, without those that are zero.
+def largest_parts(parts: np.ndarray, top: int | None, what: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the places of the ``top`` largest parts of a sum by size, those of the others, and a note on zeros.
 
-    >>> by_size(np.array([1.0, 0.0, -3.0]))
-    array([2, 0])
+    >>> largest_parts(np.array([1.0, 0.0, -3.0]), 1, "features")
+    (array([2]), array([0]), ['1 of 3 features contributes nothing and is left out.'])
     """
+    if top is not None:
+        check_integer("top", top, 1)
     order = np.argsort(-np.abs(parts), kind="stable")
-    return order[parts[order] != 0]
-
-
-def left_out(zero: int, n: int, what: str) -> str:
-    """Return the note about parts that are zero.
-
-    >>> left_out(1, 3, "features")
-    '1 of 3 features contributes nothing and is left out.'
-    """
+    order = order[parts[order] != 0]
+    top = len(order) if top is None else top
+    zero = len(parts) - len(order)
     verb = "contributes nothing and is" if zero == 1 else "contribute nothing and are"
-    return f"{zero:,} of {n:,} {what} {verb} left out."
+    return order[:top], order[top:], [f"{zero:,} of {len(parts):,} {what} {verb} left out."] * (zero > 0)
 
 
 def label_words(label: Any) -> str:
@@ -231,35 +227,36 @@ def title_by_side(what: str, classes: list[Any], several: bool) -> str:
     return f"{what}: above 0 they speak for the class, below 0 against it" if several else what
 
 
-def is_tied(learner: Any, row: Any, total: float) -> bool:
-    """Return whether a row lies on the boundary of a classifier, whose activation there is ``total``."""
-    if hasattr(learner, "on_boundary"):
-        return bool(learner.on_boundary(row)[0])
-    return hasattr(learner, "classes_") and total == 0
+class Verdict(NamedTuple):
+    """One prediction in words, its activation, and whether the row lies on the boundary, where it has no label."""
+
+    title: str
+    activation: float
+    tied: bool
 
 
-def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, several: bool, averaged: str = "") -> str:
-    """Return the title of contributions: the class predicted and the activation, or that the row is on the boundary.
+def verdict(learner: Any, row: Any, answer: Any, total: float, *, k: int, several: bool, averaged: str = "") -> Verdict:
+    """Return the class predicted and the activation, or that the row is on the boundary.
 
-    ``k`` is the place of the score that is explained, of one for each class if ``several``; ``averaged`` says what
-    was averaged for a vote, whose score is another.
+    ``total`` is the sum of what is explained, ``k`` the place of the score that it explains, of one for each class if
+    ``several``; ``averaged`` says what was averaged for a vote, whose score is another.
     """
     if not hasattr(learner, "classes_"):
-        return f"Predicted {total:.4g}"
+        return Verdict(f"Predicted {total:.4g}", total, False)
     others = ""
     if not averaged and hasattr(learner, "decision_function"):
         # its sign is exact, where a sum of rounded products may fall on the wrong side of zero
         scores = np.ravel(learner.decision_function(row))
         total = float(scores[k])
         others = _other_scores(list(learner.classes_), scores, k) if several else ""
-    tied = is_tied(learner, row, total)
+    tied = bool(learner.on_boundary(row)[0]) if hasattr(learner, "on_boundary") else total == 0
     what = "score of this class" if several else "activation"
     whose = f" of the averaged {averaged}" if averaged else ""
     if tied:
         opening = f"On the boundary, where the label is undefined (predict answers {label_words(answer)})"
     else:
         opening = f"Predicted {label_words(answer)}"
-    return f"{opening}: the {what}{whose} is {total + 0.0:.4g}{others}"
+    return Verdict(f"{opening}: the {what}{whose} is {total + 0.0:.4g}{others}", total, tied)
 
 
 def _other_scores(classes: list[Any], scores: np.ndarray, k: int) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.inspection.geometry import by_size, extremes, left_out, title_by_side, verdict
+from rosenblatt.inspection.geometry import extremes, largest_parts, title_by_side, verdict
 from rosenblatt.messages import ParameterError, Setting, check_integer, count_of, label_text, plain_label, shorten
 from rosenblatt.tables import Table
 from rosenblatt.training.options import PARAMETERS
@@ -100,6 +100,30 @@ def _in_room(pairs: list[tuple[str, str]], room: int) -> str | None:
     return words
 
 
+def class_columns(
+    numbers: np.ndarray, names: Sequence[Any], classes: list[Any], label: Any, top: int, item: str, what: str
+) -> tuple[dict[str, list[Any]], list[tuple[int, np.ndarray]]]:
+    """Return columns with the largest and the smallest ``numbers`` of each class, and which of them are shown.
+
+    ``numbers`` has a line for each class, or one in all for two. Classes that were not asked for by ``label`` come in
+    one line each where they are many: then nothing is said of what is shown.
+    """
+    check_integer("top", top, 1)
+    several = len(numbers) > 1
+    asked = find_classes(label, classes)
+    places = asked if several else [0]
+    if several and label is None and len(places) > FULL_UP_TO:
+        return short_columns(classes, [f"row {name}" if item == "row" else name for name in names], numbers, top), []
+    shown = []
+    for k in places:
+        own = np.flatnonzero(numbers[k]) if item == "row" else np.arange(len(names))  # rows of other classes have 0
+        shown.append((k, own[extremes(numbers[k][own], top)]))
+    columns = {"class": [plain_label(classes[k]) for k, at in shown for _ in at]} if several else {}
+    columns[item] = [names[i] for _, at in shown for i in at]
+    columns[what] = [number for k, at in shown for number in numbers[k][at].tolist()]
+    return columns, shown
+
+
 _VOTE_NOTE = "A vote has no coefficients of its own: these are its averaged ones."
 
 
@@ -165,50 +189,23 @@ def kernel_words(model: Any) -> str:
     return f"{kernel} with {', '.join(used)}" if used else str(kernel)
 
 
-def explain_support(
-    learner: Any, feature_names: Sequence[str] | None, top: int, label: Any = None, words: Words | None = None
-) -> Table:
+def explain_support(learner: Any, feature_names: Sequence[str] | None, top: int, label: Any, words: Words) -> Table:
     """Return the support rows with the largest and the smallest coefficients: `explain` for a kernel perceptron."""
     rule = support_rule(learner)
     _refuse_names(feature_names)
-    check_integer("top", top, 1)
     classes = np.asarray(learner.classes_).tolist()
-    several = len(rule.coefficients) > 1
-    places = find_classes(label, classes)
-    places = places if several else [0]
+    columns, shown = class_columns(rule.coefficients, rule.rows.tolist(), classes, label, top, "row", "coefficient")
     notes = [f"Kernel: {kernel_words(learner)}; {count_of(len(rule.rows), 'support row')}."]
-    if several and label is None and len(places) > FULL_UP_TO:
-        rows = [f"row {row}" for row in rule.rows.tolist()]
-        columns = short_columns(classes, rows, rule.coefficients, top)
-        notes.append(f"One class in full: {(words or Words()).one_class(plain_label(classes[0]))}.")
-    else:
-        columns = _full_columns(rule, classes, places, top)
-    title = title_by_side("Coefficients of support rows", classes, several)
+    if not shown:
+        notes.append(f"One class in full: {words.one_class(plain_label(classes[0]))}.")
+    title = title_by_side("Coefficients of support rows", classes, len(rule.coefficients) > 1)
     return Table(columns, title, notes + [_VOTE_NOTE] * rule.averaged)
-
-
-def _full_columns(rule: SupportRule, classes: list[Any], places: list[int], top: int) -> dict[str, list[Any]]:
-    """Return the columns of some classes, with their largest and smallest coefficients."""
-    several = len(rule.coefficients) > 1
-    columns: dict[str, list[Any]] = {"class": []} if several else {}
-    columns |= {"row": [], "coefficient": []}
-    for k in places:
-        coefficients = rule.coefficients[k]
-        own = np.flatnonzero(coefficients)  # the others are support rows of other classes only
-        shown = own[extremes(coefficients[own], top)]
-        if several:
-            columns["class"] += [plain_label(classes[k])] * len(shown)
-        columns["row"] += rule.rows[shown].tolist()
-        columns["coefficient"] += coefficients[shown].tolist()
-    return columns
 
 
 def contributions_by_support(learner: Any, row: Any, feature_names: Sequence[str] | None, top: int | None) -> Table:
     """Return what each support row adds to the score of one row: `contributions` for a kernel perceptron."""
     rule = support_rule(learner)
     _refuse_names(feature_names)
-    if top is not None:
-        check_integer("top", top, 1)
     answer = np.asarray(learner.predict(row)).tolist()[0]  # it checks names and the number of features
     several = len(rule.coefficients) > 1
     k = np.asarray(learner.classes_).tolist().index(answer) if several else 0
@@ -219,19 +216,15 @@ def contributions_by_support(learner: Any, row: Any, feature_names: Sequence[str
     if not np.isfinite(parts).all():
         raise ValueError("coefficient times kernel value goes beyond the range of floats: scale the features.")
     notes = [f"Kernel: {kernel_words(learner)}."] + [_VOTE_NOTE] * rule.averaged
-    order = by_size(parts)
-    zero = len(parts) - len(order)
-    notes += [left_out(zero, len(parts), "support rows")] * (zero > 0)
-    others = order[len(order) if top is None else top :]
-    shown = order[: len(order) - len(others)]
+    shown, others, zeros = largest_parts(parts, top, "support rows")
     lines: list[tuple[Any, ...]] = [(rule.rows[i], coefficients[i], value[i], parts[i]) for i in shown]
     if len(others):
         lines.append((f"({len(others):,} more)", None, None, math.fsum(parts[others])))
     names = ("row", "coefficient", "kernel", "contribution")
     columns = {name: [line[place] for line in lines] for place, name in enumerate(names)}
     averaged = "coefficients" if rule.averaged else ""
-    total = math.fsum(parts)
-    return Table(columns, verdict(learner, row, answer, total, k=k, several=several, averaged=averaged), notes)
+    found = verdict(learner, row, answer, math.fsum(parts), k=k, several=several, averaged=averaged)
+    return Table(columns, found.title, notes + zeros)
 
 
 def _refuse_names(feature_names: Sequence[str] | None) -> None:

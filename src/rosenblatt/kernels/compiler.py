@@ -1,8 +1,11 @@
-"""How kernels are compiled: numba, cached on disk, and two instructions that numba does not offer.
+"""The compiler: numba with a cache on disk, and two instructions that numba does not offer.
 
 Compiled code is kept in the user's cache folder under a name made from the sources of this folder, so
 that an edit in any kernel file is seen (numba by itself looks only at the file that holds the function).
 Where nothing can be written, kernels are compiled anew in each process and all else works as usual.
+
+What this package relies on of numba beyond its public names is in this file: the option ``_nrt``, and the parts of the
+cache on disk that ``KernelCache`` uses. ``tests/kernels/test_compiler.py`` states it.
 """
 
 from __future__ import annotations
@@ -26,7 +29,16 @@ from rosenblatt.messages import warn_user
 REORDERED = {"reassoc", "contract", "nsz"}
 """Fast-math flags for sums whose order does not matter because their rounding is bounded afterwards."""
 
-_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # half the time of compiling
+# Kernels make no arrays, so they do without numba's runtime (``_nrt``), which counts references: an atomic instruction
+# for each array of each tuple at each call. Sparse passes take two thirds of the time without it.
+_ALWAYS = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
+_INSIDE = {**_ALWAYS, "no_cpython_wrapper": True}  # no wrapper: half the time of compiling
+
+RETURNS_ARRAY = {"_nrt": True}
+"""An option of functions that return a view of an array, which numba does not allow without its runtime.
+
+It finds nothing to count there: the arrays of a kernel come without counts.
+"""
 
 
 def cache_folder() -> Path:
@@ -93,7 +105,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile ``function`` on its first call, without the GIL, and keep the result for other processes."""
     if numba.config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)  # compiled code is silent about overflow, too
-    compiled = numba.njit(function, nogil=True, no_cfunc_wrapper=True)
+    compiled = numba.njit(function, **_ALWAYS)
     theirs = numba.config.CACHE_DIR
     with suppress(OSError):
         _FOLDER.mkdir(parents=True, exist_ok=True)
@@ -107,27 +119,38 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-def inline(function: Callable[..., Any]) -> Callable[..., Any]:
+def inlined(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Compile ``function`` into each kernel that calls it."""
-    return numba.njit(function, nogil=True, forceinline=True, **_NO_WRAPPERS)
+    return numba.njit(function, forceinline=True, **_INSIDE, **options)
 
 
-def plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` as a function of its own, for kernels to call where speed is no matter."""
-    return numba.njit(function, nogil=True, **_NO_WRAPPERS)
+def reordered(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` as ``inlined`` does, its sums in whatever order is fastest."""
+    return inlined(function, fastmath=REORDERED)
+
+
+def helper(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile ``function`` as a function of its own, for kernels to call where speed does not matter."""
+    return numba.njit(function, **_INSIDE)
+
+
+def chosen(choose: Callable[[Any], Callable[..., Any]], **options: Any) -> Callable[..., Any]:
+    """Return one function for kernels to call, which is another one for each type of its first argument.
+
+    ``choose`` is given numba's type of that argument when a kernel is compiled; without the JIT, the argument itself.
+    """
+
+    def function(first, *arguments):
+        return choose(first)(first, *arguments)
+
+    settings = {**_INSIDE, "forceinline": True, **options}
+    overload(function, jit_options=settings, strict=False)(lambda first, *arguments: choose(first))
+    return function
 
 
 def by_layout(dense: Callable[..., Any], csr: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    """Return one function of ``rows`` for kernels to call: ``dense`` or ``csr``, chosen when compiling."""
-
-    def row_function(rows, *arguments):
-        return (dense if len(rows) == 2 else csr)(rows, *arguments)
-
-    settings = dict(nogil=True, forceinline=True, **options)
-    overload(row_function, jit_options=settings, strict=False)(
-        lambda rows, *arguments: dense if len(rows) == 2 else csr
-    )
-    return row_function
+    """Return one function of ``rows`` and more for kernels to call: ``dense`` or ``csr``."""
+    return chosen(lambda rows: dense if len(rows) == 2 else csr, **options)
 
 
 if numba.config.DISABLE_JIT:

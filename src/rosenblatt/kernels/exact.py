@@ -1,23 +1,27 @@
-"""Exact sums of products: every finite float64, no overflow, no underflow, no rounding.
+"""Exact sums of products by a long accumulator (Kulisch): no overflow, no underflow, no rounding.
 
-The sum is kept as one long integer in units of 2**-2272, cut into limbs of 32 bits that are held in
-64-bit words, so that carries may wait until the end. It has room for every product of two finite
-numbers and for 2**28 of them. This settles the few decisions that floating point leaves open.
+A total is one long integer in units of 2**-2272, cut into limbs of 32 bits that are held in 64-bit words, so that
+carries may wait until the end. It takes 2**28 products of any two finite float64 numbers. Passes use a total for the
+few decisions that floating point leaves open; sums of many rows, of all entries and of columns are made so as well.
 """
 
 from __future__ import annotations
 
 import math
 
-from rosenblatt.kernels.compiler import kernel, plain
+from rosenblatt.kernels.compiler import helper, kernel
 
 LIMBS = 142
-"""Length of a total: an int64 array that the caller brings, since making one takes long to compile."""
+"""Length of a total: an int64 array that the caller brings, since kernels make none.
+
+The smallest product is 2**-2148 and the largest below 2**2048; 142 limbs hold 2**-2272 to 2**2272, so that the parts of
+the smallest have a limb to fall into and 2**28 of the largest do not leave at the top.
+"""
 UNIT = 2272
-"""The last bit of a total stands for 2**-UNIT; the smallest product is 2**-2148."""
+"""The last bit of a total stands for 2**-UNIT."""
 
 FINE_LIMBS = 35
-"""A long total has so many limbs below those of a total: ``long[FINE_LIMBS:]`` is a total."""
+"""The limbs that a long total has below those of a total: ``long[FINE_LIMBS:]`` is a total."""
 LONG_LIMBS = FINE_LIMBS + LIMBS
 """Length of a long total, for products of three numbers; the smallest is 2**-3222."""
 
@@ -28,9 +32,14 @@ _LOW_32 = 0xFFFFFFFF
 _LOW_27 = 0x7FFFFFF
 
 
-@plain
+@helper
 def add_integers(total, sign, a, b, place):
-    """Add ``sign * a * b * 2**place`` to the integer ``total``, for ``0 <= a < 2**53`` and ``0 <= b < 2**54``."""
+    """Add ``sign * a * b * 2**place`` to the integer ``total``, for ``0 <= a < 2**53`` and ``0 <= b < 2**54``.
+
+    With a = a1 2**27 + a0 and b alike, the product is a0 b0 + (a0 b1 + a1 b0) 2**27 + a1 b1 2**54, schoolbook
+    multiplication whose three parts fit into 64 bits. Each is cut once more at bit 27, so that it can be shifted by up
+    to 31 bits and spread over three limbs.
+    """
     part = (a & _LOW_27) * (b & _LOW_27)
     middle = (a & _LOW_27) * (b >> 27) + (a >> 27) * (b & _LOW_27)
     for _ in range(3):  # three parts, each below 2**55 and 27 bits above the one before
@@ -43,7 +52,7 @@ def add_integers(total, sign, a, b, place):
         place += 27
 
 
-@plain
+@helper
 def add_product(total, v, x):
     """Add ``v * x`` to ``total``."""
     v_part, v_place = math.frexp(v)
@@ -53,7 +62,7 @@ def add_product(total, v, x):
     add_integers(total, sign, a, b, v_place + x_place - 106 + UNIT)
 
 
-@plain
+@helper
 def add_scaled_square(total, s, x):
     """Add ``s * x * x`` to a long total, for ``s >= 0``, where ``s`` or ``|x|`` is at most 1."""
     s_part, s_place = math.frexp(s)
@@ -66,7 +75,7 @@ def add_scaled_square(total, s, x):
     add_integers(total, 1, a, upper * upper, place + 54)
 
 
-@plain
+@helper
 def _highest_limb(total):
     """Bring every limb into [0, 2**32), and return the sign that this takes off and the number of the highest limb.
 
@@ -92,7 +101,7 @@ def _highest_limb(total):
     return sign, top
 
 
-@plain
+@helper
 def rounded(total):
     """Return ``total`` as a float with exactly its sign (zero only if it is zero), and set it to zero."""
     sign, top = _highest_limb(total)
@@ -113,7 +122,7 @@ def rounded(total):
     return sign * value
 
 
-@plain
+@helper
 def nearest(total):
     """Return the float64 nearest to a long total, of two the even one, and set it to zero.
 
@@ -147,8 +156,7 @@ def nearest(total):
     return sign * math.ldexp(float(kept), place)
 
 
-# Exact sums over many entries: of products, one sum for each row, and of all entries and their squares.
-
+# sums over many entries: of products, one for each row, and of all entries and their squares
 
 EXPONENTS, PARTS = 2048, 8
 """Shape of the table that ``add_moments`` fills: an int64 array of zeros that the caller brings."""
@@ -161,7 +169,7 @@ _LOW_18, _LOW_52, _TOP_BIT = (1 << 18) - 1, (1 << 52) - 1, 1 << 52
 def add_row_products(totals, u, v, pointers):
     """Add to ``totals[i]`` the sum of ``u[k] * v[k]`` over the entries k of row i, from ``pointers[i]`` on.
 
-    Each total has ``LIMBS`` limbs as ``exact.py`` describes them.
+    Each total has ``LIMBS`` limbs.
     """
     for i in range(totals.shape[0]):
         total = totals[i]
@@ -209,14 +217,14 @@ def add_moments(table, bits):
         table[e, 7] += c * c
 
 
-# Exact sums of each column, of its numbers and of their squares; and rows that are centred and divided by column.
+# sums of each column, of its numbers and of their squares; and rows that are centred and divided by column
 
 
 @kernel
 def add_dense_moments(sums, squares, X):
     """Add the numbers of each column j of ``X`` to ``sums[j]``, their squares to ``squares[j]``.
 
-    Each total has ``LIMBS`` limbs as ``exact.py`` describes them.
+    Each total has ``LIMBS`` limbs.
     """
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
@@ -241,7 +249,7 @@ def scale_sparse_rows(indptr, indices, values, centred, centre, spread, out_indp
     """Write the rows of a CSR matrix with every number x of column j as (x - centre[j]) / spread[j].
 
     ``centred`` are the columns whose centre is not 0, in order: each row gets an entry for all of them, so the arrays
-    that are written to have room for ``len(values) + rows * len(centred)`` numbers. Returns how many were written.
+    that are written to have space for ``len(values) + rows * len(centred)`` numbers. Return how many were written.
     """
     at = 0
     for i in range(indptr.shape[0] - 1):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.compiler import inline, kernel
+from rosenblatt.kernels.compiler import inlined, kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -23,7 +23,7 @@ def _splitmix64(z):
     return z ^ (z >> np.uint64(31))
 
 
-_mix = inline(_splitmix64)
+_mix = inlined(_splitmix64)
 
 
 def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from rosenblatt.kernels.compiler import inline, kernel
-from rosenblatt.kernels.row_ops import dot, doubt, settled, settled_difference, square
+from rosenblatt.kernels.compiler import inlined, kernel
+from rosenblatt.kernels.row_ops import dot, exact_margin_sign, exact_sign, sign_threshold, square
 
 
-@inline
+@inlined
 def _bounds(rows, i, lengths, terms, bounds):
-    """Write the doubt about each class's activation on row ``i``."""
+    """Write the size above which the sign of each class's activation on row ``i`` is certain."""
     length = math.sqrt(square(rows, i) + 1.0)
     for k in range(lengths.shape[0]):
-        bounds[k] = doubt(terms, length * lengths[k])
+        bounds[k] = sign_threshold(terms, length * lengths[k])
 
 
 @kernel
@@ -27,13 +27,13 @@ def activations(rows, start, stop, w, b, lengths, terms, total, bounds, out):
         for k in range(w.shape[0]):
             a = dot(rows, i, w[k]) + b[k]
             if not (abs(a) > bounds[k]):
-                a = settled(rows, i, w[k], b[k], a, terms, total)
+                a = exact_sign(rows, i, w[k], b[k], a, terms, total)
             out[i - start, k] = a
 
 
 @kernel
 def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out, tied):
-    """Write the machine of largest activation, the first of equals, to ``out``, and whether it has an equal."""
+    """Write the class of largest activation, the first of equals, to ``out``, and whether it has an equal."""
     for i in range(start, stop):
         _bounds(rows, i, lengths, terms, bounds)
         best = 0
@@ -41,19 +41,19 @@ def winners(rows, start, stop, w, b, lengths, terms, total, bounds, scores, out,
         for k in range(w.shape[0]):
             scores[k] = dot(rows, i, w[k]) + b[k]
             if k > 0:
-                lead = scores[k] - scores[best]
-                if not (abs(lead) > bounds[k] + bounds[best]):
-                    lead = settled_difference(rows, i, w[k], b[k], w[best], b[best], total)
-                if lead > 0.0:
+                margin = scores[k] - scores[best]
+                if not (abs(margin) > bounds[k] + bounds[best]):
+                    margin = exact_margin_sign(rows, i, w[k], b[k], w[best], b[best], total)
+                if margin > 0.0:
                     best = k
                     equal = False
-                elif lead == 0.0:
+                elif margin == 0.0:
                     equal = True
         out[i - start] = best
         tied[i - start] = equal
 
 
-@inline
+@inlined
 def _note(doubts, found, t, v):
     """Write down that test row ``t`` and voter ``v`` are in doubt, if there is room; return how many there are."""
     if found < doubts.shape[0]:
@@ -63,7 +63,7 @@ def _note(doubts, found, t, v):
 
 
 @kernel
-def count_votes(products, members, firsts, steps, counts, slack, lengths, one, votes, doubts):
+def count_votes(products, members, firsts, steps, counts, slack, lengths, bias_value, votes, doubts):
     """Add ``counts * sign(activation)`` over the voters to ``votes``, by a running sum over stored mistakes.
 
     products[t, m]: test row t times stored row m. The activation of the weights before the first update is
@@ -75,7 +75,7 @@ def count_votes(products, members, firsts, steps, counts, slack, lengths, one, v
     for t in range(products.shape[0]):
         a, vote = firsts[t], 0.0
         for v in range(members.shape[0]):
-            a += steps[v] * (products[t, members[v]] + one)
+            a += steps[v] * (products[t, members[v]] + bias_value)
             if abs(a) > slack[v] * lengths[t]:
                 vote += math.copysign(counts[v], a)
             else:
@@ -86,7 +86,7 @@ def count_votes(products, members, firsts, steps, counts, slack, lengths, one, v
 
 @kernel
 def count_direct_votes(
-    products, members, trues, rivals, firsts, steps, counts, slack, lengths, one, scores, votes, doubts
+    products, members, trues, rivals, firsts, steps, counts, slack, lengths, bias_value, scores, votes, doubts
 ):
     """Add ``counts`` to the class that each voter gives its largest score, as ``count_votes`` does for one classifier.
 
@@ -97,19 +97,19 @@ def count_direct_votes(
         for k in range(scores.shape[0]):
             scores[k] = firsts[t, k]
         for v in range(members.shape[0]):
-            move = steps[v] * (products[t, members[v]] + one)
+            move = steps[v] * (products[t, members[v]] + bias_value)
             scores[trues[v]] += move
             scores[rivals[v]] -= move
-            best, second = -1, -math.inf
+            best, runner_up = -1, -math.inf
             for k in range(scores.shape[0]):
                 if best < 0:
                     best = k
                 elif scores[k] > scores[best]:
-                    second = scores[best]
+                    runner_up = scores[best]
                     best = k
-                elif scores[k] > second:
-                    second = scores[k]
-            if scores[best] - second > 2.0 * slack[v] * lengths[t]:
+                elif scores[k] > runner_up:
+                    runner_up = scores[k]
+            if scores[best] - runner_up > 2.0 * slack[v] * lengths[t]:
                 votes[t, best] += counts[v]
             else:
                 found = _note(doubts, found, t, v)

@@ -1,9 +1,9 @@
-"""The update rules of the family: when a row moves the weights, and by how much.
+"""The update rules of the family, what a pass takes, and averages that forget.
 
-A rule is a tuple whose type chooses the functions below when a pass is compiled. ``y a`` above its ``threshold`` makes
-no update. All but the perceptron's rule read the value of an activation, so there the activation, the squared length of
-a row and its variance are exact sums rounded once (see ``rounded_sums``), and each later step is a single rounding, as
-written.
+A rule is a tuple whose type chooses the functions below when a pass is compiled: when a row moves the weights, and by
+how much. ``y a`` above its ``threshold`` makes no update. All but the perceptron's rule read the value of an
+activation, so there the activation, the squared length of a row and its variance are exact sums rounded once
+(``rounded.py``), and each later step is a single rounding, as written.
 """
 
 from __future__ import annotations
@@ -13,21 +13,27 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numba.extending import overload
 
-from rosenblatt.kernels.compiler import at, by_layout, inline, plain
+from rosenblatt.kernels.compiler import at, chosen, helper, inlined
 from rosenblatt.kernels.rounded import (
     rounded_activation,
-    rounded_activation_and_square,
-    rounded_lead,
+    rounded_margin,
     rounded_square,
     rounded_variance,
     rounded_variance_of_two,
 )
-from rosenblatt.kernels.row_ops import class_add, class_weights, settled_class, settled_lead
+from rosenblatt.kernels.row_ops import (
+    add,
+    class_weights,
+    column,
+    exact_margin_sign,
+    exact_sign,
+    set_weight,
+    span,
+    weight,
+)
 
-# What the compiled passes take: examples, visits, weights and counters, a rule, and where updates are written.
-
+# what a pass takes
 
 COUNTERS = np.dtype(
     [
@@ -57,12 +63,12 @@ class Examples(NamedTuple):
     """What is learned from."""
 
     rows: Any
-    """See ``rows``."""
+    """See ``row_ops``."""
     labels: Any
     """A class number for each row."""
     steps: Any
     """A step size for each row; empty where all are 1. A row whose step is 0 is not visited."""
-    one: float
+    bias_value: float
     """The constant feature of the bias, 1.0 or 0.0."""
     terms: int
     """The most entries in a row."""
@@ -86,16 +92,16 @@ class Weights(NamedTuple):
     """What a pass changes: weights and biases, what Algorithm 7 of CIML caches for their averages, and counters."""
 
     w: Any
-    """See ``multiclass``."""
+    """Laid out as ``row_ops`` says, and so are ``u`` and ``s``."""
     u: Any
     b: Any
     beta: Any
     s: Any
-    """The variance of each weight, laid out as ``w`` is; empty where none are kept."""
+    """The variance of each weight; empty where none are kept."""
     s_b: Any
     """The variance of each bias."""
     decay: float
-    """How much their averages forget with each visit; see ``averages``."""
+    """How much their averages forget with each visit; see ``average_weight``."""
     counters: Any
     """A record of type ``COUNTERS`` for each classifier; one where classes compete directly."""
     total: Any
@@ -122,7 +128,34 @@ class Candidate(NamedTuple):
     b: Any
 
 
-# update rules: a rule's type chooses the functions of ``rules`` when a pass is compiled
+class Bounds(NamedTuple):
+    """What is known of all activations so far."""
+
+    certain: float
+    """The size above which the sign of an activation is certain."""
+    size: float
+    """At least ``|w| |x|``; 0 only for weights that never moved from zero."""
+    radius2: float
+    """At least ``|x|^2``, the bias coordinate included."""
+
+
+class Update(NamedTuple):
+    """A visit that moves the weights."""
+
+    i: int
+    """The row."""
+    visits: float
+    """The visits before it."""
+    step: float
+    weight: float
+    """The step size that its example has; ``step`` is made from it."""
+    a: float
+    """``y a`` before the update, or the margin of the true class over its rival."""
+    norm2_or_variance: float
+    """What ``refined_activation`` returned."""
+
+
+# the rules
 
 
 class PerceptronRule(NamedTuple):
@@ -157,14 +190,165 @@ class ArowRule(NamedTuple):
 Rule: TypeAlias = PerceptronRule | MarginRule | PassiveAggressiveRule | ArowRule
 
 
-# Updates by variance: a weight moves the more the less is known of it, and then more is known.
+def _by_rule(
+    perceptron: Callable[..., Any],
+    margin: Callable[..., Any],
+    passive_aggressive: Callable[..., Any],
+    arow: Callable[..., Any],
+) -> Callable[..., Any]:
+    """Return one function of a rule and more for kernels to call."""
+    choices = {
+        PerceptronRule: perceptron,
+        MarginRule: margin,
+        PassiveAggressiveRule: passive_aggressive,
+        ArowRule: arow,
+    }
+    return chosen(lambda rule: choices[getattr(rule, "instance_class", None) or type(rule)])
 
 
-@inline
+# a closer look at a row that may make an update
+
+
+def _sign(rule, examples, weights, k, i, a, bounds):
+    if abs(a) > bounds.certain:
+        return a, 0.0
+    if bounds.size == 0.0:
+        return 0.0, 0.0
+    w = class_weights(examples.rows, weights.w, k)
+    return exact_sign(examples.rows, i, w, weights.b[k], a, examples.terms, weights.total), 0.0
+
+
+def _value(rule, examples, weights, k, i, a, bounds):
+    rows, w, b, total = examples.rows, class_weights(examples.rows, weights.w, k), weights.b[k], weights.total
+    a = rounded_activation(rows, i, w, b, bounds.size, examples.terms, total)
+    if a == 0.0 or abs(a) == math.inf:  # a sum below the smallest float has a sign, too, and one above is a number
+        a = exact_sign(rows, i, w, b, 0.0, examples.terms, total)
+    return a, 0.0
+
+
+def _value_and_square(rule, examples, weights, k, i, a, bounds):
+    rows, terms, total = examples.rows, examples.terms, weights.total
+    a = rounded_activation(rows, i, class_weights(rows, weights.w, k), weights.b[k], bounds.size, terms, total)
+    return a, rounded_square(rows, i, bounds.radius2, terms, total)
+
+
+def _value_and_variance(rule, examples, weights, k, i, a, bounds):
+    rows, terms, total = examples.rows, examples.terms, weights.total
+    w, s, start = class_weights(rows, weights.w, k), class_weights(rows, weights.s, k), weights.s_b[k]
+    a = rounded_activation(rows, i, w, weights.b[k], bounds.size, terms, total)
+    return a, rounded_variance(rows, i, s, start * examples.bias_value, bounds.radius2, terms, total)
+
+
+refined_activation = _by_rule(_sign, _value, _value_and_square, _value_and_variance)
+"""``refined_activation(rule, examples, weights, k, i, a, bounds)``: return the activation of class ``k`` on row ``i``
+as the rule needs it, given ``a`` as it was summed up, and the squared length or the variance of the row where it needs
+that."""
+
+
+def _margin_sign(rule, examples, weights, k, other, i, a, bounds):
+    if abs(a) > bounds.certain:
+        return a, 0.0
+    rows, b = examples.rows, weights.b
+    w, v = class_weights(rows, weights.w, k), class_weights(rows, weights.w, other)
+    return exact_margin_sign(rows, i, w, b[k], v, b[other], weights.total), 0.0
+
+
+@inlined
+def _rounded_margin(examples, weights, k, other, i, bounds):
+    rows, b = examples.rows, weights.b
+    w, v = class_weights(rows, weights.w, k), class_weights(rows, weights.w, other)
+    return rounded_margin(rows, i, w, b[k], v, b[other], bounds.size, examples.terms, weights.total)
+
+
+def _margin_value(rule, examples, weights, k, other, i, a, bounds):
+    a = _rounded_margin(examples, weights, k, other, i, bounds)
+    if a == 0.0 or abs(a) == math.inf:
+        rows, b = examples.rows, weights.b
+        w, v = class_weights(rows, weights.w, k), class_weights(rows, weights.w, other)
+        a = exact_margin_sign(rows, i, w, b[k], v, b[other], weights.total)
+    return a, 0.0
+
+
+def _margin_and_square(rule, examples, weights, k, other, i, a, bounds):
+    a = _rounded_margin(examples, weights, k, other, i, bounds)
+    return a, 2.0 * rounded_square(examples.rows, i, bounds.radius2, examples.terms, weights.total)
+
+
+def _margin_and_variance(rule, examples, weights, k, other, i, a, bounds):
+    rows, terms, total = examples.rows, examples.terms, weights.total
+    a = _rounded_margin(examples, weights, k, other, i, bounds)
+    s, start = class_weights(rows, weights.s, k), weights.s_b[k] * examples.bias_value
+    others, other_start = class_weights(rows, weights.s, other), weights.s_b[other] * examples.bias_value
+    return a, rounded_variance_of_two(rows, i, s, start, others, other_start, bounds.radius2, terms, total)
+
+
+refined_margin = _by_rule(_margin_sign, _margin_value, _margin_and_square, _margin_and_variance)
+"""``refined_margin(rule, examples, weights, k, other, i, a, bounds)``: the same for the margin of class ``k`` over
+class ``other``; ``bounds`` are of that margin."""
+
+
+# how far to go
+
+
+def _given_step(rule, a, norm2_or_variance, weight):
+    return weight
+
+
+def _passive_aggressive_step(rule, a, norm2_or_variance, weight):
+    loss = 1.0 - a
+    norm2 = norm2_or_variance + rule.ridge
+    if not (loss > 0.0 and norm2 > 0.0):
+        return -1.0
+    return min(rule.cap, loss / norm2) * weight
+
+
+def _arow_step(rule, a, norm2_or_variance, weight):
+    loss = 1.0 - a
+    variance = norm2_or_variance + rule.r / weight
+    return loss / variance if loss > 0.0 and variance > 0.0 else -1.0
+
+
+step_size = _by_rule(_given_step, _given_step, _passive_aggressive_step, _arow_step)
+"""``step_size(rule, a, norm2_or_variance, weight)``: return the step for a row of this weight, negative for none."""
+
+
+def _no_excess(rule, excess2, update):
+    return excess2
+
+
+def _excess_of_right(rule, excess2, update):
+    a = update.a  # |w + s x|^2 = |w|^2 + 2 s a + s^2 |x|^2
+    return excess2 + 2.0000001 * update.step * a if a > 0.0 else excess2
+
+
+def _arow_excess(rule, excess2, update):
+    if update.step == 0.0:
+        return excess2
+    length = math.sqrt(excess2) + update.step * math.sqrt(update.norm2_or_variance)
+    return (1.0 + 2.0**-49) * length * length  # |S x|^2 <= x'Sx, as no variance exceeds 1
+
+
+grown_excess = _by_rule(_no_excess, _excess_of_right, _excess_of_right, _arow_excess)
+"""``grown_excess(rule, excess2, update)``: return the counter ``excess2`` after an update."""
+
+
+# the update itself
+
+
+def _add(rule, examples, weights, k, sign, counted, update):
+    rows, bias_value, step = examples.rows, examples.bias_value, sign * update.step
+    average_step = step * counted
+    add(rows, update.i, step, class_weights(rows, weights.w, k), average_step, class_weights(rows, weights.u, k))
+    weights.b[k] += step * bias_value
+    weights.beta[k] += average_step * bias_value
+
+
+@inlined
 def shrunk(s, t, x, v, r, inverse):
     """Return the variance ``s`` after an update of a row of variance ``v`` with the feature ``x``; ``t`` is ``s x``.
 
-    That is ``s - t^2 / (v + r)``, as ``s (v - t x + r) / (v + r)``, which stays above zero however large ``x`` is.
+    That is ``s - t^2 / (v + r)``, which cancels where ``x`` is large. As ``v >= s x^2 = t x``, it is also
+    ``s (v - t x + r) / (v + r)`` with a numerator of at least ``r``, which stays above zero however large ``x`` is.
     ``inverse`` is ``1 / (v + r)``, whose product with ``v + r`` may be less than 1; a feature of 0, which sparse rows
     do not have, keeps its variance all the same, and all do where ``v + r`` is infinite.
     """
@@ -175,208 +359,41 @@ def shrunk(s, t, x, v, r, inverse):
     return s * (1.0 if inverse == 0.0 else share)
 
 
-def _dense_add(rows, w, u, s, k, i, step, late_step, v, r):
-    values = rows[0]
-    d = w.shape[0]
-    first = i * d
-    inverse = 1.0 / (v + r)
-    for j in range(d):
-        x = np.float64(at(values, first + j))
-        t = s[j] * x
-        w[j] += step * t
-        u[j] += late_step * t
-        s[j] = shrunk(s[j], t, x, v, r, inverse)
+def _add_by_variance(rule, examples, weights, k, sign, counted, update):
+    rows, step, v, r = examples.rows, sign * update.step, update.norm2_or_variance, rule.r / update.weight
+    average_step, inverse, values = step * counted, 1.0 / (v + r), rows[0]
+    w, u, s = class_weights(rows, weights.w, k), class_weights(rows, weights.u, k), class_weights(rows, weights.s, k)
+    first, n = span(rows, update.i)
+    for j in range(n):  # never fused, never reordered: these bits are promised
+        c = column(rows, first, j)
+        x, s_j = np.float64(at(values, first + j)), weight(s, c)
+        t = s_j * x
+        set_weight(w, c, weight(w, c) + step * t)
+        set_weight(u, c, weight(u, c) + average_step * t)
+        set_weight(s, c, shrunk(s_j, t, x, v, r, inverse))
+    if examples.bias_value > 0.0:
+        s_j = weights.s_b[k]
+        weights.b[k] += step * s_j
+        weights.beta[k] += average_step * s_j
+        weights.s_b[k] = shrunk(s_j, s_j, 1.0, v, r, inverse)
 
 
-def _csr_add(rows, w, u, s, k, i, step, late_step, v, r):
-    values, indices, indptr = rows
-    inverse = 1.0 / (v + r)
-    for p in range(at(indptr, i), at(indptr, i + 1)):
-        j = np.uint64(at(indices, p))  # no test for negative indices
-        x = np.float64(at(values, p))
-        t = s[j, k] * x
-        w[j, k] += step * t
-        u[j, k] += late_step * t
-        s[j, k] = shrunk(s[j, k], t, x, v, r, inverse)
-
-
-class_add_by_variance = by_layout(_dense_add, _csr_add)
-"""``class_add_by_variance(rows, w, u, s, k, i, step, late_step, v, r)``: ``class_add`` with each feature times its
-variance, which then shrinks; ``v`` is the variance of the row. Never fused, never reordered: these bits are
-promised."""
-
-
-def _by_rule(
-    perceptron: Callable[..., Any],
-    margin: Callable[..., Any],
-    passive_aggressive: Callable[..., Any],
-    arow: Callable[..., Any],
-) -> Callable[..., Any]:
-    """Return one function of a rule for kernels to call, chosen when compiling."""
-    choices = {
-        PerceptronRule: perceptron,
-        MarginRule: margin,
-        PassiveAggressiveRule: passive_aggressive,
-        ArowRule: arow,
-    }
-
-    def rule_function(rule, *arguments):
-        return choices[type(rule)](rule, *arguments)
-
-    overload(rule_function, jit_options={"nogil": True, "forceinline": True}, strict=False)(
-        lambda rule, *arguments: choices[rule.instance_class]
-    )
-    return rule_function
-
-
-# a closer look at a row that may make an update
-
-
-def _sign(rule, rows, w, bias, s, s_b, k, i, a, y, certain, size, radius2, terms, one, total):
-    if not (abs(a) > certain):
-        a = settled_class(rows, w, bias, k, i, a, terms, total) if size > 0.0 else 0.0
-    return y * a, 0.0
-
-
-def _value(rule, rows, w, bias, s, s_b, k, i, a, y, certain, size, radius2, terms, one, total):
-    a = rounded_activation(rows, w, bias, k, i, size, terms, total)
-    if a == 0.0 or abs(a) == math.inf:  # a sum below the smallest float has a sign, too, and one above is a number
-        a = settled_class(rows, w, bias, k, i, 0.0, terms, total)
-    return y * a, 0.0
-
-
-def _value_and_square(rule, rows, w, bias, s, s_b, k, i, a, y, certain, size, radius2, terms, one, total):
-    a, q = rounded_activation_and_square(rows, w, bias, k, i, size, radius2, terms, total)
-    return y * a, q
-
-
-def _value_and_variance(rule, rows, w, bias, s, s_b, k, i, a, y, certain, size, radius2, terms, one, total):
-    a = rounded_activation(rows, w, bias, k, i, size, terms, total)
-    return y * a, rounded_variance(rows, class_weights(rows, s, k), k, i, s_b[k] * one, radius2, terms, total)
-
-
-closer = _by_rule(_sign, _value, _value_and_square, _value_and_variance)
-"""``closer(rule, rows, w, bias, s, s_b, k, i, a, y, certain, size, radius2, terms, one, total)``: return ``y a`` as the
-rule needs it, given ``a`` as it was summed up, and the squared length or the variance of row ``i`` where it needs that.
-
-``certain`` is the size from which the sign of ``a`` is certain, ``size`` at least ``|w| |x|``, 0 for weights of zero,
-and ``radius2`` at least ``|x|^2``.
-"""
-
-
-def _lead_sign(rule, rows, w, b, s, s_b, k, other, i, a, certain, size, radius2, terms, one, total):
-    if not (abs(a) > certain):
-        a = settled_lead(rows, w, b, k, other, i, total)
-    return a, 0.0
-
-
-def _lead_value(rule, rows, w, b, s, s_b, k, other, i, a, certain, size, radius2, terms, one, total):
-    a = rounded_lead(rows, w, b, k, other, i, size, terms, total)
-    if a == 0.0 or abs(a) == math.inf:
-        a = settled_lead(rows, w, b, k, other, i, total)
-    return a, 0.0
-
-
-def _lead_and_square(rule, rows, w, b, s, s_b, k, other, i, a, certain, size, radius2, terms, one, total):
-    a = rounded_lead(rows, w, b, k, other, i, size, terms, total)
-    return a, 2.0 * rounded_square(rows, i, radius2, terms, total)
-
-
-def _lead_and_variance(rule, rows, w, b, s, s_b, k, other, i, a, certain, size, radius2, terms, one, total):
-    a = rounded_lead(rows, w, b, k, other, i, size, terms, total)
-    return a, rounded_variance_of_two(rows, s, k, other, i, s_b[k] * one, s_b[other] * one, radius2, terms, total)
-
-
-closer_lead = _by_rule(_lead_sign, _lead_value, _lead_and_square, _lead_and_variance)
-"""``closer`` for the lead of class ``k`` over class ``other``, with the weights, biases and variances of all."""
-
-
-# how far to go
-
-
-def _given_step(rule, a, second, weight):
-    return weight
-
-
-def _passive_aggressive_step(rule, a, second, weight):
-    loss = 1.0 - a
-    length = second + rule.ridge
-    if not (loss > 0.0 and length > 0.0):
-        return -1.0
-    return min(rule.cap, loss / length) * weight
-
-
-def _arow_step(rule, a, second, weight):
-    loss = 1.0 - a
-    variance = second + rule.r / weight
-    return loss / variance if loss > 0.0 and variance > 0.0 else -1.0
-
-
-step_size = _by_rule(_given_step, _given_step, _passive_aggressive_step, _arow_step)
-"""``step_size(rule, a, second, weight)``: return the step for a row of this weight, negative for no update. ``a`` and
-``second`` are what ``closer`` returned."""
-
-
-def _no_excess(rule, excess2, step, a, second):
-    return excess2
-
-
-def _excess_of_right(rule, excess2, step, a, second):
-    return excess2 + 2.0000001 * step * a if a > 0.0 else excess2  # |w + s x|^2 = |w|^2 + 2 s a + s^2 |x|^2
-
-
-def _arow_excess(rule, excess2, step, a, second):
-    if step == 0.0:
-        return excess2
-    length = math.sqrt(excess2) + step * math.sqrt(second)  # |S x|^2 <= x'Sx, as no variance exceeds 1
-    return (1.0 + 2.0**-49) * length * length
-
-
-grown_excess = _by_rule(_no_excess, _excess_of_right, _excess_of_right, _arow_excess)
-"""``grown_excess(rule, excess2, step, a, second)``: return the counter ``excess2`` after an update."""
-
-
-# the update itself
-
-
-def _add(rule, rows, w, u, s, k, i, step, late_step, second, weight):
-    class_add(rows, w, u, k, i, step, late_step)
-
-
-def _add_by_variance(rule, rows, w, u, s, k, i, step, late_step, second, weight):
-    class_add_by_variance(rows, w, u, class_weights(rows, s, k), k, i, step, late_step, second, rule.r / weight)
-
-
-move_weights = _by_rule(_add, _add, _add, _add_by_variance)
-"""``move_weights(rule, rows, w, u, s, k, i, step, late_step, second, weight)``: add ``step`` times row ``i`` to the
-weights of class ``k`` and ``late_step`` times it to what is cached for their average; ``s`` are the variances of all
-classes, ``second`` is what ``closer`` returned."""
-
-
-def _move_bias(rule, b, beta, s_b, k, step, late_step, one, second, weight):
-    b[k] += step * one
-    beta[k] += late_step * one
-
-
-def _move_bias_by_variance(rule, b, beta, s_b, k, step, late_step, one, second, weight):
-    if one > 0.0:
-        b[k] += step * s_b[k]
-        beta[k] += late_step * s_b[k]
-        r = rule.r / weight
-        s_b[k] = shrunk(s_b[k], s_b[k], 1.0, second, r, 1.0 / (second + r))
-
-
-move_bias = _by_rule(_move_bias, _move_bias, _move_bias, _move_bias_by_variance)
-"""``move_bias(rule, b, beta, s_b, k, step, late_step, one, second, weight)``: the same for the bias of class ``k``."""
+move = _by_rule(_add, _add, _add, _add_by_variance)
+"""``move(rule, examples, weights, k, sign, counted, update)``: add ``sign`` times the update's step times its row to
+the weights and the bias of class ``k``, and ``counted`` times that to what is cached for their averages. Where a rule
+keeps variances, each feature counts by its variance, which then shrinks."""
 
 
 # Averages that forget: what an update counts in the mean of the weights after each visit.
 #
-# With ``decay`` the weights after visit s count ``(1 - decay)**(T - s)`` at visit T. An update made after n visits is
-# part of all weights from then on, so the mean is the last weights less ``(l**(T - n) - l**T) / (1 - l**T)`` times
-# each update, for ``l = 1 - decay``; without decay that factor is ``n / T``. The sum of these is kept as ``u``,
-# without what all of them share: in epoch e, which begins after e periods of visits, an update counts ``g**(n - e
-# period) - l**(e period)`` in it, for ``g = 1 / l``, and when the next one begins ``u`` is divided by ``g**period``.
+# With ``decay`` the weights after visit s count l**(T - s) at visit T, for l = 1 - decay: CIML algorithm 7 with
+# exponential weights. An update made after n visits is part of all weights from then on, so
+#
+#     mean = w_T - sum over updates of (l**(T - n) - l**T) / (1 - l**T) * update,
+#
+# without decay n / T. The sum is kept as ``u``, without what all of its factors share: in epoch e, which begins after
+# e periods of visits, an update counts g**(n - e period) - l**(e period) in it, for g = 1 / l, and when the next epoch
+# begins ``u`` is divided by g**period. So no power overflows.
 #
 # All powers come from products of floats, so they are the same on every machine.
 
@@ -389,7 +406,7 @@ def _compound(rate, n):
     """Return ``(1 + rate)**n - 1`` for a rate above 0 and an integer n from 0 on, accurate for small rates."""
     grown = 0.0
     while n > 0:
-        if rate == math.inf:  # infinity times zero is no number
+        if rate == math.inf:  # infinity times zero is not a number
             return math.inf
         if n & 1:
             grown = grown + rate + grown * rate
@@ -399,15 +416,15 @@ def _compound(rate, n):
 
 
 def _period(growth):
-    """Return how many visits an epoch has."""
+    """Return the number of visits in an epoch."""
     return max(1.0, math.floor(min(_LARGEST_EXPONENT / growth, _LONGEST)))
 
 
-compound, period_of = plain(_compound), plain(_period)
+_compiled_compound, _compiled_period = helper(_compound), helper(_period)
 
 
-@plain
-def late_factor(decay, before, epoch):
+@helper
+def average_weight(decay, before, epoch):
     """Return what an update after ``before`` visits counts in ``u``, which is scaled for ``epoch``.
 
     Also the epoch that ``u`` is to be scaled for from then on, and what to multiply it by.
@@ -415,15 +432,15 @@ def late_factor(decay, before, epoch):
     if decay == 0.0:
         return before, 0.0, 1.0
     growth = decay / (1.0 - decay)
-    period = period_of(growth)
+    period = _compiled_period(growth)
     now = max(epoch, math.floor(before / period))
-    begun = compound(growth, np.int64(now * period))
-    factor = 1.0 / (1.0 + compound(growth, np.int64((now - epoch) * period)))
+    begun = _compiled_compound(growth, np.int64(now * period))
+    factor = 1.0 / (1.0 + _compiled_compound(growth, np.int64((now - epoch) * period)))
     before_now = begun / (1.0 + begun) if begun < math.inf else 1.0
-    return compound(growth, np.int64(before - now * period)) + before_now, now, factor
+    return _compiled_compound(growth, np.int64(before - now * period)) + before_now, now, factor
 
 
-def share_of_late(decay: float, visits: float, epoch: float) -> float:
+def average_share(decay: float, visits: float, epoch: float) -> float:
     """Return what ``u`` is to be multiplied by, so that the last weights less that are the mean after ``visits``."""
     if decay == 0.0:
         return 1.0 / max(visits, 1.0)
@@ -431,17 +448,3 @@ def share_of_late(decay: float, visits: float, epoch: float) -> float:
     all_grown = _compound(growth, int(max(visits, 1.0)))
     here = 1.0 + _compound(growth, max(0, int(visits - epoch * _period(growth))))
     return (1.0 + 1.0 / all_grown) / here
-
-
-def _dense_scale(rows, u, k, factor):
-    for j in range(u.shape[0]):
-        u[j] *= factor
-
-
-def _csr_scale(rows, u, k, factor):
-    for j in range(u.shape[0]):
-        u[j, k] *= factor
-
-
-scale_class = by_layout(_dense_scale, _csr_scale)
-"""``scale_class(rows, u, k, factor)``: multiply ``u``, as ``class_weights`` gives it, of class ``k`` by a factor."""

@@ -1,7 +1,7 @@
-"""Eight float64 numbers that are worked on side by side, and the product and sum that is rounded once.
+"""Lanes: eight float64 numbers in a vector register, and the fused product and sum (FMA), rounded once.
 
-Sums whose order matters are not made side by side by the compiler, so these are written so. ``+``, ``-`` and ``*`` work
-on lanes as on numbers, and never come together to one instruction unless ``fused`` asks for it.
+The compiler does not vectorise sums whose order matters, so they are written with lanes. ``+``, ``-`` and ``*`` work on
+lanes as on numbers, and are never contracted to one instruction unless ``fused`` asks for it.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ if numba.config.DISABLE_JIT:
         """Return lanes that all hold ``number``."""
         return np.full(LANES, number)
 
-    def eight(array, i):
+    def load_lanes(array, i):
         """Return the entries ``i`` to ``i + 7`` of a contiguous array as lanes."""
         return array[i : i + LANES].astype(np.float64)
 
-    def side_by_side(*numbers):
+    def pack_lanes(*numbers):
         """Return eight numbers as lanes."""
         return np.array(numbers, dtype=np.float64)
 
-    def folded(lanes):
+    def horizontal_sum(lanes):
         """Return the sum of all lanes: halves, quarters, and so on."""
         while len(lanes) > 1:
             lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
@@ -121,7 +121,7 @@ else:
         return _lanes(types.float64), generate
 
     @intrinsic
-    def eight(typing_context, array, i):
+    def load_lanes(typing_context, array, i):
         """The entries ``i`` to ``i + 7`` of a contiguous array as lanes."""
 
         def generate(context, builder, signature, arguments):
@@ -134,7 +134,7 @@ else:
         return _lanes(array, types.int64), generate
 
     @intrinsic
-    def side_by_side(typing_context, a, b, c, d, e, f, g, h):
+    def pack_lanes(typing_context, a, b, c, d, e, f, g, h):
         """Eight numbers as lanes."""
 
         def generate(context, builder, signature, arguments):
@@ -143,7 +143,7 @@ else:
         return _lanes(*[types.float64] * LANES), generate
 
     @intrinsic
-    def folded(typing_context, lanes):
+    def horizontal_sum(typing_context, lanes):
         """The sum of all lanes: halves, quarters, and so on."""
 
         def generate(context, builder, signature, arguments):

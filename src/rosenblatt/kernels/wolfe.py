@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, kernel, plain
+from rosenblatt.kernels.compiler import at, helper, kernel
 from rosenblatt.kernels.row_ops import dot
 
 PAUSED, CLOSED, AT_ZERO, STUCK = range(4)
@@ -42,7 +42,7 @@ _THIN = 1e-4  # a mean shorter than this share of c needs all the care that ther
 _NOTHING = 1e-15  # weights below this may be rounding
 
 
-@plain
+@helper
 def _take_along(Q, count, rest, shares):
     """Take from ``rest`` its parts along the first rows of Q, and add the lengths of these parts to ``shares``."""
     width = rest.shape[0]
@@ -53,7 +53,7 @@ def _take_along(Q, count, rest, shares):
             rest[j] -= part * at(Q, i * width + j)
 
 
-@plain
+@helper
 def _solve(R, room, count, x):
     """Replace ``x`` by the weights w of the rows of A with w A = x Q."""
     for k in range(count - 1, -1, -1):
@@ -63,7 +63,7 @@ def _solve(R, room, count, x):
             x[i] -= part * at(R, k * room + i)
 
 
-@plain
+@helper
 def _add_up(Z, places, weights, count, out):
     """Write the sum of the rows at ``places`` times ``weights`` to ``out``."""
     width = out.shape[0]
@@ -75,7 +75,7 @@ def _add_up(Z, places, weights, count, out):
             out[j] += weight * at(Z, first + j)
 
 
-@plain
+@helper
 def _lowest(Z, group, u):
     """Return the least scores of the two groups along ``u``, and their rows; infinity and -1 for a group of none."""
     low_0, low_1, where_0, where_1 = math.inf, math.inf, -1, -1
@@ -89,7 +89,7 @@ def _lowest(Z, group, u):
     return low_0, low_1, where_0, where_1
 
 
-@plain
+@helper
 def _enter(p, count, places, Z, Q, R, least, rest, shares):
     """Add row ``p`` to the corral and say so; unless it is there, there is no room, or it depends on the others."""
     width, room = rest.shape[0], places.shape[0]
@@ -115,7 +115,7 @@ def _enter(p, count, places, Z, Q, R, least, rest, shares):
     return True
 
 
-@plain
+@helper
 def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, shares):
     """Make the scores along ``u``, the mean so far, equal again within each group; ``lost`` is a mean of rounding."""
     width = u.shape[0]
@@ -135,7 +135,7 @@ def _straighten(Z, group, places, weights, count, Q, c, groups, lost, mean, u, s
             u[j] = mean[j]
 
 
-@plain
+@helper
 def _remove(k, count, places, weights, target, Q, R, width, cosines, sines):
     """Take the point at place ``k`` out of the corral; R is made triangular again by rotations, which turn Q too."""
     room = places.shape[0]

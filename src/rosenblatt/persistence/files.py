@@ -58,9 +58,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a trained model or pipeline to a file, from which `load` brings it back to predict and to go on training.
 
     The file is in the safetensors format. It holds the weights of every hypothesis that was kept (of a
-    KernelPerceptron, its support rows, which are training data, and every update), classes, feature names, parameters
-    and counters, the report, the state of early stopping, the version of this library, a checksum, and what was
-    attached to the model as ``preparation_`` (a dictionary that says how rows are prepared) and ``fingerprint_`` (what
+    KernelPerceptron, its support rows, which are training data, and every update), classes, feature names, parameters,
+    counters, the state of early stopping, the version of this library, a checksum, and what was attached to the model as ``preparation_`` (a dictionary that says how rows are prepared) and ``fingerprint_`` (what
     identifies the data), both plain data as JSON has it. It takes the place of ``path`` as a whole: where that fails,
     on a full disk for instance, an OSError says so and the old file is as it was.
 
@@ -133,7 +132,7 @@ def load(path: str | os.PathLike[str], *, max_rows: float = MOST_ROWS, max_featu
     >>> _ = path.write_bytes(path.read_bytes()[:-1])
     >>> load(path)
     Traceback (most recent call last):
-    ValueError: ... is cut short: 161 bytes of arrays should follow its head, and 160 do.
+    ValueError: ... is cut short: 193 bytes of arrays should follow its head, and 192 do.
     """
     if max_features is not None:
         check_integer("max_features", max_features, 1)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import wraps
 from types import ModuleType
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -24,6 +24,7 @@ Axes: TypeAlias = Any  # matplotlib's, which may not be installed
 BLUE, ORANGE, GREEN, DARK = "#0072B2", "#E69F00", "#009E73", "#333333"
 MARKS_UP_TO = 2000  # a class of more rows than this gets so many marks, evenly chosen, as more would not be seen
 _BRIGHTNESS = 0.299, 0.587, 0.114  # the shares of red, green and blue
+_MADE: ContextVar[list[Any]] = ContextVar("_MADE")  # the figures that the function that draws has made
 
 
 def axes_for(ax: Axes | None, in_space: bool = False) -> Axes:
@@ -63,26 +64,27 @@ def closes_on_error(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        before = _open_figures()
+        made: list[Any] = []
+        outside = _MADE.set(made)
         try:
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
         except BaseException:
-            for number in _open_figures() - before:
-                import_matplotlib("pyplot").close(number)
+            for figure in made:
+                import_matplotlib("pyplot").close(figure)
             raise
+        finally:
+            _MADE.reset(outside)
+        _MADE.get([]).extend(made)  # they are also those of a function around this one
+        return result
 
     return drawn
 
 
-def _open_figures() -> set[int]:
-    """Return the numbers of the figures that pyplot has, if it is imported."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    return set() if pyplot is None else set(pyplot.get_fignums())
-
-
 def new_figure(size: tuple[float, float] | None = None) -> Any:
     """Return a new figure of pyplot, of a size in inches if it is given."""
-    return import_matplotlib("pyplot").figure(figsize=size, layout="constrained")
+    figure = import_matplotlib("pyplot").figure(figsize=size, layout="constrained")
+    _MADE.get([]).append(figure)
+    return figure
 
 
 def ink(on_light: str = DARK) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import html
 import io
 import json
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -164,15 +163,15 @@ def _titles(trace: Trace, step: TracedUpdate, x: np.ndarray, sign: float, k: int
     )
 
 
-# A page that plays pictures one after the other: one file, which needs nothing from elsewhere.
-
+# A run in the plane as a moving picture. The page that plays it is one file, which needs nothing from elsewhere;
+# matplotlib's own player fetches a font.
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
+<title>A run of the perceptron</title>
 <style>
 :root {{ color-scheme: light dark; }}
 body {{ margin: 0 auto; padding: 1rem; max-width: {width}px; font: 16px/1.4 system-ui, sans-serif; }}
@@ -233,22 +232,6 @@ show(0);
 </body>
 </html>
 """
-
-
-def player_page(title: str, pictures: Sequence[bytes], words: Sequence[str], interval: int, width: int) -> str:
-    """Return a page that plays pictures in PNG, so many pixels wide, with ``interval`` milliseconds for each.
-
-    ``words`` say what each picture shows, for those who do not see it.
-    """
-    frames = [
-        {"picture": f"data:image/png;base64,{base64.b64encode(picture).decode()}", "words": said}
-        for picture, said in zip(pictures, words, strict=True)
-    ]
-    listed = json.dumps(frames).replace("<", "\\u003c")  # no word ends the script
-    return _PAGE.format(title=html.escape(title), frames=listed, interval=interval, width=width)
-
-
-# A run of the perceptron in the plane as a moving picture, update by update.
 
 
 _LONGEST_ANIMATION = 600_000  # milliseconds of a frame: a GIF has room for little more
@@ -422,11 +405,13 @@ def _gif(pictures: list[Any], interval: int) -> bytes:
 
 
 def _page(pictures: list[Any], titles: list[str], interval: int) -> bytes:
-    """Return pictures as a page with buttons."""
-    written = []
-    for picture in pictures:
+    """Return a page that plays pictures, whose titles are also for those who do not see them."""
+    frames = []
+    for picture, title in zip(pictures, titles, strict=True):
         one = io.BytesIO()
         picture.save(one, "PNG")
-        written.append(one.getvalue())
-    words = [title.replace("\n", ": ").replace(r"\$", "$") for title in titles]
-    return player_page("A run of the perceptron", written, words, interval, pictures[0].width).encode()
+        encoded = base64.b64encode(one.getvalue()).decode()
+        words = title.replace("\n", ": ").replace(r"\$", "$")
+        frames.append({"picture": f"data:image/png;base64,{encoded}", "words": words})
+    listed = json.dumps(frames).replace("<", "\\u003c")  # no word ends the script
+    return _PAGE.format(frames=listed, interval=interval, width=pictures[0].width).encode()

@@ -84,9 +84,9 @@ def shares(alpha: np.ndarray, weights: Sequence[int] | None, support: np.ndarray
     return [number / totals[float(sign)] for number, sign in zip(numbers, signs[support], strict=True)]
 
 
-def common_point(points: np.ndarray, support: np.ndarray, parts: list[Fraction], signs: np.ndarray) -> np.ndarray:
+def common_point(points: np.ndarray, support: np.ndarray, portions: list[Fraction], signs: np.ndarray) -> np.ndarray:
     """Return the mean of the support rows of the second class, which is that of the first class too."""
-    own = [(part, points[i]) for part, i in zip(parts, support.tolist(), strict=True) if signs[i] > 0]
+    own = [(part, points[i]) for part, i in zip(portions, support.tolist(), strict=True) if signs[i] > 0]
     return np.array([float(sum((part * Fraction(float(x[j])) for part, x in own), Fraction())) for j in range(2)])
 
 
@@ -111,14 +111,14 @@ def draw_two_hulls(
     ax.plot(*common, "X", zorder=4, label=names[2], **look)
 
 
-def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, parts: list[Fraction]) -> np.ndarray:
+def draw_hulls(ax: Axes, rows: Rows, support: np.ndarray, portions: list[Fraction]) -> np.ndarray:
     """Draw the hulls of both classes, the support rows with their shares, and the common point, which is returned."""
     points, signs = rows.points, np.where(rows.labels == rows.classes[1], 1.0, -1.0)
-    shared = common_point(points, support, parts, signs)
+    shared = common_point(points, support, portions, signs)
     place = true_minus(", ".join(f"{number:.4g}" for number in shared + 0.0))
     names = ("_", "_", f"in both hulls: ({place})")
     draw_two_hulls(ax, (rows.of_class(1), rows.of_class(0)), shared, (LOOKS[1][0], LOOKS[0][0]), names)
-    for i, part in zip(support.tolist(), parts, strict=True):
+    for i, part in zip(support.tolist(), portions, strict=True):
         k = int(signs[i] > 0)
         ax.plot(*np.stack([points[i], shared]).T, ":", color=LOOKS[k][0], linewidth=1.5, zorder=1)
         offset, edge = _TEXT_AT[k]

@@ -515,8 +515,10 @@ def freund_schapire_1999(
         if verbose:
             print(f"degree {degree}: {len(X):,} rows, {epochs} epochs", file=sys.stderr, flush=True)
         paper: dict[str, Any] = {"kernel": "poly", "gamma": 1.0, "coef0": 1.0, "hypothesis": "vote", "shuffle": False}
-        own = {"degree": degree, "max_iter": epochs, "cache_size": cache_size, "device": device, "verbose": verbose}
-        return KernelPerceptron(**paper, **own).fit(X, y).state_
+        model = KernelPerceptron(
+            **paper, degree=degree, max_iter=epochs, cache_size=cache_size, device=device, verbose=verbose
+        )
+        return model.fit(X, y).state_
 
     runs = [degree_run(images, degree, epochs, seed, train) for degree in wanted]
     title = f"{images.name}: {len(images.X_train):,} rows to train on, {len(images.X_test):,} to test on."

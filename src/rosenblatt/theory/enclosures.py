@@ -1,8 +1,9 @@
-"""Proof that exact positive weights exist under which rows add up to zero, from floats that are near to them.
+"""Enclosures: proof that exact positive weights exist under which rows add up to zero, near given floats.
 
 Weights that no float can hold are not written down. Instead some rows, the basis, are named: as many as there are
 independent columns on the support. The other weights are taken exactly as stored; those of the basis are then the
-solution of a square system, and interval arithmetic encloses it.
+solution of a square system, which Krawczyk's test encloses as in Rump's INTLAB: ``|I - R B| < 1`` for an approximate
+inverse R.
 
 Columns may be zero on the support, or depend on others, exactly or up to rounding. So steps of elimination come first:
 a column is replaced by a multiple of it less multiples of others. That is done exactly, and changes nothing about the

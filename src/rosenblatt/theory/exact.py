@@ -1,13 +1,14 @@
-"""Sums and products of rows in integers: what a certificate claims, recomputed whatever search has found it.
+"""Exact arithmetic: sums and products of rows in integers, directed rounding, elimination, Farkas's alternative.
 
-Nothing is rounded, so that the answers are facts about the numbers as stored and are the same on every machine. Rows
-stand for z = y (x, 1), or z = y x where there is no bias.
+Nothing is rounded unless its name says so, so that the answers are facts about the numbers as stored and are the same
+on every machine. Rows stand for z = y (x, 1), or z = y x where there is no bias.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Rational
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, as_float, entries
 
 BLOCK_BYTES = 1 << 26
+MOST_STALLED = 21  # steps of the simplex method without progress
 _FIRST_BITS = 1 << 11  # floats, and what is tiny beside them, go down to 2**-1074
 
 
@@ -91,7 +93,7 @@ def are_shares(alpha: Floats, weights: Sequence[int], of: Fraction, tiny: Fracti
 def product_with_integers(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Numbers, int]:
     """Return M times integers, exactly, in units of 2**place, and that place, which is not above 0."""
     M, numbers = sp.csr_array(M) if sp.issparse(M) else M, np.array(whole, dtype=object)
-    place = _place(entries(M))
+    place = min(0, int(np.min(places(entries(M).reshape(-1, 1)))))
     sums = np.zeros(M.shape[0], dtype=object)
     step = max(1, BLOCK_BYTES // ((256 + largest_bytes(whole)) * max(1, M.shape[1])))
     for start in range(0, M.shape[0] if M.shape[1] else 0, step):
@@ -99,10 +101,10 @@ def product_with_integers(M: Matrix, whole: Sequence[int] | Numbers) -> tuple[Nu
         if sp.issparse(part):
             filled = np.flatnonzero(np.diff(part.indptr))
             if len(filled):
-                products = _units(part.data, place) * numbers[part.indices]
+                products = to_integers(part.data, place) * numbers[part.indices]
                 sums[start + filled] = np.add.reduceat(products, part.indptr[filled])
         else:
-            sums[start : start + step] = _units(part, place) @ numbers
+            sums[start : start + step] = to_integers(part, place) @ numbers
     return sums, place
 
 
@@ -116,25 +118,46 @@ def combined(parts: Sequence[tuple[int, Numbers, int]]) -> tuple[Numbers, int]:
 
 
 def as_integers(values: Floats) -> tuple[Numbers, int]:
-    """Return the numbers as integers in units of 2**place, and that place."""
-    place = _place(values)
-    return _units(values, place), place
+    """Return the numbers as integers in units of 2**place, and that place, which is not above 0."""
+    odd, exponents = _odd_parts(values)
+    place = int(np.min(exponents, where=odd != 0, initial=0))
+    return _shifted(odd, exponents - place), place
 
 
-def _place(values: Floats) -> int:
-    """Return a place, not above 0, such that all the numbers are integers in units of 2**place."""
-    exponents = np.frexp(values)[1][values != 0]
-    return min(0, int(exponents.min()) - 53) if exponents.size else 0
+def places(X: Floats) -> NDArray[np.int64]:
+    """Return for each column the largest exponent e such that its entries are integers times 2**e.
+
+    >>> places(np.array([[0.5, 6.0], [3.0, -2.0]])).tolist()
+    [-1, 1]
+    """
+    found = np.full(X.shape[1], 1 << 20)
+    for start in range(0, len(X), 4096):
+        odd, exponents = _odd_parts(X[start : start + 4096])
+        found = np.minimum(found, np.min(np.where(odd == 0, 1 << 20, exponents), axis=0, initial=1 << 20))
+    return np.where(found == 1 << 20, 0, found)
 
 
-def _units(values: Floats, place: int) -> Numbers:
-    """Return the numbers as integers in units of 2**place."""
-    parts, exponents = np.frexp(values)
+def to_integers(X: Floats, exponents: int | NDArray[np.int64]) -> Numbers:
+    """Return the integers X / 2**exponents, exactly; ``exponents`` (one, or one a column) are at most `places`."""
+    odd, own = _odd_parts(X)
+    return _shifted(odd, own - exponents)
+
+
+def _shifted(odd: NDArray[np.int64], shifts: NDArray[np.int64]) -> Numbers:
+    """Return integers of at most 53 bits, shifted to the left."""
+    shifts = np.where(odd == 0, 0, shifts)
+    if np.max(shifts, initial=0) <= 9:
+        return (odd << shifts).astype(object)
+    return odd.astype(object) << shifts.astype(object)
+
+
+def _odd_parts(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return odd integers (or 0) and exponents, so that X is the integers times 2**exponents."""
+    parts, exponents = np.frexp(X)
     whole = (parts * 2.0**53).astype(np.int64)
-    shifts = np.where(whole == 0, 0, exponents - (53 + place))
-    if np.max(shifts, initial=0) <= 10:
-        return (whole << shifts).astype(object)
-    return whole.astype(object) << shifts.astype(object)
+    zeros = np.frexp((whole & -whole).astype(np.float64))[1].astype(np.int64) - 1
+    zeros = np.where(whole == 0, 0, zeros)
+    return whole >> zeros, exponents.astype(np.int64) - 53 + zeros
 
 
 def largest_bytes(whole: Iterable[int]) -> int:
@@ -160,9 +183,18 @@ def proportional_integers(values: Iterable[float | Fraction]) -> list[int]:
     """
     exact = [Fraction(value) for value in values]
     scale = math.lcm(*(value.denominator for value in exact))
-    integers = [int(value * scale) for value in exact]
-    common = math.gcd(*integers) or 1
-    return [value // common for value in integers]
+    return primitive(value * scale for value in exact).tolist()
+
+
+def primitive(values: Any) -> Numbers:
+    """Return integers divided by their greatest common factor.
+
+    >>> primitive([4, -6, 0]).tolist()
+    [2, -3, 0]
+    """
+    whole = [int(value) for value in values]
+    common = math.gcd(*whole) or 1
+    return np.array([value // common for value in whole], dtype=object)
 
 
 def proportional(values: list[float | Fraction]) -> NDArray[Any]:
@@ -187,11 +219,10 @@ def near_floats(v: Sequence[int]) -> list[float]:
     return [value / unit for value in v]  # rounded once, whatever their size
 
 
-def eliminated(rows: Sequence[Sequence[int]]) -> tuple[NDArray[Any], list[int]]:
-    """Return the matrix of integers after exact elimination, and the columns of the pivots, one for each of its rows.
+def eliminated(rows: Sequence[Sequence[int]] | Numbers) -> tuple[Numbers, list[int]]:
+    """Return a matrix of integers in echelon form, and the columns of the pivots, one for each of its rows.
 
-    (Bareiss's, without fractions: entries stay determinants of the matrix, so that every division is exact.) The
-    entries at the pivots are all the same number, and the other entries in their columns are 0.
+    By Bareiss's elimination without fractions: entries stay minors of the matrix, so that every division is exact.
     """
     M = np.array(rows, dtype=object)
     pivots: list[int] = []
@@ -201,13 +232,27 @@ def eliminated(rows: Sequence[Sequence[int]]) -> tuple[NDArray[Any], list[int]]:
         below = np.flatnonzero(M[r:, j])
         if len(below) == 0:
             continue
-        M[[r, r + below[0]]] = M[[r + below[0], r]]
-        line = M[r].copy()
-        M = (M * line[j] - np.multiply.outer(M[:, j], line)) // last
-        M[r] = line
+        if below[0]:
+            M[[r, r + below[0]]] = M[[r + below[0], r]]
+        line, pivot = M[r, j + 1 :], M[r, j]
+        M[r + 1 :, j + 1 :] = (M[r + 1 :, j + 1 :] * pivot - np.multiply.outer(M[r + 1 :, j], line)) // last
+        M[r + 1 :, j] = 0
         pivots.append(j)
-        last = line[j]
+        last = pivot
     return M, pivots
+
+
+def back_substituted(M: Numbers, pivots: list[int], j: int) -> tuple[list[int], int]:
+    """Return how column j is made of the pivots' columns: integers, one for each, over their determinant.
+
+    ``M`` and ``pivots`` are those of `eliminated`.
+    """
+    determinant = M[len(pivots) - 1, pivots[-1]] if pivots else 1
+    found = [0] * len(pivots)
+    for r in range(len(pivots) - 1, -1, -1):
+        rest = M[r, j] * determinant - sum(M[r, pivots[k]] * found[k] for k in range(r + 1, len(pivots)))
+        found[r] = rest // M[r, pivots[r]]
+    return found, determinant
 
 
 def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
@@ -217,14 +262,14 @@ def null_space(rows: Sequence[Sequence[float | Fraction]]) -> list[list[int]]:
     [[-2, 1, 0], [0, 0, 1]]
     """
     M, pivots = eliminated([proportional_integers(row) for row in rows])
-    last = M[0, pivots[0]] if pivots else 1
     spanning = []
     for j in sorted(set(range(M.shape[1])) - set(pivots)):
+        found, determinant = back_substituted(M, [k for k in pivots if k < j], j)
         free = [0] * M.shape[1]
-        free[j] = last
-        for r, k in enumerate(pivots):
-            free[k] = -M[r, j]
-        common = math.gcd(*free) * (1 if last > 0 else -1)
+        free[j] = determinant
+        for k, value in zip(pivots, found, strict=False):
+            free[k] = -value
+        common = math.gcd(*free) * (1 if determinant > 0 else -1)
         spanning.append([value // common for value in free])
     return spanning
 
@@ -313,7 +358,7 @@ def representatives(X: Matrix, groups: NDArray, rows: NDArray[np.intp], columns:
     twins = rows[first[kind]]
     for block in blocks:
         some, others = rows[block], twins[block]
-        differs = _differs(_part(X, some, columns), _part(X, others, columns)) | (groups[some] != groups[others])
+        differs = rows_differ(_part(X, some, columns), _part(X, others, columns)) | (groups[some] != groups[others])
         twins[block] = np.where(differs, some, others)
     return twins
 
@@ -355,52 +400,82 @@ def _part(X: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Matri
     return np.ascontiguousarray(X[rows][:, columns]) if not sp.issparse(X) else X[rows][:, columns]
 
 
-def _differs(A: Matrix, B: Matrix) -> NDArray[np.bool_]:
+def rows_differ(A: Matrix, B: Matrix) -> NDArray[np.bool_]:
     """Return in which rows two matrices differ."""
     unequal = A != B
     return np.asarray(unequal.sum(axis=1)).ravel() > 0 if sp.issparse(unequal) else unequal.any(axis=1)
 
 
-# The simplex method in integers: nonnegative weights under which columns add up to a given sum, or that none do.
+# Farkas's alternative, decided by the simplex method in integers: slow, and always right.
 
 
 class TooMuchWorkError(Exception):
     """The work that was allowed is done, and the question is open."""
 
 
-def nonnegative_solution(
-    columns: Sequence[Sequence[int]], b: Sequence[int], most_work: float = math.inf
-) -> list[Fraction] | None:
-    """Return z >= 0 with ``sum_j z_j columns[j] = b``, for b >= 0, with at most ``len(b)`` of them positive; or None.
+@dataclass(frozen=True)
+class Combination:
+    """The rows with these positive integer weights add up to a positive multiple of the target."""
 
-    The first phase of the simplex method with Bland's rule, which cannot cycle. The table is kept in integers, as
-    ``scale`` times what it stands for: every entry is a minor of the columns, so the divisions are exact (Edmonds).
-    Beyond ``most_work``, in products of 64 bits by 64, it is a `TooMuchWorkError`.
+    rows: NDArray[np.intp]
+    weights: Numbers
 
-    >>> nonnegative_solution([(1, 1), (-1, 2)], (0, 3)), nonnegative_solution([(1, 0)], (0, 1))
-    ([Fraction(1, 1), Fraction(1, 1)], None)
+
+@dataclass(frozen=True)
+class Ray:
+    """Integers y with A y >= 0 and target . y < 0."""
+
+    y: Numbers
+
+
+def farkas(A: Numbers, target: Numbers, patience: int = MOST_STALLED, most_work: float = math.inf) -> Combination | Ray:
+    """Decide Farkas's alternative for integers: some mu >= 0 has A' mu = target, or some `Ray` exists, never both.
+
+    The first phase of the revised simplex method. The inverse of the basis is kept as integers over their common
+    determinant, so that every division is exact (Edmonds, Bareiss). The row of largest gain enters. After ``patience``
+    steps without progress it is the first that gains (Bland's rule, which cannot cycle), and at once if that is 0. At
+    most as many rows as A has columns have weight. Beyond ``most_work``, in products of 64 bits by 64, it is a
+    `TooMuchWorkError`.
+
+    >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([3, 2], dtype=object)).weights.tolist()
+    [1, 2]
+    >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([1, 2], dtype=object)).y.tolist()
+    [1, -1]
     """
-    n, m = len(columns), len(b)
-    table = [[column[i] for column in columns] + [b[i]] for i in range(m)]
-    missing = [sum(column) for column in zip(*table, strict=True)]  # of b; and what each column would add of it
-    basis = list(range(-m, 0))  # below 0: not a column
-    scale, work = 1, 0
-    while missing[n]:
-        enter = next((j for j in range(n) if missing[j] > 0), None)
-        if enter is None:
-            return None
-        leave = min((Fraction(row[n], row[enter]), basis[i], i) for i, row in enumerate(table) if row[enter] > 0)[2]
-        basis[leave] = enter
-        pivot = table[leave]
-        work += (n + 1) * (m + 1) * (1 + pivot[enter].bit_length() // 64) ** 2
+    flip = np.array([-1 if value < 0 else 1 for value in target], dtype=object)
+    A, x = A * flip, target * flip
+    k = len(x)
+    T, below = np.eye(k, dtype=int).astype(object), 1
+    basis = [j - k for j in range(k)]  # below 0: artificial
+    stalled, work = 0, 0
+    while True:
+        artificial = [r for r in range(k) if basis[r] < 0]
+        if not any(x[r] for r in artificial):
+            rows = [r for r in range(k) if basis[r] >= 0 and x[r] > 0]
+            order = sorted(rows, key=lambda r: basis[r])
+            return Combination(np.array([basis[r] for r in order], dtype=np.intp), primitive([x[r] for r in order]))
+        y = T[artificial].sum(axis=0)
+        gains = A @ y if len(A) else np.zeros(0, dtype=object)
+        better = [i for i in range(len(gains)) if gains[i] > 0]
+        if not better:
+            return Ray(primitive(-y * flip))
+        i = better[0] if stalled >= patience else max(better, key=lambda i: gains[i])
+        u = T @ A[i]
+        leaving = None
+        for r in (r for r in range(k) if u[r] > 0):
+            if leaving is None:
+                leaving = r
+                continue
+            left, right = x[r] * u[leaving], x[leaving] * u[r]
+            if left < right or (left == right and basis[r] < basis[leaving]):
+                leaving = r
+        assert leaving is not None  # the sum of the artificials cannot fall below 0
+        stalled = stalled + 1 if x[leaving] == 0 else 0
+        pivot, line, value = u[leaving], T[leaving].copy(), x[leaving]
+        work += (len(A) + 1) * (k + 1) * (1 + pivot.bit_length() // 64) ** 2
         if work > most_work:
             raise TooMuchWorkError
-        for row in [*table[:leave], *table[leave + 1 :], missing]:
-            factor = row[enter]
-            row[:] = [(pivot[enter] * x - factor * y) // scale for x, y in zip(row, pivot, strict=True)]
-        scale = pivot[enter]
-    z = [Fraction(0)] * n
-    for i, j in enumerate(basis):
-        if j >= 0:
-            z[j] = Fraction(table[i][n], scale)
-    return z
+        T = (T * pivot - np.multiply.outer(u, line)) // below
+        x = (x * pivot - u * value) // below
+        T[leaving], x[leaving] = line, value
+        basis[leaving], below = i, pivot

@@ -1,4 +1,4 @@
-"""Validation of input: a matrix of finite float64 and a sign for each row."""
+"""Validation of input: exact numbers, a matrix of finite float64, labels and signs of rows; and numbers as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,11 +17,16 @@ from sklearn.utils import check_array
 
 from rosenblatt.messages import shorten
 
-# Numbers as users give them, of any type: taken where float64 holds them exactly, and otherwise refused.
-#
-# Python and NumPy round in silence: a list of integers and floats, or a data frame with columns of both, becomes
-# float64 as a whole. So what is given is looked at before it is converted.
+Floats: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
+Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
+MatrixLike: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix  # as users pass it
+Signs: TypeAlias = Floats  # +1 or -1 for each row
 
+SAFE = 2.0**200  # squares of such numbers neither overflow nor vanish
+
+# Exact inputs. NumPy and pandas round in silence: [2**53 + 1, 0.5], or a data frame with columns of both, becomes
+# float64 as a whole. So numbers are compared with their floats before they are converted.
 
 _EXACT_UP_TO = 2**53  # integers that float64 holds, all of them
 _MOST_DIGITS = 100_000  # of a Decimal's exponent, before it is written out
@@ -37,22 +42,15 @@ def unrounded(values: Any, name: str) -> Any:
     array([[1. , 0.5]])
     >>> unrounded([[2**53 + 1, 0.5]], "X")
     Traceback (most recent call last):
-    ValueError: X holds the integer 9007199254740993, which float64 would round: give numbers up to 2**53, ...
+    ValueError: X holds the integer 9007199254740993, which float64 would round: scale or shift the numbers, ...
     """
     refuse_masked(values, name)
-    if isinstance(values, np.ndarray):
-        _check_array(values, name)
-        return values
-    columns = _columns(values)
-    if columns is not None:
-        for column in columns:
-            _check_array(column, name)
-        return values
-    array = np.asarray(values)
-    if (array.dtype == np.float64 and np.max(np.abs(array), initial=0.0) >= _EXACT_UP_TO) or array.dtype.kind in "SU":
-        _check_objects(np.array(values, dtype=object), name)  # there may have been integers, or numbers beside words
-    else:
-        _check_array(array, name)
+    columns: Iterable[NDArray[Any]] | None = frame_columns(values)
+    array = values if columns is not None else np.asarray(values)
+    if array is not values and (array.dtype.kind in "SU" or _has_large_floats(array)):
+        columns = [np.array(values, dtype=object)]  # NumPy may have rounded integers, or made words of numbers
+    for column in [array] if columns is None else columns:
+        _refuse_rounded(column, name)
     return array
 
 
@@ -62,46 +60,29 @@ def exact_numbers(values: Any, name: str) -> NDArray[Any]:
     >>> exact_numbers([1, 0.5], "w"), exact_numbers([2**53 + 1, 0.5], "w")
     (array([1. , 0.5]), array([Fraction(9007199254740993, 1), Fraction(1, 2)], dtype=object))
     """
-    refuse_masked(values, name)
-    if isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.dtype.itemsize <= 8:
-        return values.astype(np.float64)
     given = exact_objects(values, name)
-    numbers: list[float | Fraction] = [
-        value if type(value) is float else to_fraction(value, name) for value in given.ravel().tolist()
-    ]
-    near = [_near(number) for number in numbers]
-    rounds = any(a != b for a, b in zip(near, numbers, strict=True) if a == a)
-    exact = np.empty(len(numbers), dtype=object if rounds else np.float64)
-    exact[:] = [Fraction(value) if math.isfinite(_near(value)) else value for value in numbers] if rounds else near
+    numbers = [value if type(value) is float else to_fraction(value, name) for value in given.ravel().tolist()]
+    floats = [as_float(number) for number in numbers]
+    if all(near == number or near != near for near, number in zip(floats, numbers, strict=True)):
+        return np.array(floats, dtype=np.float64).reshape(given.shape)
+    exact = np.empty(len(numbers), dtype=object)
+    exact[:] = [Fraction(value) if math.isfinite(near) else value for value, near in zip(numbers, floats, strict=True)]
     return exact.reshape(given.shape)
 
 
-def _near(number: float | Fraction) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
-
-
 def exact_objects(values: Any, name: str) -> NDArray[Any]:
-    """Return ``values`` as an array of objects, as they were given; of one dimension where rows are ragged.
-
-    NumPy would make floats of [2**53 + 1, 0.5], pandas of two such columns, and both would make numbers of dates.
-    """
+    """Return ``values`` as an array of objects, as they were given; of one dimension where rows are ragged."""
     refuse_masked(values, name)
-    columns = _columns(values, every=True)
+    columns = frame_columns(values)
     parts = [values] if columns is None else list(columns)
     if any(getattr(getattr(part, "dtype", None), "kind", "") in ("m", "M") for part in parts):
-        _refuse_dates(name)
-    if columns is None:
-        try:
-            return np.array(values, dtype=object)
-        except ValueError:
-            return np.empty(0, dtype=object)
-    table = np.empty((len(parts[0]) if parts else 0, len(parts)), dtype=object)
-    for j, part in enumerate(parts):
-        table[:, j] = part.tolist()
-    return table
+        raise _dates_error(name)
+    if columns is not None:
+        return np.array([part.tolist() for part in parts], dtype=object).T
+    try:
+        return np.array(values, dtype=object)
+    except ValueError:
+        return np.empty(0, dtype=object)
 
 
 def to_fraction(value: Any, name: str) -> Fraction:
@@ -111,20 +92,17 @@ def to_fraction(value: Any, name: str) -> Fraction:
     Fraction(1, 2)
     """
     if isinstance(value, np.datetime64 | np.timedelta64):
-        _refuse_dates(name)
-    if isinstance(value, Integral):
-        return Fraction(int(value))  # int(): a NumPy integer inside a fraction would overflow
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
+        raise _dates_error(name)
     try:
         if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > _MOST_DIGITS:
             raise ValueError
-        above, below = value.as_integer_ratio()
+        if isinstance(value, Rational):
+            return Fraction(int(value.numerator), int(value.denominator))  # int(): NumPy's integers would overflow
+        return Fraction(*map(int, value.as_integer_ratio()))
     except (AttributeError, OverflowError, ValueError):  # not a number, infinite, NaN
         raise ValueError(
             f"{name} must be finite numbers, got {shorten(value)}: give ints, Fractions or floats."
         ) from None
-    return Fraction(int(above), int(below))
 
 
 def refuse_masked(values: Any, name: str) -> None:
@@ -132,216 +110,128 @@ def refuse_masked(values: Any, name: str) -> None:
 
     >>> refuse_masked(np.ma.array([1, 2], mask=[False, True]), "y")
     Traceback (most recent call last):
-    ValueError: y is a masked array with 1 masked entry: fill it (y.filled(...)), or leave its row out.
+    ValueError: y is a masked array with 1 masked entry: fill what is masked (y.filled(...)), or leave its rows out.
     """
     parts = values if isinstance(values, list | tuple) else [values]
     count = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
     if count:
-        entries, them, rows = ("entry", "it", "its row") if count == 1 else ("entries", "them", "their rows")
         raise ValueError(
-            f"{name} is a masked array with {count:,} masked {entries}: fill {them} ({name}.filled(...)), "
-            f"or leave {rows} out."
+            f"{name} is a masked array with {count:,} masked {'entry' if count == 1 else 'entries'}: "
+            f"fill what is masked ({name}.filled(...)), or leave its rows out."
         )
 
 
-def _check_array(values: NDArray[Any], name: str) -> None:
-    """Raise an error where an array holds what float64 would round, or what is no real number."""
-    kind, width = values.dtype.kind, values.dtype.itemsize
-    if kind == "b" or (kind == "f" and width <= 8) or (kind in "iu" and width < 8) or values.size == 0:
+def _refuse_rounded(array: NDArray[Any], name: str) -> None:
+    """Raise an error where an array holds a number that float64 would round, or what is not a real number."""
+    kind = array.dtype.kind
+    if kind == "b" or (kind == "f" and array.dtype.itemsize <= 8) or (kind in "iu" and array.dtype.itemsize < 8):
         return
     if kind in "mM":
-        _refuse_dates(name)
-    if kind in "iu":
-        _check_integers(values, name)
-    elif kind == "f":
-        with np.errstate(all="ignore"):
-            lost = values[(values.astype(np.float64) != values) & np.isfinite(values)]
-        if lost.size:
-            _refuse(lost.flat[0], name)
-    else:
-        _check_objects(values, name)
-
-
-def _check_integers(values: NDArray[Any], name: str) -> None:
-    """Raise an error where integers of 64 bits have more digits than float64 holds."""
-    if int(values.min()) >= -_EXACT_UP_TO and int(values.max()) <= _EXACT_UP_TO:
-        return
-    near = values.astype(np.float64)
-    inside = near < 2.0 ** (63 if values.dtype.kind == "i" else 64)  # what was rounded up to that cannot come back
-    lost = values[np.where(inside, near, 0.0).astype(values.dtype) != values]
-    if lost.size:
-        _refuse(int(lost.flat[0]), name)
-
-
-def _check_objects(values: NDArray[Any], name: str) -> None:
-    """Raise an error where one of many objects is a number that float64 would round, or is no real number."""
-    for value in values.ravel().tolist():
-        if type(value) is float or value is None:  # None is missing, as NaN is
+        raise _dates_error(name)
+    with np.errstate(all="ignore"):
+        if kind in "iu":
+            array = array[np.abs(array.astype(np.float64)) >= _EXACT_UP_TO]
+        elif kind == "f":  # long doubles
+            array = array[array.astype(np.float64) != array]
+    for value in array.ravel().tolist():
+        if type(value) is float or _is_missing(value):
             continue
         if isinstance(value, np.datetime64 | np.timedelta64):
-            _refuse_dates(name)
+            raise _dates_error(name)
         try:
-            if isinstance(value, complex | np.complexfloating):
+            if isinstance(value, str | bytes | complex):
                 raise TypeError
-            near = float(value)
-            exact = _comparable(value)
-        except OverflowError:
-            _refuse(value, name)
+            exact = int(value) if isinstance(value, Integral) else value  # NumPy's integers are compared as floats
+            near = as_float(exact)
         except (TypeError, ValueError, ArithmeticError):
             raise ValueError(
                 f"{name} must be of finite real numbers, got {shorten(value)}: turn it into one, or leave it out."
             ) from None
-        if not (math.isnan(near) or exact == near):
-            _refuse(value, name)
+        if near != exact:
+            text = f"the integer {shorten(exact)}" if isinstance(exact, int) else shorten(value)
+            raise ValueError(
+                f"{name} holds {text}, which float64 would round: scale or shift the numbers, or round them yourself, "
+                "with float(...) or astype(float), and the answer is about these floats."
+            )
 
 
-def _comparable(value: Any) -> Any:
-    """Return the number in a type that is compared with floats exactly, as NumPy's integers are not."""
-    if isinstance(value, str | bytes):
-        return Decimal(value if isinstance(value, str) else value.decode())
-    return int(value) if isinstance(value, Integral) else value
+def _has_large_floats(array: NDArray[Any]) -> bool:
+    return array.dtype == np.float64 and bool(np.max(np.abs(array), initial=0.0) >= _EXACT_UP_TO)
 
 
-def _refuse(value: Any, name: str) -> NoReturn:
-    """Raise the error of a number that float64 would round."""
-    if isinstance(value, Integral):
-        digits = str(value) if abs(int(value)) < 1 << 256 else shorten(int(value))
-        raise ValueError(
-            f"{name} holds the integer {digits}, which float64 would round: give numbers up to 2**53, "
-            "for instance by taking the mean away first, or give floats."
-        )
-    try:
-        text = shorten(value) if isinstance(value, str | bytes) else f"the {type(value).__name__} {value!s:.60}"
-    except ValueError:  # Python writes no integer of more than 4300 digits
-        text = shorten(value)
-    raise ValueError(
-        f"{name} holds {text}, which float64 would round: scale the numbers so that they are integers, or round them "
-        "yourself, with float(...) or astype(float), and the answer is about these floats."
-    )
-
-
-def _refuse_dates(name: str) -> NoReturn:
-    raise ValueError(
+def _dates_error(name: str) -> ValueError:
+    return ValueError(
         f"{name} holds dates or times: turn them into numbers, for instance the days since the first of them."
     )
 
 
-def _columns(values: Any, every: bool = False) -> Iterable[NDArray[Any]] | None:
-    """Return the columns of a data frame that float64 might round, without what is missing; or ``every`` column as it
-    is. None where ``values`` are no data frame."""
+def frame_columns(values: Any) -> Iterator[NDArray[Any]] | None:
+    """Return the columns of a pandas, polars or pyarrow table, none of them rounded; None for anything else."""
     if hasattr(values, "iloc") and getattr(values, "ndim", 0) == 2:
-        return _pandas_columns(values, every)
+        return (_pandas_column(values.iloc[:, j]) for j in range(values.shape[1]))
     if hasattr(values, "get_columns"):
-        return _polars_columns(values.get_columns(), every)
+        return map(_polars_column, values.get_columns())
     if hasattr(values, "column_names") and hasattr(values, "columns"):
-        return _arrow_columns(values.columns, every)
+        return map(_arrow_column, values.columns)
     return None
 
 
-def _pandas_columns(frame: Any, every: bool) -> Iterator[NDArray[Any]]:
-    types = list(frame.dtypes)
-    if not every and len(set(types)) == 1 and isinstance(types[0], np.dtype) and types[0].kind in "biuf":
-        yield np.asarray(frame)  # of one type: nothing is rounded yet
-        return
-    for j, kind in enumerate(types):
-        plain = isinstance(kind, np.dtype) and (kind.kind in "bf" or (kind.kind in "iu" and kind.itemsize < 8))
-        if every or not plain:
-            column = frame.iloc[:, j]
-            yield np.asarray(column if every else column.dropna())
+def _pandas_column(column: Any) -> NDArray[Any]:
+    """Return the column; NumPy would make floats of integers with gaps."""
+    return np.asarray(column if isinstance(column.dtype, np.dtype) else column.astype(object))
 
 
-def _polars_columns(columns: list[Any], every: bool) -> Iterator[NDArray[Any]]:
-    for column in columns:
-        if every or not column.dtype.is_float():
-            values = column if every else column.drop_nulls()
-            yield values.to_numpy() if _holds_plain_integers(values) else np.array(values.to_list(), dtype=object)
+def _polars_column(column: Any) -> NDArray[Any]:
+    """Return the column; ``to_numpy`` would make floats of integers with gaps, of decimals and of long integers."""
+    kind = column.dtype
+    plain = kind.is_float() or (kind.is_integer() and not column.null_count() and "128" not in str(kind))
+    return column.to_numpy() if plain else np.array(column.to_list(), dtype=object)
 
 
-def _holds_plain_integers(column: Any) -> bool:
-    return column.dtype.is_integer() and not column.has_nulls() and "128" not in str(column.dtype)
+def _arrow_column(column: Any) -> NDArray[Any]:
+    """Return the column; ``to_numpy`` would make floats of integers with gaps."""
+    return np.array(column.to_pylist(), dtype=object) if column.null_count else column.to_numpy(zero_copy_only=False)
 
 
-def _arrow_columns(columns: list[Any], every: bool) -> Iterator[NDArray[Any]]:
-    for column in columns:
-        if every or str(column.type) not in ("halffloat", "float", "double"):
-            yield (column if every else column.drop_null()).to_numpy(zero_copy_only=False)
+def exact_sums(X: Any, name: str) -> Any:
+    """Return sparse ``X`` as CSR with one number in each place, their exact sum where there are several.
 
+    SciPy adds up in the type of the numbers: int8 wraps round, and floats are rounded. A number or a sum that float64
+    would round is a ValueError.
 
-# Sparse matrices that hold several numbers in one place: they stand for their sum, which is taken exactly.
-
-
-def unrounded_sums(X: Any, name: str) -> Any:
-    """Return sparse ``X`` as CSR with one number in a place, of which float64 rounds none; else raise a ValueError.
-
-    SciPy adds up in the type of the numbers: int8 wraps round, and floats are rounded.
-
-    >>> unrounded_sums(sp.coo_array((np.array([100, 100], np.int8), ([0, 0], [0, 0]))), "X").toarray()
+    >>> exact_sums(sp.coo_array((np.array([100, 100], np.int8), ([0, 0], [0, 0]))), "X").toarray()
     array([[200.]])
     """
     csr = sp.csr_array(X)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
-    if csr.nnz < X.nnz and X.ndim == 2 and X.dtype.kind in "iuf":
-        return _add_up(X.tocoo(), name)
-    unrounded(csr.data, name)
-    return csr
-
-
-def _add_up(X: Any, name: str) -> sp.csr_array:
-    """Return the matrix with the exact sum of the numbers in each place."""
-    if X.dtype.kind == "f":
-        unrounded(X.data, name)
+    if csr.nnz == X.nnz or X.ndim != 2 or X.dtype.kind not in "iuf":
+        unrounded(csr.data, name)
+        return csr
+    X = X.tocoo()
     order = np.lexsort((X.col, X.row))
     rows, columns, data = X.row[order], X.col[order], X.data[order]
-    first = np.append(True, (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1]))
-    starts = np.flatnonzero(first)
-    ends = np.append(starts[1:], len(data))
-    sums = np.zeros(len(starts))
-    alone = ends - starts == 1
-    unrounded(data[starts[alone]], name)
-    sums[alone] = data[starts[alone]]
-    for k in np.flatnonzero(~alone).tolist():
-        values = data[starts[k] : ends[k]]
-        total = _sum_integers(values, name) if data.dtype.kind in "iu" else _sum_floats(values)
-        if total is None:
+    starts = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])))
+    counts = np.diff(np.append(starts, len(data)))
+    unrounded(data[starts[counts == 1]], name)
+    sums = data[starts].astype(np.float64)
+    for k in np.flatnonzero(counts > 1).tolist():
+        values = data[starts[k] : starts[k] + counts[k]].tolist()
+        if not all(map(math.isfinite, values)):
+            sums[k] = math.nan
+            continue
+        total = sum(map(Fraction, values))
+        sums[k] = as_float(total)
+        if sums[k] != total:
             raise ValueError(
                 f"{name} holds {len(values)} numbers in row {rows[starts[k]]} and column {columns[starts[k]]}, the sum "
                 "of which float64 would round: add them up yourself, and the answer is about that float."
             )
-        sums[k] = total
     return sp.csr_array((sums, (rows[starts], columns[starts])), shape=X.shape)
 
 
-def _sum_integers(values: NDArray[Any], name: str) -> float:
-    total = sum(values.tolist())
-    unrounded(np.array([total], dtype=object), name)
-    return float(total)
-
-
-def _sum_floats(values: NDArray[Any]) -> float | None:
-    """Return the sum of floats, None where float64 would round it; not finite where one of them is not."""
-    numbers = values.astype(np.float64).tolist()
-    if not all(map(math.isfinite, numbers)):
-        return math.nan
-    try:
-        total = math.fsum(numbers)
-        return total if math.fsum([*numbers, -total]) == 0 else None
-    except OverflowError:  # on the way, or in the end
-        exact = sum(map(Fraction, numbers))
-    try:
-        return float(exact) if Fraction(float(exact)) == exact else None
-    except OverflowError:
-        return None
-
-
-Floats: TypeAlias = NDArray[np.float64]
-Numbers: TypeAlias = NDArray[Any]  # floats, or Python's integers or Fractions where no floats do
-Matrix: TypeAlias = Any  # a C-ordered array or a CSR array of float64
-MatrixLike: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix  # as users pass it
-Signs: TypeAlias = Floats  # +1 or -1 for each row
-
-SAFE = 2.0**200  # squares of such numbers neither overflow nor vanish
+# Matrices and labels.
 
 
 def check_matrix(X: MatrixLike, name: str = "X", least_rows: int = 1) -> Matrix:
@@ -371,7 +261,7 @@ def unrounded_matrix(X: MatrixLike, name: str = "X") -> Any:
 
     What is sparse becomes CSR with one number in a place.
     """
-    return unrounded_sums(X, name) if sp.issparse(X) else unrounded(X, name)
+    return exact_sums(X, name) if sp.issparse(X) else unrounded(X, name)
 
 
 def _is_ready(X: object) -> bool:

@@ -1,4 +1,4 @@
-"""The answers to "is it separable, and with what margin?", each with the proof that it carries.
+"""Verdicts: `Separable`, `Inseparable`, `Undecided` and `MarginBracket`, each with the proof that it carries.
 
 All refer to the two classes as signs: +1 for rows that carry the ``positive`` label, -1 for all others.
 """

@@ -26,7 +26,7 @@ from rosenblatt.kernels.rules import (
     Rule,
     Visits,
     Weights,
-    share_of_late,
+    average_share,
 )
 from rosenblatt.messages import shorten
 from rosenblatt.rounding import HALF_ULP
@@ -79,7 +79,7 @@ class LinearState(RunState):
     """The weights and counters of a run."""
 
     w: Floats
-    """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.multiclass`)."""
+    """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.row_ops`)."""
     u: Floats
     b: Floats
     beta: Floats
@@ -201,7 +201,7 @@ class LinearState(RunState):
         if self.decay == 0.0:
             return self.w - self.u / visits[:, None], self.b - self.beta / visits
         epochs = np.broadcast_to(self.counters["epoch"], self.n_scores)
-        shares = [share_of_late(self.decay, *both) for both in zip(visits.tolist(), epochs.tolist(), strict=True)]
+        shares = [average_share(self.decay, *both) for both in zip(visits.tolist(), epochs.tolist(), strict=True)]
         share = np.array(shares)
         return self.w - self.u * share[:, None], self.b - self.beta * share
 

@@ -29,7 +29,7 @@ from rosenblatt import (
     save,
     separability,
 )
-from rosenblatt.kernels.rules import _compound, share_of_late
+from rosenblatt.kernels.rules import _compound, average_share
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -359,7 +359,7 @@ def test_an_update_after_a_long_gap_leaves_numbers():
 def test_compound_growth_ends_in_infinity():
     assert _compound(1.0, 1024) == np.inf
     assert _compound(1.0, 3) == 7.0
-    assert share_of_late(0.5, 1024.0, 32.0) == 1.0
+    assert average_share(0.5, 1024.0, 32.0) == 1.0
 
 
 @pytest.mark.parametrize("decay", [1e-30, 1e-18])

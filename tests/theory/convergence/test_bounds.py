@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.naive import activation
+from helpers.separable_sets import whole_separable
 from rosenblatt import Perceptron
 from rosenblatt.theory.convergence import bounds
 from rosenblatt.theory.convergence.bounds import allowing_for_rounding, mistake_bound, novikoff, squared_radius
@@ -16,19 +17,6 @@ from rosenblatt.theory.separability import dataset_margin
 
 some = settings(max_examples=60, deadline=None)
 small = st.integers(-4, 4)
-
-
-@st.composite
-def separable(draw, bias):
-    """Whole-number rows that a drawn whole-number separator puts strictly on their sides."""
-    d = draw(st.integers(1, 3))
-    w, b = draw(st.lists(small, min_size=d, max_size=d)), draw(small) if bias else 0
-    points = draw(st.lists(st.lists(small, min_size=d, max_size=d), min_size=1, max_size=8))
-    scores = [sum(p * q for p, q in zip(w, x, strict=True)) + b for x in points]
-    kept = [(x, 1 if a > 0 else -1) for x, a in zip(points, scores, strict=True) if a]
-    if not kept:
-        kept = [([1] * d, 1)]
-    return np.array([x for x, _ in kept], dtype=float), np.array([y for _, y in kept])
 
 
 def mistakes_on(X, y, sequence, bias):
@@ -42,20 +30,20 @@ def mistakes_on(X, y, sequence, bias):
 
 
 @some
-@given(st.booleans().flatmap(lambda bias: st.tuples(separable(bias), st.just(bias))), st.data())
+@given(whole_separable(columns=3, rows=8), st.data())
 def test_no_sequence_of_the_rows_makes_more_mistakes(case, data):
     """Rows may come in any order and as often as they like: Novikoff's theorem is about streams."""
-    (X, y), bias = case
+    X, y, _, _, bias = case
     bound = mistake_bound(X, y, fit_intercept=bias)
     sequence = data.draw(st.lists(st.integers(0, len(y) - 1), max_size=150))
     assert mistakes_on(X, y, sequence, bias) <= bound < math.inf
 
 
 @some
-@given(st.booleans().flatmap(lambda bias: st.tuples(separable(bias), st.just(bias))))
+@given(whole_separable(columns=3, rows=8))
 def test_an_adversary_cannot_exceed_it_and_the_run_ends(case):
     """Always show the row that is most wrong; stop when none is."""
-    (X, y), bias = case
+    X, y, _, _, bias = case
     bound = mistake_bound(X, y, fit_intercept=bias)
     w, b, k = np.zeros(X.shape[1]), 0.0, 0
     while True:
@@ -93,25 +81,15 @@ def test_the_bound_on_a_count_is_an_integer():
     assert mistake_bound([[1.0], [0.0]], [1, -1]) == 10.0
 
 
-def test_the_plain_radius_and_margin_give_a_false_bound():
+def test_with_a_bias_the_scale_matters_and_without_it_does_not():
     """CIML 4.5 for the points 1 (+) and 0 (-): R = 1 and the margin 1/2 allow 4 updates, and there are 5."""
     X, y = np.array([[1.0], [0.0]]), [1, -1]
-    bracket = dataset_margin(X, y, kind="geometric")
-    assert bracket.low <= 0.5 <= bracket.high
-    assert 1.0 / bracket.low**2 == pytest.approx(4.0)
-    assert Perceptron(shuffle=False).fit(X, y).n_updates_ == 5
+    assert 1.0 / dataset_margin(X, y, kind="geometric").low ** 2 == pytest.approx(4.0)
     assert mistake_bound(X, y) == pytest.approx(10.0)  # (R^2 + 1) / gamma^2 with gamma^2 = 1/5
-
-
-def test_with_a_bias_the_scale_matters_and_without_it_does_not():
-    X, y = np.array([[1.0], [0.0]]), [1, -1]
-    found = {}
-    for scale in (0.1, 1.0, 10.0):
+    for scale, updates in ((0.1, 203), (1.0, 5), (10.0, 3)):
         model = Perceptron(shuffle=False, max_iter=1000).fit(scale * X, y)
-        found[scale] = model.n_updates_
-        assert model.converged_
-        assert model.n_updates_ <= mistake_bound(scale * X, y) <= model.report_.bound * (1 + 1e-6)
-    assert found == {0.1: 203, 1.0: 5, 10.0: 3}
+        assert (model.n_updates_, model.converged_) == (updates, True)
+        assert updates <= mistake_bound(scale * X, y) <= model.report_.bound * (1 + 1e-6)
     Z, t = np.array([[1.0, 2.0], [2.0, -1.0], [-1.0, 3.0]]), [1, 1, -1]
     once = mistake_bound(Z, t, fit_intercept=False)
     for scale in (1e-200, 0.125, 1024.0, 1e200):
@@ -122,7 +100,10 @@ def test_with_a_bias_the_scale_matters_and_without_it_does_not():
 def test_orthonormal_rows_reach_the_bound(n):
     X, y = np.eye(n), np.where(np.arange(n) % 2, 1, -1)
     bound = mistake_bound(X, y, fit_intercept=False)
-    assert Perceptron(fit_intercept=False).fit(X, y).n_updates_ == n == math.floor(bound)
+    model = Perceptron(fit_intercept=False).fit(X, y)
+    assert model.n_updates_ == n == math.floor(bound) == round(model.report_.bound)
+    assert model.report_.margin_low == pytest.approx(1 / np.sqrt(n))
+    assert model.report_.margin_high == pytest.approx(1 / np.sqrt(n))
 
 
 def test_nothing_bounds_the_run_where_nothing_separates():

@@ -110,7 +110,7 @@ def test_weights_of_many_updates_are_made_in_parts(monkeypatch):
     X, y = small_set("gauss", n=25, d=3, seed=3)
     run = trace(X, y, max_iter=6)
     whole, before = [(step.activation, *step.w, step.b) for step in run], run.weights(4)
-    monkeypatch.setattr("rosenblatt.theory.convergence.trace._CHUNK", 8)
+    monkeypatch.setattr("rosenblatt.theory.convergence.bounds._CHUNK", 8)
     again = trace(X, y, max_iter=6)
     assert [(step.activation, *step.w, step.b) for step in again] == whole
     assert again.weights(4)[0].tobytes() == before[0].tobytes()

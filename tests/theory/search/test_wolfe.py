@@ -1,4 +1,4 @@
-"""The search for the nearest point, in floats and in whole numbers, against enumeration and an exact simplex method."""
+"""Wolfe's algorithm in floats and in integers: against HiGHS, brute force and Fractions, on thin and tied sets."""
 
 import math
 from fractions import Fraction
@@ -10,13 +10,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from helpers.separable_sets import facet, is_separable, margin_square, naive_least_score, noise, planted
+from rosenblatt.data import make_separable
+from rosenblatt.theory.exact import row_hashes
 from rosenblatt.theory.inputs import largest_entry, longest_row
 from rosenblatt.theory.search import gordan as gordans
 from rosenblatt.theory.search import wolfe as searches
 from rosenblatt.theory.search.gordan import conflicting_duplicates, decide_exactly, gordan
 from rosenblatt.theory.search.presolve import Solvable, Unsolvable
 from rosenblatt.theory.search.wolfe import Hull, IntegerRows, exact_search, nearest_point
-from rosenblatt.theory.separability import separability
+from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import KINDS, Inseparable, Separable
 
 some = settings(max_examples=50, deadline=None)
@@ -171,15 +173,35 @@ def test_hulls_of_extreme_numbers_are_scaled(size):
 # whole numbers
 
 
-def proved(X, signs, bias, answer):
-    """Say which alternative an exact answer proves."""
+class Rows:
+    """Whole numbers of any size, which floats cannot always tell apart."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.width = len(rows[0])
+        self.bits = max(1, max(abs(value) for row in rows for value in row).bit_length())
+
+    def __getitem__(self, i):
+        return self.rows[i]
+
+    def near(self, v):
+        Z = np.array(self.rows, dtype=float)
+        return Z @ v, 1e-14 * (np.abs(Z) @ np.abs(v))
+
+
+def signed(X, signs, bias):
+    """Return the rows z = y (x, 1), or y x without a bias, as fractions."""
+    return [[int(s) * Fraction(t) for t in (*x, *[1] * bias)] for x, s in zip(X.tolist(), signs, strict=True)]
+
+
+def proved(Z, answer):
+    """Say which of Gordan's alternatives an exact answer proves: one proof excludes the other."""
     v, weights = answer
-    Z = [[int(s) * Fraction(t) for t in x] + [Fraction(int(s))] * bias for x, s in zip(X.tolist(), signs, strict=True)]
     if weights is None:
         assert all(sum(a * b for a, b in zip(v, z, strict=True)) > 0 for z in Z)
         return True
     assert min(weights) > 0
-    assert len(set(v)) == len(weights) <= X.shape[1] + bias + 1
+    assert len(set(v)) == len(weights) <= len(Z[0]) + 1
     assert not any(sum(a * Z[i][j] for i, a in zip(v, weights, strict=True)) for j in range(len(Z[0])))
     return False
 
@@ -192,12 +214,7 @@ def test_exact_search_decides_from_any_start(X, bias, data):
     start = data.draw(st.lists(st.integers(0, len(X) - 1)))
     for form in (X, sp.csr_array(X)):
         answer = exact_search(IntegerRows(form, signs, bias), start)
-        assert proved(X, signs, bias, answer) == is_separable(X, signs, bias)
-
-
-def test_exact_search_gives_up_in_time():
-    X, signs = noise(60, 12)
-    assert exact_search(IntegerRows(X, signs, True), range(30), most_work=100) is None
+        assert proved(signed(X, signs, bias), answer) == is_separable(X, signs, bias)
 
 
 @some
@@ -211,7 +228,7 @@ def test_gordan_decides(Z, data):
             assert naive_least_score(Z, np.ones(len(Z)), answer.v.tolist(), 0) > 0
         else:
             assert isinstance(answer, Unsolvable)
-            assert not proved(Z, np.ones(len(Z)), 0, (answer.support.tolist(), list(answer.weights)))
+            assert not proved(signed(Z, np.ones(len(Z)), 0), (answer.support.tolist(), list(answer.weights)))
 
 
 @pytest.mark.parametrize("form", [np.array, sp.csr_array])
@@ -223,11 +240,12 @@ def test_rounded_weights_get_another_bias_before_integers_do(form):
     assert naive_least_score(X, signs, answer.v[:-1].tolist(), answer.v.tolist()[-1]) > 0
 
 
-def test_gordan_without_columns():
-    assert isinstance(gordan(np.zeros((3, 0))), Unsolvable)
-
-
 def test_twins_of_different_labels(monkeypatch):
+    assert isinstance(gordan(np.zeros((3, 0))), Unsolvable)  # rows without columns are twins, and zero
+    rng = np.random.default_rng(0)
+    X, y = rng.choice([-1.0, 1.0], (2000, 30)), rng.choice([-1.0, 1.0], 2000)
+    assert len(np.unique(row_hashes(X))) > 1900  # of round numbers too
+    assert conflicting_duplicates(np.array([[0.0], [-0.0]]), np.array([1.0, -1.0])) is not None
     X, y = noise(50, 3)
     assert conflicting_duplicates(X, y) is None
     with monkeypatch.context() as patch:
@@ -238,3 +256,103 @@ def test_twins_of_different_labels(monkeypatch):
         proof = conflicting_duplicates(form, np.append(y, -y[4]))
         assert proof.support.tolist() == [4, 50]
         assert proof.weights == (1, 1)
+
+
+@some
+@given(
+    st.integers(1, 4).flatmap(lambda m: st.lists(st.lists(st.integers(-3, 3), min_size=m, max_size=m), min_size=1)),
+    st.data(),
+)
+def test_small_numbers_with_many_ties(rows, data):
+    start = data.draw(st.lists(st.integers(0, len(rows) - 1)), label="start")
+    proved(rows, exact_search(Rows(rows), start))
+
+
+@pytest.mark.parametrize("m", [2, 4, 8])
+@pytest.mark.parametrize("tilt", [0, 1])
+def test_numbers_that_floats_cannot_tell_apart(m, tilt):
+    """The rows add up to zero, or miss it by 1 in 10^30."""
+    rng = np.random.default_rng(m)
+    rows = [[10**20 * value + 1 for value in rng.integers(-(10**9), 10**9, m).tolist()] for _ in range(m - 1)]
+    rows.append([-sum(column) for column in zip(*rows, strict=True)])
+    rows[-1][0] += tilt
+    answer = exact_search(Rows(rows), range(m))
+    assert proved(rows, answer) == (tilt == 1)
+
+
+@some
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(-1e300, 1e300).map(lambda value: value if abs(value) > 1e-300 else 0.0),
+            st.sampled_from([1.0, 0.1, -0.3, 2.0**-1074, 2.0**60]),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.data(),
+)
+def test_floats_become_whole_numbers_in_proportion(rows, data):
+    X = np.array(rows)
+    signs = np.array(data.draw(st.lists(st.sampled_from([1.0, -1.0]), min_size=len(X), max_size=len(X))))
+    for bias in (False, True):
+        whole = IntegerRows(X, signs, bias)
+        for i, (x, sign) in enumerate(zip(X.tolist(), signs.tolist(), strict=True)):
+            z = [sign * value for value in x] + [sign] * bias
+            units = [value.as_integer_ratio() for value in z]
+            assert [above * 2**1100 // below for above, below in units] == [
+                (value << 1100) >> -whole.low if whole.low < 0 else value << 1100 + whole.low for value in whole[i]
+            ]
+            assert max(abs(value) for value in whole[i]).bit_length() <= whole.bits
+
+
+def test_too_much_work_is_not_begun():
+    rows = [[1 << 60, 0], [-(1 << 60), 1], [0, -1]]
+    assert exact_search(Rows(rows), range(3), most_work=50) is None
+    assert not proved(rows, exact_search(Rows(rows), range(3), most_work=100))
+
+
+# Margins near rounding: what stays open of a bracket is some 1e-15 of the longest row.
+
+
+ROUNDING = 1e-14
+
+
+def tied(n, d, gamma, seed):
+    """Points at gamma from a hyperplane, all of them."""
+    rng = np.random.default_rng(seed)
+    w = rng.standard_normal(d)
+    w /= np.linalg.norm(w)
+    X, y = rng.standard_normal((n, d)), np.where(rng.random(n) < 0.5, 1, -1)
+    return X + np.outer(y * gamma - X @ w, w), y
+
+
+SETS = {
+    "a hyperplane that many rows touch": lambda n, d, gamma, seed: planted(n, d, gamma, seed),
+    "a hyperplane that all rows touch": tied,
+    "two rows that decide": lambda n, d, gamma, seed: make_separable(n, d, gamma, random_state=seed),
+    "whole numbers that tie": lambda n, d, gamma, seed: facet(d, n, seed, lift=gamma),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", SETS)
+def test_brackets_close_as_far_as_rounding_lets_them(name, kind):
+    for n, d in ((30, 2), (500, 3), (300, 10), (2000, 10), (300, 40)):
+        for gamma in (1e-6, 1e-8, 1e-11, 1e-12, 1e-13):
+            X, y = SETS[name](n, d, gamma, seed=d)
+            found = dataset_margin(X, y, kind)
+            assert found.check(X, y)
+            if found.high == -math.inf:  # the facet is not homogeneous
+                continue
+            R = math.hypot(np.max(np.linalg.norm(X, axis=1)), kind == "augmented")
+            assert 0 < found.low <= found.high
+            assert found.high - found.low <= max(1e-6 * found.high, ROUNDING * R), (n, d, gamma)
+
+
+@pytest.mark.parametrize(("n", "d", "seed"), [(500, 3, 591), (500, 3, 368), (500, 3, 280), (20, 2, 365)])
+def test_points_of_hardly_any_weight(n, d, seed):
+    """Here a row counts with a weight below rounding; keeping or dropping it decides about the direction."""
+    for gamma in (1e-6, 1e-7, 1e-8):
+        X, y = facet(d, n, seed, lift=gamma)
+        assert dataset_margin(X, y).gap < 1e-6

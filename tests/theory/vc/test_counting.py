@@ -1,5 +1,6 @@
-"""VC tools against theorems, against counts known beforehand, and against slow twins that share no code with them."""
+"""Subsets that shapes cut, counted against trying all of them; shattering, growth, and work that is shown."""
 
+import re
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import comb
@@ -10,7 +11,11 @@ from hypothesis import given
 from scipy.optimize import linprog
 
 from helpers.point_sets import EVERY_FAMILY, SQUARE, circle, curve, missing, shattered, small_points, some, subsets
-from rosenblatt.theory import vc
+from rosenblatt import vc
+from rosenblatt.progress import Progress
+from rosenblatt.theory.vc import counting
+from rosenblatt.theory.vc import families as arrangements
+from rosenblatt.theory.vc.families import cut, read_points, to_integers
 
 # Counts known beforehand.
 
@@ -262,3 +267,83 @@ def test_scale_place_and_type_of_number_do_not_matter(family, k, points):
     huge = [[x * 10**25 + 3, y * 10**25] for x, y in points]  # beyond numpy's integers
     for same in (thirds, floats, huge, np.array(points, dtype=np.uint8), np.array(points, dtype=np.float32)):
         assert vc.dichotomies(same, family, k) == expected
+
+
+# The growth of the number of dichotomies, beside Sauer's bound and Cover's count.
+
+
+@pytest.mark.parametrize(("name", "k"), EVERY_FAMILY)
+def test_every_row_counts_the_dichotomies_of_the_first_points(name, k):
+    for seed in range(5):
+        points = np.random.default_rng(seed).integers(0, 4, (8, 2)).tolist()  # some of them equal
+        table = vc.growth(points, name, k=k)
+        assert table["n"] == list(range(1, 9))
+        assert table["count"] == [len(vc.dichotomies(points[:n], name, k=k)) for n in range(1, 9)]
+        assert all(count <= sauer for count, sauer in zip(table["count"], table["sauer"], strict=True))
+        assert ("cover" in table.columns) == (name == "halfspaces")
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_points_in_general_position_grow_as_cover_says(d):
+    table = vc.growth(curve(9, d), "halfspaces")
+    assert table.columns == ["n", "count", "sauer", "cover"]
+    assert table["count"] == table["cover"] == [vc.cover_count(n, d) for n in range(1, 10)]
+    assert table["sauer"] == [vc.sauer_bound(n, d + 1) for n in range(1, 10)]
+
+
+def test_discs_grow_as_sauer_says():
+    table = vc.growth(np.random.default_rng(0).standard_normal((12, 2)), "discs")
+    assert table["count"] == table["sauer"]
+
+
+def test_bad_input_is_that_of_dichotomies():
+    with pytest.raises(ValueError, match="points must hold at least one point"):
+        vc.growth(np.empty((0, 2)), "halfspaces")
+    with pytest.raises(ValueError, match="family must be"):
+        vc.growth([[0, 1]], "squares")
+
+
+# Long enumerations say how far they are, on standard error, and only if asked.
+
+
+POINTS = np.random.default_rng(0).integers(-20, 20, (11, 2))
+FAMILIES = [("halfspaces", None), ("discs", None), ("rectangles", None), ("convex-k-gons", 3)]
+
+
+@pytest.mark.parametrize(("family", "k"), FAMILIES)
+def test_shares_rise_to_one_and_change_nothing(monkeypatch, family, k):
+    monkeypatch.setattr(arrangements, "BLOCK", 7)
+    rows, shares = to_integers(read_points(POINTS)), []
+    assert cut(rows, family, k or 0, shares.append) == cut(rows, family, k or 0)
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] <= shares[-1] <= 1
+    if family in ("halfspaces", "discs"):
+        assert len(shares) > 5
+        assert shares[-1] == 1
+
+
+@pytest.mark.parametrize(("family", "k"), FAMILIES)
+def test_the_work_and_what_is_left_of_it_are_shown_if_asked(monkeypatch, capsys, family, k):
+    monkeypatch.setattr(Progress, "_due", lambda self, *_: 3.0 if self.active else None)
+    answers = {}
+    for verbose in (0, 1):
+        for ask in (vc.dichotomies, vc.shatters, vc.vc_dimension, vc.largest_shattered):
+            answers.setdefault(ask, set()).add(ask(POINTS, family, k, verbose=verbose))
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert bool(shown.err) == bool(verbose)
+    assert all(len(same) == 1 for same in answers.values())
+    line = re.compile(r"(subsets of 11 points|shattered subsets): \d+\.\d% in 3 s, about [\d,]+:\d\d left")
+    assert all(line.fullmatch(text) for text in shown.err.splitlines())
+
+
+def test_the_search_for_a_shattered_subset_counts_the_sets_behind_it():
+    """Nothing is shattered, so all pairs are tried: the share is that of the sets of three before the pair."""
+    shares = []
+    counting._deepest([0b11] * 6, 2, 3, shares.append)
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    shares = []
+    counting._deepest([0b0101, 0b0011, 0b0000, 0b1111, 0b0110], 4, 3, shares.append)
+    assert shares == sorted(shares)
+    assert 0.5 < shares[-1] < 1

@@ -1,4 +1,4 @@
-"""The bytes of one file: plain, gz, bz2, xz or zstd; a file on disk, a pipe, standard input, an open file object.
+"""The bytes of one file, plain, gz, bz2, xz or zstd, from disk, a pipe, standard input or a file object; its format.
 
 Name and first bytes say how a file is compressed. Every failure is one sentence that names the file: an OSError where
 the file cannot be read, a ``DataError`` where its contents are damaged.

@@ -1,6 +1,6 @@
-"""What has been read of some files: their sizes, their times of change, and digests of their bytes.
+"""The identity of files: sizes, times of change and digests of what has been read of them; fingerprints of rows.
 
-By these a run that goes on later knows whether the files are still those that it learned from.
+By these a run that is resumed knows whether the files are still those that it learned from.
 """
 
 from __future__ import annotations

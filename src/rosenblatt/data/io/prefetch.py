@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def processor_count() -> int:
-    """Return how many processor_count this process may use."""
+    """Return the number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this system

@@ -1,4 +1,4 @@
-"""What a column of a table holds, as far as its first rows show it."""
+"""Kinds of columns, inferred from the first rows of a table: features, ids, and the column with the labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns into features, as a preparation says: numbers, a feature for each category, hashed words."""
+"""Features from columns, as a preparation says: numbers, a feature for each category, hashed words, sparse rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the columns of a table are: a schema, inferred from its first rows and kept as plain data, a preparation."""
+"""The schema of a table, inferred from its first rows and kept as plain data, a preparation.
+
+What only the owner of a table can answer is asked in one message.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +52,6 @@ from rosenblatt.messages import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-# Questions about a table that only its owner can answer: all of them in one message.
 
 
 _MOST_NAMED = 20
@@ -142,9 +142,6 @@ def _what_they_are(unclear: dict[str, UnclearColumn]) -> tuple[Phrase, ...]:
         missing = Setting("missing_values", words), " if that stands for a missing value"
         hint += (IfAvailable("missing_values", ", or ", *missing),)
     return f"{what}: leave out what is no feature by ", Setting("drop", list(unclear)), *hint
-
-
-# What is said of the columns that were left out.
 
 
 _MOST_EXCLUDED_NAMED = 8

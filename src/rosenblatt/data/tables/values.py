@@ -1,4 +1,7 @@
-"""Arrow arrays as numbers, booleans, strings and labels, and the rows where they are something else."""
+"""The values of Arrow arrays: numbers, booleans, strings, labels, dates, and numbers with a decimal comma.
+
+Each parser returns the values and the rows that hold something else.
+"""
 
 from __future__ import annotations
 

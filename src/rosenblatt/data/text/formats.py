@@ -1,4 +1,8 @@
-"""Rows from svmlight or LIBSVM text: ``label index:value index:value ...`` on each line."""
+"""Rows from svmlight (LIBSVM) and Vowpal Wabbit text.
+
+A line of svmlight is ``label index:value index:value ...``, one of Vowpal Wabbit ``label |namespace name:value ...``,
+whose names are hashed into columns.
+"""
 
 from __future__ import annotations
 
@@ -102,9 +106,6 @@ class SvmlightReader(TextReader):
             way_out = IfAvailable("n_features", ": give ", Setting("n_features", columns), " if so many are meant")
             return f"{what} {MOST_INFERRED:,}", way_out
         return super()._explain(code, word)
-
-
-# Rows from Vowpal Wabbit text: ``label |namespace name:value name ...`` on each line, names hashed into columns.
 
 
 class VwReader(TextReader):

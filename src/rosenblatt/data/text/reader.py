@@ -1,4 +1,4 @@
-"""What the readers of svmlight and Vowpal Wabbit text share: chunks of lines, parsed ahead in order, become blocks."""
+"""The base of the readers of svmlight and Vowpal Wabbit text: chunks of lines, parsed ahead in order, become blocks."""
 
 from __future__ import annotations
 

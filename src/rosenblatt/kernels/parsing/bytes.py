@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from rosenblatt.kernels.compiler import inline, kernel, plain
+from rosenblatt.kernels.compiler import helper, inlined, kernel
 
 PAD = 16
 """Readable bytes after a text."""
@@ -95,7 +95,7 @@ else:  # the same, compiled
     float_of = _instruction(types.float64, types.uint64, lambda b, bits: b.bitcast(bits, ir.DoubleType()))
 
 
-@inline
+@inlined
 def leading_digits(place):
     """Return the word at ``place`` with its digits as 0 to 9, and the number of leading bytes that are digits.
 
@@ -106,7 +106,7 @@ def leading_digits(place):
     return digits, trailing_zeros(others) >> 3
 
 
-@inline
+@inlined
 def number_of(digits, n):
     """Return the number that the first ``n`` >= 1 bytes of ``digits`` spell: neighbours are joined in pairs, thrice."""
     digits = digits << (_64 - np.uint64(8 * n))
@@ -152,7 +152,7 @@ _FIVES_LOW = np.array([bits % 2**64 for bits, _ in _FIVES], np.uint64)
 _FIVES_EXPONENT = np.array([exponent for _, exponent in _FIVES], np.int64)
 
 
-@inline
+@inlined
 def _product(a, b):
     """Return the high and the low 64 bits of ``a * b``."""
     low_a, high_a, low_b, high_b = a & _LOW_HALF, a >> _32, b & _LOW_HALF, b >> _32
@@ -161,7 +161,7 @@ def _product(a, b):
     return high_a * high_b + (one >> _32) + (other >> _32), a * b
 
 
-@plain
+@helper
 def _nearest(mantissa, power):
     """Return the float64 nearest to ``mantissa * 10**power``, and FINE or UNDECIDED.
 
@@ -193,7 +193,7 @@ def _nearest(mantissa, power):
     return float_of((bits & _FRACTION) | (np.uint64(exponent) << np.uint64(52))), FINE
 
 
-@inline
+@inlined
 def _more_digits(place, mantissa):
     """Read digits from ``place`` on; return ``mantissa`` with them behind it (modulo 2**64), and where they end."""
     while True:
@@ -205,7 +205,7 @@ def _more_digits(place, mantissa):
             return mantissa, place
 
 
-@plain
+@helper
 def any_number(place):
     """Read the number at ``place``: its value, where it ends, and FINE, UNDECIDED or MALFORMED."""
     sign = byte(place)
@@ -245,7 +245,7 @@ def any_number(place):
     return -value if sign == _MINUS else value, end, kind
 
 
-@inline
+@inlined
 def number(place):
     """Read the number at ``place`` as ``any_number`` does; the commonest shapes, 7 and 0.1234567, without a call."""
     negative = byte(place) == _MINUS

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, inline, kernel, plain
+from rosenblatt.kernels.compiler import at, helper, inlined, kernel
 from rosenblatt.kernels.parsing.bytes import (
     MALFORMED,
     UNDECIDED,
@@ -55,7 +55,7 @@ _QID, _FOUR_BYTES = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(0xFF
 _TENS = np.array([10**k for k in range(9)])
 
 
-@inline
+@inlined
 def next_word(place):
     """Return the first place from ``place`` on that is not blank."""
     while at(KINDS, byte(place)) == IS_BLANK:
@@ -63,7 +63,7 @@ def next_word(place):
     return place
 
 
-@plain
+@helper
 def _line_end(place):
     """Return the place of the first newline from ``place`` on."""
     while byte(place) != NEWLINE:
@@ -71,7 +71,7 @@ def _line_end(place):
     return place
 
 
-@plain
+@helper
 def _integer(place):
     """Return the integer at ``place``, and its end; 2**62 stands for any with more than 16 digits."""
     index, end, n = 0, place, 8
@@ -83,7 +83,7 @@ def _integer(place):
     return index, end
 
 
-@plain
+@helper
 def slow_value(slow, progress, place):
     """Return the value of an undecided number at ``place``: the one given since, or 1 as long as there is none.
 

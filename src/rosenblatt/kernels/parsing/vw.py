@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from rosenblatt.kernels.compiler import at, inline, kernel, plain
+from rosenblatt.kernels.compiler import at, helper, inlined, kernel
 from rosenblatt.kernels.parsing.bytes import (
     MALFORMED,
     UNDECIDED,
@@ -55,18 +55,18 @@ _MIX1, _MIX2 = np.uint64(0x85EBCA6B), np.uint64(0xC2B2AE35)
 _1, _5, _10, _13, _16, _32 = (np.uint64(n) for n in (1, 5, 10, 13, 16, 32))
 
 
-@inline
+@inlined
 def _rotate(x, bits):
     """Return the 32-bit number ``x`` rotated left."""
     return ((x << np.uint64(bits)) | (x >> np.uint64(32 - bits))) & _LOW_HALF
 
 
-@inline
+@inlined
 def _scrambled(x):
     return (_rotate((x * _C1) & _LOW_HALF, 15) * _C2) & _LOW_HALF
 
 
-@plain
+@helper
 def murmur(place, end, seed):
     """Return MurmurHash3 of the bytes from ``place`` to ``end``, 32 bits, started from ``seed``."""
     h = seed & _LOW_HALF
@@ -83,7 +83,7 @@ def murmur(place, end, seed):
     return h ^ (h >> _16)
 
 
-@plain
+@helper
 def name_hash(place, end, seed):
     """Return vw's hash of the name from ``place`` to ``end``: control characters at its ends do not count."""
     while end > place and byte(place) <= _SPACE:
@@ -99,7 +99,7 @@ def name_hash(place, end, seed):
     return total + seed
 
 
-@inline
+@inlined
 def _end(place, separators):
     """Return the first place from ``place`` on where one of the ``separators`` is."""
     while at(KINDS, byte(place)) & separators == 0:
@@ -107,7 +107,7 @@ def _end(place, separators):
     return place
 
 
-@plain
+@helper
 def sum_duplicates(indices, values, first, last, bits, scratch):
     """Sort the entries ``first`` to ``last`` by column and add up those of one column; return the new last.
 

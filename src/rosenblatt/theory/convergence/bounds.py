@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -178,6 +179,21 @@ def rounding(m: int) -> float:
     return 1.01 * (m + 16) * HALF_ULP
 
 
+def walk(X: Matrix, rows: NDArray[np.int64], signs: Signs, bias: bool) -> Iterator[tuple[Floats, Floats]]:
+    """Yield y z of the updates on ``rows``, z = (x, 1) or x, in parts, with the weights before, between and after.
+
+    ``signs`` are those of the updates. Weights are made by one addition after the other, as the kernel makes them.
+    """
+    d = X.shape[1] + bias
+    w, size = np.zeros(d), max(1, _CHUNK // max(1, d))
+    for start in range(0, len(rows), size):
+        some = rows[start : start + size]
+        Z = np.hstack([dense_rows(X, some), np.ones((len(some), int(bias)))]) * signs[start : start + size][:, None]
+        W = np.add.accumulate(np.vstack([w, Z]), axis=0)
+        yield Z, W
+        w = W[-1]
+
+
 def inequalities(
     X: Matrix, signs: Signs, rows: NDArray[np.int64], bias: bool, v: Floats, R: float, gamma: float
 ) -> dict[str, Any]:
@@ -190,14 +206,9 @@ def inequalities(
     R, gamma = math.ldexp(R, -exponent), math.ldexp(gamma, -exponent)
     v = v if bias else v[:-1]
     m, c = len(v), R * R / gamma
-    w, size = np.zeros(m), max(1, _CHUNK // max(1, m))
     parts = [np.empty((0, 7))]
     with np.errstate(under="ignore"):
-        for start in range(0, len(rows), size):
-            some = rows[start : start + size]
-            Z = np.hstack([dense_rows(X, some), np.ones((len(some), int(bias)))]) * signs[some][:, None]  # y z
-            W = np.add.accumulate(np.vstack([w, Z]), axis=0)  # one addition after the other, as the kernel does
-            w = W[-1]
+        for Z, W in walk(X, rows, signs[rows], bias):
             parts.append(_numbers(np.ldexp(W, -exponent), np.ldexp(Z, -exponent), _lost(W, Z, exponent), v, c))
     before, after, square, projection, norm2, alpha, lost = np.concatenate(parts).T
     k, g = np.arange(1, len(rows) + 1), rounding(m)

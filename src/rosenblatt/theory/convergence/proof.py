@@ -214,7 +214,7 @@ def proof(
     All of it is checked at every update. Which rows are mistakes is decided exactly, gamma is computed exactly from the
     data and rounded down, and R up. Where additions of weights round, the errors are computed and their lengths added
     up: ``drift``, 0 on integers, is allowed for, and so is the rounding of the sums that are compared
-    (``theory.convergence.inequalities`` has the details).
+    (``theory.convergence.bounds`` has the details).
 
     Parameters
     ----------

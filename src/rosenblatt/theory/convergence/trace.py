@@ -14,7 +14,7 @@ from rosenblatt.html import MOST_ROWS, described
 from rosenblatt.messages import check_integer, count_of, evenly_chosen
 from rosenblatt.rounding import TINY
 from rosenblatt.tables import Table
-from rosenblatt.theory.convergence.bounds import rounding
+from rosenblatt.theory.convergence.bounds import rounding, walk
 from rosenblatt.theory.exact import rounded_product
 from rosenblatt.theory.inputs import (
     Floats,
@@ -33,8 +33,6 @@ from rosenblatt.training.observers import UpdateTrace
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.report import draw_mistakes
 from rosenblatt.training.run import TrainingRun, new_state
-
-_CHUNK = 1 << 20  # numbers in the weight vectors that are made together
 
 
 class TracedUpdate(NamedTuple):
@@ -187,21 +185,8 @@ class Trace:
         return (long[:-1], float(long[-1])) if self.fit_intercept else (long, 0.0)
 
     def _walk(self, k: int | None = None) -> Iterator[tuple[Floats, Floats]]:
-        """Yield y z of the first ``k`` updates, z = (x, 1) or x, in parts, with the weights before, between and after.
-
-        Weights are made by one addition after the other, as the kernel makes them.
-        """
-        places, signs = self._places[:k], self._signs[:k]
-        bias = int(self.fit_intercept)
-        d = len(self.w) + bias
-        w, size = np.zeros(d), max(1, _CHUNK // max(1, d))
-        for start in range(0, len(places), size):
-            some = slice(start, start + size)
-            Z = np.hstack([dense_rows(self._rows, places[some]), np.ones((len(places[some]), bias))])
-            Z *= signs[some][:, None]
-            W = np.add.accumulate(np.vstack([w, Z]), axis=0)
-            yield Z, W
-            w = W[-1]
+        """Yield y z of the first ``k`` updates, in parts, with the weights before, between and after."""
+        return walk(self._rows, self._places[:k], self._signs[:k], self.fit_intercept)
 
 
 def trace(

@@ -1,6 +1,6 @@
-"""The answers to "does A x < b have a solution, and how large can c . x get?", each with the proof that it carries.
+"""Answers of linear programs: `Feasible`, `Infeasible` (Farkas), `Optimum` (weak duality), `Unbounded`, `Unsettled`.
 
-Answers are checked whatever search has found them. A x < b is about the numbers exactly as stored.
+Each is checked from A, b and c alone, exactly for the numbers as stored, whatever search has found it.
 """
 
 from __future__ import annotations

@@ -20,9 +20,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.theory.exact import (
+    Combination,
     TooMuchWorkError,
+    farkas,
     near_floats,
-    nonnegative_solution,
     null_space,
     proportional_integers,
     rounded,
@@ -150,14 +151,15 @@ def _exactly(A: Matrix, b: Floats, proof: Infeasible) -> Infeasible:
     given = np.column_stack([dense_rows(A, np.arange(A.shape[0])), -b]).tolist()
     columns = [proportional_integers(row) for row in given]
     try:
-        found = nonnegative_solution(columns, [0] * A.shape[1] + [1], MOST_WORK)
+        target = np.array([0] * A.shape[1] + [1], dtype=object)
+        found = farkas(np.array(columns, dtype=object), target, patience=0, most_work=MOST_WORK)
     except TooMuchWorkError:
         return proof
-    if found is None:
+    if not isinstance(found, Combination):
         return proof
-    rows = [i for i, weight in enumerate(found) if weight]
-    weights = [_ratio(columns[i], given[i]) * found[i] for i in rows]
-    return Infeasible.from_weights(A, b, np.array(rows), tuple(proportional_integers(weights)))
+    pairs = zip(found.rows.tolist(), found.weights, strict=True)
+    weights = [_ratio(columns[i], given[i]) * weight for i, weight in pairs]
+    return Infeasible.from_weights(A, b, found.rows, tuple(proportional_integers(weights)))
 
 
 def _ratio(whole: list[int], row: list[float]) -> Fraction:
@@ -190,7 +192,7 @@ def from_cone(A: Matrix, b: Floats, answer: Unsolvable) -> Infeasible:
 # equalities, a . d = 0, for every direction. They are eliminated exactly and the question is asked again, at most d
 # times.
 #
-# What comes out is checked by `optimum_answers.recedes`, so nothing rests on this search.
+# What comes out is checked by `recedes`, so nothing rests on this search.
 
 
 Line = list[Fraction]

@@ -1,4 +1,4 @@
-"""The answer to "does my logistic regression have a finite maximum-likelihood estimate?", with its proof."""
+"""`Separation`: which maximum-likelihood estimates of a logistic regression are finite, with proof and check."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from rosenblatt.messages import show_text
 from rosenblatt.storage.schema import LABEL, PLAIN, Codec, Place, integer, list_of, optional, record, word
 from rosenblatt.theory.certificates import INTEGER, INTEGERS, Certificate, Rows, write_integer
 from rosenblatt.theory.enclosures import encloses_zero_combination
+from rosenblatt.theory.exact import places, to_integers
 from rosenblatt.theory.inputs import Numbers
-from rosenblatt.theory.logistic.arithmetic import PRIMES, exact_scores, places, rank_reaches, spanning_rows, to_integers
+from rosenblatt.theory.logistic.arithmetic import PRIMES, exact_scores, rank_reaches, spanning_rows
 from rosenblatt.theory.logistic.problem import Indices, Problem, read_problem, shifted
 
 # What a certificate of separation claims, recomputed from the data by exact arithmetic, whatever has found it.
@@ -484,7 +485,7 @@ class Separation(Certificate):
         claims = Claims(problem.with_columns(kept.tolist()), pair)
         if claims.kind != self.kind or not np.array_equal(claims.on_hyperplane, self.on_hyperplane):
             return False
-        return claims.proves_pair() and claims.proves_signs(cut_words(self.statuses, where.tolist()))
+        return claims.proves_pair() and claims.proves_signs([self.statuses[j] for j in where.tolist()])
 
     def _picture(self) -> str:
         named = {coefficient_name(key): status for key, status in self.coefficients.items()}
@@ -492,8 +493,3 @@ class Separation(Certificate):
 
     def __str__(self) -> str:
         return describe(self.kind, self.coefficients, self.n_rows, len(self.on_hyperplane), self.baseline)
-
-
-def cut_words(statuses: tuple[str, ...], where: list[int]) -> list[str]:
-    """Return some of the statuses."""
-    return [statuses[j] for j in where]

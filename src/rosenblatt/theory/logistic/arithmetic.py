@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.rounding import HALF_ULP, TINY
+from rosenblatt.theory.exact import places, to_integers
 from rosenblatt.theory.inputs import Floats, Numbers
 
 PRIMES = (67108859, 67108837, 67108819, 67108777, 67108763, 67108757, 67108753, 67108747)
@@ -184,64 +185,11 @@ def _fractions(total: Numbers, modulus: int) -> tuple[Numbers, int] | None:
     return np.where(above > modulus >> 1, above - modulus, above), below
 
 
-# Exact products of floats with integers of any size, and floats as integers in proportion.
+# Exact products of floats with integers of any size, and such integers as floats.
 
 
 _BLOCK = 1 << 20  # so many integers of Python's at once
 _MANY = 1000  # more rows than this are first looked through for equal ones
-
-
-def places(X: Floats) -> NDArray[np.int64]:
-    """Return for each column the largest exponent e such that its entries are integers times 2**e.
-
-    >>> places(np.array([[0.5, 6.0], [3.0, -2.0]])).tolist()
-    [-1, 1]
-    """
-    found = np.full(X.shape[1], 1 << 20)
-    for start in range(0, len(X), 4096):
-        odd, exponents = _odd_parts(X[start : start + 4096])
-        found = np.minimum(found, np.min(np.where(odd == 0, 1 << 20, exponents), axis=0, initial=1 << 20))
-    return np.where(found == 1 << 20, 0, found)
-
-
-def to_integers(X: Floats, exponents: NDArray[np.int64]) -> Numbers:
-    """Return the integers X / 2**exponents, exactly; ``exponents`` (one a column) must not be above `places`."""
-    odd, own = _odd_parts(X)
-    shifts = np.where(odd == 0, 0, own - exponents)
-    if np.max(shifts, initial=0) <= 9:
-        return (odd << shifts).astype(object)
-    return odd.astype(object) << shifts.astype(object)
-
-
-def _odd_parts(X: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return odd integers (or 0) and exponents, so that X is the integers times 2**exponents."""
-    parts, exponents = np.frexp(X)
-    whole = (parts * 2.0**53).astype(np.int64)
-    zeros = np.frexp((whole & -whole).astype(np.float64))[1].astype(np.int64) - 1
-    zeros = np.where(whole == 0, 0, zeros)
-    return whole >> zeros, exponents.astype(np.int64) - 53 + zeros
-
-
-def primitive(values: Any) -> Numbers:
-    """Return integers divided by their greatest common factor.
-
-    >>> primitive([4, -6, 0]).tolist()
-    [2, -3, 0]
-    """
-    whole = [int(value) for value in values]
-    common = math.gcd(*whole) or 1
-    return np.array([value // common for value in whole], dtype=object)
-
-
-def from_floats(values: Floats) -> Numbers:
-    """Return integers in proportion to floats, exactly, without a common factor.
-
-    >>> from_floats(np.array([0.5, -0.75])).tolist()
-    [2, -3]
-    """
-    ratios = [value.as_integer_ratio() for value in values.tolist()]
-    scale = max((below for _, below in ratios), default=1)
-    return primitive([above * (scale // below) for above, below in ratios])
 
 
 def near_columns(A: Numbers) -> tuple[Floats, NDArray[np.int64]]:

@@ -17,7 +17,16 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.messages import check_boolean, shorten
-from rosenblatt.theory.inputs import Floats, Numbers, check_labels, check_matrix, exact_numbers, refuse_masked
+from rosenblatt.theory.exact import in_common_units
+from rosenblatt.theory.inputs import (
+    Floats,
+    Numbers,
+    check_labels,
+    check_matrix,
+    exact_numbers,
+    frame_columns,
+    refuse_masked,
+)
 from rosenblatt.theory.logistic.arithmetic import exact_scores, float_scores
 
 # A data frame or a matrix as columns of numbers with names: words become a column for each level but the first.
@@ -51,12 +60,8 @@ def read_design(X: Any, fit_intercept: bool) -> Design:
         names = [f"x{j}" for j in range(parts[0].shape[1])]
     if fit_intercept:
         names, parts = [INTERCEPT, *names], [np.ones((len(parts[0]), 1)), *parts]
-    twice = (
-        next((name for k, name in enumerate(names) if name in names[:k]), None)
-        if len(set(names)) < len(names)
-        else None
-    )
-    if twice is not None:
+    if len(set(names)) < len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise ValueError(f"expected columns of different names, got {shorten(twice)} twice: rename one of them.")
     return Design(tuple(names), np.hstack(parts))
 
@@ -68,9 +73,10 @@ def _read_frame(X: Any) -> tuple[list[str], list[Floats]]:
         raise ValueError("expected at least one row, got a table without rows.")
     names: list[str] = []
     parts: list[Floats] = []
-    for j, label in enumerate(given):
+    for j, (label, values) in enumerate(zip(given, frame_columns(X) or (), strict=True)):
         name = label if isinstance(label, str) else f"x{label}" if isinstance(label, int | np.integer) else str(label)
-        values, levels = _read_column(X.iloc[:, j] if hasattr(X, "iloc") else _column(X, j), name)
+        column = X.iloc[:, j] if hasattr(X, "iloc") else X.column(j) if hasattr(X, "column") else X.to_series(j)
+        values, levels = _read_column(column, values, name)
         if levels is None:
             names.append(name)
             parts.append(check_matrix(values.reshape(-1, 1), f"column {shorten(name)}"))
@@ -88,12 +94,8 @@ def _indicators(values: NDArray[Any], levels: list[Any]) -> Floats:
     return columns[:, 1:]
 
 
-def _column(X: Any, j: int) -> Any:
-    return X.column(j) if hasattr(X, "column_names") else X.to_series(j)
-
-
-def _read_column(column: Any, name: str) -> tuple[NDArray[Any], list[Any] | None]:
-    """Return the values of a column, and its levels in order where it is one of words."""
+def _read_column(column: Any, values: NDArray[Any], name: str) -> tuple[NDArray[Any], list[Any] | None]:
+    """Return the ``values`` of a column as numbers or words, and its levels in order where it is one of words."""
     kind = str(column.dtype if hasattr(column, "dtype") else column.type)
     if _has_missing(column):
         raise ValueError(
@@ -102,7 +104,6 @@ def _read_column(column: Any, name: str) -> tuple[NDArray[Any], list[Any] | None
         )
     if any(word in kind.lower() for word in ("date", "time", "duration")):
         raise ValueError(f"column {shorten(name)} holds dates or times: turn them into numbers or words first.")
-    values = _values(column, kind)
     if values.ndim != 1 or (values.dtype.kind == "O" and any(map(_is_nested, values.tolist()))):
         raise ValueError(
             f"column {shorten(name)} holds lists or other things of several parts: expected one number or word a row, "
@@ -119,16 +120,6 @@ def _read_column(column: Any, name: str) -> tuple[NDArray[Any], list[Any] | None
         return values.astype(np.float64) if values.dtype.kind == "b" else values, None
     occurring = set(values.tolist())
     return values, [level for level in order or sorted(occurring) if level in occurring]
-
-
-def _values(column: Any, kind: str) -> NDArray[Any]:
-    """Return the values of a column, as Python's objects where NumPy has no such type."""
-    if hasattr(column, "to_pylist") or "Int128" in kind:
-        given = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
-        values = np.empty(len(given), dtype=object)
-        values[:] = given
-        return values if any(map(_is_nested, given)) else np.asarray(given)
-    return np.asarray(column.to_numpy())
 
 
 def _is_nested(value: Any) -> bool:
@@ -330,10 +321,9 @@ class Shift:
     def _moved(self, vectors: Numbers, sign: int) -> Numbers:
         if not self.by.any():
             return vectors
-        ratios = [value.as_integer_ratio() for value in self.by.tolist()]
-        unit = max(below for _, below in ratios)
-        by = np.array([sign * above * (unit // below) for above, below in ratios], dtype=object)
-        result = vectors * unit
+        whole, unit = in_common_units(self.by.tolist())
+        by = np.array(whole, dtype=object) * sign
+        result = vectors * unit.denominator
         p = len(by)
         for start in range(0, len(vectors), p):
             result[start] = result[start] + by @ vectors[start : start + p]

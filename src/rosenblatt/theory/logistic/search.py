@@ -1,4 +1,12 @@
-"""`separation`: complete, quasi-complete or overlap, and which coefficients are infinite."""
+"""`separation`: complete, quasi-complete or overlap (Albert and Anderson 1984), and which coefficients are infinite.
+
+The proof is Tucker's pair (A. W. Tucker 1956): b with Z b >= 0 and alpha >= 0 with Z' alpha = 0, where each row has a
+positive z . b or may have weight. It is found by facial reduction (Borwein and Wolkowicz 1981): rows that balance lie
+on every weakly separating hyperplane, so the search continues in the quotient by their span, whose dimension falls each
+time. Floats guess, integers decide: a working set is solved, rows that disagree come in, and where a guess fails
+`farkas` decides the working set, so the search ends. Then the sign of each infinite coefficient is settled in the same
+way: rows that force it, or a direction with the other sign.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import qr
 
-from rosenblatt.theory.exact import representatives
+from rosenblatt.theory.exact import Combination, farkas, places, primitive, representatives, to_integers
 from rosenblatt.theory.inputs import Floats, Numbers
 from rosenblatt.theory.logistic.answers import (
     Force,
@@ -27,84 +35,11 @@ from rosenblatt.theory.logistic.arithmetic import (
     float_scores,
     leftmost,
     near_columns,
-    places,
-    primitive,
     residues,
     solve,
     spanning_rows,
-    to_integers,
 )
 from rosenblatt.theory.logistic.problem import Indices, Problem, blocks_of, read_problem, shifted
-
-# Farkas's alternative decided by the simplex method in integers: slow, and always right.
-#
-# Either some mu >= 0 has A' mu = target, or some y has A y >= 0 and target . y < 0, and never both.
-
-
-_PATIENCE = 20  # steps without progress after which Bland's rule, which cannot cycle, takes over
-
-
-@dataclass(frozen=True)
-class Combination:
-    """The rows with these positive integer weights add up to a positive multiple of the target."""
-
-    rows: NDArray[np.intp]
-    weights: Numbers
-
-
-@dataclass(frozen=True)
-class Ray:
-    """Integers y with A y >= 0 and target . y < 0."""
-
-    y: Numbers
-
-
-def farkas(A: Numbers, target: Numbers) -> Combination | Ray:
-    """Decide Farkas's alternative for integers, exactly.
-
-    The first phase of the simplex method. The inverse of the basis is kept as integers over their common
-    determinant, so that every division is exact (Edmonds, Bareiss).
-
-    >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([3, 2], dtype=object)).weights.tolist()
-    [1, 2]
-    >>> farkas(np.array([[1, 0], [1, 1]], dtype=object), np.array([1, 2], dtype=object)).y.tolist()
-    [1, -1]
-    """
-    flip = np.array([-1 if value < 0 else 1 for value in target], dtype=object)
-    A, x = A * flip, target * flip
-    k = len(x)
-    T, below = np.eye(k, dtype=int).astype(object), 1
-    basis = [j - k for j in range(k)]  # below 0: artificial
-    stalled = 0
-    while True:
-        artificial = [r for r in range(k) if basis[r] < 0]
-        if not any(x[r] for r in artificial):
-            rows = [r for r in range(k) if basis[r] >= 0 and x[r] > 0]
-            order = sorted(rows, key=lambda r: basis[r])
-            return Combination(np.array([basis[r] for r in order], dtype=np.intp), primitive([x[r] for r in order]))
-        y = T[artificial].sum(axis=0)
-        gains = A @ y if len(A) else np.zeros(0, dtype=object)
-        better = [i for i in range(len(gains)) if gains[i] > 0]
-        if not better:
-            return Ray(primitive(-y * flip))
-        i = better[0] if stalled > _PATIENCE else max(better, key=lambda i: gains[i])
-        u = T @ A[i]
-        leaving = None
-        for r in (r for r in range(k) if u[r] > 0):
-            if leaving is None:
-                leaving = r
-                continue
-            left, right = x[r] * u[leaving], x[leaving] * u[r]
-            if left < right or (left == right and basis[r] < basis[leaving]):
-                leaving = r
-        assert leaving is not None  # the sum of the artificials cannot fall below 0
-        stalled = stalled + 1 if x[leaving] == 0 else 0
-        pivot, line, value = u[leaving], T[leaving].copy(), x[leaving]
-        T = (T * pivot - np.multiply.outer(u, line)) // below
-        x = (x * pivot - u * value) // below
-        T[leaving], x[leaving] = line, value
-        basis[leaving], below = i, pivot
-
 
 # Searches in floats, whose results are only guesses: they are made exact and proved elsewhere.
 
@@ -224,12 +159,8 @@ def _least_along(s: Floats, along: Floats) -> float:
     return float(min(max(roots[inside[0]], 0.0), ends[inside[0]]))
 
 
-# Tucker's pair for a set of integer rows, found face by face.
-#
-# Gordan's alternative is asked about the rows: some v has z . v > 0 for all of them, or some of them, with positive
-# weights, add up to zero. These lie on every weakly separating hyperplane, so the question goes on in the quotient by
-# their span, with ``null`` as coordinates, until nothing is left of the rows or of the space. More rows may come in at
-# any time.
+# Tucker's pair for a set of integer rows, face by face. Gordan's alternative is asked about the rows in the quotient,
+# with ``null`` as coordinates, until nothing is left of the rows or of the space. More rows may come in at any time.
 
 
 @dataclass

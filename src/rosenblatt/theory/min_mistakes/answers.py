@@ -1,4 +1,9 @@
-"""The answer to "how many rows must go until a hyperplane separates the rest?", with the proof that it carries."""
+"""`FewestMistakes`, the least number of rows to remove until a hyperplane separates the rest, with its proof.
+
+A core is a set of rows that nothing separates; a minimal one is an irreducible infeasible subsystem (Chinneck). Rows to
+remove are a hitting set of all cores, and what proves that none is smaller is a tree whose leaves are fractional
+packings of cores: by weak duality a packing is at most as large as any hitting set.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +13,19 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rosenblatt.html import number_line
 from rosenblatt.messages import count_of
 from rosenblatt.storage.schema import Codec, Place, read_fields, record
 from rosenblatt.theory.certificates import BasisOfProof, Certificate, Integers, Label, Number, Rows, Vector
-from rosenblatt.theory.exact import are_finite
+from rosenblatt.theory.exact import are_finite, rows_differ
 from rosenblatt.theory.inputs import Matrix, MatrixLike, Signs, certified_signs, check_rows, rows_text
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.verdicts import Inseparable
 
-# Proofs that cores cannot be hit with few rows: a core is a set of rows that nothing separates, so one has to go.
-#
-# A proof is a tree. Inside it branches on a row, which is removed (with all its copies) or kept. At a leaf some cores,
-# none of which has lost a row so far, are counted ``times`` each. If no row that is still free is counted more than D
+# The tree of a proof branches on a row, which is removed (with all its copies) or kept. At a leaf some cores, none of
+# which has lost a row so far, are counted ``times`` each. If no row that is still free is counted more than D
 # times for each of its copies, rows that hit all these cores are at least the sum of ``times`` over D: cores that are
 # disjoint, each counted once, are the plainest case. Kept rows cannot hit anything, so they are not looked at.
 #
@@ -206,7 +208,7 @@ class FewestMistakes(Certificate):
     copies : tuple of arrays of int
         Equal rows with equal labels: all of them go or none. Cores name the first.
     tree : tuple
-        Why no fewer than ``low`` rows hit all cores (``theory.mistakes.trees``): where that is a single leaf, as many
+        Why no fewer than ``low`` rows hit all cores (`fewest_removals`): where that is a single leaf, as many
         disjoint cores as ``low``, or more cores that share rows to some degree.
     positive : label
         The label that counts as +1.
@@ -252,7 +254,7 @@ class FewestMistakes(Certificate):
         pairs = [core.rows for core in self.cores if len(core.rows) == 2]
         firsts = np.array([first for first, _ in pairs], dtype=np.intp)
         seconds = np.array([second for _, second in pairs], dtype=np.intp)
-        if not _are_equal(X, firsts, seconds) or (signs[firsts] == signs[seconds]).any():
+        if rows_differ(X[firsts], X[seconds]).any() or (signs[firsts] == signs[seconds]).any():
             return 0
         if not all(_is_core(core, X, signs) for core in self.cores if len(core.rows) != 2):
             return 0
@@ -261,7 +263,7 @@ class FewestMistakes(Certificate):
         groups = {int(group[0]): group for group in self.copies}
         firsts = np.repeat([*groups], [len(group) for group in groups.values()]).astype(np.intp)
         copies = np.concatenate([np.empty(0, np.intp), *groups.values()])
-        if not _are_equal(X, firsts, copies) or (signs[firsts] != signs[copies]).any():
+        if rows_differ(X[firsts], X[copies]).any() or (signs[firsts] != signs[copies]).any():
             return 0
         cores = [core.rows.tolist() for core in self.cores]
         alone = {row for rows in cores for row in rows} - groups.keys()
@@ -299,11 +301,6 @@ class FewestMistakes(Certificate):
         return number_line(
             self.low, self.high, f"Rows to remove, on a number line: at least {self.low:,}, at most {self.high:,}."
         )
-
-
-def _are_equal(X: Matrix, rows: NDArray[np.intp], others: NDArray[np.intp]) -> bool:
-    unequal = X[rows] != X[others]
-    return not (unequal.nnz if sp.issparse(unequal) else unequal.any())
 
 
 def _is_core(core: Core, X: Matrix, signs: Signs) -> bool:

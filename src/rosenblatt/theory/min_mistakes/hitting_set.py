@@ -1,4 +1,4 @@
-"""Rows that hit all cores: a cheapest set, and the tree that proves that none is cheaper.
+"""Hitting sets of cores: a cheapest one, and the branch-and-bound tree that proves that none is cheaper.
 
 Both come from linear programs (SciPy's HiGHS), and neither is trusted: what a leaf proves is computed exactly.
 """
@@ -6,7 +6,6 @@ Both come from linear programs (SciPy's HiGHS), and neither is trusted: what a l
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.theory.exact import primitive
 from rosenblatt.theory.inputs import Floats
 from rosenblatt.theory.min_mistakes.answers import FREE, KEPT, REMOVED, Hits, Leaf, Tree
 from rosenblatt.theory.search.limits import Budget
@@ -165,9 +165,8 @@ class Refutation:
         )
         if found.status != 0:
             return (), None
-        times = [round(share * UNITS) for share in found.x.tolist()]
-        common = math.gcd(*times) or 1
-        leaf = tuple((j, count // common) for j, count in zip(left, times, strict=True) if count)
+        times = primitive(round(share * UNITS) for share in found.x.tolist())
+        leaf = tuple((j, count) for j, count in zip(left, times, strict=True) if count)
         return leaf, _most_open(used, -found.ineqlin.marginals)
 
     def _preorder(self) -> Tree:

@@ -1,4 +1,9 @@
-"""How many rows must go until a hyperplane separates the rest? A bracket, with the rows and the proof."""
+"""`fewest_mistakes`: a bracket around the least number of rows to remove, closed by hyperplanes and by cores.
+
+From above a hyperplane with few mistakes, from below cores (infeasible subsystems) that each must lose a row: the
+implicit hitting set method. New cores are looked for among the rows that a cheapest hitting set of the known ones
+leaves; if there are none, both ends meet.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.theory.enclosures import encloses_zero_combination
-from rosenblatt.theory.exact import near_floats, proportional_integers, row_hashes
+from rosenblatt.theory.exact import near_floats, proportional_integers, row_hashes, rows_differ
 from rosenblatt.theory.inputs import (
     Floats,
     Matrix,
@@ -114,8 +114,7 @@ def conflicting_duplicates(X: Matrix, signs: Signs) -> Unsolvable | None:
     alike = np.flatnonzero((marks[order][1:] == marks[order][:-1]) & (signs[order][1:] != signs[order][:-1]))
     for k in alike.tolist():
         pair = np.sort(order[k : k + 2])
-        unequal = X[pair[:1]] != X[pair[1:]]
-        if not (unequal.nnz if sp.issparse(unequal) else unequal.any()):
+        if not rows_differ(X[pair[:1]], X[pair[1:]]).any():
             return Unsolvable(pair, np.array([0.5, 0.5]), (1, 1))
     return None
 

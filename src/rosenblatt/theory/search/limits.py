@@ -1,4 +1,4 @@
-"""How long a search may go on, and what it shows meanwhile."""
+"""Limits of a search: seconds if the user sets them, work that is counted, and the progress shown meanwhile."""
 
 from __future__ import annotations
 
@@ -9,25 +9,54 @@ from collections.abc import Callable
 from rosenblatt.progress import Progress
 
 
-class Limits:
-    """Progress on standard error, and whether a search has to stop: by a time limit, or because ``stop`` returns True.
+class Deadline:
+    """A limit of time; without ``max_seconds`` there is none."""
 
-    Without arguments a search shows nothing and goes on to its own end.
-    """
-
-    def __init__(
-        self, verbose: int = 0, max_seconds: float | None = None, stop: Callable[[], bool] = lambda: False
-    ) -> None:
-        self.progress = Progress(verbose)
-        self.low, self.high = -math.inf, math.inf  # the best bracket so far
-        self.history: list[tuple[int, float, float]] = []  # the steps and the bracket, each time that it was better
+    def __init__(self, max_seconds: float | None) -> None:
+        self.all_seconds = math.inf if max_seconds is None else max_seconds
         self.end = math.inf if max_seconds is None else time.monotonic() + max_seconds
-        self.stop = stop
 
     @property
     def seconds(self) -> float:
         """The seconds that are left, infinite without a limit."""
         return max(0.0, self.end - time.monotonic())
+
+    def is_late(self, share: float) -> bool:
+        """Return whether no more than this share of the seconds is left, where there is a limit."""
+        return self.end < math.inf and self.seconds <= share * self.all_seconds
+
+
+class Budget(Deadline):
+    """Work that is counted, so that it ends at the same place on every machine, and a limit of time."""
+
+    def __init__(self, most_work: float, max_seconds: float | None) -> None:
+        super().__init__(max_seconds)
+        self.left = most_work
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left of the work or of the time."""
+        return self.left <= 0 or self.seconds <= 0
+
+    def spend(self, work: float) -> None:
+        """Count some work."""
+        self.left -= work
+
+
+class Limits(Deadline):
+    """A limit of time or a ``stop`` that returns True, and progress on standard error.
+
+    Without arguments a search shows nothing and continues to its own end.
+    """
+
+    def __init__(
+        self, verbose: int = 0, max_seconds: float | None = None, stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        super().__init__(max_seconds)
+        self.progress = Progress(verbose)
+        self.low, self.high = -math.inf, math.inf  # the best bracket so far
+        self.history: list[tuple[int, float, float]] = []  # the steps and the bracket, each time that it was better
+        self.stop = stop
 
     def over(self) -> bool:
         """Return whether the search has to stop with what it has reached."""
@@ -51,33 +80,3 @@ class Limits:
         """Show how many rows are still on the wrong side; return whether the search has to stop."""
         self.progress.deciding(steps, wrong, rows)
         return self.over()
-
-
-# What a search may cost: work that is counted, the same on every machine, and seconds if the user sets a limit.
-
-
-class Budget:
-    """What is left of the work and of the time that are allowed."""
-
-    def __init__(self, most_work: float, max_seconds: float | None) -> None:
-        self.left = most_work
-        self.end = math.inf if max_seconds is None else time.monotonic() + max_seconds
-        self.all_seconds = math.inf if max_seconds is None else max_seconds
-
-    @property
-    def seconds(self) -> float:
-        """Seconds that are left, infinite without a limit."""
-        return max(0.0, self.end - time.monotonic())
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether nothing is left of the work or of the time."""
-        return self.left <= 0 or self.seconds <= 0
-
-    def is_late(self, share: float) -> bool:
-        """Return whether no more than this share of the seconds is left, where there is a limit."""
-        return self.end < math.inf and self.seconds <= share * self.all_seconds
-
-    def spend(self, work: float) -> None:
-        """Count some work."""
-        self.left -= work

@@ -1,4 +1,4 @@
-"""Rows that one column settles: peeled off before any search, since no proof of inseparability can use them.
+"""Presolve: rows that one column settles are peeled off before any search, since no proof can use them.
 
 A column whose entries all have one sign on the rows that are left gives every row that it touches a positive score,
 whatever the other columns do, once its weight is large enough. And in a sum of rows that is zero, with weights that are
@@ -20,6 +20,36 @@ from rosenblatt.theory.enclosures import Basis
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers
 
 _BLOCK = 1 << 22
+
+
+# The two answers to "is there a v with z . v > 0 for every row?", of which exactly one exists (P. Gordan 1873).
+
+
+@dataclass(frozen=True)
+class Solvable:
+    """Every row has ``z . v > 0``, proved; v is of floats, or of integers where no floats solve it.
+
+    ``least`` is the least ``z . v``, where that is known.
+    """
+
+    v: Numbers
+    least: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Unsolvable:
+    """The rows ``support`` add up to zero with the ``weights``, or with exact ones within rounding of ``alpha``.
+
+    In the second case ``basis`` may say how that is proved.
+    """
+
+    support: NDArray[np.intp]
+    alpha: Floats
+    weights: tuple[int, ...] | None
+    basis: Basis | None = None
+
+
+# Peeling.
 
 
 class Round(NamedTuple):
@@ -125,30 +155,3 @@ def used_part(Z: Matrix, rows: NDArray[np.intp]) -> tuple[Matrix, NDArray[np.int
     columns = np.flatnonzero(above + below)
     part = part[:, columns]
     return (part if sp.issparse(part) else np.ascontiguousarray(part)), columns
-
-
-# The two answers to "is there a v with z . v > 0 for every row?", of which exactly one exists (P. Gordan 1873).
-
-
-@dataclass(frozen=True)
-class Solvable:
-    """Every row has ``z . v > 0``, proved; v is of floats, or of integers where no floats solve it.
-
-    ``least`` is the least ``z . v``, where that is known.
-    """
-
-    v: Numbers
-    least: Fraction | None = None
-
-
-@dataclass(frozen=True)
-class Unsolvable:
-    """The rows ``support`` add up to zero with the ``weights``, or with exact ones within rounding of ``alpha``.
-
-    In the second case ``basis`` may say how that is proved.
-    """
-
-    support: NDArray[np.intp]
-    alpha: Floats
-    weights: tuple[int, ...] | None
-    basis: Basis | None = None

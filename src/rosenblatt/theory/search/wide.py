@@ -1,8 +1,9 @@
 """Is there a v with z . v > 0 for every row? The search for many columns, which ends in a solution or in a proof.
 
 Rows that one column settles are peeled off. Sparse rows are then left to the perceptron for a while: where it solves
-them it does so quickly. Then comes Newton's method on the squared hinge loss, which either solves the rows or
-converges to weights under which they add up to zero, and these are turned into a proof.
+them it does so quickly. Then comes Newton's method on the squared hinge loss (the finite Newton method
+of Mangasarian 2002), which either solves the rows or converges to weights under which they add up to zero, and these
+are turned into a proof.
 """
 
 from __future__ import annotations

@@ -25,8 +25,25 @@ from numpy.typing import NDArray
 
 from rosenblatt.kernels.wolfe import AT_ZERO, PAUSED, STATE, nearest_steps
 from rosenblatt.rounding import HALF_ULP, TINY
-from rosenblatt.theory.exact import near_floats, proportional_integers
-from rosenblatt.theory.inputs import Floats, Matrix, Signs, dense_rows, entries, longest_row, safe, spread
+from rosenblatt.theory.exact import (
+    back_substituted,
+    eliminated,
+    near_floats,
+    places,
+    proportional_integers,
+    to_integers,
+)
+from rosenblatt.theory.inputs import (
+    Floats,
+    Matrix,
+    Signs,
+    dense_rows,
+    entries,
+    largest_entry,
+    longest_row,
+    safe,
+    spread,
+)
 
 # The convex hulls whose nearest point to the origin is the margin, for the three definitions of a margin.
 #
@@ -288,8 +305,6 @@ class _Working:
 
 MOST_WORK = 1 << 28  # what a search may cost, in products of words: a minute or two
 
-BLOCK = 1 << 20
-
 
 class ExactRows(Protocol):
     """Rows of integers, which floats are near to."""
@@ -312,7 +327,7 @@ class IntegerRows:
 
     def __init__(self, X: Matrix, signs: Signs, bias: bool) -> None:
         self.X, self.signs, self.bias = X, signs, bias
-        self.low, self.high = _places(entries(X).reshape(-1))
+        self.low, self.high = int(places(entries(X).reshape(-1, 1))[0]), math.frexp(largest_entry(X))[1]
         if bias:
             self.low, self.high = min(self.low, 0), max(self.high, 1)
         self.width, self.bits = X.shape[1] + bias, max(1, self.high - self.low)
@@ -322,7 +337,7 @@ class IntegerRows:
         if i not in self._known:
             x = self.X[[i]].toarray()[0] if sp.issparse(self.X) else self.X[i]
             sign = int(self.signs[i])
-            row = [sign * _in_units(value, self.low) for value in x.tolist()]
+            row = (sign * to_integers(x, self.low)).tolist()
             self._known[i] = [*row, sign << -self.low] if self.bias else row
         return self._known[i]
 
@@ -384,30 +399,16 @@ def _toward(keys: list[int], shares: list[Fraction], target: list[Fraction]) -> 
 def _nearest(points: list[list[int]]) -> list[Fraction] | None:
     """Return the weights of the affine hull's point nearest to the origin; None where the points are dependent.
 
-    They are in proportion to the solution of (P P' + 1 1') a = 1, which is found by Bareiss's elimination: only
-    integers, and every division is exact. The matrix is positive definite, so no pivot is zero unless the
-    points are affinely dependent.
+    They are in proportion to the solution of (P P' + 1 1') a = 1. The matrix is positive definite, so every column has
+    its pivot unless the points are affinely dependent.
     """
     P = np.array(points, dtype=object).reshape(len(points), -1)
-    size = len(points)
-    M = np.empty((size, size + 1), dtype=object)
-    M[:, :size] = P @ P.T + 1
-    M[:, size] = 1
-    previous = 1
-    for k in range(size):
-        pivot = M[k, k]
-        if pivot == 0:
-            return None
-        M[k + 1 :, k + 1 :] = (
-            M[k + 1 :, k + 1 :] * pivot - np.multiply.outer(M[k + 1 :, k], M[k, k + 1 :])
-        ) // previous
-        previous = pivot
-    a = [0] * size  # the solution times the determinant
-    for i in range(size - 1, -1, -1):
-        rest = M[i, size] * previous - sum(M[i, j] * a[j] for j in range(i + 1, size))
-        a[i] = rest // M[i, i]
-    total = sum(a)
-    return [Fraction(value, total) for value in a]
+    M, pivots = eliminated(np.column_stack([P @ P.T + 1, np.ones(len(P), dtype=object)]))
+    if pivots != list(range(len(P))):
+        return None
+    shares, _ = back_substituted(M, pivots, len(P))
+    total = sum(shares)
+    return [Fraction(share, total) for share in shares]
 
 
 def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
@@ -417,22 +418,3 @@ def _lowest(rows: ExactRows, v: list[int]) -> tuple[int, int]:
         in_doubt = np.flatnonzero(~(s - error > np.min(s + error)))
     score, i = min((sum(a * b for a, b in zip(v, rows[i], strict=True)), i) for i in in_doubt.tolist())
     return i, score
-
-
-def _places(values: Floats) -> tuple[int, int]:
-    """Return the place of the lowest bit that is set in any of the numbers, and of the one above the highest."""
-    low, high = 10_000, -10_000
-    for start in range(0, len(values), BLOCK):
-        block = values[start : start + BLOCK]
-        parts, exponents = np.frexp(block[block != 0])
-        mantissas = np.abs(parts * 2.0**53).astype(np.int64)
-        lowest = np.frexp((mantissas & -mantissas).astype(np.float64))[1] - 1
-        low = min(low, int(np.min(exponents - 53 + lowest, initial=low)))
-        high = max(high, int(np.max(exponents, initial=high)))
-    return (low, high) if low < high else (0, 1)
-
-
-def _in_units(value: float, place: int) -> int:
-    """Return ``value / 2**place``, an integer."""
-    above, below = value.as_integer_ratio()
-    return (above << -place) // below if place < 0 else above // (below << place)

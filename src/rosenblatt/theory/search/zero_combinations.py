@@ -1,4 +1,4 @@
-"""From weights that nearly add rows up to zero to a proof that exact ones exist.
+"""Zero combinations: from weights that nearly add rows up to zero to a proof that exact ones exist.
 
 The rows that matter are those of large weight. Their weights are corrected until the sum is zero as far as floats
 tell. Elimination with pivots finds rows for a basis, and columns that depend on others: of these an exact multiple less

@@ -8,8 +8,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Self, TypeAlias
 
+import numpy as np
+
 from rosenblatt.messages import check_integer
-from rosenblatt.theory.exact import nonnegative_solution
+from rosenblatt.theory.exact import Combination, farkas
 from rosenblatt.theory.inputs import rows_text
 from rosenblatt.theory.vc.families import (
     Directions,
@@ -188,11 +190,14 @@ def _partition(
     width = len(rows[0])
     if lift:
         columns.append((0,) * (width - 1) + (-1, 0, 0))
-    solution = nonnegative_solution(columns, (0,) * width + (1, 1))
-    if solution is None:
+    target = np.array((0,) * width + (1, 1), dtype=object)
+    found = farkas(np.array(columns, dtype=object), target, patience=0)
+    if not isinstance(found, Combination):
         return None
-    weights = dict(zip(inside + outside, solution, strict=False))
-    shares = [{i: weights[i] for i in side if weights[i]} for side in (inside, outside)]
+    weights = dict(zip(found.rows.tolist(), found.weights, strict=True))
+    total = sum(weight for k, weight in weights.items() if k < len(inside))
+    by_row = {i: Fraction(weights[k], total) for k, i in enumerate(inside + outside) if k in weights}
+    shares = [{i: by_row[i] for i in side if i in by_row} for side in (inside, outside)]
     return (BallObstruction if lift else RadonPartition).from_weights(dict(enumerate(given)), *shares)
 
 

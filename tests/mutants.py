@@ -1,0 +1,316 @@
+"""Small faults, put into a copy of the package one at a time: does a test notice?
+
+``python tests/mutants.py`` makes a copy of the checkout in a temporary folder, and for each mutant changes one place of
+``src/rosenblatt`` there, runs the tests that belong to it until one fails, and changes the place back. At the end a
+table says which mutants were caught, by how much time. The checkout itself is never written to.
+
+A mutant names a place by its text and not by its file, so code may move freely; the text has to occur exactly once in
+all of ``src/rosenblatt``, and the script says so at once where it does not: then change the mutant with the code.
+
+``--list`` prints all mutants, ``--only NAME`` (repeatedly) chooses some, by the start of their names, and ``--tier``
+says which tests are run: ``room``, the files of the room that are named with each mutant; ``test``, these and then all
+that is not slow; ``all``, these and then everything. The exit status is 1 where a mutant was missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "node_modules", "out", "build", "dist", ".*_cache")
+TIERS = {"room": None, "test": ["-m", "not slow", "tests"], "all": ["tests"]}
+"""What is run after the tests of the room, if anything."""
+
+
+class Mutant(NamedTuple):
+    """A fault: ``old`` becomes ``new``, and one of ``tests`` ought to fail."""
+
+    name: str
+    room: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+def _of(room: str, *mutants: tuple[str, str, str, str]) -> list[Mutant]:
+    """Return the mutants of a room, each a name, the old text, the new one, and the tests below ``tests``."""
+    return [
+        Mutant(f"{room}-{name}", room, old, new, tuple(f"tests/{path}" for path in tests.split()))
+        for name, old, new, tests in mutants
+    ]
+
+
+KERNELS = _of(
+    "kernels",
+    (
+        "nan-one-vs-rest",
+        "= radius2 if bad == 0.0 else math.inf, reach2",
+        "= radius2, reach2",
+        "kernels/test_passes.py kernels/test_edges.py",
+    ),
+    (
+        "nan-direct",
+        's["radius2"] = radius2 if bad == 0.0 else math.inf',
+        's["radius2"] = radius2',
+        "kernels/test_passes.py kernels/test_edges.py",
+    ),
+    (
+        "bias-in-settled",
+        "magnitude(rows, i, w) + abs(b)",
+        "magnitude(rows, i, w)",
+        "kernels/test_exact.py kernels/test_passes.py kernels/test_edges.py",
+    ),
+    (
+        "bias-in-settled-class",
+        "doubt(terms, class_magnitude(rows, w, k, i) + abs(b))",
+        "doubt(terms, class_magnitude(rows, w, k, i))",
+        "kernels/test_exact.py kernels/test_passes.py kernels/test_edges.py",
+    ),
+    (
+        "decay-not-rescaled",
+        "factor = 1.0 / (1.0 + compound(growth, np.int64((now - epoch) * period)))",
+        "factor = 1.0",
+        "kernels/test_passes.py kernels/test_edges.py",
+    ),
+    ("boundary-is-right", "if a > threshold:", "if a >= threshold:", "kernels/test_passes.py"),
+    (
+        "boundary-is-right-direct",
+        "if not (a > rule.threshold) else -1.0",
+        "if a < rule.threshold else -1.0",
+        "kernels/test_passes.py",
+    ),
+    ("doubt-too-small", "return (terms + 4) * (2.02", "return 1e-3 * (terms + 4) * (2.02", "kernels/test_passes.py"),
+    ("rival-moves-along", "((y, step), (rival, -step))", "((y, step), (rival, step))", "kernels/test_passes.py"),
+    ("average-one-late", 'late_factor(decay, before, s["epoch"])', 'late_factor(decay, seen, s["epoch"])',
+     "kernels/test_passes.py"),
+    (
+        "weight-zero-is-visited",
+        "if (weighted and weight == 0.0) or",
+        "if",
+        "kernels/test_passes.py",
+    ),
+    ("limit-one-more", 'if weight == 0.0 or s["updates"] >= limit:', 'if weight == 0.0 or s["updates"] > limit:',
+     "kernels/test_passes.py"),
+    ("pa-without-cap", "return min(rule.cap, loss / length) * weight", "return loss / length * weight",
+     "estimators/family"),
+    ("arow-shrinks-less", "share = ((0.0 if others < 0.0 else others) + r) * inverse",
+     "share = ((0.0 if others < 0.0 else others) + 2.0 * r) * inverse", "estimators/family"),
+    ("exact-sum-middle", "+ (a >> 27) * (b & _LOW_27)", "+ (a >> 26) * (b & _LOW_27)", "kernels/test_exact.py"),
+    ("half-to-odd", "(rest != 0 or kept & 1 == 1)", "(rest != 0 or kept & 1 == 0)", "kernels/test_exact_sums.py"),
+    ("shuffle-off-by-one", "* np.uint64(i + 1)) >> np.uint64(32))", "* np.uint64(i)) >> np.uint64(32))",
+     "kernels/test_orders.py"),
+    ("svmlight-order", "elif index <= previous or index > last_index:", "elif index < previous or index > last_index:",
+     "kernels/parsing"),
+    ("wolfe-drops-last", "if stop < 0 or here < way:", "if stop < 0 or here > way:", "kernels/test_wolfe.py"),
+)  # fmt: skip
+
+TRAINING = _of(
+    "training",
+    ("nan-not-looked-for", 'if first and not np.isfinite(state.counters["radius2"]).all():', "if False:",
+     "training/test_train.py training/test_edges.py"),
+    ("updates-without-mistakes-are-clean", ' & (counted["pass_updates"] == 0)', "",
+     "training/test_train.py training/test_edges.py"),
+    ("max-updates-of-earlier-fits", 'counters["updates"] + options.max_updates', "options.max_updates",
+     "training/test_train.py training/test_edges.py"),
+    ("max-updates-of-each-call", "if options.max_updates is None else options.max_updates\n",
+     'if options.max_updates is None else state.counters["updates"] + options.max_updates\n',
+     "training/test_train.py training/test_edges.py"),
+    ("held-out-by-place", "np.arange(first, first + n, dtype=np.uint64)", "np.arange(n, dtype=np.uint64)",
+     "training/test_batches.py training/test_early_stopping_facts.py training/test_edges.py"),
+    ("equal-error-is-better", "if error < best.error or", "if error <= best.error or",
+     "training/test_train.py training/test_early_stopping_facts.py estimators/test_fit.py"),
+    ("one-more-pass-of-patience", "self.best.passes_since >= self.patience", "self.best.passes_since > self.patience",
+     "training/test_train.py training/test_early_stopping_facts.py estimators/test_fit.py"),
+    ("resumes-at-wrong-row", "current.row, current.visited = batch.first + batch.rows.n, 0",
+     "current.row, current.visited = batch.rows.n, 0", "training/test_checkpoint.py"),
+    ("average-adds", "return self.w - self.u / visits[:, None]", "return self.w + self.u / visits[:, None]",
+     "training/test_state.py training/test_train.py"),
+    ("windows-of-one-order", "visiting_order(n, seed + window * 0x632BE59BD9B4E019, pass_number)",
+     "visiting_order(n, seed, pass_number)", "training/test_batches.py training/test_train.py"),
+    ("class-weight-dropped", "len(steps) == 0 else steps * weights[numbers]", "len(steps) == 0 else steps",
+     "training/test_train.py training/test_batches.py estimators/test_fit.py"),
+    ("third-class-mirrored", "(0, int(places[0]), -1), (0, int(places[1]), 1)",
+     "(0, int(places[0]), 1), (0, int(places[1]), -1)", "training/test_state.py estimators/test_partial_fit.py"),
+    ("resumes-with-other-parameters", 'if what != "data" and then != now:', "if False:",
+     "training/test_checkpoint.py"),
+    ("pocket-keeps-the-worst", "pocket.mistakes[better] = mistakes[better]\n", "pocket.mistakes[better] = 0.0\n",
+     "training/test_observers.py training/test_train.py"),
+    ("kernel-settles-zero-as-right", "self._sign(rows, place, coefficients) <= 0",
+     "self._sign(rows, place, coefficients) < 0", "training/dual"),
+    ("kernel-forgets-bound", "sure = found & ((lead < -bound) | (bound == 0.0))", "sure = found & (lead < 0.0)",
+     "training/dual"),
+)  # fmt: skip
+
+THEORY = _of(
+    "theory",
+    ("touching-separates", "not (least > 0 and low >= 0)", "not (least >= 0 and low >= 0)",
+     "theory/test_certificates.py theory/test_verdicts.py"),
+    ("margin-rounded-up", "up=None if nearest else least < 0", "up=None if nearest else least > 0",
+     "theory/test_margins.py theory/test_certificates.py"),
+    ("hull-distance-not-halved", "(2 * plus * minus) ** 2", "(plus * minus) ** 2", "theory/test_margins.py"),
+    ("bias-not-summed", "if bias and sum(signed) != 0:", "if False:",
+     "theory/test_exact.py theory/test_certificates.py"),
+    ("weights-may-be-zero", "len(rows) == 0 or min(weights) <= 0:", "len(rows) == 0 or min(weights) < 0:",
+     "theory/test_exact.py theory/test_certificates.py"),
+    ("scores-without-error", "g = (self.terms + 6) * HALF_ULP * 1.01", "g = 0.0", "theory/test_scores.py"),
+    ("radius-without-bias", "for i in rows.tolist()) + int(bias)", "for i in rows.tolist())",
+     "theory/convergence"),
+    ("overlap-is-quasi-complete", '"complete" if found.signs.all()', '"complete" if found.signs.any()',
+     "theory/separation"),
+    ("cover-counts-one-less", "for i in range(min(n - 1, d) + 1))", "for i in range(min(n - 1, d)))", "theory/vc"),
+    ("core-of-wrong-rows", "return Core(pool[rows], verdict.alpha[rows]", "return Core(rows, verdict.alpha[rows]",
+     "theory/mistakes"),
+    ("optimum-stops-early", "if high - low <= atol + rtol * max(abs(low), abs(high)):",
+     "if high - low <= 1e-3 + rtol * max(abs(low), abs(high)):", "theory/programs"),
+)  # fmt: skip
+
+DATA = _of(
+    "data",
+    ("line-after-a-bad-row", 'progress["lines"] += 1', 'progress["lines"] += 0',
+     "data/text data/test_line_numbers.py"),
+    ("row-number-after-a-bad-row", "self.rows_before, rows, side=\"right\")", "self.rows_before, rows, side=\"left\")",
+     "data/text data/test_line_numbers.py"),
+    ("line-of-the-next-chunk", "at.line += line_count(data[:stop])", "at.line += 0",
+     "data/tables data/test_line_numbers.py"),
+    ("svmlight-column", "indices[entry] = index - base", "indices[entry] = index", "data/text"),
+    ("window-one-short", "while count + len(block) - start >= size:", "while count + len(block) - start > size:",
+     "data/test_scaled_streams.py data/test_open_files.py"),
+    ("skips-one-block-less", "if block.first + n > row:", "if block.first + n >= row:",
+     "training/test_batches.py data/cache"),
+    ("split-takes-one-more", "(rank >= self.first) & (rank < self.stop)", "(rank >= self.first) & (rank <= self.stop)",
+     "data/test_splits.py"),
+    ("deviation-of-a-sample", "return float(Fraction(2 * root + inexact,", "return float(Fraction(2 * root,",
+     "test_scaling.py data/test_scaled_streams.py"),
+    ("maxabs-is-signed", "np.maximum.at(self._largest, columns, np.abs(values))",
+     "np.maximum.at(self._largest, columns, values)", "test_scaling.py data/test_scaled_streams.py"),
+    ("slice-of-the-end-is-all", "if stop - start == len(block):", "if stop == len(block):",
+     "training/test_batches.py data/test_open_files.py"),
+)  # fmt: skip
+
+PERSISTENCE = _of(
+    "persistence",
+    ("checksum-not-compared", "if total.hexdigest() != digest:", "if False:", "storage persistence/test_files.py"),
+    ("newer-format-is-read", "if found > known:", "if False:", "storage persistence/test_files.py"),
+    ("unknown-arrays-are-left", "left = sorted(set(self._arrays) - self._used)", "left = []",
+     "persistence/test_forged.py"),
+    ("not-discarded", "        except BaseException:\n            temporary.discard()\n            raise",
+     "        except BaseException:\n            raise", "storage persistence/test_files.py"),
+    ("zero-columns-stored-wrong", "room[:, :known] = weights", "room[:, :known] = 0.0",
+     "training/test_state.py estimators/test_one_by_one.py"),
+)  # fmt: skip
+
+CLI = _of(
+    "cli",
+    ("no-is-yes", "raise typer.Exit(1) from None", "raise typer.Exit(0) from None",
+     "cli/test_separate.py cli/test_main.py"),
+    ("tests-on-what-it-learned", "stream.part(split, held=True, scaled_as=rows)",
+     "stream.part(split, held=False, scaled_as=rows)", "cli/test_held_out.py"),
+    ("folds-with-one-seed", "range(asked.seed + 1, asked.seed + asked.seeds)",
+     "range(asked.seed, asked.seed + asked.seeds)", "cli/test_train.py cli/test_held_out.py"),
+    ("header-in-every-part", "if number == 0:\n            writer.writerow(columns)",
+     "if number >= 0:\n            writer.writerow(columns)", "cli/test_predictions.py cli/test_predict.py"),
+)  # fmt: skip
+
+DISTRIBUTED = _of(
+    "distributed",
+    ("mean-over-one-more", "return Moves(features, w / len(moves),", "return Moves(features, w / (len(moves) + 1),",
+     "distributed/test_mix.py"),
+    ("shards-start-at-zero", "source.width, source.starts[number]", "source.width, 0", "distributed/test_exact.py"),
+    ("window-across-shards", "run.labels, validation, rows.left, not run.read_all)",
+     "run.labels, validation, None, not run.read_all)", "distributed/test_exact.py"),
+    ("rounds-alike", "state.passes = task.number", "state.passes = 0", "distributed/test_mix.py"),
+)  # fmt: skip
+
+MUTANTS = [*KERNELS, *TRAINING, *THEORY, *DATA, *PERSISTENCE, *CLI, *DISTRIBUTED]
+
+
+def place_of(mutant: Mutant, source: Path) -> Path:
+    """Return the file that holds a mutant's text; an AssertionError unless it is there exactly once in all files."""
+    found = [(path, path.read_text(encoding="utf-8").count(mutant.old)) for path in sorted(source.rglob("*.py"))]
+    found = [(path, count) for path, count in found if count]
+    where = ", ".join(f"{path.relative_to(source)} ({count})" for path, count in found) or "no file"
+    assert sum(count for _, count in found) == 1, f"{mutant.name}: expected {mutant.old!r} once, got it in {where}."
+    return found[0][0]
+
+
+def run_tests(folder: Path, arguments: list[str], workers: int, seconds: float) -> str:
+    """Run tests in a copy of the checkout; return "caught", "missed" or "too long"."""
+    environment = os.environ | {
+        "PYTHONPATH": f"{folder / 'src'}{os.pathsep}{folder / 'tests'}",
+        "NUMBA_CACHE_DIR": str(folder / "kernels"),
+    }
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-n", str(workers), *arguments]
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)  # the workers too
+        process.communicate()
+        return "too long"
+    if process.returncode in (0, 1, 2):  # 2 is how several workers stop after the first failure
+        return "caught" if process.returncode else "missed"
+    raise RuntimeError(f"pytest ended with status {process.returncode}:\n{output.decode()[-3000:]}")
+
+
+def try_mutant(mutant: Mutant, folder: Path, tier: str, workers: int, seconds: float) -> tuple[str, float]:
+    """Put a mutant into the copy, run its tests, and take it out again; return how that ended, and after how long."""
+    path = place_of(mutant, folder / "src" / "rosenblatt")
+    text, stamp = path.read_text(encoding="utf-8"), path.stat()
+    path.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+    began = time.monotonic()
+    try:
+        known = [name for name in mutant.tests if (folder / name).exists()]
+        result = run_tests(folder, known, workers, seconds) if known else "missed"
+        if result == "missed" and TIERS[tier] is not None:
+            result = run_tests(folder, TIERS[tier], workers, seconds)
+        return result, time.monotonic() - began
+    finally:
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # compiled kernels are known by it
+
+
+def main() -> int:
+    """Try the mutants that are asked for; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", action="append", metavar="NAME", help="mutants whose names begin so")
+    parser.add_argument("--list", action="store_true", help="print the mutants, and run nothing")
+    parser.add_argument("--tier", choices=TIERS, default="room", help="which tests to run")
+    parser.add_argument("--workers", type=int, default=2, help="processes that run tests")
+    parser.add_argument("--seconds", type=float, default=900.0, help="the most time for the tests of a mutant")
+    given = parser.parse_args()
+    chosen = [mutant for mutant in MUTANTS if mutant.name.startswith(tuple(given.only or ("",)))]
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS), "two mutants have one name"
+    for mutant in MUTANTS:
+        path = place_of(mutant, CHECKOUT / "src" / "rosenblatt")
+        if given.list and mutant in chosen:
+            print(f"{mutant.name:45} {path.relative_to(CHECKOUT / 'src' / 'rosenblatt')}")
+    if given.list:
+        return 0
+    found: dict[str, tuple[str, float]] = {}
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        folder = Path(name, "checkout")
+        shutil.copytree(CHECKOUT, folder, ignore=LEFT_OUT)
+        for mutant in chosen:
+            found[mutant.name] = try_mutant(mutant, folder, given.tier, given.workers, given.seconds)
+            print("{:45} {:9} {:6.0f} s".format(mutant.name, *found[mutant.name]), flush=True)
+    print("\nroom          mutants  caught  missed  too long")
+    for room in dict.fromkeys(mutant.room for mutant in chosen):
+        results = [found[mutant.name][0] for mutant in chosen if mutant.room == room]
+        print(f"{room:12} {len(results):8}", *(f"{results.count(how):7}" for how in ("caught", "missed", "too long")))
+    missed = [name for name, (result, _) in found.items() if result != "caught"]
+    print(f"{len(found) - len(missed)} of {len(found)} were caught" + (f"; not: {', '.join(missed)}" if missed else ""))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

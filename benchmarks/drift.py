@@ -27,7 +27,6 @@ from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE
 from rosenblatt.training.batches import make_batch
 from rosenblatt.training.linear import PassRunner
 from rosenblatt.training.options import RunOptions
-from rosenblatt.training.predict import predicted_classes
 from rosenblatt.training.rows import as_rows
 from rosenblatt.training.run import new_state
 
@@ -210,7 +209,7 @@ class Ours:
         """Return the class of a row."""
         if not self.has_learned:
             return None
-        return self.classes[predicted_classes(self.state, self.options.hypothesis, self.rows[i])[0][0]]
+        return self.classes[self.state.decide(self.options.hypothesis, self.rows[i])[0][0]]
 
     def learn(self, i: int) -> None:
         """Visit a row."""

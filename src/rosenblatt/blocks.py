@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -245,3 +245,63 @@ def stack(matrices: Sequence[sp.csr_array]) -> sp.csr_array:
     together = sp.csr_array((data, indices, indptr), shape=(row, max(X.shape[1] for X in matrices)))
     together.has_canonical_format = all(X.has_canonical_format for X in matrices)
     return together
+
+
+# What training needs of blocks that come from files, as those of `data.open` do.
+
+
+Records = list[dict[str, Any]]
+"""What has been read of each file: "size", "modified" (its time), "read" (bytes), "digest" (of these)."""
+
+
+class Contents(Protocol):
+    """What has been read of the files that blocks come from, as `data.io.identity` notes it."""
+
+    def records(self) -> Records:
+        """Return what is known of each file."""
+
+    def restore(self, records: Records | None) -> None:
+        """Take over what an earlier run knew of the same files, if it knew something."""
+
+    def changed_size(self, records: Records) -> str:
+        """Return what is different about the sizes of files, "" if nothing is."""
+
+    def changed_bytes(self, records: Records, progress: Callable[[float], None]) -> str:
+        """Return which file has other bytes than those that were read, "" if none has."""
+
+
+class FileStream(Protocol):
+    """Blocks of files: they are known again, scaled and prepared, and say how far they have been read."""
+
+    fingerprint: str
+    """Identifies the rows."""
+    scale_pending: bool
+    """Whether all rows are read once before the first block, to find their scale."""
+    share_read: float
+    """How much of the files has been read, from 0 to 1."""
+    preparation: Any
+    """How rows are made of the files, as plain data."""
+    feature_names: list[str] | None
+
+    def __iter__(self) -> Iterator[Block]:
+        """Read all blocks from the start."""
+
+    def reads(self, path: Any) -> bool:
+        """Return whether a path names one of the files."""
+
+    def unscaled(self) -> Iterable[Block]:
+        """Return the same rows as they are before they are scaled."""
+
+    def fit_scale(self, trained: Callable[[int, int], np.ndarray] | None) -> None:
+        """Find the scale of the columns, by the rows that ``trained`` says are learned from; None for all."""
+
+    def watch_contents(self) -> Contents | None:
+        """Note what is read of the files from now on; None if they can be read only once."""
+
+
+def as_file_stream(blocks: Any) -> FileStream | None:
+    """Return blocks as a stream of files, None where they are others, such as a list of arrays.
+
+    >>> as_file_stream([])
+    """
+    return blocks if hasattr(blocks, "watch_contents") else None

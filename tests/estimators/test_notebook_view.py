@@ -66,7 +66,7 @@ def pictures(html):
 def of_estimator(model):
     """Return what we add to scikit-learn's HTML, which may be no XML."""
     shown = model._repr_mimebundle_()["text/html"]
-    added = model._found_html()
+    added = model._html_card()
     assert shown.endswith(added)
     assert model._repr_html_().endswith(added)
     assert type(model).__name__ in shown

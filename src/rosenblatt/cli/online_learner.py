@@ -13,15 +13,6 @@ if TYPE_CHECKING:
     from rosenblatt.training.run import TrainingRun
 
 _RECENT = 1000
-_NAMES = {
-    "Perceptron": "the perceptron",
-    "AveragedPerceptron": "the averaged perceptron",
-    "VotedPerceptron": "the voted perceptron",
-    "KernelPerceptron": "the kernel perceptron",
-    "MarginPerceptron": "the margin perceptron",
-    "PassiveAggressive": "passive-aggressive steps",
-    "AROW": "AROW",
-}
 
 
 @dataclass
@@ -82,32 +73,19 @@ class OnlineLearner:
         """Return the class of one row, in a time that does not depend on columns in which a sparse row is 0."""
         import scipy.sparse as sp
 
-        from rosenblatt.training.linear import LinearState
-        from rosenblatt.training.predict import predicted_classes, with_columns
-        from rosenblatt.training.rows import as_rows
-
         assert self.model is not None
-        state, classes, hypothesis = self.model.state, self.model.classes, self.options.hypothesis
-        if not sp.issparse(row) or not isinstance(state, LinearState) or hypothesis == "vote" or len(classes) == 1:
+        if not sp.issparse(row) or len(self.model.classes) == 1:
             return self.model.predict(row)[0]
-        place, _ = predicted_classes(with_columns(state, row.indices), hypothesis, as_rows(row.data[None]))
-        return classes[place[0]]
+        return self.model.classes[self.model.state.decide_one(self.options.hypothesis, row)]
 
     def _visit(self, X: Any, y: Any, weight: Any, one_by_one: bool = False) -> int:
         """Learn from rows; return the mistakes of the last weights. Rows that come one by one are one pass."""
-        import numpy as np
-
-        from rosenblatt.training.batches import make_batch
+        from rosenblatt.training.batches import labelled_batch
         from rosenblatt.training.model_file import TrainedModel
-        from rosenblatt.training.rows import encode_labels
         from rosenblatt.training.train import Start, online_run
 
         run = self._run if one_by_one else None
-        classes, numbers = encode_labels(y)
-        if run is not None and classes.dtype == run.classes.dtype and np.isin(classes, run.classes).all():
-            numbers = np.searchsorted(run.classes, y).astype(np.int32)
-            classes = run.classes  # the very array, by which the run sees that none is new
-        batch = make_batch(X, numbers, classes, weight, None)
+        batch = labelled_batch(X, y, weight, known=None if run is None else run.classes)
         goes_on = run is not None
         if run is None:
             start = None if self.model is None else Start(self.model.state, self.model.classes)
@@ -129,8 +107,10 @@ def learner_line(learner: str, options: RunOptions, goes_on: bool) -> str:
     >>> learner_line("AveragedPerceptron", RunOptions(hypothesis="average", decay=0.001), goes_on=False)
     'learning with the averaged perceptron; its average predicts, in which a row counts half after 693 more.'
     """
+    from rosenblatt.training.options import LEARNERS
+
     other = "start anew with" if goes_on else "give"
-    start = f"learning with {_NAMES[learner]}; its"
+    start = f"learning with {LEARNERS[learner].words}; its"
     if options.hypothesis == "last" and learner == "AROW":
         return (
             f"{start} last weights predict, and its steps shrink, so it follows slowly: for streams that drift {other} "

@@ -74,7 +74,7 @@ class ClusterTraining(Training):
         self._balance_on(shards)
         bar = ClusterBar(engine, "pass" if self.mode == "exact" else "round", self.paths, self.options.max_iter)
         every = None if self.asked.checkpoint is None else self.asked.checkpoint_seconds
-        return self._learn(shards, shards, bar, make_run=runs_of(self.mode, every))
+        return self._learn(shards, bar, self._checkpoints(), make_run=runs_of(self.mode, every))
 
     def _say_start(self, engine: Engine, shards: ShardSet) -> None:
         kind, found = str(self.facts["kind"]).capitalize(), count_of(shards.rows, "row")

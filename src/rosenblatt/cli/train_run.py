@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rosenblatt.cli.train import TrainOptions
     from rosenblatt.data import Stream
     from rosenblatt.data.scaling import TrainedRows
-    from rosenblatt.training.checkpoint import CheckpointWriter, Contents
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
+    from rosenblatt.training.train import Checkpointing
 
 _TOO_FEW = "there are too few rows to hold some of each class out: add rows, or train without holding any out."
 
@@ -36,38 +36,31 @@ class Training:
     def fit(self, label: str = "pass") -> bool:
         """Train, with a bar on a terminal; return False where Ctrl-C cut it short after something was learned."""
         from rosenblatt.training.batches import Streamed
-        from rosenblatt.training.checkpoint import watch_contents
 
-        contents = None if self.asked.checkpoint is None else watch_contents(self.stream)
+        checkpoints = self._checkpoints(self.stream)
         with ProgressBar("reading", self.paths) as reading:
             self.stream.fit_scale(self._trained_rows(), reading.set_share)
         self._balance()
         source = Streamed(self.stream, class_weight=self.options.class_weight)
         bar = ProgressBar(label, self.paths, self.options.max_iter)
-        return self._learn(source, self.stream, bar, contents)
+        return self._learn(source, bar, checkpoints)
 
-    def _learn(self, source: Any, rows: Any, bar: ProgressBar, contents: Contents | None = None, **how: Any) -> bool:
-        """Train on a source; a checkpoint says that it is of these ``rows``. ``how`` is for `training.train.train`."""
-        from rosenblatt.training.checkpoint import CheckpointWriter
+    def _checkpoints(self, rows: Stream | None = None) -> Checkpointing | None:
+        """Return where checkpoints are kept, if they are; ``rows`` have not been read yet."""
+        from rosenblatt.training.train import Checkpointing
+
+        asked = self.asked
+        learner, seconds = LEARNERS[asked.learner], asked.checkpoint_seconds
+        return Checkpointing.asked(asked.checkpoint, learner, seconds, asked.resume, rows)
+
+    def _learn(self, source: Any, bar: ProgressBar, checkpoints: Checkpointing | None, **how: Any) -> bool:
+        """Train on a source; ``how`` is for `training.train.train`."""
         from rosenblatt.training.model_file import TrainedModel, trained_state
-        from rosenblatt.training.observers import Observer
         from rosenblatt.training.rows import differ_in_scale
         from rosenblatt.training.run import TrainingRun
         from rosenblatt.training.train import train as train_on
 
-        asked, learner = self.asked, LEARNERS[self.asked.learner]
-        observers: list[Observer] = [bar.observer()]
-        resumed = writer = None
-        if not source.rereadable:
-            self.options.check_read_once(asked.checkpoint is not None)
-        elif asked.checkpoint is not None:
-            writer = CheckpointWriter(
-                asked.checkpoint, asked.checkpoint_seconds, learner, self.options, rows, contents=contents
-            )
-            observers.append(writer)
-            resumed = self._resumed(writer)
-        if resumed is not None:
-            source.width = resumed.state.n_features
+        learner = LEARNERS[self.asked.learner]
         kept: list[TrainedModel] = []
 
         def keep(run: TrainingRun) -> None:
@@ -78,13 +71,15 @@ class Training:
             self.rows = max(self.rows, run.labels.rows, self.stream.rows_read, run.current.rows)
             self.ranges_differ = differ_in_scale(run)
 
+        if checkpoints is not None and source.rereadable:
+            self._open_checkpoints(checkpoints, source)
         enable_gc()
         interrupted = False
         try:
             with bar:
-                train_on(source, self.options, keep, observers, resumed=resumed, **how)
+                train_on(source, self.options, keep, [bar.observer()], checkpoints=checkpoints, **how)
         except KeyboardInterrupt:
-            _say_how_to_go_on(writer, resumed is not None)
+            _say_how_to_go_on(checkpoints)
             if not kept:
                 raise  # not one row was visited
             interrupted = True
@@ -92,28 +87,30 @@ class Training:
         self._describe()
         return not interrupted
 
-    def _resumed(self, writer: CheckpointWriter) -> Any:
-        """Return the checkpoint to go on from, if there is one and it is asked for."""
-        path, asked = Path(writer.path), self.asked
-        if path.exists() and not asked.resume:
-            note(f"{path}, of an earlier run, is going to be replaced: --resume would go on from it.")
-        if not asked.resume:
-            return None
+    def _open_checkpoints(self, checkpoints: Checkpointing, source: Any) -> None:
+        """Open the checkpoints, and say which one the run resumes from, or replaces."""
+        path = Path(checkpoints.path)
+        if not checkpoints.resume:
+            if path.exists():
+                note(f"{path}, of an earlier run, is going to be replaced: --resume would go on from it.")
+            checkpoints.open(source, self.options)
+            return
         with ProgressBar("comparing with the checkpoint", self.paths) as compared:
-            resumed = writer.read(compared.set_share)
-        if resumed is not None:
-            note(f"going on from {path}, in pass {resumed.current.passes_done + 1}.")
+            checkpoints.progress = compared.set_share
+            checkpoints.open(source, self.options)
+        if checkpoints.resumed is not None:
+            note(f"going on from {path}, in pass {checkpoints.resumed.current.passes_done + 1}.")
         else:
             note(f"there is no checkpoint {path} to go on from, so training starts from the beginning.")
-        return resumed
 
     def _trained_rows(self) -> TrainedRows | None:
         """Return which rows are learned from, None for all: early stopping holds some out."""
         if not self.options.early_stopping:
             return None
         from rosenblatt.training.batches import trained_rows
+        from rosenblatt.training.options import draw_seed
 
-        return trained_rows(self.options.random_state, self.options.validation_fraction)
+        return trained_rows(draw_seed(self.options.random_state), self.options.validation_fraction)
 
     def _balance(self) -> None:
         """Set the weights of classes, where they are to be balanced: rows / (classes * rows of the class)."""
@@ -177,10 +174,11 @@ class Training:
         return [weights[label] for label in self.model.classes.tolist()]
 
 
-def _say_how_to_go_on(writer: CheckpointWriter | None, resumed: bool) -> None:
-    if writer is None:
+def _say_how_to_go_on(checkpoints: Checkpointing | None) -> None:
+    writer = None if checkpoints is None else checkpoints.writer
+    if checkpoints is None or writer is None:
         note("a run with --checkpoint FILE can be continued later, by the same command with --resume.")
-    elif resumed or writer.has_written:
+    elif checkpoints.resumed is not None or writer.has_written:
         older = ", an earlier one, as the last could not be written" if writer.has_failed else ""
         note(f"the same command with --resume goes on from {writer.path}{older}.")
     else:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from numbers import Integral
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -15,13 +15,13 @@ from sklearn.base import clone
 from rosenblatt.distributed.engines import Engine
 from rosenblatt.distributed.runs import checked_options, runs_of, train_together
 from rosenblatt.distributed.shards import ShardFacts, ShardOf, ShardSet, joined_loader, shard_loaders
-from rosenblatt.estimators.base import EngineLearner, unchanged_on_error
+from rosenblatt.estimators.base import BasePerceptron, restored_on_error
 from rosenblatt.estimators.validation import attach_preparation
 from rosenblatt.messages import ParameterError, Setting, check_positive
 from rosenblatt.training.batches import trained_rows
-from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.observers import Callback, Observer
 from rosenblatt.training.options import RunOptions, draw_seed
+from rosenblatt.training.train import Checkpointing
 
 _COMMON = {"mode": "exact", "n_shards": 8, "timeout": 60.0}
 """Parameters that learners on clusters have besides those of the local ones."""
@@ -46,7 +46,7 @@ def with_parameters(local: type, **more: Any) -> Callable[..., None]:
     return __init__
 
 
-class ClusterLearner(EngineLearner):
+class ClusterLearner(BasePerceptron):
     """A learner whose rows lie in shards on a cluster; a subclass says on what kind.
 
     ``mode="exact"`` gives what ``fit_stream`` gives on one machine, bit for bit. ``mode="mix"`` trains all shards at
@@ -157,8 +157,7 @@ class ClusterLearner(EngineLearner):
     ) -> Self:
         """Have the shards loaded, and train on them."""
         options = self._cluster_options()
-        if resume and checkpoint is None:
-            raise ParameterError(Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from.")
+        checkpoints = Checkpointing.asked(checkpoint, type(self)._learner_name(), every, resume)
         if not len(loaders):
             raise ValueError("expected at least one shard to learn from, got none.")
         if seeds is not None and (
@@ -171,24 +170,19 @@ class ClusterLearner(EngineLearner):
         engine = self._engine()
         try:
             engine.load(shard_loaders(loaders, self.mode, self.n_shards, self._joined))
-            with unchanged_on_error(self):
+            with restored_on_error(self):
                 self.__dict__.pop("models_", None)
                 shards = ShardSet(engine, classes, self.mode, options.class_weight)
                 if on_loaded is not None:
                     on_loaded(shards.facts)
                 if seeds is not None:
                     return self._fit_seeds(shards, seeds)
-                observers: list[Observer] = [] if on_pass is None else [Callback(self._caller(on_pass))]
-                resumed = None
-                if checkpoint is not None:
-                    names = lambda: shards.names  # noqa: E731
-                    learner = type(self)._learner_name()
-                    writer = CheckpointWriter(checkpoint, every, learner, options, cast(Any, shards), names)
-                    observers.append(writer)
-                    resumed = writer.read() if resume else None
+                observers = [] if on_pass is None else [Callback(self._caller(on_pass))]
+                if checkpoints is not None:
+                    checkpoints.feature_names = lambda: shards.names
                 self._note_features(shards)
                 make_run = runs_of(self.mode, None if checkpoint is None else every)
-                return self._train(shards, options, observers, resumed, make_run=make_run)
+                return self._train(shards, options, observers, checkpoints=checkpoints, make_run=make_run)
         finally:
             engine.close()
 

@@ -14,7 +14,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from rosenblatt.training.model_file import is_divisible, put_classifiers, take_c
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.options import RunOptions
 from rosenblatt.training.rows import Labels, LabelSummary
-from rosenblatt.training.run import TrainingRun, new_state
+from rosenblatt.training.run import Phase, TrainingRun, new_state
 from rosenblatt.training.state import Outcome, PassState, interrupts_deferred
 from rosenblatt.training.train import MakeRun
 
@@ -39,6 +39,8 @@ from rosenblatt.training.train import MakeRun
 
 class ClusterRun(TrainingRun):
     """A run whose rows are visited elsewhere: what an interrupt cuts short has not come back, and is forgotten."""
+
+    state: LinearState
 
     def run_pass(self) -> int:
         """Visit all rows once; a pass of which nothing has come back is as one that was not begun."""
@@ -49,7 +51,7 @@ class ClusterRun(TrainingRun):
             if not self.current.row:
                 state.counters[:] = before
                 state.done[self.current.active] = self.current.was_done
-                self.in_pass = False
+                self.phase = Phase.JUDGED if self.resumed or self.current.passes_done else Phase.READY
             raise
 
 
@@ -100,7 +102,7 @@ def visit_shard(shard: Shard, carried: Carried, place: Place) -> Carried:
     run.visit_rows()
     if run.last_batch is not None and (place.measures or not run.read_all):
         current.ranges = run.last_ranges()
-    return Carried(run.state, current, run.labels, validation, rows.left, not run.read_all)
+    return Carried(cast(LinearState, run.state), current, run.labels, validation, rows.left, not run.read_all)
 
 
 class ExactRun(ClusterRun):
@@ -354,7 +356,6 @@ class MixingRun(ClusterRun):
     """
 
     source: ShardSet
-    state: LinearState
 
     def run(self) -> Outcome:
         """Make the rounds."""
@@ -400,7 +401,7 @@ class MixingRun(ClusterRun):
         if learned[-1].ranges is not None:
             self.current.ranges = learned[-1].ranges
         for one in learned:
-            if not self._seen:
+            if self.in_first_pass:
                 self.labels.extend(one.labels)
             if self.early_stopping is not None and one.validation is not None:
                 self.early_stopping.validation.extend(one.validation)

@@ -1,7 +1,8 @@
-"""How every perceptron learns: from arrays, from a stream, and from chunks as they come."""
+"""`BasePerceptron`: how every perceptron learns, from arrays, streams and chunks, and what it answers afterwards."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import warnings
@@ -20,8 +21,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.estimators.parameter_hints import OwnParameters
+from rosenblatt.estimators.parameter_hints import HINTS, unknown_parameter
 from rosenblatt.estimators.validation import (
+    MatrixLike,
     as_numpy,
     attach_preparation,
     block_validator,
@@ -31,20 +33,19 @@ from rosenblatt.estimators.validation import (
 )
 from rosenblatt.messages import ParameterError, Setting, count_of, warn_user
 from rosenblatt.tables import Table
-from rosenblatt.training.batches import InMemory, Streamed, make_batch
-from rosenblatt.training.checkpoint import Checkpoint, CheckpointWriter, watch_contents
+from rosenblatt.training.batches import InMemory, Streamed, labelled_batch
+from rosenblatt.training.checkpoint import Checkpoint
 from rosenblatt.training.early_stopping import EarlyStoppingFacts, early_stopping_facts
 from rosenblatt.training.linear import GivenWeights
 from rosenblatt.training.linear import InitialWeights as Weights
 from rosenblatt.training.model_file import EarlyStoppingState, history, trained_state
 from rosenblatt.training.observers import Callback, Observer
-from rosenblatt.training.options import OPTIONS, KernelOptions, RunOptions
-from rosenblatt.training.predict import decision_scores, predicted_classes, stored_hypothesis, weights
+from rosenblatt.training.options import LEARNERS, RunOptions
 from rosenblatt.training.report import Report, report
-from rosenblatt.training.rows import Labels, NotFinite, RowMatrix, as_rows, differ_in_scale, encode_labels
+from rosenblatt.training.rows import ClassWeight, Labels, NotFinite, RowMatrix, VectorLike, as_rows, differ_in_scale
 from rosenblatt.training.run import TrainingRun
-from rosenblatt.training.state import Outcome
-from rosenblatt.training.train import MakeRun, Start, online_run, train
+from rosenblatt.training.state import Outcome, RunState
+from rosenblatt.training.train import Checkpointing, MakeRun, Start, online_run, train
 
 # Methods that a model has only under some parameters, or not at all, and that say why.
 
@@ -95,32 +96,17 @@ def never(sentence: str) -> AvailableUnless:
     return AvailableUnless(method, lambda model: sentence)
 
 
-# How an estimator looks in a notebook: scikit-learn's diagram, and below it what was found in training.
-
-
-class NotebookView:
-    """Adds to the HTML that scikit-learn shows; ``set_config(display="text")`` shows text alone, as ever."""
-
-    def _found_html(self) -> str:
-        """Return what training has found, as HTML; "" before it."""
-        return ""
-
-    # scikit-learn 1.6 to 1.9 have both; notebooks prefer the second
-
-    def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + self._found_html()  # type: ignore[misc]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] += self._found_html()
-        return bundle
+def set_parameters(model: Any, given: dict[str, Any]) -> None:
+    """Set what a constructor is given (its ``locals()``) under the names of its parameters, as scikit-learn asks."""
+    for name, value in given.items():
+        if name not in ("self", "__class__"):
+            setattr(model, name, value)
 
 
 # Streams where arrays are expected: one sentence each on what to do instead.
 
 
-def refuse_stream(X: Any, method: str, learner: Any) -> None:
+def refuse_stream(X: MatrixLike, method: str, learner: Any) -> None:
     """Raise a TypeError where ``X`` is a stream of ``data.open``, which this method of a learner does not take.
 
     >>> refuse_stream([[1.0]], "fit", None)
@@ -137,16 +123,38 @@ def refuse_stream(X: Any, method: str, learner: Any) -> None:
     )
 
 
-# What a trained perceptron answers, and what it says of itself.
+# What all classifiers of the library answer, and what they say of themselves.
 
 
 Floats = NDArray[np.float64]
 
 
-class ExactClassifier(NotebookView, ClassifierMixin, OwnParameters, BaseEstimator):
-    """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are."""
+class ExactClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose decisions are exact; a subclass says what the scores and the winning classes of rows are.
+
+    Its constructor and ``set_params`` say what to do instead of parameters that it does not have. Constructors keep
+    their signatures, which scikit-learn reads; the names are looked at before they are called.
+    """
 
     classes_: Labels
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Return a new object; a TypeError where a keyword is not a parameter."""
+        if kwargs:
+            own = inspect.signature(cls.__init__).parameters
+            if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in own.values()):
+                for name in kwargs:
+                    if name not in own:
+                        raise TypeError(unknown_parameter(cls.__name__, name, list(own)[1:]))
+        return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of scikit-learn's ``get_params``; a ValueError where one is another library's."""
+        own = inspect.signature(type(self).__init__).parameters
+        for name in params:
+            if name in HINTS and name not in own:
+                raise ValueError(unknown_parameter(type(self).__name__, name, list(own)[1:]))
+        return super().set_params(**params)
 
     def _scores(self, rows: RowMatrix) -> Floats:
         """Return the score of each row for each classifier."""
@@ -156,17 +164,17 @@ class ExactClassifier(NotebookView, ClassifierMixin, OwnParameters, BaseEstimato
         """Return the class number of each row, and whether it is tied."""
         raise NotImplementedError
 
-    def _rows(self, X: Any) -> RowMatrix:
+    def _rows(self, X: MatrixLike) -> RowMatrix:
         refuse_stream(X, "predict", self)
         check_is_fitted(self)
         return as_rows(validate_matrix(self, X, reset=False))
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: MatrixLike) -> Labels:
         """Return the class of each row. On the boundary, where no class is right, it is the first of those tied."""
         numbers, _ = self._decisions(self._rows(X))
         return like_input(self.classes_[numbers], X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> float:
         """Return the share of rows whose class is predicted, each counted with its weight if there are weights."""
         refuse_stream(X, "score", self)
         if y is None:
@@ -178,11 +186,11 @@ class ExactClassifier(NotebookView, ClassifierMixin, OwnParameters, BaseEstimato
         "decision_function."
     )
 
-    def on_boundary(self, X: Any) -> NDArray[np.bool_]:
+    def on_boundary(self, X: MatrixLike) -> NDArray[np.bool_]:
         """Return, for each row, whether it lies exactly on the boundary, so that its label is undefined."""
         return self._decisions(self._rows(X))[1]
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the activation of each row, for each class if there are more than two; signs are exact.
 
         For votes it is the share of all visits by which those in favour outnumber those against. Where two
@@ -196,136 +204,29 @@ class ExactClassifier(NotebookView, ClassifierMixin, OwnParameters, BaseEstimato
         tags.input_tags.sparse = True
         return tags
 
+    # in a notebook: scikit-learn's diagram, and below it what was found in training
 
-class TrainedClassifier(ExactClassifier):
-    """A classifier whose knowledge is the state of a training run: predictions, history, report."""
+    def _html_card(self) -> str:
+        """Return what training has found, as HTML; "" before it."""
+        return ""
 
-    hypothesis: str
-    state_: Any
-    _early_stopping_state: EarlyStoppingState | None = None
+    # scikit-learn 1.6 to 1.9 have both; notebooks prefer the second
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "state_")
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._html_card()
 
-    @property
-    def _trained(self) -> Any:
-        """The state, or scikit-learn's error if there is none yet."""
-        check_is_fitted(self)
-        return self.state_
-
-    def _scores(self, rows: RowMatrix) -> Floats:
-        return decision_scores(self.state_, self.hypothesis, rows)
-
-    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        if len(self.classes_) == 1:
-            return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
-        return predicted_classes(self.state_, self.hypothesis, rows)
-
-    @property
-    def n_iter_(self) -> int:
-        """Passes made in all; each call of ``partial_fit`` counts as one."""
-        return self._trained.passes
-
-    @property
-    def n_updates_(self) -> int:
-        """Updates made in all, over all classifiers."""
-        return int(sum(np.maximum(counts, 0).sum() for counts in self._trained.updates_by_pass))
-
-    @property
-    def seed_(self) -> int:
-        """What the visiting orders are drawn from."""
-        return self._trained.seed
-
-    @property
-    def converged_(self) -> bool:
-        """Whether each classifier made a whole pass without a mistake."""
-        return bool(self._trained.done.all())
-
-    @property
-    def history_(self) -> NDArray[np.void]:
-        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one.
-
-        Where an interrupt cut the last pass short, there is the ``share`` of the rows that each pass visited too: 1 for
-        the others, and NaN where it is not known.
-        """
-        return history(self._trained)
-
-    @property
-    def report_(self) -> Report:
-        """What the run proves about the data: see `Report`."""
-        return report(self._trained, self.classes_, self._early_stopping)
-
-    def _found_html(self) -> str:
-        return self.report_._repr_html_() if hasattr(self, "state_") else ""
-
-    @property
-    def best_iter_(self) -> int:
-        """The pass whose weights are kept, counted as ``n_iter_`` counts; the last one without early stopping."""
-        facts = self._early_stopping
-        return self._trained.passes if facts is None else facts.best_pass
-
-    @property
-    def _early_stopping(self) -> EarlyStoppingFacts | None:
-        """What early stopping held out and kept, None where no rows were held out."""
-        kept = self._early_stopping_state
-        return early_stopping_facts(self._trained, kept and kept[1])
-
-
-class LinearWeights:
-    """The weights of a trained linear learner, by hypothesis."""
-
-    hypothesis: str
-    _trained: Any
-
-    @property
-    def coef_(self) -> Floats:
-        """The weights that predict, one line a class (one line in all for two classes)."""
-        return self._weights(self.hypothesis)[0]
-
-    @property
-    def intercept_(self) -> Floats:
-        """The bias that predicts, one a class (one in all for two classes)."""
-        return self._weights(self.hypothesis)[1]
-
-    @property
-    def last_coef_(self) -> Floats:
-        """The weights after the last visit."""
-        return self._weights("last")[0]
-
-    @property
-    def last_intercept_(self) -> Floats:
-        """The bias after the last visit."""
-        return self._weights("last")[1]
-
-    @property
-    def average_coef_(self) -> Floats:
-        """The mean of the weights after each visit."""
-        return self._weights("average")[0]
-
-    @property
-    def average_intercept_(self) -> Floats:
-        """The mean of the bias after each visit."""
-        return self._weights("average")[1]
-
-    def _weights(self, hypothesis: str) -> tuple[Floats, Floats]:
-        if hypothesis == "vote":
-            raise AttributeError(
-                "a vote is cast by many weight vectors, so there is no single coef_ or intercept_: "
-                "use average_coef_ or last_coef_."
-            )
-        state = self._trained
-        try:
-            w, b = weights(state, hypothesis)
-        except ValueError as not_kept:
-            raise AttributeError(str(not_kept)) from not_kept
-        return w.copy(), b.copy()
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._html_card()
+        return bundle
 
 
 # Training that fails leaves a model as it was.
 
 
 @contextmanager
-def unchanged_on_error(model: Any) -> Iterator[None]:
+def restored_on_error(model: Any) -> Iterator[None]:
     """Leave ``model`` as it was where training fails, but not where it is interrupted."""
     before = dict(model.__dict__)
     try:
@@ -344,7 +245,7 @@ def warn_about_mistakes(run: TrainingRun) -> None:
     state = run.state
     mistakes = state.mistakes_left()
     limit = "max_updates" if state.at_limit.any() else "max_iter"
-    kernel = isinstance(run.options, KernelOptions)
+    kernel = not run.options.is_linear
     ratio = 0.0 if kernel else differ_in_scale(run)
     other = "another kernel, a higher degree or a larger gamma" if kernel else "AveragedPerceptron"
     scale = f"; {_scale_advice(ratio)}" if ratio else ""
@@ -406,7 +307,7 @@ class ErrorsByPass:
         self._given = given
         self._checked: dict[str, tuple[RowMatrix, Labels]] = {}
 
-    def add(self, model: EngineLearner) -> None:
+    def add(self, model: BasePerceptron) -> None:
         """Add the pass that ``model`` has just made."""
         self.columns["pass"].append(model.n_iter_)
         self.columns["mistakes"].append(int(model.history_["mistakes"][-1]))
@@ -419,27 +320,29 @@ class ErrorsByPass:
             self.columns[name].append(1.0 - float(np.mean(right)))
 
 
-KEPT = (
+INTERRUPT_NOTE = (
     "The model keeps what it has learned, where it has a name: after model = Perceptron(), an interrupt of "
     "model.fit(X, y) leaves it, and report_ says how far it came."
 )
 """What an interrupt says to people."""
 
 
-class EngineLearner(TrainedClassifier):
-    """The common part of learners that the engine trains; a subclass says what their parameters are."""
+class BasePerceptron(ExactClassifier):
+    """A learner that the engine trains: it knows the state of a run. A subclass says what its parameters are."""
 
     hypothesis: str
     max_iter: int
     warm_start: bool
     early_stopping: bool
-    class_weight: Any
+    class_weight: ClassWeight
     multi_class: str
     n_jobs: int | None
 
     n_features_in_: int
+    state_: Any
+    _early_stopping_state: EarlyStoppingState | None = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: VectorLike = None, sample_weight: VectorLike = None) -> Self:
         """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
 
         Parameters
@@ -456,30 +359,29 @@ class EngineLearner(TrainedClassifier):
 
     def _fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: VectorLike,
+        sample_weight: VectorLike = None,
         observers: Sequence[Observer] = (),
         given: GivenWeights | None = None,
     ) -> Self:
         options = self._options(X)
-        with unchanged_on_error(self):
+        with restored_on_error(self):
             warm = given is None and self._is_warm()
-            finite = warm or options.early_stopping or isinstance(options, KernelOptions)
+            finite = warm or options.early_stopping or not options.is_linear
             X, y = validate_pair(self, X, y, reset=not warm, finite=finite)
-            classes, numbers = encode_labels(y)
-            source = InMemory(make_batch(X, numbers, classes, as_numpy(sample_weight), self.class_weight))
-            first = None if given is None else given.as_arrays(len(classes), X.shape[1], options.fit_intercept)
+            source = InMemory(labelled_batch(X, y, as_numpy(sample_weight), self.class_weight))
+            first = None if given is None else given.as_arrays(len(source.classes), X.shape[1], options.fit_intercept)
             try:
-                return self._train(source, options, observers, None, first)
+                return self._train(source, options, observers, given=first)
             except NotFinite:
                 assert_all_finite(X, input_name="X")  # raises scikit-learn's error
                 raise
 
     def fit_stream(
         self,
-        blocks: Iterable[Any],
-        classes: Any = None,
+        blocks: Iterable[object],
+        classes: VectorLike = None,
         on_pass: Callable[[Self], Any] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         every: float = 30.0,
@@ -525,31 +427,33 @@ class EngineLearner(TrainedClassifier):
         """
         options = self._options()
         options.check_for_stream("fit_stream")
-        if resume and checkpoint is None:
-            raise ParameterError(Setting("resume", True), " needs ", Setting("checkpoint"), ", the file to go on from.")
-        contents = None if checkpoint is None else watch_contents(blocks)
-        with unchanged_on_error(self):
+        checkpoints = Checkpointing.asked(
+            checkpoint,
+            type(self).__name__,
+            every,
+            resume,
+            blocks,
+            feature_names=lambda: getattr(self, "feature_names_in_", None),
+            on_resume=self._note_checkpoint,
+        )
+        with restored_on_error(self):
             warm = self._is_warm()
             width = self.n_features_in_ if warm else 0
             validate = block_validator(self, reset=not warm)
             source = Streamed(blocks, classes, class_weight=options.class_weight, validate=validate, width=width)
-            observers: list[Observer] = [] if on_pass is None else [Callback(self._caller(on_pass))]
-            resumed = None
-            if not source.rereadable:
-                options.check_read_once(checkpoint is not None)
-            elif checkpoint is not None:
-                names = lambda: getattr(self, "feature_names_in_", None)  # noqa: E731
-                writer = CheckpointWriter(checkpoint, every, type(self).__name__, options, blocks, names, contents)
-                observers.append(writer)
-                resumed = writer.read() if resume else None
-            if resumed is not None:
-                self.n_features_in_ = source.width = resumed.state.n_features
-                if resumed.names is not None:
-                    self.feature_names_in_ = resumed.names
-            return self._train(source, options, observers, resumed)
+            observers = [] if on_pass is None else [Callback(self._caller(on_pass))]
+            return self._train(source, options, observers, checkpoints=checkpoints)
+
+    def _note_checkpoint(self, found: Checkpoint) -> None:
+        """Take over the features that a run knew, before it continues."""
+        self.n_features_in_ = found.state.n_features
+        if found.names is not None:
+            self.feature_names_in_ = found.names
 
     @AvailableUnless.decorator(lambda model: model._needs_all_rows())
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: MatrixLike, y: VectorLike = None, classes: VectorLike = None, sample_weight: VectorLike = None
+    ) -> Self:
         """Visit each row of ``X`` once, in the given order, and go on from what was learned before.
 
         Any chunking of a data set gives the same bits as one pass of ``fit`` with ``shuffle=False``, as long as
@@ -580,10 +484,9 @@ class EngineLearner(TrainedClassifier):
             )
         if self._lacks_names(X):
             raise ValueError(self._lacks_names(X))
-        with unchanged_on_error(self):
+        with restored_on_error(self):
             X, y = validate_pair(self, X, y, reset=start is None)
-            labels, numbers = encode_labels(y)
-            batch = make_batch(X, numbers, labels, as_numpy(sample_weight), self.class_weight)
+            batch = labelled_batch(X, y, as_numpy(sample_weight), self.class_weight)
             run = online_run(batch, options, start, as_numpy(classes), effective_n_jobs(self.n_jobs))
         if run.state.note_leading_run(y):
             warn_if_sorted(run.state.leading_run)
@@ -596,9 +499,9 @@ class EngineLearner(TrainedClassifier):
 
     # the run
 
-    def _options(self, X: Any = None) -> RunOptions:
+    def _options(self, X: MatrixLike = None) -> RunOptions:
         """Return the parameters for training on ``X``, checked."""
-        kind = OPTIONS[type(self)._learner_name()]
+        kind = LEARNERS[type(self)._learner_name()].options
         given = {field.name: getattr(self, field.name) for field in fields(kind) if hasattr(self, field.name)}
         return kind(**given, **self._more_options(X)).check()
 
@@ -611,18 +514,18 @@ class EngineLearner(TrainedClassifier):
             'use fit, or hypothesis="average".'
         )
 
-    def _lacks_names(self, X: Any) -> str:
+    def _lacks_names(self, X: MatrixLike) -> str:
         """Return why rows without names cannot be learned from, as a sentence; "" if they can."""
         return ""
 
-    def _more_options(self, X: Any) -> dict[str, Any]:
+    def _more_options(self, X: MatrixLike) -> dict[str, Any]:
         """Return options that are no parameters."""
         return {}
 
     @classmethod
     def _learner_name(cls) -> str:
         """Return the name of the library's learner that this class is or is derived from."""
-        return next((base.__name__ for base in cls.__mro__ if base.__name__ in OPTIONS), "Perceptron")
+        return next((base.__name__ for base in cls.__mro__ if base.__name__ in LEARNERS), "Perceptron")
 
     def _is_warm(self) -> bool:
         """Return whether training goes on from what was learned before; a ValueError where that cannot be."""
@@ -633,9 +536,7 @@ class EngineLearner(TrainedClassifier):
 
     def _check_unchanged(self) -> None:
         """Raise a ValueError where a parameter that decides what the state is has changed since it was made."""
-        state = self.state_
-        if self.hypothesis in ("pocket", "vote"):
-            stored_hypothesis(state, self.hypothesis)
+        self.state_.check_keeps(self.hypothesis)
         for name, then, now in self._fixed_parameters():
             if then != now:
                 raise ParameterError(
@@ -654,8 +555,9 @@ class EngineLearner(TrainedClassifier):
         source: Any,
         options: RunOptions,
         observers: Sequence[Observer] = (),
-        resumed: Checkpoint | None = None,
+        *,
         given: Weights | None = None,
+        checkpoints: Checkpointing | None = None,
         make_run: MakeRun = TrainingRun,
     ) -> Self:
         """Make the passes, keep what came of them, and warn where mistakes are left."""
@@ -683,14 +585,14 @@ class EngineLearner(TrainedClassifier):
                 keep,
                 observers,
                 start=start,
-                resumed=resumed,
                 given=given,
+                checkpoints=checkpoints,
                 threads=threads,
                 make_run=make_run,
             )
         except KeyboardInterrupt as interrupt:
             if hasattr(self, "state_"):
-                interrupt.add_note(KEPT)
+                interrupt.add_note(INTERRUPT_NOTE)
             raise
         run = runs[-1]
         if not options.shuffle and not run.resumed and run.labels.is_sorted:
@@ -698,7 +600,7 @@ class EngineLearner(TrainedClassifier):
         ended = outcome in (Outcome.MAX_PASSES, Outcome.MAX_UPDATES)
         if options.hypothesis == "last" and ended and options.expects_no_mistakes and run.state.mistakes_left():
             warn_about_mistakes(run)
-        elif outcome is not Outcome.CLEAN_PASS and not isinstance(options, KernelOptions):
+        elif outcome is not Outcome.CLEAN_PASS and options.is_linear:
             warn_about_scales(run)
         return self
 
@@ -711,7 +613,9 @@ class EngineLearner(TrainedClassifier):
 
         return call
 
-    def score_by_pass(self, X: Any, y: Any, X_test: Any = None, y_test: Any = None) -> Table:
+    def score_by_pass(
+        self, X: MatrixLike, y: VectorLike, X_test: MatrixLike = None, y_test: VectorLike = None
+    ) -> Table:
         """Train a copy from scratch and return its errors after each pass: CIML figure 4.3.
 
         Columns: ``pass``, ``mistakes`` made during it, ``training_error`` after it, and ``test_error`` on the rows
@@ -726,3 +630,75 @@ class EngineLearner(TrainedClassifier):
             warnings.simplefilter("ignore", ConvergenceWarning)
             model._fit(X, y, observers=[Callback(model._caller(errors.add))])
         return Table(errors.columns, title=f"{type(self).__name__}: errors by pass")
+
+    # what was learned
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "state_")
+
+    @property
+    def _trained(self) -> Any:
+        """The state, or scikit-learn's error if there is none yet."""
+        check_is_fitted(self)
+        return self.state_
+
+    def _scores(self, rows: RowMatrix) -> Floats:
+        return self._predictor().scores(self.hypothesis, rows)
+
+    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        if len(self.classes_) == 1:
+            return np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
+        return self._predictor().decide(self.hypothesis, rows)
+
+    def _predictor(self) -> RunState:
+        """Return the state that answers for rows."""
+        return self.state_
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes made in all; each call of ``partial_fit`` counts as one."""
+        return self._trained.passes
+
+    @property
+    def n_updates_(self) -> int:
+        """Updates made in all, over all classifiers."""
+        return int(sum(np.maximum(counts, 0).sum() for counts in self._trained.updates_by_pass))
+
+    @property
+    def seed_(self) -> int:
+        """What the visiting orders are drawn from."""
+        return self._trained.seed
+
+    @property
+    def converged_(self) -> bool:
+        """Whether each classifier made a whole pass without a mistake."""
+        return bool(self._trained.done.all())
+
+    @property
+    def history_(self) -> NDArray[np.void]:
+        """For each pass the ``mistakes`` made during it, and the ``validation_error`` after it if there is one.
+
+        Where an interrupt cut the last pass short, there is the ``share`` of the rows that each pass visited too: 1 for
+        the others, and NaN where it is not known.
+        """
+        return history(self._trained)
+
+    @property
+    def report_(self) -> Report:
+        """What the run proves about the data: see `Report`."""
+        return report(self._trained, self.classes_, self._early_stopping)
+
+    def _html_card(self) -> str:
+        return self.report_._repr_html_() if hasattr(self, "state_") else ""
+
+    @property
+    def best_iter_(self) -> int:
+        """The pass whose weights are kept, counted as ``n_iter_`` counts; the last one without early stopping."""
+        facts = self._early_stopping
+        return self._trained.passes if facts is None else facts.best_pass
+
+    @property
+    def _early_stopping(self) -> EarlyStoppingFacts | None:
+        """What early stopping held out and kept, None where no rows were held out."""
+        kept = self._early_stopping_state
+        return early_stopping_facts(self._trained, kept and kept[1])

@@ -10,18 +10,17 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from rosenblatt.estimators.base import EngineLearner, never
-from rosenblatt.estimators.validation import like_input, tensor_device
+from rosenblatt.estimators.base import BasePerceptron, never, set_parameters
+from rosenblatt.estimators.validation import MatrixLike, like_input, tensor_device
 from rosenblatt.training.dual.predict import kernel_values
 from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.options import SCALED
-from rosenblatt.training.predict import decision_scores, predicted_classes
-from rosenblatt.training.rows import Matrix, RowMatrix
+from rosenblatt.training.options import SCALED, RandomSource
+from rosenblatt.training.rows import ClassWeight, Matrix
 
 Floats = NDArray[np.float64]
 
 
-class KernelPerceptron(EngineLearner):
+class KernelPerceptron(BasePerceptron):
     """The perceptron in the space of a kernel, without building that space (CIML 4.7; Freund and Schapire 1999).
 
     It runs as `Perceptron` does, pass by pass until one is clean, and learns how often each row was a mistake: its
@@ -94,6 +93,11 @@ class KernelPerceptron(EngineLearner):
     (array([0, 2, 3, 1]), (1, 4))
     """
 
+    kernel: Any
+    degree: int
+    gamma: float | str
+    coef0: float
+    device: str | None
     state_: DualState
     _computing: ClassVar[dict[str, Any]] = {}
     """Fields of `Computing` that are set otherwise, for tests and measurements."""
@@ -107,13 +111,13 @@ class KernelPerceptron(EngineLearner):
         hypothesis: str = "average",
         max_iter: int = 10,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "ovr",
         cache_size: float = 1000,
         max_support: int | None = None,
@@ -121,56 +125,29 @@ class KernelPerceptron(EngineLearner):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.hypothesis = hypothesis
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.max_updates = max_updates
-        self.warm_start = warm_start
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.cache_size = cache_size
-        self.max_support = max_support
-        self.device = device
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        set_parameters(self, locals())
 
     learn_one = predict_one = never(
         "a KernelPerceptron learns from rows of numbers: make them of records with "
         "sklearn.feature_extraction.DictVectorizer, and use partial_fit and predict."
     )
 
-    def _more_options(self, X: Any) -> dict[str, Any]:
+    def _more_options(self, X: MatrixLike) -> dict[str, Any]:
         device = tensor_device(X)
         where = {"device": device} if self.device is None and device not in (None, "cpu") else {}
         return {"overrides": where | self._computing}
 
-    def _train(self, *run: Any) -> Self:
+    def _train(self, *run: Any, **how: Any) -> Self:
         if self.n_jobs is None:
-            return super()._train(*run)
+            return super()._train(*run, **how)
         with threadpool_limits(effective_n_jobs(self.n_jobs)):
-            return super()._train(*run)
+            return super()._train(*run, **how)
 
-    def _state_here(self) -> DualState:
+    def _predictor(self) -> DualState:
         """Return the state, to be computed with on the device that is asked for now."""
         if self.device is None or self.device == self.state_.computing.device:
             return self.state_
         return replace(self.state_, computing=replace(self.state_.computing, device=self.device))
-
-    def _scores(self, rows: RowMatrix) -> Floats:
-        return decision_scores(self._state_here(), self.hypothesis, rows)
-
-    def _decisions(self, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        if len(self.classes_) == 1:
-            return super()._decisions(rows)
-        return predicted_classes(self._state_here(), self.hypothesis, rows)
 
     def _needs_all_rows(self) -> str:
         if isinstance(self.gamma, str) and self.gamma == "scale" and self.kernel in SCALED:
@@ -239,10 +216,10 @@ class KernelPerceptron(EngineLearner):
         """The factor of dot products and distances in use."""
         return self._trained.kernel.gamma
 
-    def kernel_values(self, X: Any) -> Floats:
+    def kernel_values(self, X: MatrixLike) -> Floats:
         """Return the kernel value of each row of ``X`` with each support row, of shape (n, s)."""
         rows = self._rows(X)
-        return like_input(kernel_values(self._state_here(), rows), X)
+        return like_input(kernel_values(self._predictor(), rows), X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.estimators.base import set_parameters
 from rosenblatt.estimators.perceptron import LinearPerceptron
+from rosenblatt.training.options import RandomSource
+from rosenblatt.training.rows import ClassWeight
 
 
 class MarginPerceptron(LinearPerceptron):
@@ -37,6 +40,8 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
     (5, 1.01)
     """
 
+    margin: float
+
     def __init__(
         self,
         margin: float = 10.0,
@@ -44,36 +49,19 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
         max_iter: int = 100,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "ovr",
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
     ) -> None:
-        super().__init__(
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            shuffle=shuffle,
-            random_state=random_state,
-            max_updates=max_updates,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            multi_class=multi_class,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            decay=decay,
-        )
-        self.margin = margin
-        self.hypothesis = hypothesis
+        set_parameters(self, locals())
 
     def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
         return [("margin", self.state_.rule.threshold, float(self.margin)), *super()._fixed_parameters()]
@@ -112,6 +100,9 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
     (array([[0.5, 1. ]]), array([-0.75]))
     """
 
+    C: float
+    loss: str
+
     def __init__(
         self,
         C: float = 1.0,
@@ -120,37 +111,19 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
         max_iter: int = 10,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "direct",
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
     ) -> None:
-        super().__init__(
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            shuffle=shuffle,
-            random_state=random_state,
-            max_updates=max_updates,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            multi_class=multi_class,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            decay=decay,
-        )
-        self.C = C
-        self.loss = loss
-        self.hypothesis = hypothesis
+        set_parameters(self, locals())
 
     def _fixed_parameters(self) -> list[tuple[str, Any, Any]]:
         then: Any = self.state_.rule
@@ -195,6 +168,8 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
     (array([[0.6  , 0.333]]), array([[0.4  , 0.667]]))
     """
 
+    r: float
+
     def __init__(
         self,
         r: float = 10.0,
@@ -202,36 +177,19 @@ n_iter_no_change, class_weight, multi_class, n_jobs, verbose, decay
         max_iter: int = 5,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "direct",
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
     ) -> None:
-        super().__init__(
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            shuffle=shuffle,
-            random_state=random_state,
-            max_updates=max_updates,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            multi_class=multi_class,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            decay=decay,
-        )
-        self.r = r
-        self.hypothesis = hypothesis
+        set_parameters(self, locals())
 
     @property
     def variance_(self) -> NDArray[np.float64]:

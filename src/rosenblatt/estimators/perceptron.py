@@ -2,55 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from rosenblatt.estimators.base import LinearWeights, refuse_stream
-from rosenblatt.estimators.online import LearnsOneByOne
-from rosenblatt.estimators.validation import as_numpy
+from rosenblatt.estimators.base import BasePerceptron, Floats, refuse_stream, set_parameters
+from rosenblatt.estimators.online import RecordColumns, label_array, record_row
+from rosenblatt.estimators.validation import MatrixLike, as_numpy
+from rosenblatt.training.batches import labelled_batch
 from rosenblatt.training.linear import GivenWeights, LinearState
+from rosenblatt.training.options import RandomSource, RunOptions
+from rosenblatt.training.rows import ClassWeight, Names, VectorLike, check_label_types
+from rosenblatt.training.run import TrainingRun
+from rosenblatt.training.train import Start, online_run
 
-# What the linear perceptrons share: their parameters and their weights.
 
+class LinearPerceptron(BasePerceptron):
+    """The common part of learners that have weights; use `Perceptron` or another of them."""
 
-class LinearPerceptron(LinearWeights, LearnsOneByOne):
-    """The family's common part; use `Perceptron` or another of its learners."""
+    fit_intercept: bool
+    decay: float
+    state_: LinearState
+    _columns: tuple[Names, RecordColumns] | None = None
+    """The columns of names, and the ``feature_names_in_`` that they are about."""
+    _learns_by_name = False
+    _online: tuple[TrainingRun, RunOptions, int] | None = None
+    """The run that learns row by row, its options, and the passes made until then."""
 
     def __init__(
         self,
         max_iter: int = 10,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "ovr",
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
     ) -> None:
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.max_updates = max_updates
-        self.warm_start = warm_start
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.decay = decay
-
-    state_: LinearState
+        set_parameters(self, locals())
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, coef_init: Any = None, intercept_init: Any = None
+        self,
+        X: MatrixLike,
+        y: VectorLike = None,
+        sample_weight: VectorLike = None,
+        coef_init: VectorLike = None,
+        intercept_init: VectorLike = None,
     ) -> Self:
         """Learn from the rows of ``X`` and their labels, pass by pass, until one is clean or the limit is reached.
 
@@ -89,6 +91,167 @@ class LinearPerceptron(LinearWeights, LearnsOneByOne):
             ("decay", self.state_.decay, float(self.decay)),
             *super()._fixed_parameters(),
         ]
+
+    # the weights, by hypothesis
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights that predict, one line a class (one line in all for two classes)."""
+        return self._weights(self.hypothesis)[0]
+
+    @property
+    def intercept_(self) -> Floats:
+        """The bias that predicts, one a class (one in all for two classes)."""
+        return self._weights(self.hypothesis)[1]
+
+    @property
+    def last_coef_(self) -> Floats:
+        """The weights after the last visit."""
+        return self._weights("last")[0]
+
+    @property
+    def last_intercept_(self) -> Floats:
+        """The bias after the last visit."""
+        return self._weights("last")[1]
+
+    @property
+    def average_coef_(self) -> Floats:
+        """The mean of the weights after each visit."""
+        return self._weights("average")[0]
+
+    @property
+    def average_intercept_(self) -> Floats:
+        """The mean of the bias after each visit."""
+        return self._weights("average")[1]
+
+    def _weights(self, hypothesis: str) -> tuple[Floats, Floats]:
+        if hypothesis == "vote":
+            raise AttributeError(
+                "a vote is cast by many weight vectors, so there is no single coef_ or intercept_: "
+                "use average_coef_ or last_coef_."
+            )
+        state = self._trained
+        try:
+            w, b = state.weights(hypothesis)
+        except ValueError as not_kept:
+            raise AttributeError(str(not_kept)) from not_kept
+        return w.copy(), b.copy()
+
+    # records one by one: the verbs of online libraries such as river
+
+    def learn_one(self, x: Any, y: VectorLike) -> Self:
+        """Visit one record, and go on from what was learned before; the twin of ``partial_fit`` for dictionaries.
+
+        The weights are those of ``partial_fit`` on the same rows as a matrix, bit for bit. A name that is new gets a
+        new column, so ``feature_names_in_`` grows; what a record does not name is 0 there. A call takes time for what
+        the record has, however many columns there are. Rows that are learned one after the other count as one pass.
+
+        Parameters
+        ----------
+        x : dict
+            From names to values: numbers, booleans (0 and 1), or words: ``{"colour": "red"}`` is a feature
+            ``colour=red`` that is 1. None and NaN are refused: leave out what is missing.
+        y : label
+            A word, an integer or a boolean. A class that is new is welcome at any time, as for ``partial_fit``.
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> model = Perceptron()
+        >>> for x, y in [({"warm": 1, "sky": "blue"}, "walk"), ({"sky": "grey", "wind": 2.5}, "read")]:
+        ...     print(model.predict_one(x), end=" ")
+        ...     _ = model.learn_one(x, y)
+        None walk
+        >>> model.predict_one({"wind": 3, "cold": True})
+        'read'
+        >>> model.feature_names_in_.tolist()
+        ['warm', 'sky=blue', 'sky=grey', 'wind']
+        """
+        options = self._options()
+        options.check_for_stream("learn_one")
+        columns, label = self._record_columns(), label_array(y)
+        if hasattr(self, "state_"):
+            check_label_types(self.classes_, label)
+        run = self._row_run(options)
+        if run is None and hasattr(self, "state_"):
+            self._check_unchanged()
+        row = record_row(columns.learn(x), len(columns))
+        batch = labelled_batch(row, label, None, self.class_weight, None if run is None else run.classes)
+        goes_on = run is not None
+        if run is None:
+            start = Start(self.state_, self.classes_) if hasattr(self, "state_") else None
+            run = online_run(batch, options, start, one_by_one=True)
+        try:
+            run.visit(batch, goes_on)
+        finally:
+            self.state_, self.classes_, self._early_stopping_state = cast(LinearState, run.state), run.classes, None
+            self.n_features_in_, self.feature_names_in_ = run.state.n_features, columns.names
+            self._columns, self._learns_by_name = (self.feature_names_in_, columns), True
+            self._online = run, options, run.state.passes
+        return self
+
+    def _row_run(self, options: RunOptions) -> TrainingRun | None:
+        """Return the run that goes on row by row; None where something else has trained this model since."""
+        if self._online is None:
+            return None
+        run, then, passes = self._online
+        state: Any = getattr(self, "state_", None)
+        return run if run.state is state and state.passes == passes and then == options else None
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the class of one record, a dictionary as ``learn_one`` takes it; None before anything was learned.
+
+        Names that are new count for nothing.
+
+        Examples
+        --------
+        >>> from rosenblatt import AveragedPerceptron
+        >>> model = AveragedPerceptron().learn_one({"a": 1}, True).learn_one({"b": 1}, False)
+        >>> model.predict_one({"a": 2, "c": 5})
+        True
+        """
+        if not hasattr(self, "state_"):
+            return None
+        entries = self._record_columns().look_up(x)
+        labels = self.classes_.tolist()
+        if len(labels) == 1:
+            return labels[0]
+        return labels[self.state_.decide_one(self.hypothesis, record_row(entries, self.state_.n_features))]
+
+    def _record_columns(self) -> RecordColumns:
+        """Return the columns of names; a ValueError where this model was trained on columns that have none."""
+        if not hasattr(self, "state_"):
+            return RecordColumns()
+        names = getattr(self, "feature_names_in_", None)
+        if self._columns is not None and self._columns[0] is names:
+            return self._columns[1]
+        if hasattr(self, "preparation_"):
+            raise ValueError(
+                "this model was trained on files, whose rows are prepared as preparation_ says: read more of them with "
+                "data.open(..., preparation=model.preparation_)."
+            )
+        if names is None:
+            raise ValueError(
+                "this model was trained on columns without names, which a record cannot be matched with: train it on a "
+                "data frame, or with learn_one from the start."
+            )
+        self._columns = names, RecordColumns(names.tolist())
+        return self._columns[1]
+
+    def _lacks_names(self, X: MatrixLike) -> str:
+        known = self._columns is not None and self._columns[0] is getattr(self, "feature_names_in_", None)
+        if not (self._learns_by_name and known) or hasattr(X, "columns"):
+            return ""
+        return (
+            "this model learns from records by name, and these rows have no names: give a data frame whose columns are "
+            "model.feature_names_in_, or use learn_one."
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the run that learns row by row."""
+        state = dict(super().__getstate__())
+        state.pop("_online", None)
+        return state
 
 
 class Perceptron(LinearPerceptron):
@@ -180,35 +343,19 @@ class Perceptron(LinearPerceptron):
         max_iter: int = 100,
         fit_intercept: bool = True,
         shuffle: bool | str = True,
-        random_state: Any = None,
+        random_state: RandomSource = None,
         max_updates: int | None = None,
         warm_start: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: str = "ovr",
         n_jobs: int | None = None,
         verbose: int = 0,
         decay: float = 0.0,
     ) -> None:
-        super().__init__(
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            shuffle=shuffle,
-            random_state=random_state,
-            max_updates=max_updates,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            multi_class=multi_class,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            decay=decay,
-        )
-        self.hypothesis = hypothesis
+        set_parameters(self, locals())
 
 
 class AveragedPerceptron(LinearPerceptron):

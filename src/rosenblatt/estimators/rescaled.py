@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.estimators.base import ExactClassifier, refuse_stream
-from rosenblatt.estimators.validation import validate_pair
+from rosenblatt.estimators.validation import MatrixLike, validate_pair
 from rosenblatt.messages import check_boolean, warn_user
 from rosenblatt.theory.certificates import margin_of, most_margin
 from rosenblatt.theory.inputs import unrounded_matrix
@@ -21,9 +21,9 @@ from rosenblatt.theory.search.rescaled import RescaledRun, rescaled_perceptron
 from rosenblatt.theory.search.wolfe import longest_row
 from rosenblatt.theory.separability import dataset_margin, separability
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Verdicts
-from rosenblatt.training.linear import activations, best_classes
-from rosenblatt.training.options import draw_seed
-from rosenblatt.training.rows import RowMatrix, encode_labels
+from rosenblatt.training.options import RandomSource, draw_seed
+from rosenblatt.training.predict import activations, best_classes
+from rosenblatt.training.rows import RowMatrix, VectorLike, encode_labels
 
 Verdict = Any  # Separable, Inseparable, Undecided or MarginBracket
 
@@ -82,14 +82,14 @@ class RescaledPerceptron(ExactClassifier):
     """
 
     def __init__(
-        self, fit_intercept: bool = True, max_rescalings: int = 100, random_state: Any = None, verbose: int = 0
+        self, fit_intercept: bool = True, max_rescalings: int = 100, random_state: RandomSource = None, verbose: int = 0
     ) -> None:
         self.fit_intercept = fit_intercept
         self.max_rescalings = max_rescalings
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: VectorLike = None) -> Self:
         """Learn from the rows of ``X`` and their labels until they are separated, or proved not to be.
 
         Parameters
@@ -127,7 +127,7 @@ class RescaledPerceptron(ExactClassifier):
             self._warn([classifier for classifier in classifiers if not classifier.separates], X.shape[0])
         return self
 
-    def _found_html(self) -> str:
+    def _html_card(self) -> str:
         return self.verdict_._repr_html_() if hasattr(self, "verdict_") else ""
 
     def _warn(self, failed: list[_Classifier], n: int) -> None:
@@ -169,7 +169,7 @@ class _Classifier:
     wrong: int
     verdict: Verdict
 
-    def __init__(self, model: RescaledPerceptron, X: Any, positive: np.ndarray, label: Any, seed: int) -> None:
+    def __init__(self, model: RescaledPerceptron, X: MatrixLike, positive: np.ndarray, label: Any, seed: int) -> None:
         self.label = label
         signs = np.where(positive, 1.0, -1.0)
         Z = _examples(X, signs, model.fit_intercept)
@@ -194,7 +194,7 @@ class _Classifier:
     def _take(self, v: np.ndarray, bias: bool) -> None:
         self.w, self.b = (v[:-1], float(v[-1])) if bias else (v, 0.0)
 
-    def _yes(self, X: Any, signs: np.ndarray, bias: bool) -> Verdict:
+    def _yes(self, X: MatrixLike, signs: np.ndarray, bias: bool) -> Verdict:
         """Return what the separator and the counts of updates prove."""
         alpha = self.run.alpha / self.run.alpha.sum()
         kind = "geometric" if bias else "homogeneous"
@@ -208,7 +208,7 @@ class _Classifier:
         print(f"{self.label!r}: {rescalings} rescalings, {updates:,} updates, {rows}", file=sys.stderr, flush=True)
 
 
-def _through_the_origin(X: Any, positive: np.ndarray, verbose: int) -> MarginBracket:
+def _through_the_origin(X: MatrixLike, positive: np.ndarray, verbose: int) -> MarginBracket:
     return dataset_margin(X, positive, kind="homogeneous", verbose=verbose)
 
 
@@ -217,7 +217,7 @@ def _is_no(verdict: Verdict) -> bool:
     return isinstance(verdict, Inseparable) or (isinstance(verdict, MarginBracket) and verdict.high == -np.inf)
 
 
-def _examples(X: Any, signs: np.ndarray, bias: bool) -> Any:
+def _examples(X: MatrixLike, signs: np.ndarray, bias: bool) -> Any:
     """Return the rows y x, or y (x, 1) with a bias."""
     if sp.issparse(X):
         Z = sp.csr_array(X)

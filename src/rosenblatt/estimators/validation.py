@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,13 +15,16 @@ from sklearn import get_config
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from rosenblatt.blocks import Block
-from rosenblatt.training.rows import Matrix, check_sparse
+from rosenblatt.blocks import Block, as_file_stream
+from rosenblatt.training.rows import Matrix, VectorLike, check_sparse
+
+MatrixLike: TypeAlias = Any
+"""Rows as users bring them: arrays, sparse matrices, data frames, lists of lists, tensors."""
 
 # Arrays of PyTorch as input and output, under scikit-learn's array API dispatch.
 
 
-def tensor_device(X: Any) -> str | None:
+def tensor_device(X: MatrixLike) -> str | None:
     """Return the device of a tensor of PyTorch, None for anything else, or where scikit-learn's dispatch is off.
 
     >>> tensor_device([[1.0]])
@@ -32,7 +35,7 @@ def tensor_device(X: Any) -> str | None:
     return str(X.device)
 
 
-def as_numpy(X: Any) -> Any:
+def as_numpy(X: MatrixLike) -> Any:
     """Return a tensor as an array of NumPy; anything else as it is.
 
     >>> as_numpy([[1.0]])
@@ -41,7 +44,7 @@ def as_numpy(X: Any) -> Any:
     return X if tensor_device(X) is None else X.detach().cpu().numpy()
 
 
-def like_input(found: Any, X: Any) -> Any:
+def like_input(found: Any, X: MatrixLike) -> Any:
     """Return an array of NumPy as a tensor on the device of ``X``, if that is one; words stay as they are.
 
     >>> like_input(5, [[1.0]])
@@ -61,11 +64,10 @@ def attach_preparation(model: Any, blocks: Any) -> None:
 
     With it, a saved model reads files by itself, as those of the command do.
     """
-    prepared = getattr(blocks, "preparation", None)
-    if prepared is None:
+    files = as_file_stream(blocks)
+    if files is None:
         return
-    model.preparation_ = prepared
-    names = blocks.feature_names
+    model.preparation_, names = files.preparation, files.feature_names
     if names is not None and len(names) == model.n_features_in_ and not all(name.startswith("#") for name in names):
         model.feature_names_in_ = np.array(names, object)
 
@@ -95,7 +97,7 @@ def _advice_on_strings() -> Iterator[None]:
         ) from fault
 
 
-def validate_matrix(model: Any, X: Any, *, reset: bool) -> Matrix:
+def validate_matrix(model: Any, X: MatrixLike, *, reset: bool) -> Matrix:
     """Return ``X`` as a C-ordered or CSR matrix of float32 or float64; a copy only where its layout asks for one."""
     X = as_numpy(X)
     _check_structure(X)
@@ -103,7 +105,9 @@ def validate_matrix(model: Any, X: Any, *, reset: bool) -> Matrix:
         return _aligned(validate_data(model, X, reset=reset, **_LAYOUT))
 
 
-def validate_pair(model: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> tuple[Matrix, NDArray[Any]]:
+def validate_pair(
+    model: Any, X: MatrixLike, y: VectorLike, *, reset: bool, finite: bool = True
+) -> tuple[Matrix, NDArray[Any]]:
     """Return ``X`` as ``validate_matrix`` does, and the labels; unless ``finite``, NaN in ``X`` is looked for later."""
     X, y = as_numpy(X), as_numpy(y)
     _check_structure(X)
@@ -128,13 +132,13 @@ def _check_classes(y: NDArray[Any]) -> None:
         ) from fault
 
 
-def _check_structure(X: Any) -> None:
+def _check_structure(X: MatrixLike) -> None:
     """Raise a ValueError for a CSC matrix that cannot be converted; CSR rows are checked by the engine."""
     if sp.issparse(X) and X.format == "csc":
         check_sparse(X)
 
 
-def _aligned(X: Any) -> Matrix:
+def _aligned(X: MatrixLike) -> Matrix:
     return X if sp.issparse(X) else np.require(np.asarray(X), requirements=["C", "A"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Annotated, Any
 
@@ -14,9 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt import __version__
 from rosenblatt.data.preparation import check_preparation, is_preparation
-from rosenblatt.estimators.kernel import KernelPerceptron
-from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
-from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.inspection.explain import searched
 from rosenblatt.messages import check_integer, shorten
@@ -44,20 +42,12 @@ from rosenblatt.training.model_file import (
     model_to_plain,
     read_model,
 )
+from rosenblatt.training.options import LEARNERS as ENGINE_LEARNERS
 from rosenblatt.training.options import RunOptions, parameter_names, parameters_from_plain, parameters_to_plain
 from rosenblatt.training.rows import Names
 
 TRAINED: dict[str, type] = {
-    cls.__name__: cls
-    for cls in (
-        Perceptron,
-        AveragedPerceptron,
-        VotedPerceptron,
-        KernelPerceptron,
-        MarginPerceptron,
-        PassiveAggressive,
-        AROW,
-    )
+    name: getattr(import_module(f"rosenblatt.{learner.module}"), name) for name, learner in ENGINE_LEARNERS.items()
 }
 """Learners that the engine trains."""
 LEARNERS: dict[str, type] = TRAINED | {"RescaledPerceptron": RescaledPerceptron}

@@ -7,7 +7,7 @@ So windows do not depend on how the stream was cut into blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
@@ -15,16 +15,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.blocks import Block, is_sparse, rebatch, skip_rows
+from rosenblatt.blocks import Block, as_file_stream, is_sparse, rebatch, skip_rows
 from rosenblatt.kernels.orders import mix, visiting_order
 from rosenblatt.messages import ParameterError, Setting, shorten
 from rosenblatt.training.rows import (
+    ClassWeight,
     Labels,
+    Matrix,
     RowMatrix,
+    VectorLike,
     as_rows,
     check_label_types,
     check_one_each,
     check_sparse,
+    encode_labels,
     number_labels,
     pad_columns,
     step_sizes,
@@ -32,7 +36,7 @@ from rosenblatt.training.rows import (
 
 WINDOW = 1 << 16
 
-Validate = Callable[[Block], tuple[Any, Labels]]
+Validate = Callable[[Block], tuple[Matrix, Labels]]
 """Returns the rows of a block as a C-ordered or CSR matrix of finite floats, and its labels, or raises a ValueError."""
 
 
@@ -66,6 +70,13 @@ class BatchSource(Protocol):
 
     def share(self, batch: Batch, visited: int) -> float:
         """Return how much of the source a pass has visited, with so many rows of this batch."""
+
+
+class TrainingSource(BatchSource, Protocol):
+    """What `train` takes: a source whose classes can be numbered anew."""
+
+    def set_classes(self, classes: Labels) -> None:
+        """Number the labels by ``classes``."""
 
 
 class InMemory:
@@ -121,10 +132,10 @@ class Streamed:
 
     def __init__(
         self,
-        blocks: Iterable[Any],
-        classes: Any = None,
+        blocks: Iterable[object],
+        classes: VectorLike = None,
         *,
-        class_weight: Mapping[Any, float] | str | None = None,
+        class_weight: ClassWeight = None,
         validate: Validate | None = None,
         width: int = 0,
     ) -> None:
@@ -135,8 +146,9 @@ class Streamed:
             )
         iterator = iter(blocks)
         self.blocks, self.rereadable = blocks, iterator is not blocks
-        unscaled = getattr(blocks, "unscaled", None) if getattr(blocks, "scale_pending", False) else None
-        self._labelled = blocks if unscaled is None else unscaled()
+        self._files = as_file_stream(blocks)
+        pending = self._files is not None and self._files.scale_pending
+        self._labelled = self._files.unscaled() if self._files is not None and pending else blocks
         self.class_weight, self.validate, self.width = class_weight, validate or _as_read, width
         self._peeked: Iterator[Block] | None = None
         if classes is not None:
@@ -151,7 +163,7 @@ class Streamed:
         """Take the classes of the first block, which is kept for the first pass."""
         first = next(stream, None)
         if first is None:
-            where = f", {self.blocks!r}" if hasattr(self.blocks, "reads") else ""  # it names its files
+            where = "" if self._files is None else f", {self.blocks!r}"  # it names its files
             raise ValueError(f"expected rows to learn from, got an empty stream{where}.")
         self.classes, self._peeked = np.unique(first.y), chain([first], stream)
 
@@ -161,9 +173,8 @@ class Streamed:
 
     def fit_scale(self, seed: int, share: float | None) -> None:
         """Find the scale of the columns, where blocks have one, without the ``share`` of rows that is held out."""
-        fit = getattr(self.blocks, "fit_scale", None)
-        if fit is not None:
-            fit(None if share is None else trained_rows(seed, share))
+        if self._files is not None:
+            self._files.fit_scale(None if share is None else trained_rows(seed, share))
 
     def read_classes(self) -> None:
         """Look at all labels for classes that are not known yet."""
@@ -214,14 +225,39 @@ class Streamed:
 
     def share(self, batch: Batch, visited: int) -> float:
         """Return how much of the files has been read, where that is known."""
-        return float(getattr(self.blocks, "share_read", 0.0))
+        return 0.0 if self._files is None else self._files.share_read
 
 
 def make_batch(
-    X: Any, labels: NDArray[np.int32], classes: Labels, sample_weight: Any, class_weight: Any, first: int = 0
+    X: Matrix,
+    labels: NDArray[np.int32],
+    classes: Labels,
+    sample_weight: VectorLike,
+    class_weight: ClassWeight,
+    first: int = 0,
 ) -> Batch:
     """Return a batch of valid rows and class numbers; a ValueError where a weight is not valid."""
     return Batch(as_rows(X), labels, step_sizes(sample_weight, class_weight, classes, labels), first, classes)
+
+
+def labelled_batch(
+    X: Matrix,
+    y: Labels,
+    sample_weight: VectorLike = None,
+    class_weight: ClassWeight = None,
+    known: Labels | None = None,
+) -> Batch:
+    """Return valid rows and their labels as a batch.
+
+    Its classes are those of the labels or, where all of these are among the ``known``, that very array, by which a run
+    sees that none is new.
+    """
+    if known is not None and ("U" in (y.dtype.kind, known.dtype.kind)) <= (y.dtype.kind == known.dtype.kind):
+        numbers, are_known = number_labels(y, known)
+        if are_known:
+            return make_batch(X, numbers, known, sample_weight, class_weight)
+    classes, numbers = encode_labels(y)
+    return make_batch(X, numbers, classes, sample_weight, class_weight)
 
 
 def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
@@ -252,7 +288,7 @@ def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
         first += X.shape[0]
 
 
-def _as_read(block: Block) -> tuple[Any, Labels]:
+def _as_read(block: Block) -> tuple[Matrix, Labels]:
     """Return rows and labels of a block that a reader has checked; labels that are no classes are refused."""
     y = block.y
     if not block.checked:
@@ -268,7 +304,7 @@ def _as_read(block: Block) -> tuple[Any, Labels]:
     return block.X, y
 
 
-def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[Any, int, int]]:
+def arrivals(batch: Batch, order: NDArray[np.uint32], known: Labels) -> Iterator[tuple[object, int, int]]:
     """Yield where the visits of a batch are cut by new classes: the class met (None at first), start and stop.
 
     ``known`` are the classes before the batch.

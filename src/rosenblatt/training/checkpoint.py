@@ -11,12 +11,13 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.blocks import Contents, Records, as_file_stream
 from rosenblatt.messages import ParameterError, Phrase, Setting, shorten, warn_user
 from rosenblatt.progress import Progress
 from rosenblatt.storage.container import check_version, is_container, read_container, write_container
@@ -46,32 +47,6 @@ from rosenblatt.training.state import PassState
 # What identifies the data of a run, so that it goes on with no other.
 
 
-Records = list[dict[str, Any]]
-"""What has been read of each file: "size", "modified" (its time), "read" (so many bytes), "digest" (of these)."""
-
-
-class Contents(Protocol):
-    """What has been read of the files that blocks come from, as `data.io.contents` notes it."""
-
-    def records(self) -> Records:
-        """Return what is known of each file."""
-
-    def restore(self, records: Records | None) -> None:
-        """Take over what an earlier run knew of the same files, if it knew something."""
-
-    def changed_size(self, records: Records) -> str:
-        """Return what is different about the sizes of files, "" if nothing is."""
-
-    def changed_bytes(self, records: Records, progress: Callable[[float], None]) -> str:
-        """Return which file has other bytes than those that were read, "" if none has."""
-
-
-def watch_contents(blocks: Iterable[Any]) -> Contents | None:
-    """Have what is read from now on noted, where blocks come from files; to be called before the first is read."""
-    watch = getattr(blocks, "watch_contents", None)
-    return None if watch is None else watch()
-
-
 class RunData:
     """The fingerprint of blocks and, where they come from files that are watched, what has been read of these."""
 
@@ -99,7 +74,7 @@ class RunData:
 
 def fingerprint(blocks: Iterable[Any]) -> str:
     """Return what identifies these blocks: their own fingerprint, or a digest of their first rows."""
-    known = getattr(blocks, "fingerprint", None)
+    known = getattr(blocks, "fingerprint", None)  # files have one, and so have shards
     if known is not None:
         return str(known)
     digest = hashlib.sha256()
@@ -187,7 +162,8 @@ class CheckpointWriter(Observer):
     ) -> None:
         if not every >= 0:
             raise ParameterError(Setting("every"), f" must be a number of seconds, at least 0, got {every!r}.")
-        if hasattr(blocks, "reads") and blocks.reads(path):
+        files = as_file_stream(blocks)
+        if files is not None and files.reads(path):
             raise ParameterError(Setting("checkpoint"), f" must be another file than those that are read, got {path}.")
         if os.path.isfile(path) and os.path.getsize(path) and not is_container(path):
             other = f" must be a checkpoint or a new file, got {os.fspath(path)}, another kind of file"

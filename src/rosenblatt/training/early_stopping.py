@@ -13,7 +13,6 @@ from rosenblatt.blocks import Block, join_blocks
 from rosenblatt.messages import IfAvailable, ParameterError, Setting, count_of
 from rosenblatt.training.batches import Batch, BatchSource, held_out
 from rosenblatt.training.observers import Observer
-from rosenblatt.training.predict import predicted_classes
 from rosenblatt.training.rows import RowMatrix, as_rows
 from rosenblatt.training.state import RunState
 
@@ -129,7 +128,7 @@ class ValidationSet:
 
     def error(self, state: RunState, hypothesis: str) -> float:
         """Return the share of these rows that the hypothesis gets wrong."""
-        predicted, _ = predicted_classes(state, hypothesis, self.rows)
+        predicted, _ = state.decide(hypothesis, self.rows)
         return float(np.average(predicted != self.labels, weights=self.weights))
 
 

@@ -1,25 +1,26 @@
-"""The state of a linear learner's run: weights, counters and history, all that it needs to go on."""
+"""A linear learner's run: its state, the visits of batches by compiled passes, and what keeps votes and the pocket."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.kernels import predict as kernels
-from rosenblatt.kernels.exact import LIMBS, LONG_LIMBS
+from rosenblatt.kernels.exact import LONG_LIMBS
 from rosenblatt.kernels.passes import direct_pass, one_vs_rest_pass
 from rosenblatt.kernels.rules import (
     ArowRule,
     Candidate,
     Examples,
     Log,
+    MarginRule,
     PassiveAggressiveRule,
     PerceptronRule,
     Rule,
@@ -30,16 +31,25 @@ from rosenblatt.kernels.rules import (
 from rosenblatt.messages import shorten
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.batches import Batch
-from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, RowMatrix, check_finite
+from rosenblatt.training.observers import Observer
+from rosenblatt.training.options import RunOptions, draw_seed
+from rosenblatt.training.predict import activations, best_classes, votes
+from rosenblatt.training.rows import CACHE_BYTES, SLICE_BYTES, Matrix, RowMatrix, VectorLike, as_rows, check_finite
 from rosenblatt.training.state import (
+    TINY,
+    Outcome,
     RunState,
     UpdateLog,
     Updates,
+    attained_margin,
     competing_updates,
     interrupts_deferred,
     mirrored_updates,
     new_counters,
 )
+
+if TYPE_CHECKING:
+    from rosenblatt.training.run import TrainingRun
 
 Floats = NDArray[np.float64]
 _PERCEPTRON = PerceptronRule()
@@ -69,7 +79,7 @@ class LinearState(RunState):
     """The weights and counters of a run."""
 
     w: Floats
-    """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.multiclass`)."""
+    """Of shape (m, d), in C order, or in Fortran order while rows are sparse (`kernels.row_ops`)."""
     u: Floats
     b: Floats
     beta: Floats
@@ -89,6 +99,22 @@ class LinearState(RunState):
     """Larger arrays that the weights may be the beginnings of, so that features can be added one by one."""
 
     @classmethod
+    def initial(
+        cls, options: RunOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
+    ) -> Self:
+        """Return a state of zero weights, as the options ask for it."""
+        return cls.zeros(
+            n_classes,
+            d,
+            direct=options.direct,
+            fit_intercept=options.fit_intercept,
+            hypothesis=options.hypothesis,
+            seed=draw_seed(options.random_state),
+            rule=options.rule,
+            decay=float(options.decay),
+        )
+
+    @classmethod
     def zeros(
         cls,
         n_classes: int,
@@ -100,7 +126,7 @@ class LinearState(RunState):
         seed: int = 0,
         rule: Rule = _PERCEPTRON,
         decay: float = 0.0,
-    ) -> LinearState:
+    ) -> Self:
         """Return a state that has seen nothing, for ``n_classes`` classes and ``d`` features."""
         k = n_classes if n_classes > 2 else 1
         with _memory_for(k, d):
@@ -178,6 +204,93 @@ class LinearState(RunState):
         shares = [average_share(self.decay, *both) for both in zip(visits.tolist(), epochs.tolist(), strict=True)]
         share = np.array(shares)
         return self.w - self.u * share[:, None], self.b - self.beta * share
+
+    # predictions
+
+    def keeps(self, hypothesis: str) -> bool:
+        """Return whether the run kept what a hypothesis needs."""
+        if hypothesis == "pocket":
+            return self.pocket is not None
+        return hypothesis != "vote" or self.log is not None
+
+    def weights(self, hypothesis: str) -> tuple[Floats, Floats]:
+        """Return ``(w, b)`` of the hypothesis "last", "average" or "pocket"."""
+        self.check_keeps(hypothesis)
+        if hypothesis == "average":
+            return self.average()
+        if hypothesis == "pocket" and self.pocket is not None:
+            return self.pocket.w, self.pocket.b
+        return self.w, self.b
+
+    def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
+        """Return the activation of each row for each weight vector, or its share of the votes."""
+        self.check_keeps(hypothesis)
+        if hypothesis == "vote" and self.log is not None:
+            return votes(self, self.log, rows)
+        return activations(rows, *self.weights(hypothesis))
+
+    def _largest_scores(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        return best_classes(rows, *self.weights(hypothesis))
+
+    def decide_one(self, hypothesis: str, row: sp.csr_array) -> int:
+        """Return the class number of one sparse row, in a time that does not depend on columns in which it is 0."""
+        if hypothesis == "vote":
+            return super().decide_one(hypothesis, row)
+        columns = row.indices
+        kept = replace(self, w=np.ascontiguousarray(self.w[:, columns]), u=np.ascontiguousarray(self.u[:, columns]))
+        if kept.pocket is not None:
+            kept.pocket = replace(kept.pocket, w=np.ascontiguousarray(kept.pocket.w[:, columns]))
+        return int(kept.decide(hypothesis, as_rows(row.data[None]))[0][0])
+
+    def margins(self, k: int) -> tuple[float, float, float]:
+        """Return what classifier ``k`` proves: the least and the largest margin, and the bound on updates.
+
+        The largest margin rests on weights that are a sum of steps along examples, on top of those at the start; the
+        bound on updates of rows whose activation is at most the rule's threshold, by steps that do not depend on it.
+        """
+        w, b = (self.w.ravel(), self.b) if len(self.counters) == 1 else (self.w[k], self.b[k : k + 1])
+        counters = self.counters[k]
+        kesler = 2.0 if self.direct else 1.0  # an update moves two classes
+        radius, steps = self.radius, math.sqrt(float(counters["step_square_sum"]))
+        slack = 1.0 + 8.0 * (w.size + 8) * HALF_ULP
+        length = math.hypot(_length(w), _length(b)) * slack
+        low, bound, high = -math.inf, math.inf, math.inf
+        start = math.sqrt(float(counters["start2"])) * slack
+        if counters["step_sum"] > 0 and not isinstance(self.rule, ArowRule):
+            drift = 4.0 * HALF_ULP * float(counters["updates"]) * radius * math.sqrt(kesler) * steps
+            drift += 4.0 * HALF_ULP * float(counters["updates"]) * math.sqrt(float(counters["excess2"]))
+            if self.mixed_shards:  # sums over shards are rounded too, and theirs are longer than their mean
+                drift *= 4.0 * (1.0 + math.sqrt(self.mixed_shards))
+            high = (length + start + drift) / float(counters["step_sum"]) * slack
+            if start > 0.0:
+                high = min(high, math.sqrt(kesler) * radius * slack)  # no margin exceeds the longest example
+        if self.done[k] and counters["lowest"] > TINY and counters["lowest_step"] > TINY:
+            # an activation above its rounding bound keeps half of its size; most keep all but the bound
+            longest = radius * steps + math.sqrt(float(counters["excess2"]))
+            rounding = kesler * 1.01 * (w.size + 4) * HALF_ULP * radius * longest
+            proved = max(0.5, 1.0 - rounding / float(counters["lowest"])) / slack
+            low, bound = attained_margin(counters, length, kesler, proved, self.rule.threshold, start)
+            if not isinstance(self.rule, PerceptronRule | MarginRule):
+                bound = math.inf
+        elif self.done[k]:
+            low = 0.0  # positive, but too small to be distinguished from zero
+        return low, high, bound
+
+    # training
+
+    def runner(self, threads: int = 1) -> PassRunner:
+        """Return what visits batches by the compiled passes."""
+        return PassRunner(threads)
+
+    def keepers(self) -> list[Observer]:
+        """Return what keeps the proof, and votes and the pocket where they are asked for."""
+        votes_kept = [] if self.log is None else [VoteRecorder()]
+        return [ZeroWeights(), *votes_kept, *([] if self.pocket is None else [PocketKeeper()])]
+
+    def finish(self) -> None:
+        """Lay the weights out in C order, without a buffer for more features."""
+        self.set_layout("C")
+        self.room = None
 
     def check_finite(self) -> None:
         """Raise a ValueError if weights have outgrown the floats; look only where they may have."""
@@ -288,6 +401,14 @@ class LinearState(RunState):
             self.log.chunks[0] = competing_updates(old.log.stored(0), places, bool(old.log.n_classes))
 
 
+def _length(v: np.ndarray) -> float:
+    """Return the Euclidean length without overflow or underflow on the way."""
+    largest = float(np.max(np.abs(v), initial=0.0))
+    if largest == 0.0 or not math.isfinite(largest):
+        return largest
+    return largest * float(np.linalg.norm(v / largest))
+
+
 @contextmanager
 def _memory_for(k: int, d: int) -> Iterator[None]:
     """Say what the memory would have been for, where there is not enough."""
@@ -349,12 +470,7 @@ class PassRunner:
         on_updates: Callable[[list[Updates]], None] | None,
         visited: int = 0,
     ) -> None:
-        """Visit ``order`` with the classifiers ``active``, but for the first ``visited`` rows, which have been.
-
-        ``first`` says that these rows are new to the state: their lengths are looked at. ``on_slice`` is called with
-        the number of rows visited after each slice, which is the last one if it returns True; ``on_updates`` at the
-        end, after an interrupt too, with the updates of each classifier, which are written down only if it is given.
-        """
+        """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
         rows, sparse = batch.rows, len(batch.rows.parts) == 3
         if sparse and state.s is not None and len(rows.parts[0]) >= state.w.shape[1]:
             state.set_side_by_side()
@@ -516,8 +632,8 @@ _LARGEST = 1e140
 class GivenWeights(NamedTuple):
     """What ``fit`` is given as ``coef_init`` and ``intercept_init``; None stands for zeros."""
 
-    coef: Any
-    intercept: Any
+    coef: VectorLike
+    intercept: VectorLike
 
     def as_arrays(self, n_classes: int, d: int, fit_intercept: bool) -> InitialWeights:
         """Return them as arrays for so many classes and features; a ValueError where they do not fit."""
@@ -538,7 +654,7 @@ class GivenWeights(NamedTuple):
         return w, b
 
 
-def _numbers(name: str, values: Any, shapes: Sequence[tuple[int, ...]], whom: str) -> Floats:
+def _numbers(name: str, values: VectorLike, shapes: Sequence[tuple[int, ...]], whom: str) -> Floats:
     """Return an array of numbers of one of these shapes; a ValueError where it is none."""
     try:
         array = np.asarray(values)
@@ -562,32 +678,127 @@ def _numbers(name: str, values: Any, shapes: Sequence[tuple[int, ...]], whom: st
     return numbers
 
 
-# Activations and winning classes of rows that are only looked at, with every sign exact.
+# What keeps the votes, the pocket and the proof of a run, while it is made.
 
 
-def _lengths(w: Floats, b: Floats) -> Floats:
-    """Return a little more than the length of each ``(w, b)``; infinite where squares overflow."""
-    with np.errstate(over="ignore"):
-        squares = np.einsum("ij,ij->i", w, w) + b * b
-    return np.sqrt(squares) * (1 + 4 * (w.shape[1] + 8) * HALF_ULP) + 1e-150
+def _state(run: TrainingRun) -> LinearState:
+    """Return the state of a run whose keepers are those of a `LinearState`."""
+    return cast(LinearState, run.state)
 
 
-def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None) -> Floats:
-    """Return ``w[k] . x_i + b[k]`` for the rows from ``start`` to ``stop`` and each k."""
-    stop = rows.n if stop is None else stop
-    out = np.empty((stop - start, len(w)))
-    room = np.zeros(LIMBS, np.int64), np.empty(len(w))
-    kernels.activations(rows.parts, start, stop, np.ascontiguousarray(w), b, _lengths(w, b), rows.terms, *room, out)
-    return out
+class VoteRecorder(Observer):
+    """Keeps every update with its row, for a vote of all weight vectors."""
+
+    wants_updates = True
+
+    def on_updates(self, run: TrainingRun, batch: Batch, order: NDArray[np.uint32], updates: list[Updates]) -> None:
+        """Append them to the log of the state."""
+        log = _state(run).log
+        if log is not None:
+            log.append(batch.rows.matrix, updates)
+
+    def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
+        """Store the rows, as the batches may go away."""
+        log = _state(run).log
+        if log is not None:
+            log.store()
 
 
-def best_classes(
-    rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the class of largest activation for each row, the first of equals, and whether it has an equal."""
-    stop = rows.n if stop is None else stop
-    out, tied = np.empty(stop - start, np.int64), np.empty(stop - start, bool)
-    room = np.zeros(LIMBS, np.int64), np.empty(len(w)), np.empty(len(w))
-    w = np.ascontiguousarray(w)
-    kernels.winners(rows.parts, start, stop, w, b, _lengths(w, b), rows.terms, *room, out, tied)
-    return out, tied
+class PocketKeeper(Observer):
+    """Puts the weights with the fewest training mistakes into the pocket.
+
+    They are chosen among those at the end of each pass, those that survived the most visits in it, and those in the
+    pocket so far.
+    """
+
+    def on_start(self, run: TrainingRun) -> None:
+        """Count the mistakes of the weights in the pocket again: the rows may be new ones."""
+        pocket = _state(run).pocket
+        if pocket is not None and run.warm and np.isfinite(pocket.mistakes).all():
+            pocket.mistakes[:] = _training_mistakes(run, pocket.w, pocket.b)
+
+    def on_pass(self, run: TrainingRun, active: NDArray[np.int64]) -> None:
+        """Look whether this pass has better weights."""
+        state, pocket = _state(run), _state(run).pocket
+        if pocket is None:
+            return
+        for w, b in ((pocket.candidate_w, pocket.candidate_b), (state.w, state.b)):
+            mistakes = _training_mistakes(run, w, b)
+            better = mistakes < pocket.mistakes
+            pocket.mistakes[better] = mistakes[better]
+            if state.direct:
+                better = np.broadcast_to(better, len(w))
+            pocket.w[better], pocket.b[better] = w[better], b[better]
+
+
+def _training_mistakes(run: TrainingRun, w: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weight of the training rows that each classifier gets wrong."""
+    state = run.state
+    wrong = np.zeros(len(state.counters))
+    for batch in run.source.batches():
+        rows, labels = batch.rows, batch.labels
+        weights = np.where(run.held_out(batch), 0.0, batch.steps if len(batch.steps) else 1.0)
+        for start in range(0, rows.n, 65536):
+            part = slice(start, min(start + 65536, rows.n))
+            if state.direct:
+                best, tied = best_classes(rows, w, b, part.start, part.stop)
+                wrong += weights[part] @ ((best != labels[part]) | tied)
+            else:
+                a = activations(rows, w, b, part.start, part.stop)
+                positive = labels[part, None] == state.counters["target"]
+                wrong += weights[part] @ ~np.where(positive, a > 0, a < 0)
+    return wrong
+
+
+class ZeroWeights(Observer):
+    """Notes where the weights of a run from zero are zero again at its end, and no update of the run was rounded.
+
+    The sum of the updates is then zero in real numbers: a combination of the rows times their labels with positive
+    factors, which a separator would give a positive score (Gordan 1873).
+    """
+
+    def __init__(self) -> None:
+        self._from_zero = False
+
+    def on_start(self, run: TrainingRun) -> None:
+        """Note whether all updates will be of this run; one that goes on from a checkpoint has them behind it."""
+        resumed = run.resumed and not run.options.warm_start
+        counters, rule = run.state.counters, _state(run).rule
+        moved = counters["updates"].any() or counters["start2"].any()
+        self._from_zero = isinstance(rule, PerceptronRule | MarginRule) and (resumed or not moved)
+
+    def on_end(self, run: TrainingRun, outcome: Outcome) -> None:
+        """Look at the weights and, where they are zero, at the rows."""
+        state = _state(run)
+        state.inseparable = None
+        known = self._from_zero and run.early_stopping is None and run.source.rereadable
+        known = known and outcome is not Outcome.INTERRUPTED and state.mixed_shards < 2  # a mean is rounded
+        zero = came_to_zero(state) if known else np.zeros(1, bool)
+        if zero.any() and _sums_are_exact(run, float(state.counters["step_sum"].max())):
+            state.inseparable = zero
+
+
+def came_to_zero(state: LinearState) -> NDArray[np.bool_]:
+    """Return which classifiers began with weights of zero, the bias included, and have them again after updates."""
+    long = np.column_stack([state.w, state.b]).reshape(len(state.counters), -1)
+    moved = (state.counters["step_sum"] > 0) & (state.counters["start2"] == 0)
+    zero: NDArray[np.bool_] = ~long.any(axis=1) & moved
+    return zero
+
+
+def _sums_are_exact(run: TrainingRun, steps: float) -> bool:
+    """Return whether sums of rows by integers, ``steps`` in all, are made without rounding, in whatever order."""
+    batches = run.source.batches
+    largest = max(float(np.max(np.abs(_values(batch.rows.matrix)), initial=0.0)) for batch in batches())
+    if not 1e-200 < steps * max(1.0, largest) < 2.0**53 * max(1.0, largest) < 1e300:
+        return False
+    unit = 2.0 ** (math.ceil(math.log2(steps * largest)) - 52) if largest else 1.0
+    return all(_are_whole(batch.steps) and _are_whole(_values(batch.rows.matrix) / unit) for batch in batches())
+
+
+def _values(X: Matrix) -> NDArray[np.float64]:
+    return np.asarray(X.data if sp.issparse(X) else X, np.float64)
+
+
+def _are_whole(values: NDArray[np.float64]) -> bool:
+    return bool(np.all(values == np.rint(values)))

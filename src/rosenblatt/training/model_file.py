@@ -29,7 +29,6 @@ from rosenblatt.storage.schema import (
 from rosenblatt.training.early_stopping import BestPass, EarlyStoppingFacts, early_stopping_facts
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.options import LEARNERS, RunOptions
-from rosenblatt.training.predict import decision_scores, predicted_classes, stored_hypothesis
 from rosenblatt.training.report import Report, report
 from rosenblatt.training.rows import Labels, Matrix, Names, RowMatrix, as_rows
 from rosenblatt.training.run import TrainingRun
@@ -187,11 +186,11 @@ class TrainedModel:
         rows = self._rows(X)
         if len(self.classes) == 1:
             return self.classes[np.zeros(rows.n, np.int64)]
-        return self.classes[predicted_classes(self.state, self.options.hypothesis, rows)[0]]
+        return self.classes[self.state.decide(self.options.hypothesis, rows)[0]]
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Return the scores of each row of a valid matrix, a column for each classifier."""
-        return decision_scores(self.state, self.options.hypothesis, self._rows(X))
+        return self.state.scores(self.options.hypothesis, self._rows(X))
 
     @property
     def report(self) -> Report:
@@ -245,8 +244,7 @@ class TrainedModel:
             last = read_state(stopping["last"], place.at("last"), *about)
             best = read_best(stopping["best"], place.at("best"), last, *about)
             model.early_stopping_state = check_alike(state, last, place), best
-        if options.hypothesis in (("pocket", "vote") if isinstance(state, LinearState) else ("pocket",)):
-            stored_hypothesis(state, options.hypothesis)  # a kernel perceptron can always vote
+        state.check_keeps(options.hypothesis)
         return model
 
 
@@ -268,8 +266,7 @@ def trained_state(run: TrainingRun) -> tuple[State, EarlyStoppingState | None]:
         best.widen(state.n_features)
         more = (state, best)
         state = best.state.snapshot()
-        if isinstance(state, LinearState):
-            state.set_layout("C")
+        state.finish()
         state.passes, state.mistakes = run.state.passes, list(run.state.mistakes)
         state.pass_updates = list(run.state.pass_updates)
         state.validation_error, state.cut = list(run.state.validation_error), run.state.cut

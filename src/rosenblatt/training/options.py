@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from types import NoneType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from rosenblatt.messages import (
     shorten,
 )
 from rosenblatt.storage.schema import LABEL, Codec, Place, checked, label_to_json, to_canonical_json
+from rosenblatt.training.rows import ClassWeight
 
 # Which kernel a run uses, as plain data.
 
@@ -204,16 +205,8 @@ def parameters_from_plain(data: dict[str, Any], names: Iterable[str]) -> dict[st
     return {name: _PARAMETERS.get(name, _SCALAR).read(data[name], Place(name)) for name in names}
 
 
-LEARNERS: dict[str, dict[str, Any]] = {
-    "Perceptron": {"hypothesis": "last", "max_iter": 100},
-    "AveragedPerceptron": {"hypothesis": "average", "max_iter": 10},
-    "VotedPerceptron": {"hypothesis": "vote", "max_iter": 10},
-    "KernelPerceptron": {"hypothesis": "average", "max_iter": 10},
-    "MarginPerceptron": {"hypothesis": "last", "max_iter": 100},
-    "PassiveAggressive": {"hypothesis": "last", "max_iter": 10, "multi_class": "direct"},
-    "AROW": {"hypothesis": "last", "max_iter": 5, "multi_class": "direct"},
-}
-"""What each learner that the engine trains sets."""
+RandomSource: TypeAlias = int | np.integer[Any] | np.random.RandomState | np.random.Generator | None
+"""Where visiting orders come from; None draws a seed."""
 
 
 @dataclass(frozen=True)
@@ -224,13 +217,13 @@ class RunOptions:
     max_iter: int = 100
     fit_intercept: bool = True
     shuffle: bool | str = True
-    random_state: Any = None
+    random_state: RandomSource = None
     max_updates: int | None = None
     warm_start: bool = False
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 5
-    class_weight: Mapping[Any, float] | str | None = None
+    class_weight: ClassWeight = None
     multi_class: str = "ovr"
     n_jobs: int | None = None
     verbose: int = 0
@@ -238,13 +231,15 @@ class RunOptions:
 
     hypotheses: ClassVar[tuple[str, ...]] = ("last", "average", "pocket", "vote")
     """What may predict."""
+    is_linear: ClassVar[bool] = True
+    """Whether weights are learned, and not counts of support rows."""
     expects_no_mistakes: ClassVar[bool] = True
     """Whether the last weights are meant for data that separates."""
 
     @staticmethod
     def for_learner(learner: str, **changed: Any) -> RunOptions:
         """Return the options of a learner, with its defaults for those that are not given."""
-        return OPTIONS[learner](**(LEARNERS[learner] | changed))
+        return LEARNERS[learner].options(**{**LEARNERS[learner].defaults, **changed})
 
     @property
     def direct(self) -> bool:
@@ -294,6 +289,17 @@ class RunOptions:
         for name in ("fit_intercept", "warm_start", "early_stopping"):
             check_boolean(name, getattr(self, name))
         return self
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether the state to begin with depends on the data."""
+        return False
+
+    def check_shape(self, n: int, d: int) -> None:
+        """Raise a ValueError where n rows of d columns cannot be learned from in this way."""
+
+    def check_parts(self, source: str) -> None:
+        """Raise a ParameterError where all rows are needed at once, of which the ``source`` has only parts."""
 
     def check_for_stream(self, caller: str) -> None:
         """Raise a ParameterError where an option needs all rows at once, which a stream never has."""
@@ -356,10 +362,34 @@ class KernelOptions(RunOptions):
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Computing` that are set otherwise; no parameter of a learner."""
 
+    is_linear = False
+
     @property
     def needs_data(self) -> bool:
         """Whether the kernel depends on the data."""
         return isinstance(self.gamma, str) and isinstance(self.kernel, str) and self.kernel in SCALED
+
+    def check_shape(self, n: int, d: int) -> None:
+        """Raise a ValueError where n rows of d columns cannot be learned from in this way."""
+        if self.kernel == "precomputed" and n != d:
+            raise ValueError(
+                'kernel="precomputed" expects a square matrix of kernel values, one for each two training rows, got '
+                f"one of shape {(n, d)}: give kernel values, or name a kernel."
+            )
+        if self.kernel not in ("precomputed", "linear") and self.cache_size * 1e6 < 8 * n:
+            raise ParameterError(
+                Setting("cache_size", self.cache_size),
+                f" megabytes are too few for one row of kernel values, which takes {8 * n:,} bytes for {n:,} rows: "
+                f"give at least {8 * n / 1e6:.6g}.",
+            )
+
+    def check_parts(self, source: str) -> None:
+        """Raise a ParameterError for a precomputed kernel, which needs values between all rows."""
+        if self.kernel == "precomputed":
+            raise ParameterError(
+                Setting("kernel", "precomputed"),
+                f" needs values between all rows, which {source} not have: use fit, or name a kernel.",
+            )
 
     def check(self) -> KernelOptions:
         """Return these options; a ParameterError names the first that is out of its range."""
@@ -466,32 +496,56 @@ class ArowOptions(RunOptions):
         return super().check()
 
 
-OPTIONS: dict[str, type[RunOptions]] = dict.fromkeys(LEARNERS, RunOptions) | {
-    "KernelPerceptron": KernelOptions,
-    "MarginPerceptron": MarginOptions,
-    "PassiveAggressive": PassiveAggressiveOptions,
-    "AROW": ArowOptions,
+@dataclass(frozen=True)
+class Learner:
+    """A learner that the engine trains, as the table `LEARNERS` has it."""
+
+    module: str
+    """Where its estimator is, inside the package."""
+    words: str
+    """What a sentence calls it."""
+    options: type[RunOptions] = RunOptions
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Defaults that differ from those of its options."""
+    fixed: tuple[str, ...] = ()
+    """Fields of its options that are not parameters."""
+
+
+_PERCEPTRON, _MARGIN = "estimators.perceptron", "estimators.margin_learners"
+_NO_HYPOTHESIS = ("hypothesis",)
+LEARNERS: dict[str, Learner] = {
+    "Perceptron": Learner(_PERCEPTRON, "the perceptron"),
+    "AveragedPerceptron": Learner(
+        _PERCEPTRON,
+        "the averaged perceptron",
+        defaults={"hypothesis": "average", "max_iter": 10},
+        fixed=_NO_HYPOTHESIS,
+    ),
+    "VotedPerceptron": Learner(
+        _PERCEPTRON, "the voted perceptron", defaults={"hypothesis": "vote", "max_iter": 10}, fixed=_NO_HYPOTHESIS
+    ),
+    "KernelPerceptron": Learner(
+        "estimators.kernel",
+        "the kernel perceptron",
+        KernelOptions,
+        {"hypothesis": "average", "max_iter": 10},
+        ("fit_intercept", "overrides", "decay"),
+    ),
+    "MarginPerceptron": Learner(_MARGIN, "the margin perceptron", MarginOptions),
+    "PassiveAggressive": Learner(_MARGIN, "passive-aggressive steps", PassiveAggressiveOptions, {"max_iter": 10}),
+    "AROW": Learner(_MARGIN, "AROW", ArowOptions, {"max_iter": 5}),
 }
-"""The class of each learner's options."""
+"""Every learner that the engine trains, by the name of its estimator."""
 _LEAST_DECAY = 1e-30
-
-
-_FIXED = {
-    "AveragedPerceptron": ("hypothesis",),
-    "VotedPerceptron": ("hypothesis",),
-    "KernelPerceptron": ("fit_intercept", "overrides", "decay"),
-}
-"""Fields of options that are no parameters of a learner."""
 
 
 def parameter_names(learner: str) -> list[str]:
     """Return the names of a learner's parameters, in the order in which model files have them."""
-    names = sorted(field.name for field in fields(OPTIONS[learner]))
-    fixed = _FIXED.get(learner, ())
-    return [name for name in names if name not in fixed]
+    known = LEARNERS[learner]
+    return sorted({field.name for field in fields(known.options)} - set(known.fixed))
 
 
-def draw_seed(random_state: Any) -> int:
+def draw_seed(random_state: RandomSource) -> int:
     """Return the seed of the visiting orders: an integer is taken as it is, None draws one."""
     if random_state is None:
         return secrets.randbits(63)

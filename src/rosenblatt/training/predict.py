@@ -1,29 +1,55 @@
-"""What a state answers by each hypothesis: the last weights, their average, the pocket or a vote."""
+"""What linear weights say of rows: activations, winning classes and votes, with every sign exact."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.kernels import predict as kernels
+from rosenblatt.kernels.exact import LIMBS
 from rosenblatt.rounding import HALF_ULP
-from rosenblatt.training.dual.predict import decision_scores as dual_scores
-from rosenblatt.training.dual.predict import predicted_classes as dual_classes
-from rosenblatt.training.dual.predict import votes as dual_votes
-from rosenblatt.training.dual.state import DualState
-from rosenblatt.training.linear import LinearState, Pocket, activations, best_classes
 from rosenblatt.training.rows import Matrix, RowMatrix, as_rows, pad_columns
-from rosenblatt.training.state import RunState, UpdateLog, Updates
+from rosenblatt.training.state import UpdateLog, Updates
 
-# Votes of all weight vectors of a run, counted from the log of its updates.
-
+if TYPE_CHECKING:
+    from rosenblatt.training.linear import LinearState
 
 Floats = NDArray[np.float64]
 _PRODUCT_BYTES = 32 * 1024 * 1024
+
+
+def _lengths(w: Floats, b: Floats) -> Floats:
+    """Return a little more than the length of each ``(w, b)``; infinite where squares overflow."""
+    with np.errstate(over="ignore"):
+        squares = np.einsum("ij,ij->i", w, w) + b * b
+    return np.sqrt(squares) * (1 + 4 * (w.shape[1] + 8) * HALF_ULP) + 1e-150
+
+
+def activations(rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None) -> Floats:
+    """Return ``w[k] . x_i + b[k]`` for the rows from ``start`` to ``stop`` and each k."""
+    stop = rows.n if stop is None else stop
+    out = np.empty((stop - start, len(w)))
+    room = np.zeros(LIMBS, np.int64), np.empty(len(w))
+    kernels.activations(rows.parts, start, stop, np.ascontiguousarray(w), b, _lengths(w, b), rows.terms, *room, out)
+    return out
+
+
+def best_classes(
+    rows: RowMatrix, w: Floats, b: Floats, start: int = 0, stop: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the class of largest activation for each row, the first of equals, and whether it has an equal."""
+    stop = rows.n if stop is None else stop
+    out, tied = np.empty(stop - start, np.int64), np.empty(stop - start, bool)
+    room = np.zeros(LIMBS, np.int64), np.empty(len(w)), np.empty(len(w))
+    w = np.ascontiguousarray(w)
+    kernels.winners(rows.parts, start, stop, w, b, _lengths(w, b), rows.terms, *room, out, tied)
+    return out, tied
+
+
+# Votes of all weight vectors of a run, counted from the log of its updates.
 
 
 def votes(state: LinearState, log: UpdateLog, rows: RowMatrix) -> Floats:
@@ -197,64 +223,3 @@ def _settle_doubts(
                 np.add.at(target, (asked[~tied], best[~tied]), counts[v])
             else:
                 target[asked] += counts[v] * np.sign(activations(some, w, b)[:, 0])
-
-
-def stored_hypothesis(state: RunState, hypothesis: str) -> Any:
-    """Return what a run keeps for the hypothesis "pocket" or "vote"; every run keeps the last and the average."""
-    found = getattr(state, "pocket" if hypothesis == "pocket" else "log", None)
-    if isinstance(state, DualState) and hypothesis == "vote":
-        found = state.updates  # it keeps every moment
-    if found is None:
-        raise ValueError(
-            f'this model was trained without keeping what hypothesis="{hypothesis}" needs: '
-            "set the hypothesis before fitting, and fit from the start (warm_start=False)."
-        )
-    return found
-
-
-def weights(state: LinearState, hypothesis: str) -> tuple[Floats, Floats]:
-    """Return ``(w, b)`` of the hypothesis "last", "average" or "pocket"."""
-    if hypothesis == "average":
-        return state.average()
-    if hypothesis == "pocket":
-        pocket = cast(Pocket, stored_hypothesis(state, hypothesis))
-        return pocket.w, pocket.b
-    return state.w, state.b
-
-
-def with_columns(state: LinearState, columns: NDArray[np.int32]) -> LinearState:
-    """Return a state with some of the columns: all that a row needs that is 0 in the others."""
-    kept = replace(state, w=np.ascontiguousarray(state.w[:, columns]), u=np.ascontiguousarray(state.u[:, columns]))
-    if kept.pocket is not None:
-        kept.pocket = replace(kept.pocket, w=np.ascontiguousarray(kept.pocket.w[:, columns]))
-    return kept
-
-
-def decision_scores(state: RunState, hypothesis: str, rows: RowMatrix) -> Floats:
-    """Return the score of each row for each classifier: its activation, or its share of the votes."""
-    if isinstance(state, DualState):
-        if hypothesis == "vote":
-            return dual_votes(state, rows)
-        if hypothesis == "pocket":
-            stored_hypothesis(state, hypothesis)
-        return dual_scores(state, hypothesis, rows)
-    assert isinstance(state, LinearState)
-    if hypothesis == "vote":
-        return votes(state, cast(UpdateLog, stored_hypothesis(state, hypothesis)), rows)
-    return activations(rows, *weights(state, hypothesis))
-
-
-def predicted_classes(state: RunState, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the class number of each row, and whether the row lies on a boundary so that it is arbitrary."""
-    if hypothesis == "vote" or state.n_scores == 1:
-        scores = decision_scores(state, hypothesis, rows)
-        if state.n_scores == 1:
-            return (scores[:, 0] > 0).astype(np.int64), scores[:, 0] == 0
-        best = scores.max(axis=1, keepdims=True)
-        return scores.argmax(axis=1), (scores == best).sum(axis=1) > 1
-    if isinstance(state, DualState):
-        if hypothesis == "pocket":
-            stored_hypothesis(state, hypothesis)
-        return dual_classes(state, hypothesis, rows)
-    assert isinstance(state, LinearState)
-    return best_classes(rows, *weights(state, hypothesis))

@@ -143,6 +143,10 @@ def pad_columns(X: sp.csr_array, width: int) -> sp.csr_array:
 
 Labels = NDArray[Any]
 """Class labels as users write them: integers, floats, booleans or words."""
+ClassWeight: TypeAlias = Mapping[Any, float] | str | None
+"""Step sizes by class, "balanced", or None where all are 1."""
+VectorLike: TypeAlias = Any
+"""Labels, weights or numbers as users bring them: whatever NumPy makes an array of, or a tensor."""
 Names = NDArray[np.object_]
 """Names of features."""
 Integers = NDArray[np.int32]
@@ -168,7 +172,7 @@ def number_labels(y: Labels, classes: Labels) -> tuple[NDArray[np.int32], bool]:
 
 
 def step_sizes(
-    sample_weight: Any, class_weight: Any, classes: Labels, numbers: NDArray[np.int32]
+    sample_weight: VectorLike, class_weight: ClassWeight, classes: Labels, numbers: NDArray[np.int32]
 ) -> NDArray[np.float64]:
     """Return the step size of each row: sample weight times class weight. Empty where all are 1."""
     n, steps = len(numbers), np.empty(0)
@@ -195,7 +199,7 @@ def check_one_each(weights: NDArray[np.float64], n: int) -> None:
         raise ValueError(f"expected one sample weight for each of the {n} rows, got an array of shape {weights.shape}.")
 
 
-def _class_weights(class_weight: Any, classes: Labels, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
+def _class_weights(class_weight: ClassWeight, classes: Labels, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
     if isinstance(class_weight, str) and class_weight == "balanced":
         return len(numbers) / (len(classes) * np.bincount(numbers, minlength=len(classes)).astype(np.float64))
     if not isinstance(class_weight, Mapping):
@@ -218,9 +222,9 @@ class LabelSummary:
     """Those whose weight is not 0."""
     leading_run: int = 0
     """Rows at the start that have the label of the first."""
-    leading_label: Any = None
-    seen: set[Any] = field(default_factory=set)
-    weighted: set[Any] = field(default_factory=set)
+    leading_label: object = None
+    seen: set[object] = field(default_factory=set)
+    weighted: set[object] = field(default_factory=set)
     """Classes that have a row, and a row whose weight is not 0."""
 
     def add(self, labels: Integers, steps: NDArray[np.float64], known: Labels, every_class: bool = False) -> None:
@@ -249,7 +253,7 @@ class LabelSummary:
         """Whether rows visited as they come start with a long run of one label (CIML section 4.2)."""
         return self.leading_run >= max(100, self.rows // 10)
 
-    def check(self, known: Labels, class_weight: Any, warm: bool) -> None:
+    def check(self, known: Labels, class_weight: ClassWeight, warm: bool) -> None:
         """Raise a ValueError where these labels and weights leave nothing to learn, or nothing to go on with."""
         classes = known.tolist()
         if isinstance(class_weight, Mapping) and not warm:
@@ -268,11 +272,11 @@ class LabelSummary:
                 )
 
 
-def _occurring(labels: Integers, classes: list[Any]) -> set[Any]:
+def _occurring(labels: Integers, classes: list[object]) -> set[object]:
     return {classes[k] for k in np.flatnonzero(np.bincount(labels, minlength=len(classes)))}
 
 
-def check_two_classes(labels: Collection[Any]) -> None:
+def check_two_classes(labels: Collection[object]) -> None:
     """Raise a ValueError where there is one class only."""
     if len(labels) < 2:
         raise ParameterError(

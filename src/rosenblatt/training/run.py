@@ -6,21 +6,19 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, cast
+from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.messages import ParameterError, Setting
-from rosenblatt.training.batches import WINDOW, Batch, BatchSource, InMemory, Streamed, arrivals, window_order
-from rosenblatt.training.dual.learner import DualPassRunner, DualPocketKeeper
-from rosenblatt.training.dual.start import check_rows, computing, new_dual_state
+from rosenblatt.training.batches import WINDOW, Batch, BatchSource, InMemory, arrivals, window_order
 from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.early_stopping import BestPass, EarlyStopping, ValidationSet
 from rosenblatt.training.linear import InitialWeights as Weights
-from rosenblatt.training.linear import LinearState, PassRunner
-from rosenblatt.training.observers import History, Observer, PocketKeeper, ProgressLine, VoteRecorder, ZeroWeights
-from rosenblatt.training.options import KernelOptions, RunOptions, draw_seed
+from rosenblatt.training.linear import LinearState
+from rosenblatt.training.observers import History, Observer, ProgressLine
+from rosenblatt.training.options import RunOptions
 from rosenblatt.training.rows import Labels, LabelSummary, Matrix, feature_ranges
 from rosenblatt.training.state import Outcome, PassState, RunState, Updates, interrupts_deferred
 
@@ -34,197 +32,51 @@ def new_state(
 
     ``matrices`` gives all rows, for parameters that depend on them.
     """
-    if isinstance(options, KernelOptions):
-        return new_dual_state(options, n_classes, d, matrices)
-    seed = draw_seed(options.random_state)
-    return LinearState.zeros(
-        n_classes,
-        d,
-        direct=options.direct,
-        fit_intercept=options.fit_intercept,
-        hypothesis=options.hypothesis,
-        seed=seed,
-        rule=options.rule,
-        decay=float(options.decay),
-    )
+    kind = LinearState if options.is_linear else DualState
+    return kind.initial(options, n_classes, d, matrices)  # type: ignore[arg-type]
 
 
-def first_state(source: InMemory | Streamed, options: RunOptions, given: Weights | None = None) -> Any:
+def first_state(source: BatchSource, options: RunOptions, given: Weights | None = None) -> RunState:
     """Return the state from which a run on a source starts; ``given`` are the weights of a linear one, if not zero."""
     d = source.width
-    if not isinstance(options, KernelOptions):
-        state = new_state(options, len(source.classes), d)
-        if given is not None:
-            state.start_from(*given)
-        return state
     if isinstance(source, InMemory):
-        check_rows(options, source.batch.rows.n, d)
-    elif options.kernel == "precomputed":
-        raise not_precomputed("a stream does not have")
-    elif source.rereadable and options.needs_data:
-        for batch in source.batches():
-            d = max(d, batch.rows.d)
+        options.check_shape(source.batch.rows.n, d)
+    else:
+        options.check_parts("a stream does")
+        if source.rereadable and options.needs_data:
+            for batch in source.batches():
+                d = max(d, batch.rows.d)
     matrices = (lambda: (batch.rows.matrix for batch in source.batches())) if source.rereadable else None
-    return new_state(options, len(source.classes), d, matrices)
+    state = new_state(options, len(source.classes), d, matrices)
+    if given is not None:
+        state.start_from(*given)
+    return state
 
 
-def not_precomputed(who: str) -> ParameterError:
-    """Return the error for a precomputed kernel where values between all rows cannot be had."""
-    return ParameterError(
-        Setting("kernel", "precomputed"), f" needs values between all rows, which {who}: use fit, or name a kernel."
-    )
+class Phase(Enum):
+    """Where a run stands.
+
+    ::
+
+                          an interrupt or error inside a slice
+                        +--------------------------------------> TORN
+                        |
+        READY ----> VISITING ----> VISITED ----> JUDGED ----> (the end)
+                        ^          all rows        |  counters and history have the pass
+                        +--------------------------+  the next pass
+
+    A checkpoint can be written while a run is VISITING, between two slices, and when it is JUDGED, between two passes.
+    An interrupt leaves it where it is; the history gets a pass that is not JUDGED as one that was cut short.
+    """
+
+    READY = auto()
+    VISITING = auto()
+    TORN = auto()
+    VISITED = auto()
+    JUDGED = auto()
 
 
-# Visits of single batches: rows in their order, classes at their first row, observers told of what happens.
-
-
-class BatchVisits:
-    """The part of a run that visits one batch; `TrainingRun` sets what it works with."""
-
-    state: Any
-    source: BatchSource
-    options: RunOptions
-    observers: list[Observer]
-    classes: Labels
-    current: PassState
-    warm: bool
-    one_by_one: bool
-    in_pass: bool
-    is_resumable: bool
-    last_batch: Batch | None
-    _runner: Any
-    _seen: bool
-    _interrupts: Sequence[Any]
-
-    def visit(self, batch: Batch, goes_on: bool = False) -> int:
-        """Visit the rows of a batch once in their order, as a pass by itself; return the mistakes.
-
-        This is what ``partial_fit``, the command ``watch`` and an online service call. ``max_updates`` limits the
-        updates of all such calls together. With ``goes_on`` the pass is that of the visit before.
-        """
-        state, options = self.state, self.options
-        state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
-        if goes_on:  # the counters have its mistakes, and enter the history once more
-            state.mistakes.pop()
-            if state.updates_right_rows:
-                state.pass_updates.pop()
-            state.passes -= 1
-        else:
-            self.current.active = np.arange(len(state.counters))
-            self.begin_pass()
-        if state.feature_ranges is None and not self.one_by_one:
-            state.feature_ranges = feature_ranges(batch.rows.matrix)
-        self._seen = False
-        self.in_pass = True
-        try:
-            self._visit(batch, np.arange(batch.rows.n, dtype=np.uint32), shuffled=False)
-        except KeyboardInterrupt:
-            self._notify("on_end", Outcome.INTERRUPTED)
-            raise
-        self.in_pass = False
-        self.state.done[:] = False
-        if isinstance(self.state, DualState):
-            self.state.rows_seen += batch.rows.n
-        self._notify("on_pass", self.current.active)
-        self._notify("on_end", Outcome.MAX_PASSES)
-        self._check_weights()
-        return int(self.state.counters["mistakes"].sum())
-
-    def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
-        """Visit rows in order, with each new class added at its first row."""
-        if self.last_batch is None and not (self.warm or self.source.rereadable):
-            self._set_classes(batch.classes)
-        with interrupts_deferred():
-            self.state.widen(batch.rows.d)
-            self.last_batch = batch
-        if batch.classes is self.classes:
-            self._visit_known(batch, order, shuffled)
-            return
-        for label, start, stop in arrivals(batch, order, self.classes):
-            if label is not None:
-                self._add_class(label)
-            if start < stop:
-                places = np.searchsorted(self.classes, batch.classes).astype(np.int32)
-                known = batch._replace(labels=places[batch.labels], classes=self.classes)
-                self._visit_known(known, order[start:stop], shuffled)
-        if self.classes.dtype == batch.classes.dtype and np.array_equal(self.classes, batch.classes):
-            self.classes = batch.classes  # so that the next batch is seen to have the same
-
-    def _set_classes(self, classes: Labels) -> None:
-        """Begin with all classes of the first batch, of which only the first block was known."""
-        limit = self.state.counters["limit"].max()
-        options = replace(self.options, random_state=self.state.seed)
-        self.state = new_state(options, len(classes), self.state.n_features)
-        if isinstance(self.options, KernelOptions) and isinstance(self.state, DualState):
-            self.state.computing = computing(self.options)
-        self.state.counters["limit"] = limit
-        self.classes, self.current.active = classes, np.arange(len(self.state.counters))
-        self.begin_pass()
-
-    def _add_class(self, label: Any) -> None:
-        made = self.current.rows_visited(self.state.counters)
-        self.state, self.classes = self.state.with_classes(self.classes, np.array([label]), self.options.direct)
-        counters, current = self.state.counters, self.current
-        if self.options.max_updates is not None:
-            counters["limit"][counters["limit"] < 0] = self.options.max_updates
-        current.active, current.visits = np.arange(len(counters)), counters["visits"] - made
-        current.was_done = np.zeros(len(counters), bool)
-
-    def _visit_known(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
-        def on_slice(visited: int) -> bool:
-            if self.is_resumable:
-                self.current.visited = visited
-                if not shuffled:  # blocks may be cut in another way when the run goes on
-                    self.current.row = batch.first + int(order[visited - 1]) + 1
-            for observer in self.observers:
-                observer.on_slice(cast("TrainingRun", self), batch, visited)
-            return bool(self._interrupts)
-
-        def on_updates(updates: list[Updates]) -> None:
-            self._notify("on_updates", batch, order, updates)
-
-        logged = any(observer.wants_updates for observer in self.observers)
-        self._runner.visit(
-            self.state,
-            batch,
-            order,
-            self.current.active,
-            shuffled=shuffled,
-            first=not self._seen,
-            on_slice=on_slice,
-            on_updates=on_updates if logged else None,
-            visited=self.current.visited,
-        )
-
-    # what every pass begins and ends with
-
-    def begin_pass(self) -> None:
-        """Reset what is counted for each pass."""
-        state, current = self.state, self.current
-        self._note_standing()
-        state.done[current.active] = False
-        started = state.counters[current.active]
-        started["mistakes"], started["pass_updates"], started["longest"] = 0, 0, 0.0
-        started["lowest"] = started["lowest_step"] = math.inf
-        started["last_change"] = started["visits"]
-        state.counters[current.active] = started
-
-    def _note_standing(self) -> None:
-        """Note how the classifiers that take part stood before the pass."""
-        state, current = self.state, self.current
-        current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
-
-    def _check_weights(self) -> None:
-        """Raise a ValueError if weights have outgrown the floats; the counts of a kernel perceptron never do."""
-        if isinstance(self.state, LinearState):
-            self.state.check_finite()
-
-    def _notify(self, event: str, *details: Any) -> None:
-        for observer in self.observers:
-            getattr(observer, event)(self, *details)
-
-
-class TrainingRun(BatchVisits):
+class TrainingRun:
     """Passes over a source until one is clean, a limit is reached or an observer stops the run.
 
     Parameters
@@ -269,22 +121,18 @@ class TrainingRun(BatchVisits):
         one_by_one: bool = False,
     ) -> None:
         self.source, self.options, self.warm, self.one_by_one = source, options, warm, one_by_one
-        self.state: Any = state  # of the kind that the options are for
+        self.state = state
         self.classes = source.classes if classes is None else classes
         self.current = PassState() if resumed is None else resumed
         self.resumed = resumed is not None
-        self.in_pass = False
-        self.is_resumable = False
-        """Whether the rest of the pass in progress depends on nothing but the state and ``current``."""
+        self.phase = Phase.READY
         self.labels = LabelSummary()
-        self._runner: Any = PassRunner(threads)
-        if isinstance(options, KernelOptions) and isinstance(state, DualState):
-            self._runner, state.computing = DualPassRunner(), computing(options)
+        self._runner = state.runner(threads)
+        state.configure(options)
         self.read_all = True
         """Whether the pass has read the source to its end, or will."""
         self._given_order = np.empty(0, np.uint32)
-        self._interrupts: Sequence[Any] = ()
-        self._seen = self.resumed and self.current.passes_done > 0
+        self._interrupts: Sequence[object] = ()
         self.last_batch: Batch | None = None
         self.early_stopping: EarlyStopping | None = None
         if options.early_stopping:
@@ -292,7 +140,7 @@ class TrainingRun(BatchVisits):
             self.early_stopping = EarlyStopping(validation, options.hypothesis, options.n_iter_no_change, best)
         own: list[Observer | None] = [
             History(),
-            *_keepers(state),
+            *state.keepers(),
             self.early_stopping,
             ProgressLine(options.verbose, options.max_iter) if options.verbose else None,
         ]
@@ -335,20 +183,18 @@ class TrainingRun(BatchVisits):
 
         Where a checkpoint can be gone on from, interrupts wait until the run stands between two passes.
         """
-        first = not self._seen
+        first = self.in_first_pass
         self.run_pass()
         if first and self.read_all and not self.source.in_memory and not self.resumed:
             self.labels.check(self.source.classes, self.options.class_weight, self.warm)
-        resumable = self.source.rereadable and not self.source.in_memory
-        with interrupts_deferred() if resumable else nullcontext():
+        with interrupts_deferred() if self._can_resume else nullcontext():
             judged = self._judge_pass()
-            self.is_resumable = resumable
         if len(judged):
             for observer in self.observers[self._own :]:
                 observer.on_pass(self, judged)
-        with interrupts_deferred() if resumable else nullcontext():
+        with interrupts_deferred() if self._can_resume else nullcontext():
             self.current.active = self._unfinished()
-            self._note_standing()
+            self._snapshot_before_pass()
 
     def _judge_pass(self) -> NDArray[np.int64]:
         """Enter what a pass has shown; return the classifiers for which it counts."""
@@ -358,10 +204,10 @@ class TrainingRun(BatchVisits):
         state.done[active] = (counted["mistakes"] == 0) & (counted["pass_updates"] == 0)
         idle = current.was_done & state.done[active]  # as if this pass had not been made
         state.counters["visits"][active[idle]] = current.visits[idle]
-        self.in_pass = False
+        self.phase = Phase.JUDGED
         if not idle.all():
             current.passes_done += 1
-            self._check_weights()
+            self.state.check_finite()
             for observer in self.observers[: self._own]:
                 observer.on_pass(self, active[~idle])
         return active[~idle]
@@ -379,10 +225,7 @@ class TrainingRun(BatchVisits):
 
     def _end(self, outcome: Outcome) -> None:
         self._notify("on_end", outcome)
-        self.in_pass = False
-        if isinstance(self.state, LinearState):
-            self.state.set_layout("C")
-            self.state.room = None
+        self.state.finish()
 
     # one pass
 
@@ -391,8 +234,7 @@ class TrainingRun(BatchVisits):
         current = self.current
         if current.row == current.visited == 0:
             self.begin_pass()
-        self.in_pass = True
-        self.is_resumable = self.source.rereadable and not self.source.in_memory
+        self.phase = Phase.VISITING
         start = current.row
         self.visit_rows()
         current = self.current
@@ -400,10 +242,10 @@ class TrainingRun(BatchVisits):
             why = "it can be read only once, or has changed"
             again = "" if self.last_batch is None else f" in pass {self.state.passes + 1}: {why}"
             raise ValueError(f"expected rows to learn from, got an empty stream{again}.")
-        self.is_resumable = False
+        self.phase = Phase.VISITED
         if self.read_all or not current.rows:
             current.rows = current.row
-        self._seen, current.row = True, 0
+        current.row = 0
         return int(self.state.counters["mistakes"][current.active].sum())
 
     def visit_rows(self) -> None:
@@ -417,12 +259,12 @@ class TrainingRun(BatchVisits):
                 order = order[~held[order]]
                 if validation.pending:
                     validation.add(batch, held)
-            if not self._seen and not self.source.in_memory:
+            if self.in_first_pass and not self.source.in_memory:
                 self.labels.add(batch.labels, batch.steps, batch.classes)
             while not self._visit_until_interrupt(batch, order):
                 pass  # whoever handled the interrupt wants the run to go on
             self._notify("on_batch", batch)
-            if self.state.at_limit[current.active].all() and (self._seen or not self.source.rereadable):
+            if self.state.at_limit[current.active].all() and not (self.in_first_pass and self.source.rereadable):
                 self.read_all = False
                 break
 
@@ -436,7 +278,7 @@ class TrainingRun(BatchVisits):
             try:
                 self._visit(batch, order, bool(self.options.shuffle))
             except BaseException:
-                self.is_resumable = False  # some of a slice may have been visited
+                self.phase = Phase.TORN  # some of a slice may have been visited
                 raise
             some_left = self._interrupts and current.visited < len(order)
             if some_left and not self.state.at_limit[current.active].all():
@@ -450,17 +292,39 @@ class TrainingRun(BatchVisits):
             return np.zeros(batch.rows.n, bool)
         return self.early_stopping.validation.mask(batch)
 
+    # where the run stands
+
+    @property
+    def _can_resume(self) -> bool:
+        """Whether another run could continue this one: rows come again, and a pass over them takes long enough."""
+        return self.source.rereadable and not self.source.in_memory
+
+    @property
+    def is_resumable(self) -> bool:
+        """Whether what is left of the run depends on nothing but the state and ``current``."""
+        return self._can_resume and self.phase in (Phase.VISITING, Phase.JUDGED)
+
+    @property
+    def in_pass(self) -> bool:
+        """Whether a pass is in progress, whose mistakes the history does not have yet."""
+        return self.phase in (Phase.VISITING, Phase.TORN, Phase.VISITED)
+
+    @property
+    def in_first_pass(self) -> bool:
+        """Whether some rows may be new to the run: no pass over all of them has been made."""
+        return self.current.passes_done == 0 and self.phase not in (Phase.VISITED, Phase.JUDGED)
+
     @property
     def has_visited(self) -> bool:
         """Whether this run, or the one that it goes on from, has visited a row."""
-        return self.last_batch is not None or self.resumed or self._seen or self.current.row > 0
+        return self.last_batch is not None or self.resumed or not self.in_first_pass or self.current.row > 0
 
     def rows_of_a_pass(self) -> int | None:
         """Return how many rows a whole pass visits, None if that is not known yet."""
         if self.source.in_memory:
             batches = list(self.source.batches())
             return sum(int((~self.held_out(b) & (b.steps > 0 if len(b.steps) else True)).sum()) for b in batches)
-        if not self._seen or not (self.read_all or self.source.rereadable):
+        if self.in_first_pass or not (self.read_all or self.source.rereadable):
             return None
         rows = self.current.rows if self.resumed else self.labels.weighted_rows
         return rows - (0 if self.early_stopping is None else self.early_stopping.validation.size)
@@ -478,11 +342,123 @@ class TrainingRun(BatchVisits):
         number = 0 if self.options.shuffle == "once" else self.state.passes
         return window_order(batch.rows.n, self.state.seed, number, batch.first // self.window)
 
+    # single batches: rows in their order, each class from its first row on
 
-def _keepers(state: RunState) -> list[Observer]:
-    """Return what keeps proofs, and the hypotheses that a state is asked to keep besides the last and the average."""
-    if isinstance(state, DualState):
-        return [DualPocketKeeper()] if state.pocket is not None else []
-    assert isinstance(state, LinearState)
-    out: list[Observer] = [ZeroWeights(), *([VoteRecorder()] if state.log is not None else [])]
-    return [*out, PocketKeeper()] if state.pocket is not None else out
+    def visit(self, batch: Batch, goes_on: bool = False) -> int:
+        """Visit the rows of a batch once in their order, as a pass by itself; return the mistakes.
+
+        This is what ``partial_fit``, the command ``watch`` and an online service call. ``max_updates`` limits the
+        updates of all such calls together. With ``goes_on`` the pass is that of the visit before.
+        """
+        state, options = self.state, self.options
+        state.counters["limit"] = -1 if options.max_updates is None else options.max_updates
+        if goes_on:  # the counters have its mistakes, and enter the history once more
+            state.mistakes.pop()
+            if state.updates_right_rows:
+                state.pass_updates.pop()
+            state.passes -= 1
+        else:
+            self.current.active = np.arange(len(state.counters))
+            self.begin_pass()
+        if state.feature_ranges is None and not self.one_by_one:
+            state.feature_ranges = feature_ranges(batch.rows.matrix)
+        self.phase = Phase.VISITING
+        try:
+            self._visit(batch, np.arange(batch.rows.n, dtype=np.uint32), shuffled=False)
+        except KeyboardInterrupt:
+            self._notify("on_end", Outcome.INTERRUPTED)
+            raise
+        self.phase = Phase.JUDGED
+        self.state.done[:] = False
+        self.state.count_rows(batch.rows.n)
+        self._notify("on_pass", self.current.active)
+        self._notify("on_end", Outcome.MAX_PASSES)
+        self.state.check_finite()
+        return int(self.state.counters["mistakes"].sum())
+
+    def _visit(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
+        """Visit rows in order, with each new class added at its first row."""
+        if self.last_batch is None and not (self.warm or self.source.rereadable):
+            self._set_classes(batch.classes)
+        with interrupts_deferred():
+            self.state.widen(batch.rows.d)
+            self.last_batch = batch
+        if batch.classes is self.classes:
+            self._visit_known(batch, order, shuffled)
+            return
+        for label, start, stop in arrivals(batch, order, self.classes):
+            if label is not None:
+                self._add_class(label)
+            if start < stop:
+                places = np.searchsorted(self.classes, batch.classes).astype(np.int32)
+                known = batch._replace(labels=places[batch.labels], classes=self.classes)
+                self._visit_known(known, order[start:stop], shuffled)
+        if self.classes.dtype == batch.classes.dtype and np.array_equal(self.classes, batch.classes):
+            self.classes = batch.classes  # so that the next batch is seen to have the same
+
+    def _set_classes(self, classes: Labels) -> None:
+        """Begin with all classes of the first batch, of which only the first block was known."""
+        limit = self.state.counters["limit"].max()
+        options = replace(self.options, random_state=self.state.seed)
+        self.state = new_state(options, len(classes), self.state.n_features)
+        self.state.configure(self.options)
+        self.state.counters["limit"] = limit
+        self.classes, self.current.active = classes, np.arange(len(self.state.counters))
+        self.begin_pass()
+
+    def _add_class(self, label: object) -> None:
+        made = self.current.rows_visited(self.state.counters)
+        self.state, self.classes = self.state.with_classes(self.classes, np.array([label]), self.options.direct)
+        counters, current = self.state.counters, self.current
+        if self.options.max_updates is not None:
+            counters["limit"][counters["limit"] < 0] = self.options.max_updates
+        current.active, current.visits = np.arange(len(counters)), counters["visits"] - made
+        current.was_done = np.zeros(len(counters), bool)
+
+    def _visit_known(self, batch: Batch, order: NDArray[np.uint32], shuffled: bool) -> None:
+        def on_slice(visited: int) -> bool:
+            if self.is_resumable:
+                self.current.visited = visited
+                if not shuffled:  # blocks may be cut in another way when the run goes on
+                    self.current.row = batch.first + int(order[visited - 1]) + 1
+            for observer in self.observers:
+                observer.on_slice(self, batch, visited)
+            return bool(self._interrupts)
+
+        def on_updates(updates: list[Updates]) -> None:
+            self._notify("on_updates", batch, order, updates)
+
+        logged = any(observer.wants_updates for observer in self.observers)
+        self._runner.visit(
+            self.state,
+            batch,
+            order,
+            self.current.active,
+            shuffled=shuffled,
+            first=self.in_first_pass,
+            on_slice=on_slice,
+            on_updates=on_updates if logged else None,
+            visited=self.current.visited,
+        )
+
+    # what every pass begins and ends with
+
+    def begin_pass(self) -> None:
+        """Reset what is counted for each pass."""
+        state, current = self.state, self.current
+        self._snapshot_before_pass()
+        state.done[current.active] = False
+        started = state.counters[current.active]
+        started["mistakes"], started["pass_updates"], started["longest"] = 0, 0, 0.0
+        started["lowest"] = started["lowest_step"] = math.inf
+        started["last_change"] = started["visits"]
+        state.counters[current.active] = started
+
+    def _snapshot_before_pass(self) -> None:
+        """Note how the classifiers that take part stood before the pass."""
+        state, current = self.state, self.current
+        current.was_done, current.visits = state.done[current.active], state.counters["visits"][current.active]
+
+    def _notify(self, event: str, *details: Any) -> None:
+        for observer in self.observers:
+            getattr(observer, event)(self, *details)

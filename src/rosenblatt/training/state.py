@@ -1,4 +1,8 @@
-"""What every run's state has, whatever it learns: counters, history, and what it takes to go on."""
+"""The state of a training run: what `RunState` promises of every learner, its counters and its history.
+
+`LinearState` (``linear.py``) and `DualState` (``dual/state.py``) implement it. Besides it there is what a run needs to
+know of a pass, how a run ends, and the log of updates from which votes are counted.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,25 @@ import enum
 import math
 import signal
 import threading
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from rosenblatt.kernels.rules import COUNTERS
-from rosenblatt.training.rows import Labels, check_label_types
+from rosenblatt.training.rows import Labels, Matrix, RowMatrix, as_rows, check_label_types
+
+if TYPE_CHECKING:
+    from rosenblatt.training.batches import Batch
+    from rosenblatt.training.observers import Observer
+    from rosenblatt.training.options import RunOptions
 
 # How far a pass has come: what a checkpoint has to know besides the state.
 
@@ -59,11 +69,37 @@ class PassState:
 
 
 Floats = NDArray[np.float64]
+TINY = 1e-290
+"""Scores and lengths below this may have lost digits."""
+
+
+class Runner(Protocol):
+    """What lets the classifiers of a state visit batches; one object serves a whole run."""
+
+    def visit(
+        self,
+        state: Any,
+        batch: Batch,
+        order: NDArray[np.uint32],
+        active: NDArray[np.int64],
+        *,
+        shuffled: bool,
+        first: bool,
+        on_slice: Callable[[int], bool],
+        on_updates: Callable[[list[Updates]], None] | None,
+        visited: int = 0,
+    ) -> None:
+        """Visit ``order`` with the classifiers ``active``, but for the first ``visited`` rows, which have been.
+
+        ``first`` says that these rows are new to the state: their lengths are looked at. ``on_slice`` is called with
+        the number of rows visited after each slice, which is the last one if it returns True; ``on_updates`` at the
+        end, after an interrupt too, with the updates of each classifier, which are written down only if it is given.
+        """
 
 
 @dataclass(kw_only=True)
-class RunState:
-    """The counters and the history of a run.
+class RunState(ABC):
+    """What a run has learned, its counters and its history: all that it needs to continue.
 
     Two classes are one classifier that answers yes to the second; more classes are a classifier each. With
     ``direct`` the classes compete in one update and have one record of counters.
@@ -98,15 +134,91 @@ class RunState:
     inseparable: NDArray[np.bool_] | None = None
     """Which classifiers' weights came back to zero by updates without rounding: a proof that nothing separates."""
 
-    @property
-    def n_features(self) -> int:
-        """Columns of the rows."""
-        raise NotImplementedError
+    in_kernel_space: ClassVar[bool] = False
+    """Whether lengths and margins are those of a kernel's space."""
+
+    @classmethod
+    @abstractmethod
+    def initial(
+        cls, options: Any, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
+    ) -> Self:
+        """Return a state that has seen nothing; ``matrices`` gives all rows, for parameters that depend on them."""
 
     @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Columns of the rows."""
+
+    @property
+    @abstractmethod
     def n_scores(self) -> int:
         """Scores of a row: one for two classes, else one for each class."""
-        raise NotImplementedError
+
+    # predictions
+
+    @abstractmethod
+    def keeps(self, hypothesis: str) -> bool:
+        """Return whether the run kept what a hypothesis needs; every run keeps the last weights and the average."""
+
+    def check_keeps(self, hypothesis: str) -> None:
+        """Raise a ValueError unless the run kept what a hypothesis needs."""
+        if not self.keeps(hypothesis):
+            raise ValueError(
+                f'this model was trained without keeping what hypothesis="{hypothesis}" needs: '
+                "set the hypothesis before fitting, and fit from the start (warm_start=False)."
+            )
+
+    @abstractmethod
+    def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
+        """Return the score of each row for each classifier: its activation, or its share of the votes."""
+
+    def decide(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the class number of each row, and whether the row lies on a boundary so that it is arbitrary."""
+        if self.n_scores == 1:
+            scores = self.scores(hypothesis, rows)[:, 0]
+            return (scores > 0).astype(np.int64), scores == 0
+        if hypothesis == "vote":
+            scores = self.scores(hypothesis, rows)
+            best = scores.max(axis=1, keepdims=True)
+            return scores.argmax(axis=1), (scores == best).sum(axis=1) > 1
+        return self._largest_scores(hypothesis, rows)
+
+    def decide_one(self, hypothesis: str, row: sp.csr_array) -> int:
+        """Return the class number of one sparse row."""
+        return int(self.decide(hypothesis, as_rows(row))[0][0])
+
+    @abstractmethod
+    def _largest_scores(self, hypothesis: str, rows: RowMatrix) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the class of the largest score of each row, compared exactly, and whether it is tied."""
+
+    @abstractmethod
+    def margins(self, k: int) -> tuple[float, float, float]:
+        """Return what classifier ``k`` proves: the least and the largest margin, and the bound on updates."""
+
+    # training
+
+    @abstractmethod
+    def runner(self, threads: int = 1) -> Runner:
+        """Return what visits batches with this state."""
+
+    @abstractmethod
+    def keepers(self) -> list[Observer]:
+        """Return what keeps proofs, and the hypotheses that the run was asked to keep."""
+
+    def configure(self, options: RunOptions) -> None:  # noqa: B027 - not every state has something to do
+        """Take over where and how to compute, which has no influence on what is learned."""
+
+    def renumber_rows(self, X: Matrix | None = None) -> None:  # noqa: B027 - not every state has something to do
+        """Number the rows of a new run, so that none is taken for one seen before; they may be the rows of ``X``."""
+
+    def count_rows(self, n: int) -> None:  # noqa: B027 - not every state has something to do
+        """Count n rows that were visited once, as those before all that come later."""
+
+    def check_finite(self) -> None:  # noqa: B027 - not every state has something to do
+        """Raise a ValueError if what was learned has outgrown the floats."""
+
+    def finish(self) -> None:  # noqa: B027 - not every state has something to do
+        """Bring the state into the layout that a model keeps, after the last visit."""
 
     @property
     def fit_intercept(self) -> bool:
@@ -146,9 +258,9 @@ class RunState:
         history = np.array(self.mistakes)
         return int(sum(history[history[:, k] >= 0, k][-1] for k in np.flatnonzero(~self.done)))
 
+    @abstractmethod
     def widen(self, d: int) -> None:
         """Add features up to ``d``, as if they had been there all along."""
-        raise NotImplementedError
 
     def snapshot(self) -> Self:
         """Return a copy that further training leaves alone."""
@@ -160,20 +272,20 @@ class RunState:
 
     # classes that turn up on the way
 
+    @abstractmethod
     def _for_classes(self, n_classes: int, direct: bool) -> Self:
-        """Return a state of the same kind for so many classes, which has learned nothing."""
-        raise NotImplementedError
+        """Return a state of the same kind for ``n_classes`` classes, which has learned nothing."""
 
+    @abstractmethod
     def _take_classifier(self, target: int, old: Self, source: int, sign: int, places: NDArray[np.int64]) -> None:
         """Take over what ``old``'s classifier ``source`` has learned, or its mirror image for ``sign`` -1.
 
         ``places`` are the new numbers of the classes.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def _take_updates_of_all(self, old: Self, places: NDArray[np.int64]) -> None:
         """Take over the updates that ``old`` made, as those of classes that compete."""
-        raise NotImplementedError
 
     def with_class(self, places: NDArray[np.int64], direct: bool) -> Self:
         """Return this state with one more class, which starts from zero.
@@ -246,6 +358,27 @@ def new_counters(n_classes: int, direct: bool) -> dict[str, Any]:
     counters["target"] = np.arange(judged) if n_classes != 2 else 1
     counters["limit"] = -1
     return {"counters": counters, "direct": direct, "done": np.zeros(judged, bool)}
+
+
+def attained_margin(
+    counters: np.void, length: float, kesler: float, proved: float, threshold: float = 0.0, start: float = 0.0
+) -> tuple[float, float]:
+    """Return the margin that weights of this length attain, by the share ``proved``, and the bound on updates.
+
+    After M updates from weights of length s, ``M g - s <= |w|`` for steps of margin g, and ``|w|^2 <= s^2 + M Q`` where
+    an update adds at most Q: the squared length of its step, and twice the threshold times its size. So M is at most
+    ``Q / g^2 + 2 s / g``: Novikoff's bound where the start and the threshold are zero.
+    """
+    low = proved * float(counters["lowest"]) / length
+    low_step = proved * float(counters["lowest_step"]) / length
+    max_step_norm2 = float(counters["max_step_norm2"])
+    if not math.isfinite(max_step_norm2):
+        return low, math.inf
+    added = kesler * max_step_norm2
+    if threshold > 0.0:
+        added += 2.000001 * threshold * float(counters["max_step"])
+    bound = added / low_step / low_step
+    return low, bound + 2.000001 * start / low_step if start > 0.0 else bound
 
 
 # How a training run ends.
@@ -361,13 +494,13 @@ class UpdateLog:
     activations on a new row are running sums over its products with the stored rows.
     """
 
-    blocks: list[Any]
+    blocks: list[Matrix]
     chunks: list[list[Updates]]
     n_classes: int
     """Number of classes where they compete directly, else 0."""
     start: tuple[Floats, Floats] | None = None
     """The weights and biases that the run began with, None for zero; features that came later are left out."""
-    _pending: tuple[Any, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
+    _pending: tuple[Matrix, list[list[Updates]]] | None = field(default=None, repr=False, compare=False)
     """A matrix and updates on its rows that are not stored yet: a further pass may need the same rows."""
 
     @classmethod
@@ -375,7 +508,7 @@ class UpdateLog:
         """Return a log without updates."""
         return cls(blocks=[], chunks=[[] for _ in range(n_classifiers)], n_classes=n_classes)
 
-    def append(self, X: Any, updates: list[Updates]) -> None:
+    def append(self, X: Matrix, updates: list[Updates]) -> None:
         """Append updates, some for each classifier; their members are row numbers of ``X``."""
         if self._pending is None or self._pending[0] is not X:
             self.store()
@@ -410,7 +543,7 @@ class UpdateLog:
         self.store()
         return UpdateLog(list(self.blocks), [[] for _ in range(n_classifiers)], n_classes)
 
-    def rows(self) -> Any:
+    def rows(self) -> Matrix:
         """Return all stored rows as one float64 matrix, dense or CSR."""
         self.store()
         if any(sp.issparse(block) for block in self.blocks):

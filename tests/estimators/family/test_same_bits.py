@@ -1,4 +1,4 @@
-"""Dense, CSR, chunks, streams, resumed runs, threads and files: the same bits for every learner of the family."""
+"""The same bits by every road, for every learner of the family."""
 
 import os
 import pickle
@@ -7,15 +7,31 @@ import signal
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from helpers.examples import KINDS, small_set
 from helpers.family_cases import CASES, FEW, assert_same_bits, family_set, row_weights
-from rosenblatt import load, save
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    VotedPerceptron,
+    load,
+    save,
+)
 from rosenblatt.training import linear as passes
 from rosenblatt.training import run as run_module
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.run import TrainingRun
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+# Dense, CSR, chunks, streams, resumed runs, threads and files: the same bits for every learner of the family.
+
 
 SEVERAL = [(2, "ovr"), (4, "ovr"), (4, "direct")]
 several = pytest.mark.parametrize(("classes", "multi_class"), SEVERAL)
@@ -204,3 +220,133 @@ def test_records_one_by_one_are_one_pass(case, classes, multi_class):
     for row, label in zip(X.tolist(), y.tolist(), strict=True):
         model.learn_one({f"x{j}": value for j, value in enumerate(row)}, label)
     assert_same_bits(model, whole)
+
+
+# Averages that forget, against the mean taken from its definition.
+
+
+def drifting(n=300, d=4, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).round(2)
+    first, second = rng.normal(size=(2, d, classes))
+    scores = np.where(np.arange(n)[:, None] < n // 2, X @ first, X @ second)
+    return X, scores.argmax(axis=1)
+
+
+def decayed_mean(model, X, y, decay):
+    """Return the mean of the weights after each visit, each counted ``1 - decay`` times as much as the next."""
+    weights, biases = [], []
+    for i in range(len(X)):
+        model.partial_fit(X[[i]], y[[i]], classes=np.unique(y))
+        weights.append(model.last_coef_)
+        biases.append(model.last_intercept_)
+    counts = (1.0 - decay) ** np.arange(len(X))[::-1]
+    return np.tensordot(counts / counts.sum(), weights, 1), np.tensordot(counts / counts.sum(), biases, 1)
+
+
+@pytest.mark.parametrize("decay", [1e-9, 1e-4, 0.01, 0.3, 0.9, 0.999999])
+@pytest.mark.parametrize(("classes", "multi_class"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
+def test_the_mean_is_that_of_its_definition(decay, classes, multi_class):
+    X, y = drifting(classes=classes)
+    shared = {"decay": decay, "multi_class": multi_class, "shuffle": False, "max_iter": 1}
+    w, b = decayed_mean(AveragedPerceptron(**shared), X, y, decay)
+    model = AveragedPerceptron(**shared).fit(X, y)
+    np.testing.assert_allclose(model.coef_, w, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(model.intercept_, b, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, MarginPerceptron, PassiveAggressive, AROW])
+@pytest.mark.parametrize("decay", [0.001, 0.2])
+def test_the_same_bits_however_the_rows_come(learner, decay):
+    X, y = drifting(classes=3)
+    model = learner(decay=decay, shuffle=False, max_iter=1)
+    if learner is not AveragedPerceptron:
+        model.set_params(hypothesis="average")
+    whole = model.fit(X, y).average_coef_
+    sparse = learner(**model.get_params()).fit(sp.csr_array(X), y).average_coef_
+    chunks = learner(**model.get_params())
+    for start in range(0, len(X), 7):
+        chunks.partial_fit(X[start : start + 7], y[start : start + 7], classes=[0, 1, 2])
+    assert whole.tobytes() == sparse.tobytes() == chunks.average_coef_.tobytes()
+
+
+def test_no_decay_is_the_plain_mean():
+    X, y = drifting()
+    plain = AveragedPerceptron(shuffle=False).fit(X, y)
+    slow = AveragedPerceptron(shuffle=False, decay=1e-12).fit(X, y)
+    np.testing.assert_allclose(plain.coef_, slow.coef_, rtol=1e-8)
+
+
+def test_a_long_run_neither_overflows_nor_vanishes():
+    X, y = drifting(2000)
+    model = AveragedPerceptron(shuffle=False, decay=0.5, max_iter=20).fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert np.abs(model.coef_ - model.last_coef_).max() < np.abs(model.last_coef_).max()
+
+
+def test_votes_forget_nothing():
+    with pytest.raises(ValueError, match="decay is for averages, and votes forget nothing"):
+        VotedPerceptron(decay=0.1).fit([[1.0], [-1.0]], [1, 0])
+
+
+@pytest.mark.parametrize("decay", [-0.1, 1.0, 2, "much", None, float("nan"), True])
+def test_decay_is_a_share(decay):
+    with pytest.raises(ValueError, match="decay must be"):
+        AveragedPerceptron(decay=decay).fit([[1.0], [-1.0]], [1, 0])
+
+
+def test_decay_cannot_change_on_the_way():
+    X, y = drifting()
+    model = AveragedPerceptron(decay=0.1).partial_fit(X, y)
+    with pytest.raises(ValueError, match="decay has changed since this model was trained"):
+        model.set_params(decay=0.2).partial_fit(X, y)
+
+
+# A margin perceptron whose margin is 0 is the perceptron: every attribute, on every kind of numbers.
+
+
+def assert_same(margin, plain):
+    """Check each attribute that a perceptron has after training."""
+    names = {name for name in dir(plain) if name.endswith("_") and not name.startswith("_")} - {"state_"}
+    assert {"coef_", "average_intercept_", "n_iter_", "history_", "report_", "converged_"} <= names
+    for name in names - {"history_", "report_"}:
+        assert np.asarray(getattr(margin, name)).tobytes() == np.asarray(getattr(plain, name)).tobytes(), name
+    for name in ("w", "u", "b", "beta", "done"):
+        assert getattr(margin.state_, name).tobytes() == getattr(plain.state_, name).tobytes(), name
+    for name in ("visits", "updates", "mistakes"):
+        assert margin.state_.counters[name].tolist() == plain.state_.counters[name].tolist(), name
+    for name in ("mistakes", "updates"):
+        assert margin.history_[name].tolist() == plain.history_["mistakes"].tolist()
+    for name in ("radius", "updates", "margin_low", "margin_high", "bound"):
+        assert getattr(margin.report_, name) == getattr(plain.report_, name), name
+
+
+@pytest.mark.parametrize(("classes", "multi_class"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_every_kind_of_numbers(kind, shuffle, classes, multi_class):
+    X, y = small_set(kind, classes=classes, seed=11)
+    weights = row_weights(len(y), classes)
+    for layout in (np.asarray, sp.csr_array):
+        for steps in (None, weights):
+            options = {"max_iter": 5, "shuffle": shuffle, "random_state": 2, "multi_class": multi_class}
+            plain = Perceptron(**options).fit(layout(X), y, sample_weight=steps)
+            assert_same(MarginPerceptron(margin=0, **options).fit(layout(X), y, sample_weight=steps), plain)
+
+
+def test_until_it_separates():
+    X, y = small_set("gauss", n=12, d=12, classes=2, seed=1)
+    plain = Perceptron(max_iter=500, random_state=0).fit(X, y)
+    assert plain.converged_
+    assert_same(MarginPerceptron(margin=0.0, max_iter=500, random_state=0).fit(X, y), plain)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3), st.booleans()), min_size=1, max_size=10))
+def test_on_small_integers_in_chunks(rows):
+    X, y = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
+    plain, margin = Perceptron(random_state=0), MarginPerceptron(margin=0, random_state=0)
+    for model in (plain, margin):
+        for i in range(len(y)):
+            model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[False, True])
+    assert_same(margin, plain)

@@ -1,24 +1,41 @@
-"""What theorems promise of the family, along runs that the learners and their twins make alike.
+"""What theory and other libraries say of the family."""
 
-Margin perceptron: a short proof after Novikoff's. Passive-aggressive: Crammer, Dekel, Keshet, Shalev-Shwartz and
-Singer 2006, theorems 2, 4 and 5, for weights without an intercept; a run of several passes is a longer sequence.
-"""
-
+import warnings
+from fractions import Fraction
+from functools import cache
 from math import inf
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn import datasets, linear_model
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.utils.fixes import parse_version
 
 from helpers.family_cases import assert_is_twin
 from helpers.rational_family import AROW as RationalAROW
 from helpers.rational_family import MarginPerceptron as RationalMargin
 from helpers.rational_family import PassiveAggressive as RationalAggressive
 from helpers.rational_family import run
-from rosenblatt import AROW, MarginPerceptron, PassiveAggressive
+from rosenblatt import (
+    AROW,
+    AveragedPerceptron,
+    MarginPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    load,
+    save,
+    separability,
+)
+from rosenblatt.kernels.rules import _compound, average_share
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+# What theorems promise of the family, along runs that the learners and their twins make alike.
+
 
 many = settings(max_examples=60, deadline=None)
 small = st.integers(-4, 4)
@@ -170,3 +187,324 @@ def test_the_variances_of_arow_only_fall(case, r, bias):
     assert (before[0] >= least * (1 - 1e-12)).all()
     if X.shape[1] == 1 and not bias:
         assert before[0] == pytest.approx(least, rel=1e-12)
+
+
+# AROW as its paper has it, in plain floats: within rounding of the learner.
+
+
+def arow(X, signs, r, passes):
+    """Return the mean and the variances of Crammer, Kulesza and Dredze 2009, figure 1, with a diagonal matrix.
+
+    Of the matrix after an update only the diagonal is kept.
+    """
+    mean, matrix = np.zeros(X.shape[1]), np.eye(X.shape[1])
+    for _ in range(passes):
+        for x, y in zip(X, signs, strict=True):
+            margin, confidence = y * (mean @ x), x @ matrix @ x
+            if margin < 1.0:
+                beta = 1.0 / (confidence + r)
+                mean = mean + (1.0 - margin) * beta * y * (matrix @ x)
+                matrix = np.diag(np.diag(matrix - beta * np.outer(matrix @ x, x @ matrix)))
+    return mean, np.diag(matrix)
+
+
+@pytest.mark.parametrize("r", [0.01, 1.0, 30.0])
+def test_two_classes(r):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X / X.max(axis=0)
+    model = AROW(r=r, max_iter=2, shuffle=False).fit(X, y)
+    mean, variance = arow(np.c_[X, np.ones(len(y))], 2 * y - 1, r, 2)
+    assert [*model.coef_[0], *model.intercept_] == pytest.approx(mean, rel=1e-9, abs=1e-9)
+    assert [*model.variance_[0], *model.intercept_variance_] == pytest.approx(variance, rel=1e-9)
+
+
+@pytest.mark.parametrize("r", [0.1, 3.0])
+def test_each_class_against_the_rest(r):
+    X, y = load_iris(return_X_y=True)
+    mixed = np.random.default_rng(0).permutation(len(y))
+    X, y = X[mixed], y[mixed]
+    model = AROW(r=r, max_iter=3, shuffle=False, fit_intercept=False, multi_class="ovr").fit(X, y)
+    for k in range(3):
+        mean, variance = arow(X, np.where(y == k, 1, -1), r, 3)
+        assert model.coef_[k] == pytest.approx(mean, rel=1e-9, abs=1e-9)
+        assert model.variance_[k] == pytest.approx(variance, rel=1e-9)
+    assert model.intercept_.tolist() == [0.0, 0.0, 0.0]
+
+
+# The weights of ``PassiveAggressive`` are scikit-learn's on dense rows.
+
+
+CLOSE = 1e-9
+DEPRECATED = getattr(linear_model, "PassiveAggressiveClassifier", None)
+RATES = {"hinge": "pa1", "squared_hinge": "pa2"}
+
+MADE = {
+    "two classes": {"n_samples": 300, "n_features": 12, "random_state": 0},
+    "noisy": {"n_samples": 300, "n_features": 20, "flip_y": 0.2, "random_state": 1},
+    "four classes": {"n_samples": 300, "n_features": 15, "n_informative": 6, "n_classes": 4, "random_state": 2},
+    "wide": {"n_samples": 60, "n_features": 200, "n_informative": 10, "random_state": 3},
+    "far from zero": {"n_samples": 200, "n_features": 8, "shift": 3.0, "random_state": 4},
+    "unequal": {"n_samples": 300, "n_features": 10, "weights": [0.9, 0.1], "random_state": 5},
+}
+LOADED = ("iris", "wine", "breast_cancer", "digits")
+SETS = [*LOADED, *MADE]
+
+
+@cache
+def rows_of(name):
+    """Return the rows of a set, each column divided by its largest magnitude, in a mixed order, and their labels."""
+    if name in LOADED:
+        X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+        mixed = np.random.default_rng(0).permutation(len(y))[:600]
+        X, y = X[mixed], y[mixed]
+    else:
+        X, y = datasets.make_classification(**MADE[name])
+    return X / np.maximum(np.abs(X).max(axis=0), 1e-300), y
+
+
+sgd_has_the_rule = pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.8"), reason="SGDClassifier has this rule from 1.8 on"
+)
+
+
+def theirs(C, loss, passes, **options):
+    """Return scikit-learn's learner by its lasting name, ``SGDClassifier``."""
+    return linear_model.SGDClassifier(
+        loss="hinge",
+        penalty=None,
+        learning_rate=RATES[loss],
+        eta0=C,
+        shuffle=False,
+        tol=None,
+        max_iter=passes,
+        **options,
+    )
+
+
+def ours(C, loss, passes, **options):
+    return PassiveAggressive(C=C, loss=loss, shuffle=False, max_iter=passes, multi_class="ovr", **options)
+
+
+def assert_close(one, other):
+    assert one.coef_.shape == other.coef_.shape
+    assert np.abs(one.coef_ - other.coef_).max() <= CLOSE
+    assert np.abs(one.intercept_ - other.intercept_).max() <= CLOSE
+    assert np.abs(one.coef_).max() > 0.01
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("name", SETS)
+def test_passive_aggressive_classifier(name, loss):
+    if DEPRECATED is None:
+        pytest.skip("this scikit-learn has no PassiveAggressiveClassifier any more")
+    X, y = rows_of(name)
+    for C, passes in ((0.01, 3), (1.0, 1), (1.0, 5), (10.0, 2)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            other = DEPRECATED(C=C, loss=loss, shuffle=False, tol=None, average=False, max_iter=passes)
+        assert_close(ours(C, loss, passes).fit(X, y), other.fit(X, y))
+
+
+@sgd_has_the_rule
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("name", SETS)
+def test_stochastic_gradient_descent(name, loss):
+    X, y = rows_of(name)
+    for C, passes in ((0.1, 2), (1.0, 3)):
+        for bias in (True, False):
+            other = theirs(C, loss, passes, fit_intercept=bias).fit(X, y)
+            assert_close(ours(C, loss, passes, fit_intercept=bias).fit(X, y), other)
+
+
+@sgd_has_the_rule
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("name", ["breast_cancer", "unequal"])
+def test_weights_of_two_classes(name, loss):
+    X, y = rows_of(name)
+    for by_class in ({0: 0.3, 1: 1.5}, "balanced"):
+        other = theirs(0.5, loss, 3, class_weight=by_class).fit(X, y)
+        assert_close(ours(0.5, loss, 3, class_weight=by_class).fit(X, y), other)
+
+
+@sgd_has_the_rule
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("name", ["iris", "wine", "four classes"])
+def test_weights_of_several_classes_are_weights_of_their_rows(name, loss):
+    X, y = rows_of(name)
+    by_class = np.linspace(0.5, 1.5, len(np.unique(y)))
+    other = theirs(0.5, loss, 3).fit(X, y, sample_weight=by_class[y])
+    assert_close(ours(0.5, loss, 3, class_weight=dict(enumerate(by_class))).fit(X, y), other)
+    assert_close(ours(0.5, loss, 3).fit(X, y, sample_weight=by_class[y]), other)
+
+
+# Faults of the family that people found, each by the example that showed it.
+
+
+@pytest.mark.parametrize(("decay", "n"), [(0.99, 256), (0.5, 1024), (0.5, 2048), (0.1, 8192)])
+def test_averages_that_forget_are_numbers_after_powers_of_two(decay, n):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    model = AveragedPerceptron(decay=decay, shuffle=False, max_iter=1).fit(X, y)
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.filterwarnings("ignore:the first 256 rows")
+def test_an_update_after_a_long_gap_leaves_numbers():
+    model = AveragedPerceptron(decay=0.99, shuffle=False, fit_intercept=False)
+    model.partial_fit([[1.0]], [1], classes=[0, 1]).partial_fit(np.ones((255, 1)), [1] * 255)
+    model.partial_fit([[1.0]], [0]).partial_fit([[1.0]], [0])
+    assert np.isfinite(model.average_coef_).all()
+
+
+def test_compound_growth_ends_in_infinity():
+    assert _compound(1.0, 1024) == np.inf
+    assert _compound(1.0, 3) == 7.0
+    assert average_share(0.5, 1024.0, 32.0) == 1.0
+
+
+@pytest.mark.parametrize("decay", [1e-30, 1e-18])
+def test_hardly_any_decay_is_a_plain_mean(decay):
+    X, y = [[1.0], [-1.0], [0.5], [-0.25]], [0, 1, 0, 1]
+    plain = AveragedPerceptron(shuffle=False).fit(X, y)
+    model = AveragedPerceptron(shuffle=False, decay=decay).fit(X, y)
+    np.testing.assert_allclose(model.coef_, plain.coef_)
+    assert model.state_.counters["epoch"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options"),
+    [
+        ([[0.0, 0.0], [-1.0, -5.0], [4.0, 2.0], [-1.0, 2.0]], [1, 0, 0, 1], {"C": np.inf, "max_iter": 1000}),
+        ([[0, 0], [2, 0], [-2, 0]], [1, 1, 0], {"C": 0.3, "max_iter": 100}),
+    ],
+)
+def test_rows_that_cannot_be_moved_count_in_the_margin(X, y, options):
+    model = PassiveAggressive(shuffle=False, **options).fit(X, y)
+    low = model.report_.margin_low
+    signs = 2.0 * np.array(y) - 1.0
+    length = np.hypot(np.linalg.norm(model.coef_), model.intercept_[0])
+    assert model.converged_
+    assert low <= (signs * model.decision_function(X)).min() / length * (1 + 1e-12)
+    assert low <= separability(X, y).margin_high
+
+
+def test_the_bound_knows_rows_without_weights():
+    X, y = np.array([[1.0, 0.1], [-0.9, 0.2]]), [1, 0]
+    model = MarginPerceptron(margin=50, warm_start=True, fit_intercept=False, shuffle=False, max_iter=10_000)
+    model.fit(X, y, sample_weight=[0.001, 0.001]).fit(X, y)
+    fresh = MarginPerceptron(margin=50, fit_intercept=False, shuffle=False, max_iter=10_000).fit(X, y)
+    assert fresh.n_updates_ <= model.report_.bound
+
+
+@pytest.mark.parametrize("learner", [AROW, MarginPerceptron, PassiveAggressive])
+def test_a_best_pass_keeps_its_own_counters(learner, tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    shared = {"decay": 0.9, "hypothesis": "average", "max_iter": 12, "random_state": 0, "warm_start": True}
+    model = learner(early_stopping=True, n_iter_no_change=4, **shared).fit(X, y)
+    save(model, tmp_path / "a.model")
+    loaded = load(tmp_path / "a.model")
+    for one, other in zip(model._early_stopping_state, loaded._early_stopping_state, strict=True):
+        one, other = (getattr(state, "state", state) for state in (one, other))
+        assert one.counters.tobytes() == other.counters.tobytes()
+    assert model.fit(X, y).coef_.tobytes() == loaded.fit(X, y).coef_.tobytes()
+
+
+def test_files_have_what_was_trained(tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 > 0, 1, -1)
+    for model, change in (
+        (AveragedPerceptron(decay=0.3), {"decay": 0.0}),
+        (PassiveAggressive(C=0.3), {"C": 5.0}),
+        (PassiveAggressive(C=0.3, loss="squared_hinge"), {"loss": "hinge"}),
+        (AROW(r=0.3), {"r": 5.0}),
+        (MarginPerceptron(margin=0.3, hypothesis="average"), {"margin": 5.0}),
+    ):
+        model.set_params(random_state=0).fit(X, y)
+        before = model.average_coef_, model.get_params()
+        save(model.set_params(**change), tmp_path / "a.model")
+        loaded = load(tmp_path / "a.model")
+        assert loaded.average_coef_.tobytes() == before[0].tobytes()
+        assert {name: loaded.get_params()[name] for name in change} == {name: before[1][name] for name in change}
+
+
+@pytest.mark.parametrize(
+    ("weights", "r"), [([1, 1, 1, 1e-310], 10.0), ([0.1] * 4, 1e308), ([1, 1, 1, 1e300], 1e-300), ([5e-324] * 4, 1.0)]
+)
+def test_variances_stay_numbers(weights, r):
+    X = [[1.0, 2.0], [-1.0, 0.5], [2.0, 1.0], [0.0, 0.0]]
+    for fit_intercept in (True, False):
+        model = AROW(r=r, fit_intercept=fit_intercept, shuffle=False).fit(X, [1, 0, 1, 1], sample_weight=weights)
+        assert np.isfinite(model.variance_).all()
+        assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AveragedPerceptron(decay=1e-310),
+        AROW(r=Fraction(1, 10**400)),
+        AROW(r=10**400),
+        PassiveAggressive(C=Fraction(1, 10**400), loss="squared_hinge"),
+        AveragedPerceptron(decay=Fraction(10**30 - 1, 10**30)),
+        MarginPerceptron(margin=10**400),
+    ],
+)
+def test_numbers_that_no_float_is_near_are_refused(model):
+    with pytest.raises(ValueError, match="must be"):
+        model.fit([[1.0], [-1.0]], [1, 0])
+
+
+def test_large_whole_numbers_can_be_saved(tmp_path):
+    model = AROW(r=10**30).fit([[1.0], [-1.0]], [1, 0])
+    save(model, tmp_path / "a.model")
+    assert load(tmp_path / "a.model").r == 1e30
+
+
+@pytest.mark.parametrize("learner", [AROW, PassiveAggressive])
+def test_squared_lengths_beyond_the_floats_are_one_sentence(learner):
+    with pytest.raises(ValueError, match="squared lengths of some rows are beyond the range of floats"):
+        learner().fit([[1e160], [-1e160]], [1, 0])
+
+
+def test_a_margin_of_zero_is_a_perceptron_at_the_end_of_the_range():
+    X, y = [[1e200], [-1e200]], [1, 0]
+    one, other = (
+        learner.fit(X, y).report_ for learner in (Perceptron(shuffle=False), MarginPerceptron(0, shuffle=False))
+    )
+    assert (one.margin_low, one.margin_high) == (other.margin_low, other.margin_high)
+    assert np.isfinite(MarginPerceptron(shuffle=False).fit(X, y).report_.margin_low)
+
+
+def test_a_checkpoint_of_another_learner_is_named(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = (X[:, 0] > 0).astype(int)
+    blocks = [(X, y)]
+
+    def stop(model):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        AROW(random_state=0).fit_stream(blocks, on_pass=stop, checkpoint=tmp_path / "c", every=0.0)
+    with pytest.raises(ValueError, match="a run with learner 'AROW' and not 'PassiveAggressive'"):
+        PassiveAggressive(random_state=0).fit_stream(blocks, checkpoint=tmp_path / "c", resume=True)
+    with pytest.raises(ValueError, match=r"a run with decay 0.0 and not 0.1"):
+        AROW(random_state=0, decay=0.1).fit_stream(blocks, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_an_integer_beyond_all_floats_is_no_limit_for_c_and_refused_elsewhere():
+    X, y = [[1.0], [-1.0], [2.0]], [1, 0, 1]
+    huge = PassiveAggressive(C=10**400, shuffle=False).fit(X, y)
+    assert np.array_equal(huge.coef_, PassiveAggressive(C=np.inf, shuffle=False).fit(X, y).coef_)
+    for model in (AROW(r=10**400), MarginPerceptron(margin=10**400), AROW(r=np.inf)):
+        with pytest.raises(ValueError, match="must be a finite number"):
+            model.fit(X, y)
+
+
+def test_weights_that_outgrow_the_floats_because_of_short_rows_are_not_blamed_on_the_scale():
+    X = np.random.default_rng(1).uniform(-1, 1, (300, 3))
+    y = np.random.default_rng(2).integers(0, 2, 300)
+    with pytest.raises(ValueError, match="give a smaller C or smaller weights of rows, fit_intercept=False"):
+        PassiveAggressive(C=np.inf, random_state=3, max_iter=60).fit(X, y)
+    PassiveAggressive(C=np.inf, random_state=3, max_iter=60, fit_intercept=False).fit(X, y)

@@ -95,7 +95,7 @@ def test_rows_are_numbered_from_those_seen_before():
         state.rows_seen = seen
         again = back(state)
         alike(again, state)
-        again.go_on_with()
+        again.renumber_rows()
         assert again.rows_seen == last + 1
 
 

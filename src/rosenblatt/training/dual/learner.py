@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from rosenblatt.training.batches import Batch
 from rosenblatt.training.dual.exact_signs import exact_coefficients, settled_sign
 from rosenblatt.training.dual.kernel_values import Array, ArrayLibrary, Floats, KernelValues
-from rosenblatt.training.dual.predict import decision_scores, library_of, predicted_classes
+from rosenblatt.training.dual.predict import largest_scores, library_of, support_scores
 from rosenblatt.training.dual.rounds import BlockResult, Correction, DirectRounds, Gram, OneVsRestRounds, keep_all
-from rosenblatt.training.dual.state import DualPocket, DualState
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable, SumBounds, are_integers
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.rows import Matrix, check_finite, pad_columns
 from rosenblatt.training.state import Updates, interrupts_deferred, join_updates
 
 if TYPE_CHECKING:
+    from rosenblatt.training.dual.state import DualPocket, DualState
     from rosenblatt.training.run import TrainingRun
 
 
@@ -472,7 +472,7 @@ class DualPassRunner:
         on_updates: Callable[[list[Updates]], None] | None,
         visited: int = 0,
     ) -> None:
-        """Visit ``order`` with the classifiers ``active``, as `PassRunner.visit` describes."""
+        """Visit ``order`` with the classifiers ``active``, as `Runner` describes."""
         if first:
             check_finite(batch.rows.matrix)
         learner = self._learner_for(state, batch)
@@ -544,22 +544,21 @@ class DualPocketKeeper(Observer):
 
 
 def _pocket(run: TrainingRun) -> DualPocket:
-    found = run.state.pocket
-    assert isinstance(found, DualPocket)
-    return found
+    """Return the pocket of a run that keeps one."""
+    return cast("DualPocket", cast("DualState", run.state).pocket)
 
 
 def _training_mistakes(run: TrainingRun, updates: Integers) -> NDArray[np.float64]:
     """Return the weight of the training rows that each classifier gets wrong after so many updates."""
-    state: DualState = replace(run.state, pocket=replace(_pocket(run), updates=updates))
+    state = replace(cast("DualState", run.state), pocket=replace(_pocket(run), updates=updates))
     wrong = np.zeros(len(state.counters))
     for batch in run.source.batches():
         weights = np.where(run.held_out(batch), 0.0, batch.steps if len(batch.steps) else 1.0)
         if state.direct:
-            best, tied = predicted_classes(state, "pocket", batch.rows)
+            best, tied = largest_scores(state, "pocket", batch.rows)
             wrong += weights @ ((best != batch.labels) | tied)
         else:
-            scores = decision_scores(state, "pocket", batch.rows)
+            scores = support_scores(state, "pocket", batch.rows)
             positive = batch.labels[:, None] == state.counters["target"]
             wrong += weights @ ~np.where(positive, scores > 0, scores < 0)
     return wrong

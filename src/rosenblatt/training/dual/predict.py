@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,10 +14,12 @@ from rosenblatt.kernels.predict import count_votes
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.exact_signs import exact_coefficients, running_signs, settled_sign
 from rosenblatt.training.dual.kernel_values import ArrayLibrary, Floats, KernelValues, open_library
-from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.dual.table import DeviceSupports, KernelTable, SumBounds, are_integers
 from rosenblatt.training.rows import Matrix, RowMatrix
 from rosenblatt.training.state import Updates
+
+if TYPE_CHECKING:
+    from rosenblatt.training.dual.state import DualState
 
 Integers = NDArray[np.int64]
 BLOCK_BYTES = 64 * 1024 * 1024
@@ -118,7 +120,7 @@ def library_of(state: DualState, X: Matrix) -> ArrayLibrary:
     return open_library(state.computing.device, state.computing.namespace)
 
 
-def decision_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Floats:
+def support_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Floats:
     """Return the score of each row for each classifier, with exact signs."""
     out = np.zeros((rows.n, state.n_scores))
     if not len(state.supports):
@@ -133,12 +135,9 @@ def decision_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> Float
     return out
 
 
-def predicted_classes(state: DualState, hypothesis: str, rows: RowMatrix) -> tuple[Integers, NDArray[np.bool_]]:
+def largest_scores(state: DualState, hypothesis: str, rows: RowMatrix) -> tuple[Integers, NDArray[np.bool_]]:
     """Return the class number of each row, decided exactly, and whether it is tied."""
     best, tied = np.zeros(rows.n, np.int64), np.zeros(rows.n, bool)
-    if state.n_scores == 1:
-        scores = decision_scores(state, hypothesis, rows)[:, 0]
-        return (scores > 0).astype(np.int64), scores == 0
     if not len(state.supports):
         return best, ~tied
     sums = SupportSums(state, hypothesis)

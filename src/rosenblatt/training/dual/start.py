@@ -1,9 +1,10 @@
-"""The state that a kernel perceptron starts from: its kernel with all parameters known, and how it computes."""
+"""How a kernel perceptron starts: its kernel with all parameters known, and where it computes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,9 +15,7 @@ from numpy.typing import NDArray
 from rosenblatt.kernels.exact import EXPONENTS, MOST_ENTRIES, PARTS, add_moments
 from rosenblatt.messages import ParameterError, Setting
 from rosenblatt.training.dual.kernel_values import open_library
-from rosenblatt.training.dual.state import Computing, DualState
-from rosenblatt.training.dual.table import check_cache_size
-from rosenblatt.training.options import FUNCTION, Kernel, KernelOptions, draw_seed
+from rosenblatt.training.options import FUNCTION, Kernel, KernelOptions
 from rosenblatt.training.rows import Matrix
 
 # The factor of the dot products or distances in a kernel, from the spread of the data.
@@ -95,18 +94,22 @@ def _moments(bits: NDArray[np.int64]) -> tuple[int, int]:
     return total, squares
 
 
-def new_dual_state(
-    options: KernelOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
-) -> DualState:
-    """Return a state that has seen nothing; ``matrices`` gives all rows, for a gamma that depends on them."""
-    return DualState.zeros(
-        n_classes,
-        d,
-        kernel=_kernel(options, d, matrices),
-        direct=options.direct,
-        hypothesis=options.hypothesis,
-        seed=draw_seed(options.random_state),
-    )
+@dataclass(frozen=True)
+class Computing:
+    """Where kernel values are computed, in what pieces, and how many of them are kept."""
+
+    device: str | None = None
+    """A device of PyTorch, such as "cuda"; None for NumPy."""
+    cache_bytes: int = 1_000_000_000
+    """Kernel values of support rows that are kept for later passes."""
+    block: int | None = None
+    """Rows that are visited together; None for what suits the device."""
+    dtype: str = "float64"
+    """Type of the products; sums are always made in float64."""
+    namespace: str | None = None
+    """A module that follows the array API standard, in place of NumPy."""
+    max_support: int | None = None
+    """The most support rows of each classifier; None for any number."""
 
 
 def computing(options: KernelOptions) -> Computing:
@@ -116,18 +119,8 @@ def computing(options: KernelOptions) -> Computing:
     return Computing(**(asked | dict(options.overrides)))
 
 
-def check_rows(options: KernelOptions, n: int, d: int) -> None:
-    """Raise a ValueError where n rows of d columns cannot be learned from in this way."""
-    if options.kernel == "precomputed" and n != d:
-        raise ValueError(
-            'kernel="precomputed" expects a square matrix of kernel values, one for each two training rows, got '
-            f"one of shape {(n, d)}: give kernel values, or name a kernel."
-        )
-    if options.kernel not in ("precomputed", "linear"):
-        check_cache_size(options.cache_size, n)
-
-
-def _kernel(options: KernelOptions, d: int, matrices: Callable[[], Iterable[Matrix]] | None) -> Kernel:
+def resolve_kernel(options: KernelOptions, d: int, matrices: Callable[[], Iterable[Matrix]] | None) -> Kernel:
+    """Return the kernel of a run; ``matrices`` gives all rows, for a gamma that depends on them."""
     gamma = options.gamma
     if callable(options.kernel) or options.kernel in ("linear", "precomputed"):
         gamma = 1.0

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.training.options import Kernel
-from rosenblatt.training.rows import pad_columns
-from rosenblatt.training.state import RunState, Updates, competing_updates, join_updates, mirrored_updates, new_counters
+from rosenblatt.rounding import HALF_ULP
+from rosenblatt.training.dual.learner import DualPassRunner, DualPocketKeeper
+from rosenblatt.training.dual.predict import largest_scores, support_scores, votes
+from rosenblatt.training.dual.start import Computing, computing, resolve_kernel
+from rosenblatt.training.observers import Observer
+from rosenblatt.training.options import Kernel, KernelOptions, RunOptions, draw_seed
+from rosenblatt.training.rows import Matrix, RowMatrix, pad_columns
+from rosenblatt.training.state import (
+    RunState,
+    Updates,
+    attained_margin,
+    competing_updates,
+    join_updates,
+    mirrored_updates,
+    new_counters,
+)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+TINY_SQUARE, LARGEST_SQUARE = 1e-290, 1e300
+"""Squared lengths in a kernel's space outside of these have left the range of floats."""
 
 
 @dataclass
@@ -77,24 +93,6 @@ class SupportRows:
         return out
 
 
-@dataclass(frozen=True)
-class Computing:
-    """Where kernel values are computed, in what pieces, and how many of them are kept."""
-
-    device: str | None = None
-    """A device of PyTorch, such as "cuda"; None for NumPy."""
-    cache_bytes: int = 1_000_000_000
-    """Kernel values of support rows that are kept for later passes."""
-    block: int | None = None
-    """Rows that are visited together; None for what suits the device."""
-    dtype: str = "float64"
-    """Type of the products; sums are always made in float64."""
-    namespace: str | None = None
-    """A module that follows the array API standard, in place of NumPy."""
-    max_support: int | None = None
-    """The most support rows of each classifier; None for any number."""
-
-
 @dataclass
 class DualPocket:
     """The moment of the run with the fewest training mistakes, as so many updates of each classifier."""
@@ -117,6 +115,7 @@ class DualState(RunState):
     The score of a row x after some updates is the sum over them of step times kernel value of their row and x.
     """
 
+    in_kernel_space = True
     kernel: Kernel
     n_classes: int
     width: int
@@ -133,9 +132,17 @@ class DualState(RunState):
     """Where and how sums are made; it has no influence on what is learned, but for the limit of support rows."""
 
     @classmethod
+    def initial(
+        cls, options: KernelOptions, n_classes: int, d: int, matrices: Callable[[], Iterable[Matrix]] | None = None
+    ) -> Self:
+        """Return a state without updates, as the options ask for it."""
+        kernel, seed = resolve_kernel(options, d, matrices), draw_seed(options.random_state)
+        return cls.zeros(n_classes, d, kernel=kernel, direct=options.direct, hypothesis=options.hypothesis, seed=seed)
+
+    @classmethod
     def zeros(
         cls, n_classes: int, d: int, *, kernel: Kernel, direct: bool, hypothesis: str = "last", seed: int = 0
-    ) -> DualState:
+    ) -> Self:
         """Return a state that has seen nothing, for ``n_classes`` classes and ``d`` features."""
         state = cls(kernel=kernel, n_classes=n_classes, width=d, seed=seed, **new_counters(n_classes, direct))
         judged = len(state.counters)
@@ -153,6 +160,66 @@ class DualState(RunState):
     def n_scores(self) -> int:
         """Scores of a row: one for two classes, else one for each class."""
         return self.n_classes if self.n_classes > 2 else 1
+
+    # predictions
+
+    def keeps(self, hypothesis: str) -> bool:
+        """Return whether the run kept what a hypothesis needs: it keeps every moment, but not which was the best."""
+        return hypothesis != "pocket" or self.pocket is not None
+
+    def scores(self, hypothesis: str, rows: RowMatrix) -> Floats:
+        """Return the score of each row for each classifier, or its share of the votes."""
+        self.check_keeps(hypothesis)
+        return votes(self, rows) if hypothesis == "vote" else support_scores(self, hypothesis, rows)
+
+    def _largest_scores(self, hypothesis: str, rows: RowMatrix) -> tuple[Integers, NDArray[np.bool_]]:
+        self.check_keeps(hypothesis)
+        return largest_scores(self, hypothesis, rows)
+
+    def margins(self, k: int) -> tuple[float, float, float]:
+        """Return what a kernel perceptron's run proves in the kernel's space; nothing where that is none."""
+        counters, kesler = self.counters[k], 2.0 if self.direct else 1.0
+        low, bound, high = -math.inf, math.inf, math.inf
+        if not self.kernel.has_space:
+            return low, high, bound
+        steps = float(np.abs(self.updates_of(k).steps).sum())
+        # the sum that makes the squared length up rounds once for each update, and is off by the errors of the leads
+        degree = (self.kernel.polynomial or (1.0, 0.0, 1))[2] + 1
+        drift = 16.0 * HALF_ULP * (float(counters["updates"]) + degree * (self.width + 64.0))
+        reach = float(counters["step_sum"]) * self.radius
+        squared = max(0.0, float(self.norm2[k])) + drift * reach * reach
+        if not TINY_SQUARE < squared < LARGEST_SQUARE:
+            return (0.0 if self.done[k] else low), high, bound  # squares have left the range of floats
+        length = math.sqrt(squared)
+        forgotten = counters["updates"] > sum(len(part.members) for part in self.updates[k])
+        if steps > 0:
+            high = length / steps * (1.0 + 1e-12)
+        if self.done[k] and counters["lowest"] > TINY_SQUARE and counters["lowest_step"] > TINY_SQUARE and length > 0:
+            low, bound = attained_margin(counters, length, kesler, 1.0 - 1e-12)
+        elif self.done[k]:
+            low = 0.0
+        return low, high, math.inf if forgotten else bound  # the theorem is about runs that forget nothing
+
+    # training
+
+    def runner(self, threads: int = 1) -> DualPassRunner:
+        """Return what visits batches, block by block; threads are those of the matrix products."""
+        return DualPassRunner()
+
+    def keepers(self) -> list[Observer]:
+        """Return what keeps the pocket, where it is asked for."""
+        return [] if self.pocket is None else [DualPocketKeeper()]
+
+    def configure(self, options: RunOptions) -> None:
+        """Take over the device, the cache and the limit of support rows."""
+        if isinstance(options, KernelOptions):
+            self.computing = computing(options)
+
+    def count_rows(self, n: int) -> None:
+        """Count n rows that were visited once: later rows get other numbers."""
+        self.rows_seen += n
+
+    # what was learned
 
     def support_matrix(self) -> Any:
         """Return the support rows as one matrix, dense or CSR."""
@@ -203,7 +270,7 @@ class DualState(RunState):
         """Whether all steps are integers."""
         return all(bool(np.all(made.steps == np.floor(made.steps))) for chunk in self.updates for made in chunk)
 
-    def go_on_with(self, X: Any = None) -> None:
+    def renumber_rows(self, X: Matrix | None = None) -> None:
         """Number the rows that come from here on, so that none of them is taken for a row that was seen before.
 
         They may be the rows of ``X``: where those are the support rows under their numbers, these stay as they are.
@@ -214,7 +281,7 @@ class DualState(RunState):
             return
         wanted = numbers[later] - self.rows_seen
         same = X is not None and int(wanted.max()) < X.shape[0]
-        if same and self.kernel.name != "precomputed":
+        if X is not None and same and self.kernel.name != "precomputed":
             known, found = self.support_matrix()[later], X[wanted]
             same = known.shape == found.shape and not (abs(known - found)).sum()
         if not same:

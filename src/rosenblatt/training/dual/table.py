@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from rosenblatt.messages import ParameterError, Setting
 from rosenblatt.rounding import HALF_ULP
 from rosenblatt.training.dual.kernel_values import Array, DeviceRows, Floats, KernelValues
-from rosenblatt.training.dual.state import DualState
 from rosenblatt.training.rows import Matrix, pad_columns
+
+if TYPE_CHECKING:
+    from rosenblatt.training.dual.state import DualState
 
 Integers = NDArray[np.int64]
 _WIDTH = 1024
@@ -214,16 +215,6 @@ class KernelTable:
         elif len(missing):
             self._diagonal[missing] = self.values.diagonal(self.host[missing])
         return self._diagonal[index]
-
-
-def check_cache_size(cache_size: float, n: int) -> None:
-    """Raise a ParameterError where a cache does not hold one row of kernel values, a number for each of n rows."""
-    if cache_size * 1e6 < 8 * n:
-        raise ParameterError(
-            Setting("cache_size", cache_size),
-            f" megabytes are too few for one row of kernel values, which takes {8 * n:,} bytes for {n:,} rows: "
-            f"give at least {8 * n / 1e6:.6g}.",
-        )
 
 
 def _float_rows(X: Matrix) -> Matrix:

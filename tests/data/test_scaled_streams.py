@@ -176,14 +176,14 @@ def test_a_number_that_is_too_large_once_it_is_scaled(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"method": "none"}, "'method' must be"),
+        ({"method": "none"}, "'scale.method' must be"),
         ({"features": [1, 0]}, "different integers in order"),
         ({"features": [0, 4]}, "features that there are"),
-        ({"features": [True, 1]}, "different integers"),
-        ({"centre": [0.0]}, "a list of 2 numbers"),
-        ({"spread": [1.0, 0.0]}, "numbers above 0"),
-        ({"spread": [1.0, -1.0]}, "finite numbers"),
-        ({"spread": [1.0, "2"]}, "a list of 2 numbers"),
+        ({"features": [True, 1]}, "'scale.features.0' must be an integer"),
+        ({"centre": [0.0]}, "'scale.centre' must be a list of 2"),
+        ({"spread": [1.0, 0.0]}, "a finite number above 0, got 0.0"),
+        ({"spread": [1.0, -1.0]}, "a finite number above 0, got -1.0"),
+        ({"spread": [1.0, "2"]}, "a finite number above 0, got '2'"),
         ({"more": 1}, "more"),
     ],
 )
@@ -241,7 +241,9 @@ def test_forged_centres_of_what_is_not_a_column_of_numbers(tmp_path, name):
         if feature in numbers:
             assert data.open(file, preparation=forged).read()[0].shape == X.shape
         else:
-            with pytest.raises(ValueError, match="'centre' must be 0 for features that are not columns of numbers"):
+            with pytest.raises(
+                ValueError, match=r"'scale\.centre' must be 0 for features that are not columns of numbers"
+            ):
                 data.open(file, preparation=forged)
 
 

@@ -168,7 +168,7 @@ def test_a_checkpoint_is_written_inside_the_first_pass(tmp_path):
     looks, two_shards = len(shards), 2
     assert dies(ProcessPerceptron(random_state=0, max_iter=3, shuffle=False), shards, path, looks + two_shards)
     header, _ = read_container(path)
-    assert (header["row"], header["made"]) == (40, 0)
+    assert (header["current"]["row"], header["current"]["passes_done"]) == (40, 0)
 
 
 @pytest.mark.parametrize("mode", ["exact", "mix"])

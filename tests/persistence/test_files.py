@@ -137,7 +137,6 @@ def test_a_file_holds_all_there_is_to_know(path):
     assert header["library"]
     alike(again.report_, model.report_)
     assert arrays["learned.state.w"].tobytes() == model.last_coef_.tobytes()
-    assert arrays["learned.state.pocket.w"].tobytes() == model.coef_.tobytes()
     assert again.predict(frame).tolist() == model.predict(frame).tolist()
 
 

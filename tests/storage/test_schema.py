@@ -145,8 +145,8 @@ def test_fields_come_back_and_arrays_are_copies():
 @pytest.mark.parametrize(
     ("changes", "more", "sentence"),
     [
-        ({"x": 2.0}, {}, "this: 'x' must be a number in its range, got 2.0."),
-        ({"x": 1}, {}, "this: 'x' must be a number in its range, got 1."),
+        ({"x": 2.0}, {}, "this: 'x' must be a number from 0 to 1, got 2.0."),
+        ({"x": 1}, {}, "this: 'x' must be a number from 0 to 1, got 1."),
         ({"tags": ["a", 1]}, {}, "this: 'tags.1' must be a string, got 1."),
         ({"tags": "a"}, {}, "this: 'tags' must be a list, got 'a'."),
         ({"more": 1}, {}, "this has an unknown field 'more'."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Mapping
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ from rosenblatt.data.io.bytes import FORMATS, TABLES
 from rosenblatt.data.source import FILLS, VERSION
 from rosenblatt.messages import ParameterError, Setting, shorten
 from rosenblatt.scaling import METHODS
-from rosenblatt.storage.schema import Place, integer, list_of, number, read_fields, record, size, word
+from rosenblatt.storage.schema import Place, codec_of, integer, list_of, number, read_fields, record, size, word
 
 KINDS = ("number", "boolean", "category", "text", "date", "decimal-comma", "thousands-comma")
 """What a column of a table may hold."""
@@ -45,7 +46,7 @@ def is_hashed(column: dict[str, Any]) -> bool:
     >>> is_hashed({"name": "sex", "kind": "category", "categories": ["female", "male"]})
     False
     """
-    return column["kind"] == "text" or (column["kind"] == "category" and "categories" not in column)
+    return column["kind"] == "text" or (column["kind"] == "category" and column.get("categories") is None)
 
 
 # The schema of a preparation, by its format.
@@ -59,7 +60,7 @@ class _Scale:
     method: Annotated[str, word(*METHODS[1:])]
     features: Annotated[list[int], list_of(integer(0, _MOST_FEATURES), "scaled")]
     centre: Annotated[list[float], list_of(number(), "scaled")]
-    spread: Annotated[list[float], list_of(number(5e-324), "scaled")]
+    spread: Annotated[list[float], list_of(number(math.ulp(0.0)), "scaled")]
 
 
 class _Any:
@@ -163,6 +164,7 @@ def _table_features(table: dict[str, Any], place: Place) -> tuple[int | None, Co
     """Return how many features a table has, and which of them are numbers; a ValueError where its parts disagree."""
     dialect, columns = table["dialect"], table["columns"]
     if dialect["delimiter"] is not None:
+        codec_of(bool).read(dialect["header"], place.at("dialect.header"))
         for name in ("delimiter", "quote"):
             check_character(name, word().read(dialect[name], place.at(f"dialect.{name}")))
     if bool(table["lists"]) == bool(columns):

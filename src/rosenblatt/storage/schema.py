@@ -247,7 +247,12 @@ def size(name: str, least: int = 0, most: int = LARGEST) -> Codec:
 
 def number(least: float = -sys.float_info.max, most: float = sys.float_info.max) -> Codec:
     """Return the codec of a float from ``least`` to ``most``."""
-    return checked("a number in its range", lambda value: type(value) is float and least <= value <= most, float)
+    expected = "a finite number"
+    if most < sys.float_info.max:
+        expected = f"a number from {least:g} to {most:g}"
+    elif least > -sys.float_info.max:
+        expected = "a finite number above 0" if least == math.ulp(0.0) else f"a finite number of at least {least:g}"
+    return checked(expected, lambda value: type(value) is float and least <= value <= most, float)
 
 
 def word(*allowed: str) -> Codec:

@@ -201,7 +201,7 @@ def test_an_order_in_a_preparation_is_checked(tmp_path):
     (tmp_path / "a.csv").write_text("when,y\n30.05.2023,a\n01.02.2023,b\n")
     preparation = data.open(tmp_path / "a.csv", "y", kinds={"when": "date"}).preparation
     preparation["columns"][0]["order"] = "ydm"
-    with pytest.raises(ValueError, match="'order' must be"):
+    with pytest.raises(ValueError, match=r"'columns\.0\.order' must be"):
         data.open(tmp_path / "a.csv", preparation=preparation)
 
 

@@ -764,7 +764,7 @@ KINDS = {
             _ColumnsParameters,
             _write_column_transformer,
             _read_column_transformer,
-            lambda step: max((places.stop for places in step.output_indices_.values()), default=0),
+            lambda step: max((places.stop for places in getattr(step, "output_indices_", {}).values()), default=0),
         ),
         _kind(SphereLift, _Nothing, _Nothing, width=lambda step: int(step.n_features_in_) + 1),
         _kind(

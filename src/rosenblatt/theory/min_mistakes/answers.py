@@ -208,8 +208,8 @@ class FewestMistakes(Certificate):
     copies : tuple of arrays of int
         Equal rows with equal labels: all of them go or none. Cores name the first.
     tree : tuple
-        Why no fewer than ``low`` rows hit all cores (`fewest_removals`): where that is a single leaf, as many
-        disjoint cores as ``low``, or more cores that share rows to some degree.
+        Why no fewer than ``low`` rows hit all cores: where that is a single leaf, as many disjoint cores as ``low``, or
+        more cores that share rows to some degree.
     positive : label
         The label that counts as +1.
     """

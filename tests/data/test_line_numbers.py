@@ -55,3 +55,20 @@ def test_rows_keep_their_numbers_where_others_are_left_out(tmp_path, kind):
     lines[2] = lines[3] = lines[7] = BAD[kind]
     blocks = list(opened(tmp_path / "a", kind, lines, on_error="skip"))
     assert np.concatenate([block.numbers for block in blocks]).tolist() == [0, 1, 4, 5, 6, 8, 9]
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_lines_that_are_too_long_count_too(tmp_path, kind):
+    lines = [GOOD[kind]] * 9
+    lines[3], lines[5], lines[7] = LONG[kind].format(" " * 300), BAD[kind], LONG[kind].format(" " * 300)
+    first = 1 if kind == "csv" else 0
+    stream = opened(tmp_path / "a", kind, lines, on_error="skip", max_line_bytes=100)
+    assert len(stream.read()[1]) == 6
+    assert line_numbers(stream.skipped.sentences) == [4 + first, 6 + first, 8 + first]
+
+
+def test_records_of_several_lines_count_as_lines(tmp_path):
+    lines = [GOOD["csv"], GOOD["csv"], '2,4,"two\nlines"', "", GOOD["csv"], BAD["csv"], GOOD["csv"]]
+    stream = opened(tmp_path / "a", "csv", lines, on_error="skip")
+    assert len(stream.read()[1]) == 5
+    assert line_numbers(stream.skipped.sentences) == [8]

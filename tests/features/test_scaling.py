@@ -26,6 +26,12 @@ def test_duplicate_entries_of_sparse_rows():
     assert ExactScaler("maxabs").fit(X).spread_.tolist() == [3.0, 4.0]
 
 
+def test_the_largest_of_a_sparse_column_may_be_negative():
+    X = np.array([[1.0, -2.0, 0.0], [-4.0, 1.0, 0.0]])
+    for form in (np.asarray, sp.csr_array):
+        assert ExactScaler("maxabs").fit(form(X)).spread_.tolist() == [4.0, 2.0, 1.0]
+
+
 def test_a_method_that_there_is_not_and_numbers_that_overflow():
     with pytest.raises(ValueError, match="method must be 'standard' or 'maxabs', got 'minmax'"):
         ExactScaler("minmax").fit([[1.0]])

@@ -33,6 +33,15 @@ def test_the_radius_is_a_claim_too(factor):
     assert not dataclasses.replace(found, radius=found.radius * factor).check(POINTS, [0, 0, 1, 1, 1])
 
 
+def test_a_hyperplane_that_a_row_lies_on_separates_nothing():
+    X, y = [[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]], [0, 1, 1]
+    found = separability(X, y)
+    touching = dataclasses.replace(found, w=np.array([1.0, 1.0]), b=0.0, margin_low=0.0)
+    assert found.check(X, y)
+    assert dataclasses.replace(touching, b=-1.0).check(X, y)
+    assert not touching.check(X, y)
+
+
 def test_the_support_of_an_open_question(monkeypatch):
     monkeypatch.setattr(gordan, "exact_search", lambda *_, **__: None)
     X, y = facet(3)

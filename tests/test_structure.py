@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import rosenblatt
+from mutants import CHECKOUT, MUTANTS, place_of, read_sources
 
 SRC = Path(rosenblatt.__file__).parent
 NAMED_TUPLES = ("_fields", "_replace", "_asdict")
@@ -53,3 +54,14 @@ def _is_empty(method):
 def test_every_file_of_the_package_says_what_it_is():
     for path in FILES:
         assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+def test_every_mutant_has_one_place_and_tests():
+    texts = read_sources(SRC)
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+    for mutant in MUTANTS:
+        text = texts[place_of(mutant, texts)]
+        assert mutant.new != mutant.old, mutant.name
+        ast.parse(text.replace(mutant.old, mutant.new))  # a fault, which does not show by failing to load
+        for path in mutant.tests:
+            assert (CHECKOUT / path).exists(), f"{mutant.name}: {path}"

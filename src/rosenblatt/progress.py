@@ -1,4 +1,4 @@
-"""Progress of long work on standard error, one line that is redrawn on a terminal, and limits on how long it may take."""
+"""Progress of long work on standard error, one line that is redrawn on a terminal, and limits of its time."""
 
 from __future__ import annotations
 

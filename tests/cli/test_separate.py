@@ -6,7 +6,8 @@ import pandas
 from helpers.commands import AND, THREE, XOR, command, ran, refused, written
 from helpers.separable_sets import planted
 from rosenblatt import Certificate, Verdicts, fewest_mistakes, separability, separation
-from rosenblatt.theory.search import limits, wolfe
+from rosenblatt import progress as limits
+from rosenblatt.theory.search import wolfe
 
 
 def test_what_is_separable_is_proved(tmp_path):

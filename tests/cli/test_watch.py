@@ -7,7 +7,7 @@ from sklearn.base import clone
 import rosenblatt
 from helpers.commands import AND, THREE, command, ran, refused, written
 from rosenblatt import data, textbook
-from rosenblatt.cli.online_learner import Count
+from rosenblatt.cli.watch import Count
 
 
 def _noisy(n):

@@ -54,7 +54,7 @@ def separate(
     """
     import scipy.sparse as sp
 
-    from rosenblatt.theory.search.limits import Limits
+    from rosenblatt.progress import Limits
     from rosenblatt.theory.separability import verdict_then_margin
     from rosenblatt.training.state import interrupts_deferred
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.messages import check_boolean, check_choice, check_seconds
+from rosenblatt.progress import Limits
 from rosenblatt.theory.certificates import KINDS, margin_from, most_margin, nearest_rows
 from rosenblatt.theory.exact import are_finite, proportional
 from rosenblatt.theory.inputs import (
@@ -26,7 +27,6 @@ from rosenblatt.theory.inputs import (
 )
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.hyperplane import check_search, find_hyperplane
-from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.presolve import Unsolvable
 from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
 

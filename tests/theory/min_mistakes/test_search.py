@@ -8,10 +8,10 @@ import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable
 from rosenblatt import Certificate, FewestMistakes, fewest_mistakes, separability
+from rosenblatt.progress import Budget
 from rosenblatt.theory.min_mistakes import hitting_set as hitting
 from rosenblatt.theory.min_mistakes import search as fewest
 from rosenblatt.theory.min_mistakes.answers import fewest_removals
-from rosenblatt.theory.search.limits import Budget
 
 
 def naive_fewest(X, y):
@@ -145,7 +145,7 @@ class Clock:
 
 def test_every_stage_leaves_time_for_the_next(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("rosenblatt.theory.search.limits.time", clock)
+    monkeypatch.setattr("rosenblatt.progress.time", clock)
     X, y, _ = flipped(2000, 30, 0.2)
     found = fewest_mistakes(X, y, max_seconds=60)
     assert clock.time < 90

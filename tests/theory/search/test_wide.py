@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from helpers.separable_sets import is_separable, noise, planted
 from rosenblatt import Certificate, margin, separability
+from rosenblatt.progress import Limits
 from rosenblatt.theory.search import hyperplane as separators
-from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.presolve import Solvable, Unsolvable, fold
 from rosenblatt.theory.search.wide import DecisionSearch, HingeSearch, best_length
 from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided

@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.progress import Budget
 from rosenblatt.theory.exact import primitive
 from rosenblatt.theory.inputs import Floats
 from rosenblatt.theory.min_mistakes.answers import FREE, KEPT, REMOVED, Hits, Leaf, Tree
-from rosenblatt.theory.search.limits import Budget
 
 UNITS = 1 << 30  # shares of cores are counted in such parts
 MOST_LEAVES = 500

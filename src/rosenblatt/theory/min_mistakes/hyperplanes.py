@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.progress import Budget
 from rosenblatt.rounding import HALF_ULP, TINY
 from rosenblatt.theory.exact import near_floats
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, largest_entry
-from rosenblatt.theory.search.limits import Budget
 from rosenblatt.training.batches import InMemory, make_batch
 from rosenblatt.training.observers import Callback
 from rosenblatt.training.options import RunOptions

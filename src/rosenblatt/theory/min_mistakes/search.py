@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.messages import check_seconds
-from rosenblatt.progress import Progress
+from rosenblatt.progress import Budget, Progress
 from rosenblatt.theory.exact import representatives
 from rosenblatt.theory.inputs import Matrix, MatrixLike, Numbers, Signs, two_classes
 from rosenblatt.theory.min_mistakes.answers import Core, FewestMistakes, Tree
 from rosenblatt.theory.min_mistakes.hitting_set import Refutation, cheapest_hit, quick_hit
 from rosenblatt.theory.min_mistakes.hyperplanes import Points, best_hyperplane
-from rosenblatt.theory.search.limits import Budget
 from rosenblatt.theory.separability import separability
 from rosenblatt.theory.verdicts import Inseparable, Separable
 

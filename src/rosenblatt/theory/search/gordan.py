@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.progress import Limits
 from rosenblatt.theory.enclosures import encloses_zero_combination
 from rosenblatt.theory.exact import near_floats, proportional_integers, row_hashes, rows_differ
 from rosenblatt.theory.inputs import (
@@ -29,7 +30,6 @@ from rosenblatt.theory.inputs import (
     spread,
 )
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.presolve import Solvable, Unsolvable
 from rosenblatt.theory.search.wolfe import Hull, IntegerRows, exact_search, nearest_point
 from rosenblatt.theory.search.zero_combinations import prove_balance

@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.messages import check_integer, check_share
+from rosenblatt.progress import Limits
 from rosenblatt.theory.certificates import margin_from
 from rosenblatt.theory.inputs import Floats, Matrix, Numbers, Signs, spread
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.gordan import conflicting_duplicates, decide_exactly
-from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.presolve import Solvable, Unsolvable
 from rosenblatt.theory.search.wide import DecisionSearch
 from rosenblatt.theory.search.wolfe import Hull, nearest_point

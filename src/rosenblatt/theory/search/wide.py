@@ -13,9 +13,9 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from rosenblatt.progress import Limits
 from rosenblatt.theory.inputs import Floats, Matrix, Signs
 from rosenblatt.theory.scores import least_score
-from rosenblatt.theory.search.limits import Limits
 from rosenblatt.theory.search.presolve import Solvable, Unsolvable, fold, peel, unpeel, used_part, without_rare
 from rosenblatt.theory.search.rescaled import rescaled_perceptron
 from rosenblatt.theory.search.zero_combinations import prove_balance

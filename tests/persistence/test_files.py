@@ -324,3 +324,12 @@ def test_a_name_in_a_file_is_never_looked_up_elsewhere(path):
         path.write_bytes(forge(compact({**header, "learner": name}), arrays))
         with pytest.raises(ValueError, match="'learner' must be"):
             load(path)
+
+
+def test_a_forged_proof_that_nothing_separates_is_not_believed(path):
+    X, y = [[1.0], [1.0]], [0, 1]
+    model = Perceptron(shuffle=False, max_iter=2, fit_intercept=False, random_state=0).fit(X, y)
+    assert model.report_.proved_inseparable
+    assert through(model, path).report_.proved_inseparable
+    model.state_.w += 1.0
+    assert not through(model, path).report_.proved_inseparable

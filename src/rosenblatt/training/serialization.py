@@ -36,7 +36,7 @@ from rosenblatt.storage.schema import (
 from rosenblatt.storage.schema import size as size_of
 from rosenblatt.training.dual.state import DualPocket, DualState, SupportRows
 from rosenblatt.training.early_stopping import BestPass
-from rosenblatt.training.linear import LinearState, Pocket
+from rosenblatt.training.linear import LinearState, Pocket, came_to_zero
 from rosenblatt.training.options import FUNCTION, KERNELS, MOST_DEGREE, NO_FILE, Kernel, RunOptions
 from rosenblatt.training.state import CutPass, UpdateLog, Updates, join_updates, new_counters
 
@@ -250,9 +250,11 @@ def _restore_bounds(state: LinearState) -> None:
 
     Exact decisions rest on |w|^2 <= step_square_sum R^2 + excess2 (the former times 2 where an update moves two
     classes), and those of votes on the length of the weights at the start. Files that `save` wrote agree within
-    rounding, and keep their bits.
+    rounding, and keep their bits. Nothing is proved inseparable whose weights have not come back to zero.
     """
     counters = state.counters
+    if state.inseparable is not None:
+        state.inseparable &= came_to_zero(state)
     slack = 1.0 + 32.0 * HALF_ULP * (counters["updates"] + state.w.size + 8.0)
     with np.errstate(all="ignore"):
         steps2 = counters["step_square_sum"] * np.maximum(counters["radius2"], _TINY) * (2.0 if state.direct else 1.0)

@@ -90,8 +90,12 @@ def run_trials(
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, start_new_session=True
     ) as child:
-        for stream, keep in ((child.stdout, lines.put), (child.stderr, errors.append)):
-            threading.Thread(target=_pump, args=(stream, keep), daemon=True).start()
+        pumps = [
+            threading.Thread(target=_pump, args=pipe, daemon=True)
+            for pipe in ((child.stdout, lines.put), (child.stderr, errors.append))
+        ]
+        for pump in pumps:
+            pump.start()
         while True:
             try:
                 line = lines.get(timeout=longest)
@@ -111,6 +115,8 @@ def run_trials(
             if not ended:
                 os.killpg(child.pid, signal.SIGKILL)
         status = child.wait()
+        for pump in pumps:  # before the pipes are closed under them
+            pump.join(timeout=60)
     if not ended:
         findings.append(finding_line(name, current, f"no end after {longest:.0f} seconds"))
     elif status != 0:

@@ -57,7 +57,7 @@ def test_more_than_two_classes_count_wrong_predictions():
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_mistakes_are_those_of_the_weights_that_predict(tmp_path, words, learner, classes):
     X, y = _noisy(90)
     X, y = X + 0.25, y if classes == 2 else np.where(X[:, 1] > 1, 2, y)  # no row is on a boundary but at the start

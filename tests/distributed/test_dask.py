@@ -53,7 +53,7 @@ def on_dask(X, y, *more, learner=DaskPerceptron, **given):
     return quietly(learner(random_state=0, max_iter=4, **given).fit, X, y, *more)
 
 
-@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize("shuffle", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["numpy", "csr"])
 def test_arrays(client, rows, form, shuffle):
     X, y = rows

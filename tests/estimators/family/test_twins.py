@@ -44,7 +44,9 @@ def check(case, X, labels, *, passes=3, classes=2, multi_class="ovr", weights=No
 
 
 @pytest.mark.parametrize(("classes", "multi_class"), SEVERAL)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow) if kind == "float32" else kind for kind in KINDS]
+)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_kind_of_numbers(case, kind, classes, multi_class):
     X, labels = family_set(kind, classes=classes, seed=3)

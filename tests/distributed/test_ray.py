@@ -19,7 +19,7 @@ ray = pytest.importorskip("ray")
 
 from rosenblatt.distributed import RayAveragedPerceptron, RayPerceptron  # noqa: E402
 
-pytestmark = pytest.mark.slow  # Ray takes seconds to start
+SLOW = pytest.mark.slow  # Ray takes seconds to start: one case of one test is the witness of `make test`
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,8 +35,8 @@ def shards_of(classes, form=np.asarray):
     return cut([20, 20, 53], form(X), y)
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["numpy", "csr"])
-@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("form", [pytest.param(np.asarray, marks=SLOW), sp.csr_array], ids=["numpy", "csr"])
+@pytest.mark.parametrize("classes", [2, pytest.param(4, marks=SLOW)])
 def test_exact_training_gives_the_bits_of_one_machine(classes, form):
     shards = shards_of(classes, form)
     given = {"random_state": 0, "max_iter": 4}
@@ -44,12 +44,14 @@ def test_exact_training_gives_the_bits_of_one_machine(classes, form):
     assert_same_bits(model, quietly(Perceptron(**given).fit_stream, filled(shards)))
 
 
+@SLOW
 def test_averages_in_given_order():
     shards, given = shards_of(4), {"random_state": 0, "max_iter": 3, "shuffle": False}
     model = quietly(RayAveragedPerceptron(**given).fit_shards, shards)
     assert_same_bits(model, quietly(AveragedPerceptron(**given).fit_stream, filled(shards)))
 
 
+@SLOW
 @pytest.mark.parametrize("classes", [2, 4])
 def test_mixing_gives_the_bits_of_one_process(classes):
     given = {"random_state": 0, "max_iter": 4, "mode": "mix", "n_shards": 3}
@@ -58,12 +60,14 @@ def test_mixing_gives_the_bits_of_one_process(classes):
         assert_same_bits(mixed, quietly(ours(**given).fit_shards, shards_of(classes)))
 
 
+@SLOW
 def test_functions_are_called_on_the_cluster():
     parts, given = shards_of(2), {"random_state": 0, "max_iter": 4}
     made = quietly(RayPerceptron(**given).fit_shards, [lambda part=part: part for part in parts])
     assert_same_bits(made, quietly(RayPerceptron(**given).fit_shards, parts))
 
 
+@SLOW
 def test_files(tmp_path):
     for number, (X, y) in enumerate(shards_of(3)):
         lines = [",".join(map(str, [*row, f"class {label}"])) for row, label in zip(X, y, strict=True)]
@@ -75,6 +79,7 @@ def test_files(tmp_path):
     assert model.preparation_ == local.preparation_
 
 
+@SLOW
 def test_a_checkpoint_of_one_cluster_is_gone_on_from_on_another(tmp_path):
     shards, given = shards_of(4), {"random_state": 0, "max_iter": 5}
     whole = quietly(RayPerceptron(**given).fit_shards, shards)
@@ -88,6 +93,7 @@ def two_passes(model):
     return model.n_iter_ == 2
 
 
+@SLOW
 def test_what_is_wrong_with_rows_is_said_in_a_sentence():
     X, y = integer_rows(20, 2, 2)
     with pytest.raises(TypeError, match="on Ray, rows come as shards or as files"):

@@ -36,7 +36,7 @@ def test_the_radius_is_a_claim_too(factor):
 def test_a_hyperplane_that_a_row_lies_on_separates_nothing():
     X, y = [[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]], [0, 1, 1]
     found = separability(X, y)
-    touching = dataclasses.replace(found, w=np.array([1.0, 1.0]), b=0.0, margin_low=0.0)
+    touching = dataclasses.replace(found, w=np.array([1.0, 1.0]), b=0.0, margin_low=0.0, nearest=None)
     assert found.check(X, y)
     assert dataclasses.replace(touching, b=-1.0).check(X, y)
     assert not touching.check(X, y)

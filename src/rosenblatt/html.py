@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rosenblatt.messages import evenly_chosen
+from rosenblatt.messages import evenly_spaced
 
 BLUE, RED, GREEN = "#2A87D3", "#D55E00", "#009E73"  # near those of Okabe and Ito; 3 to 1 or more on white and on black
 MOST_ROWS = 12
@@ -247,7 +247,7 @@ class Curve:
         >>> len(Curve(range(100_000), range(100_000)).points())
         120
         """
-        return [(float(self.x[i]), float(self.y[i])) for i in evenly_chosen(len(self.x), _MOST_POINTS)]
+        return [(float(self.x[i]), float(self.y[i])) for i in evenly_spaced(len(self.x), _MOST_POINTS)]
 
 
 def chart(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 import warnings
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from numbers import Integral, Real
@@ -18,7 +20,7 @@ _MOST_COMPARED = 1000
 
 
 class Setting:
-    """A parameter in a sentence, alone or with a value to give it.
+    """A parameter whose name is not known in the template, alone or with a value.
 
     >>> str(Setting("bits")), str(Setting("drop", ["id"]))
     ('bits', "drop=['id']")
@@ -31,59 +33,141 @@ class Setting:
         return f"{self.name}={self.value[0]!r}" if self.value else self.name
 
 
-class IfAvailable:
-    """Part of a sentence that is said only where a parameter can be given: a command may have no option for it.
+Spelling: TypeAlias = Callable[[Setting], str | None]
+"""Writes a parameter for the reader of a message; None where that reader cannot give the parameter."""
 
-    Where it cannot be given, the pieces ``otherwise`` are said instead.
+_PLACE = re.compile(r"\{(\w+)(?:=([^{}]+)|:([^{}]+))?\}")
+
+
+class Message:
+    """A text that names parameters, so that Python and the command can each spell them in their own way.
+
+    In the template, ``{bits}`` stands for the value ``bits=`` if it is given, and for the parameter of that name
+    otherwise. ``{bits=30}`` is the parameter with a value: a Python literal, or the name of a value that is given.
+    Values may be messages themselves.
+
+    >>> message = Message("{bits} must be at most {most}, got {got:,}: give {bits=most}.", most=30, got=1000)
+    >>> print(message)
+    bits must be at most 30, got 1,000: give bits=30.
+    >>> message.render(lambda setting: " ".join(["--" + setting.name, *map(str, setting.value)]))
+    '--bits must be at most 30, got 1,000: give --bits 30.'
     """
 
-    def __init__(self, name: str, *pieces: str | Setting, otherwise: tuple[str | Setting, ...] = ()) -> None:
+    def __init__(self, template: str, /, **values: Any) -> None:
+        self.template, self.values = template, values
+
+    def __str__(self) -> str:
+        return self.render(str)
+
+    def render(self, spell: Spelling) -> str:
+        """Return the text with each parameter as ``spell`` writes it, or as in Python where that returns None."""
+
+        def fill(place: re.Match[str]) -> str:
+            name, value, form = place.groups()
+            if value is None and name in self.values:
+                found = self.values[name]
+                if isinstance(found, Message):
+                    return found.render(spell)
+                if not isinstance(found, Setting):
+                    return format(found, form or "")
+            else:
+                found = Setting(name) if value is None else Setting(name, self._value(value))
+            return spell(found) or str(found)
+
+        return _PLACE.sub(fill, self.template)
+
+    def _value(self, text: str) -> Any:
+        return self.values[text] if text in self.values else literal_eval(text)
+
+    def settings(self) -> list[Setting]:
+        """Return the parameters that the template itself names."""
+        return [
+            Setting(name) for name, value, _ in _PLACE.findall(self.template) if value or name not in self.values
+        ] + [value for value in self.values.values() if isinstance(value, Setting)]
+
+
+class Hint(Message):
+    """A part of a message for readers who can give all parameters that it names; others read ``otherwise``.
+
+    >>> message = Message("the quotes are not closed{hint}.", hint=Hint(", or give {quote=''} if they mean nothing"))
+    >>> print(message)
+    the quotes are not closed, or give quote='' if they mean nothing.
+    >>> message.render(lambda setting: None)
+    'the quotes are not closed.'
+    """
+
+    def __init__(self, template: str, /, *, needs: str = "", otherwise: str | Message = "", **values: Any) -> None:
+        super().__init__(template, **values)
+        self.needs, self.otherwise = needs, otherwise
+
+    def render(self, spell: Spelling) -> str:
+        """Return the text where ``spell`` knows all its parameters, else the text for everyone else."""
+        needed = [*self.settings(), *([Setting(self.needs)] if self.needs else [])]
+        if all(spell(setting) is not None for setting in needed):
+            return super().render(spell)
+        return self.otherwise.render(spell) if isinstance(self.otherwise, Message) else self.otherwise
+
+
+class IfAvailable:
+    """Old form of `Hint`."""
+
+    def __init__(self, name: str, *pieces: Any, otherwise: tuple[Any, ...] = ()) -> None:
         self.name, self.pieces, self.otherwise = name, pieces, otherwise
 
 
-Phrase: TypeAlias = str | Setting | IfAvailable
-"""A part of a sentence about parameters."""
+Phrase: TypeAlias = Any
+
+
+def as_message(pieces: tuple[Any, ...], values: dict[str, Any]) -> Message:
+    """Old form of messages: pieces."""
+    if len(pieces) == 1 and isinstance(pieces[0], str):
+        return Message(pieces[0], **values)
+    if len(pieces) == 1 and isinstance(pieces[0], Message):
+        return pieces[0]
+    parts = {
+        f"p{i}": Hint(
+            "{text}", needs=piece.name, text=as_message(piece.pieces, {}), otherwise=as_message(piece.otherwise, {})
+        )
+        if isinstance(piece, IfAvailable)
+        else piece
+        for i, piece in enumerate(pieces)
+    }
+    return Message("".join(f"{{{name}}}" for name in parts), **parts)
 
 
 class ParameterError(ValueError):
-    """A ValueError that says which parameters it is about, so that a command can name its own options instead.
+    """A ValueError with a `Message`: it names parameters, and a command can name its own options instead.
 
-    >>> fault = ParameterError(Setting("bits"), " must be at most 30: say ", Setting("bits", 30), ".")
-    >>> str(fault)
-    'bits must be at most 30: say bits=30.'
-    >>> fault.sentence(lambda setting: " ".join(["--" + setting.name, *map(str, setting.value)]))
-    '--bits must be at most 30: say --bits 30.'
+    >>> error = ParameterError("{bits} must be at most 30, got {got}.", got=31)
+    >>> str(error)
+    'bits must be at most 30, got 31.'
+    >>> error.message.render(lambda setting: f"--{setting.name}")
+    '--bits must be at most 30, got 31.'
     """
 
-    def __init__(self, *pieces: Phrase) -> None:
-        self.pieces = pieces
-        super().__init__(self.sentence(str))
+    def __init__(self, *pieces: Any, **values: Any) -> None:
+        self.message = as_message(pieces, values)
+        super().__init__(str(self.message))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.pieces
+        return type(self), (self.message,)
 
-    def sentence(self, spell: Callable[[Setting], str | None]) -> str:
-        """Return the sentence with each parameter as ``spell`` writes it; None means that it cannot be given."""
-        words = []
-        for piece in self.pieces:
-            if isinstance(piece, IfAvailable):
-                said = piece.pieces if spell(Setting(piece.name)) is not None else piece.otherwise
-                words += [spell(part) or str(part) if isinstance(part, Setting) else part for part in said]
-            else:
-                words.append(spell(piece) or str(piece) if isinstance(piece, Setting) else piece)
-        return "".join(words)
+    @property
+    def pieces(self) -> tuple[Any, ...]:
+        """Old form of ``message``."""
+        return (self.message,)
+
+    def sentence(self, spell: Spelling) -> str:
+        """Old form of ``message.render``."""
+        return self.message.render(spell)
 
 
 class Sentence(str):
-    """A sentence about parameters that keeps its pieces, so that a command can name its own options instead.
+    """Old form of `Message` for notes."""
 
-    >>> Sentence("give ", Setting("bits", 30), ".")
-    'give bits=30.'
-    """
+    pieces: tuple[Any, ...]
 
-    pieces: tuple[Phrase, ...]
-
-    def __new__(cls, *pieces: Phrase) -> Sentence:
+    def __new__(cls, *pieces: Any) -> Sentence:
         """Join the pieces as Python spells parameters."""
         sentence = super().__new__(cls, ParameterError(*pieces))
         sentence.pieces = pieces
@@ -91,6 +175,12 @@ class Sentence(str):
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return self.pieces
+
+
+def _out_of_range(name: str, expected: str, value: Any) -> ParameterError:
+    return ParameterError(
+        "{setting} must be {expected}, got {got}.", setting=Setting(name), expected=expected, got=shorten(value)
+    )
 
 
 def check_integer(name: str, value: Any, least: int, *, or_none: bool = False, most: int | None = None) -> int:
@@ -104,7 +194,7 @@ def check_integer(name: str, value: Any, least: int, *, or_none: bool = False, m
     if wrong or (most is not None and int(value) > most):
         allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
         none = " or None" if or_none else ""
-        raise ParameterError(Setting(name), f" must be an integer {allowed}{none}, got {shorten(value)}.")
+        raise _out_of_range(name, f"an integer {allowed}{none}", value)
     return int(value)
 
 
@@ -112,7 +202,7 @@ def check_choice(name: str, value: Any, allowed: tuple[str | bool, ...]) -> None
     """Raise a ParameterError unless ``value`` is one of the words and booleans ``allowed``."""
     word = isinstance(value, str)
     if not (word or is_boolean(value)) or not any(word == isinstance(one, str) and value == one for one in allowed):
-        raise ParameterError(Setting(name), f" must be {' or '.join(map(repr, allowed))}, got {shorten(value)}.")
+        raise _out_of_range(name, " or ".join(map(repr, allowed)), value)
 
 
 def check_boolean(name: str, value: Any) -> None:
@@ -123,7 +213,7 @@ def check_boolean(name: str, value: Any) -> None:
 def check_share(name: str, value: Any) -> None:
     """Raise a ParameterError unless ``value`` lies between 0 and 1, neither of them included."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
-        raise ParameterError(Setting(name), f" must be a number between 0 and 1, got {shorten(value)}.")
+        raise _out_of_range(name, "a number between 0 and 1", value)
 
 
 def check_positive(name: str, value: Any, *, or_zero: bool = False, or_infinite: bool = False) -> None:
@@ -136,13 +226,13 @@ def check_positive(name: str, value: Any, *, or_zero: bool = False, or_infinite:
     if not (0 <= number <= most if or_zero else 0 < number <= most):
         finite = "finite " if number == math.inf else ""
         expected = f"a {finite}number {'from 0 on' if or_zero else 'above 0'}"
-        raise ParameterError(Setting(name), f" must be {expected}, got {shorten(value)}.")
+        raise _out_of_range(name, expected, value)
 
 
 def check_seconds(name: str, value: Any) -> None:
     """Raise a ParameterError unless ``value`` is None or a time in seconds, above 0."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0.0):
-        raise ParameterError(Setting(name), f" must be a number of seconds above 0 or None, got {shorten(value)}.")
+        raise _out_of_range(name, "a number of seconds above 0 or None", value)
 
 
 def is_boolean(value: Any) -> bool:
@@ -283,12 +373,12 @@ def _is_inside(file: str) -> bool:
 # Some of many things, evenly chosen: for tables and pictures that have no room for all.
 
 
-def evenly_chosen(n: int, most: int | None = None) -> list[int]:
+def evenly_spaced(n: int, most: int | None = None) -> list[int]:
     """Return the places of ``n`` things, or of ``most`` of them: the first, the last, and others evenly in between.
 
     One alone is the last.
 
-    >>> evenly_chosen(3), evenly_chosen(101, 3), evenly_chosen(101, 1)
+    >>> evenly_spaced(3), evenly_spaced(101, 3), evenly_spaced(101, 1)
     ([0, 1, 2], [0, 50, 100], [100])
     """
     if most is None or most >= n:

@@ -27,7 +27,7 @@ from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron
 from rosenblatt.features import Combinations, SphereLift
 from rosenblatt.figures.catalogue import Picture, blank
 from rosenblatt.inspection.explain import explain
-from rosenblatt.messages import count_of, evenly_chosen
+from rosenblatt.messages import count_of, evenly_spaced
 from rosenblatt.storage.container import write_atomically
 from rosenblatt.tables import Table
 from rosenblatt.theory.certificates import DEFINITIONS
@@ -203,7 +203,7 @@ def convergence(out: Path) -> None:
         f"points makes more mistakes. This run made {count_of(run.updates, 'mistake')} in "
         f"{count_of(run.passes, 'pass')}:"
     )
-    shown = evenly_chosen(run.updates, 9)
+    shown = evenly_spaced(run.updates, 9)
     k = run.k[shown]
     table = {
         "k": k,

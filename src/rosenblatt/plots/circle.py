@@ -10,7 +10,7 @@ from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circ
 from rosenblatt.features import SphereLift
 from rosenblatt.inspection.explain import split_pipeline, through_steps
 from rosenblatt.inspection.geometry import check_two_classes, linear_rule
-from rosenblatt.messages import count_of, evenly_chosen
+from rosenblatt.messages import count_of, evenly_spaced
 from rosenblatt.plots import plane_parts as parts
 from rosenblatt.plots.axes import BLUE, GREEN, MARKS_UP_TO, ORANGE, Axes, axes_for, closes_on_error, ink, shown_name
 from rosenblatt.plots.plane_parts import LOOKS, Frame, Rows, halo
@@ -391,7 +391,7 @@ def _draw_points(ax: Axes, X: np.ndarray, y: np.ndarray, classes: np.ndarray, fl
     """Draw the lifted points, and smaller ones below."""
     for label, (colour, marker) in zip(classes.tolist(), LOOKS, strict=False):
         own = X[y == label]
-        drawn = own[evenly_chosen(len(own), MARKS_UP_TO)]
+        drawn = own[evenly_spaced(len(own), MARKS_UP_TO)]
         look = {"color": colour, "marker": marker, "depthshade": False}
         name = f"{shown_name(label)} ({len(own):,}), lifted"
         ax.scatter(*drawn.T, (drawn**2).sum(axis=1), s=22, edgecolor=ink(), linewidth=0.4, zorder=4, label=name, **look)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.inspection.explain import feature_labels
-from rosenblatt.messages import evenly_chosen
+from rosenblatt.messages import evenly_spaced
 from rosenblatt.plots.axes import (
     BLUE,
     GREEN,
@@ -184,7 +184,7 @@ def draw_rows(ax: Axes, rows: Rows) -> None:
     mark = rows.mark
     for k, (label, (colour, marker)) in enumerate(zip(rows.classes.tolist(), LOOKS, strict=False)):
         own = rows.of_class(k)
-        drawn = own[evenly_chosen(len(own), MARKS_UP_TO)]
+        drawn = own[evenly_spaced(len(own), MARKS_UP_TO)]
         look = {"color": colour, "edgecolor": ink(), "linewidth": 0.02 * mark, "s": mark, "zorder": 3}
         name = "_" if label is None else f"{shown_name(label)} ({len(own):,})"
         ax.scatter(*drawn.T, marker=marker, label=name, **look)
@@ -433,7 +433,7 @@ def draw_feet(ax: Axes, rows: Rows, line: Line, start: np.ndarray) -> None:
     look = {"colors": "#777777", "linewidths": 0.6, "zorder": 1.5}
     for k, (colour, marker) in enumerate(LOOKS[:2]):
         own = rows.of_class(k)
-        own = own[evenly_chosen(len(own), MARKS_UP_TO)]
+        own = own[evenly_spaced(len(own), MARKS_UP_TO)]
         if len(own):
             bottoms = feet(own, line, start)
             ax.add_collection(

@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.inspection.explain import split_pipeline, through_steps
 from rosenblatt.inspection.geometry import check_two_classes, distance, linear_rule, unit_weights
-from rosenblatt.messages import count_of, evenly_chosen
+from rosenblatt.messages import count_of, evenly_spaced
 from rosenblatt.plots import axes
 from rosenblatt.plots.axes import BLUE, MARKS_UP_TO, ORANGE, Axes, axes_for, closes_on_error, ink, shown_name
 from rosenblatt.plots.plane_parts import draw_legend, halo
@@ -65,7 +65,7 @@ def plot_projection(model: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
         share = np.full(len(own), 100 / max(1, len(own)))  # so that a small class shows beside a large one
         look = {"facecolor": (colour, 0.3), "edgecolor": colour, "hatch": hatch, "linewidth": 1.5}
         ax.hist(own, _around(bins, own), weights=share, histtype="stepfilled", **look)
-        marks = own[evenly_chosen(len(own), MARKS_UP_TO)]
+        marks = own[evenly_spaced(len(own), MARKS_UP_TO)]
         below = np.full(len(marks), (-0.06 - 0.07 * k) * tallest)
         name = f"{shown_name(label)} ({len(own):,})"
         ax.plot(marks, below, marker, color=colour, alpha=0.4, markersize=5, label=name)

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from rosenblatt.messages import count_of, evenly_chosen
+from rosenblatt.messages import count_of, evenly_spaced
 from rosenblatt.plots.axes import (
     BLUE,
     DOTS_UP_TO,
@@ -129,7 +129,7 @@ def _prepared(name: str, proof: Proof, ax: Axes | None) -> tuple[Axes, int, floa
 
 def _draw_run(ax: Axes, proof: Proof, values: np.ndarray, colour: str, label: str, start: float | None) -> None:
     """Draw a number at each update of the run, after ``start`` at 0 if it is given."""
-    shown = evenly_chosen(proof.updates, _POINTS)
+    shown = evenly_spaced(proof.updates, _POINTS)
     k, drawn = proof.k[shown], values[shown]
     if start is not None:
         k, drawn = np.append(0, k), np.append(start, drawn)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.messages import check_boolean, check_integer, evenly_chosen
+from rosenblatt.messages import check_boolean, check_integer, evenly_spaced
 from rosenblatt.plots import plane_parts as parts
 from rosenblatt.plots.axes import BLUE, Axes, axes_for, check_labels, closes_on_error, ink, pair_of_axes, shown_name
 from rosenblatt.plots.plane_parts import BROKEN, OUT_OF_VIEW, Frame, Line, Regions, Rows
@@ -344,7 +344,7 @@ def _ending(path: Any) -> str:
 
 def _steps(trace: Trace, most: int) -> list[tuple[TracedUpdate, Line | None]]:
     """Return the updates to draw, each with the line of the weights before it."""
-    wanted = {i + 1 for i in evenly_chosen(len(trace), most)}
+    wanted = {i + 1 for i in evenly_spaced(len(trace), most)}
     found, before = [], (np.zeros(2), 0.0)
     for step in trace:
         if step.k in wanted:

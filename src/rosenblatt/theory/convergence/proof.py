@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.html import BLUE, GREEN, RED, Curve, chart, described
-from rosenblatt.messages import check_integer, count_of, evenly_chosen
+from rosenblatt.messages import check_integer, count_of, evenly_spaced
 from rosenblatt.tables import Table
 from rosenblatt.theory.certificates import margin_of
 from rosenblatt.theory.convergence.bounds import Update, inequalities, novikoff, rounding, squared_radius
@@ -146,7 +146,7 @@ class Proof:
         """Return the numbers of each update, or of ``most`` of them evenly chosen, as a table."""
         if most is not None:
             check_integer("most", most, 1, or_none=True)
-        shown = evenly_chosen(self.updates, most)
+        shown = evenly_spaced(self.updates, most)
         space = "z = (x, 1)" if self.fit_intercept else "z = x"
         title = f"R = {self.R:.4g}, γ = {self.gamma:.4g}, {space}: at most {bound_text(self.bound)} updates"
         notes = [f"{len(shown)} of {self.updates:,} updates"] if len(shown) < self.updates else []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.html import MOST_ROWS, described
-from rosenblatt.messages import check_integer, count_of, evenly_chosen
+from rosenblatt.messages import check_integer, count_of, evenly_spaced
 from rosenblatt.rounding import TINY
 from rosenblatt.tables import Table
 from rosenblatt.theory.convergence.bounds import rounding, walk
@@ -147,7 +147,7 @@ class Trace:
         """Return the updates, or ``most`` of them evenly chosen, as a table."""
         if most is not None:
             check_integer("most", most, 1, or_none=True)
-        shown = set(evenly_chosen(self.updates, most))
+        shown = set(evenly_spaced(self.updates, most))
         steps = [step for step in self if step.k - 1 in shown]
         columns: dict[str, list[Any]] = {
             "k": [step.k for step in steps],

@@ -74,7 +74,7 @@ def blocks_of(sizes, sparse, weighted):
         X = np.zeros((n, 3))
         X[np.arange(n), rows % 3] = rows
         weight = rows * 2.0 if weighted and number % 2 else None
-        made.append(Block(sp.csr_array(X) if sparse else X, rows, first, weight, checked=True))
+        made.append(Block(sp.csr_array(X) if sparse else X, rows, first, weight, is_validated=True))
         first += n
     return made
 
@@ -87,7 +87,7 @@ def test_rebatch_keeps_all_rows_in_order(sizes, size, sparse, weighted):
     total = sum(sizes)
     assert [len(block) for block in got] == [size] * (total // size) + [total % size] * (total % size > 0)
     assert [block.first for block in got] == list(range(0, total, size))
-    assert all(block.checked for block in got)
+    assert all(block.is_validated for block in got)
     weights = {k: 1.0 if block.weight is None else 2.0 * k for block in made for k in block.y.tolist()}
     for block in got:
         X = block.X.toarray() if sparse else block.X
@@ -100,8 +100,8 @@ def test_slices_and_joins():
     (block,) = blocks_of([5], sparse=False, weighted=False)
     assert slice_block(block, 0, 5) is block
     assert join_blocks([block]) is block
-    assert slice_block(block, 1, 3).checked
+    assert slice_block(block, 1, 3).is_validated
     unchecked = Block(block.X, block.y, 5)
-    assert not join_blocks([block, unchecked]).checked
+    assert not join_blocks([block, unchecked]).is_validated
     wide = Block(sp.csr_array([[0.0, 0.0, 0.0, 7.0]]), np.array([1]), 5)
     assert join_blocks([*blocks_of([5], True, False), wide]).X.shape == (6, 4)

@@ -77,11 +77,11 @@ class Block:
     """The number of the first row in the stream, from 0."""
     weight: np.ndarray | None = None
     """How much each row counts, or None where each counts 1."""
-    checked: bool = False
+    is_validated: bool = False
     """Whether a reader has verified all this, and that ``X``, ``weight`` and the labels are finite."""
     numbers: np.ndarray | None = field(default=None, repr=False)
     """The number of each row among all rows of the files, from 0, where some may have been left out before them."""
-    carried: Mapping[str, Sequence[Any]] | None = field(default=None, repr=False)
+    passthrough: Mapping[str, Sequence[Any]] | None = field(default=None, repr=False)
     """The values of columns that come along, where ``data.open(carry=)`` asks for some."""
 
     def __len__(self) -> int:
@@ -129,10 +129,10 @@ def take_rows(block: Block, rows: np.ndarray, first: int) -> Block:
 
 
 def _select(block: Block, rows: slice | np.ndarray, first: int) -> Block:
-    carried = None
-    if block.carried is not None:
+    passthrough = None
+    if block.passthrough is not None:
         places = range(len(block))[rows] if isinstance(rows, slice) else rows
-        carried = {name: [cells[row] for row in places] for name, cells in block.carried.items()}
+        passthrough = {name: [cells[row] for row in places] for name, cells in block.passthrough.items()}
     return replace(
         block,
         X=block.X[rows],
@@ -140,7 +140,7 @@ def _select(block: Block, rows: slice | np.ndarray, first: int) -> Block:
         first=first,
         weight=None if block.weight is None else block.weight[rows],
         numbers=None if block.numbers is None else block.numbers[rows],
-        carried=carried,
+        passthrough=passthrough,
     )
 
 
@@ -185,13 +185,13 @@ def join_blocks(blocks: Sequence[Block]) -> Block:
         weight = np.concatenate([np.ones(len(b)) if b.weight is None else b.weight for b in blocks])
     y = np.concatenate([block.y for block in blocks])
     numbers = [block.numbers for block in blocks if block.numbers is not None]
-    parts = [block.carried for block in blocks if block.carried is not None]
+    parts = [block.passthrough for block in blocks if block.passthrough is not None]
     return Block(
         X,
         y,
         blocks[0].first,
         weight,
-        all(block.checked for block in blocks),
+        all(block.is_validated for block in blocks),
         np.concatenate(numbers) if len(numbers) == len(blocks) else None,
         {name: [cell for part in parts for cell in part[name]] for name in parts[0]}
         if len(parts) == len(blocks)

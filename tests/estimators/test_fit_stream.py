@@ -195,7 +195,7 @@ def test_mistakes_left_are_a_warning():
 
 
 def blocks_of(X, y, size, checked):
-    return [Block(part, labels, 0, checked=checked) for part, labels in cut(X, y, size)]
+    return [Block(part, labels, 0, is_validated=checked) for part, labels in cut(X, y, size)]
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

@@ -65,7 +65,7 @@ def told(stream):
     firsts = np.cumsum([0, *map(len, blocks)])[:-1].tolist()
     assert [block.first for block in blocks] == firsts
     assert len({sp.issparse(block.X) for block in blocks}) == 1
-    checked = [block.checked for block in blocks]
+    checked = [block.is_validated for block in blocks]
     assert len(set(checked)) == 1
     return [
         checked[0],

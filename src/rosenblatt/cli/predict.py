@@ -94,7 +94,7 @@ def _answers(
                 yield {name: [] for name in columns}
                 headed = True
             answers: Columns = {row_name: block.numbers.tolist()} if skip else {}
-            answers |= block.carried or {}
+            answers |= block.passthrough or {}
             answers[label_name] = [plain_label(label) for label in model.predict(block.X).tolist()]
             counts.update(map(as_text, answers[label_name]))
             if scores:

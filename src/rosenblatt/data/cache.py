@@ -86,7 +86,7 @@ class RowFileWriter:
             arrays["X"] = X
         if block.weight is not None:
             arrays["weight"] = block.weight
-        self._checked = self._checked and block.checked
+        self._checked = self._checked and block.is_validated
         if not self._blocks:
             self._file.write(_MARK)
         checksum, entries = 0, []

@@ -238,8 +238,8 @@ def open(
         there are as many as the indices need, and an index beyond 2**26 columns, for which training takes 5 GB, is an
         error.
     carry : list of str, optional
-        Columns of a table, used or not, that come along with the rows in ``block.carried``: cells of text as they are
-        written, other values as they are stored.
+        Columns of a table, used or not, that come along with the rows in ``block.passthrough``: cells of text as
+        they are written, other values as they are stored.
     labels : bool
         Whether each row must have a label. With False those of tables are not read.
     names : bool

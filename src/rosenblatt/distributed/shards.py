@@ -55,7 +55,7 @@ class Shard:
         """Return its rows with numbers of ``classes`` as labels, counted from ``first`` on."""
         places = np.searchsorted(classes, self.classes).astype(np.int32)
         labels = places[self.numbers] if len(places) else self.numbers
-        return Block(self.X, labels, first, self.weight, checked=True)
+        return Block(self.X, labels, first, self.weight, is_validated=True)
 
 
 def make_shard(X: Any, y: Any, weight: Any = None) -> Shard:

@@ -154,7 +154,7 @@ def block_validator(model: Any, reset: bool) -> Callable[[Block], tuple[Matrix, 
         if sp.issparse(X) and known is not None and X.shape[1] > known:
             model.n_features_in_ = known = X.shape[1]
         classes = y.dtype.kind != "f" or np.array_equal(y, np.trunc(y))
-        if block.checked and classes and X.shape[1] == known:
+        if block.is_validated and classes and X.shape[1] == known:
             return X, y
         return validate_pair(model, X, y, reset=known is None)
 

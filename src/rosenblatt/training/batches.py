@@ -197,19 +197,19 @@ class Streamed:
     def _validated(self, block: Block) -> Block:
         """Return a block of valid rows, labels and weights."""
         X, n = block.X, block.X.shape[0]
-        if is_sparse(X) and X.format in ("csr", "csc") and not block.checked:
+        if is_sparse(X) and X.format in ("csr", "csc") and not block.is_validated:
             check_sparse(X)
         if is_sparse(X) and self.width:
             X = pad_columns(sp.csr_array(X), self.width)
-        X, y = self.validate(Block(X, block.y, block.first, checked=block.checked))
+        X, y = self.validate(Block(X, block.y, block.first, is_validated=block.is_validated))
         check_label_types(self.classes, y)
         self.width = X.shape[1]
         weight = block.weight
-        if weight is not None and not block.checked:
+        if weight is not None and not block.is_validated:
             weight = np.asarray(weight, dtype=np.float64)
             weight = np.full(n, weight) if weight.ndim == 0 else weight
             check_one_each(weight, n)
-        return Block(X, y, block.first, weight, checked=True)
+        return Block(X, y, block.first, weight, is_validated=True)
 
     def _batch(self, block: Block) -> Batch:
         X, y = block.X, block.y
@@ -267,7 +267,7 @@ def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
         checked = False
         if hasattr(block, "X"):
             X, y, weights = block.X, block.y, getattr(block, "weight", None)
-            checked = getattr(block, "checked", False)
+            checked = getattr(block, "is_validated", False)
         elif isinstance(block, tuple | list) and len(block) in (2, 3):
             X, y, weights = (*block, None)[:3]
         else:
@@ -284,14 +284,14 @@ def as_blocks(blocks: Iterable[Any]) -> Iterator[Block]:
             found = f"{len(y)} labels" if y.ndim else shorten(y.item())
             raise ValueError(f"expected a label for each of the {X.shape[0]} rows of a block, got {found}.")
         if X.shape[0]:
-            yield Block(X, y, first, weights, checked=checked)
+            yield Block(X, y, first, weights, is_validated=checked)
         first += X.shape[0]
 
 
 def _as_read(block: Block) -> tuple[Matrix, Labels]:
     """Return rows and labels of a block that a reader has checked; labels that are no classes are refused."""
     y = block.y
-    if not block.checked:
+    if not block.is_validated:
         raise ValueError(f"expected labels that are integers, words or booleans, got an array of type {y.dtype}.")
     if y.dtype.kind == "f" and not np.array_equal(y, np.trunc(y)):
         value = float(y[y != np.trunc(y)][0])

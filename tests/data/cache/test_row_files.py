@@ -78,7 +78,7 @@ def test_labels_that_cannot_be_stored():
 
 def written(features, labels, checked=True):
     """Return a file of three blocks, and these."""
-    blocks = [Block(X[features], Y[labels], 0, weight, checked=checked) for weight in (None, np.ones(3), None)]
+    blocks = [Block(X[features], Y[labels], 0, weight, is_validated=checked) for weight in (None, np.ones(3), None)]
     return stored(*blocks, words=[[1, "sì"]]), [bits(block) for block in blocks]
 
 

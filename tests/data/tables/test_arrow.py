@@ -236,5 +236,8 @@ def test_columns_that_come_along_are_read_with_the_others(tmp_path, monkeypatch)
     monkeypatch.setattr(arrow, "_row_group", lambda *arguments: groups.append(arguments[2]) or read(*arguments))
     stream = data.open(tmp_path / "a.parquet", "y", columns=["a"], carry=["id", "a"], on_error="skip", threads=0)
     blocks = list(stream)
-    assert [block.carried for block in blocks] == [{"id": ["u"], "a": [1.0]}, {"id": [None, "w"], "a": [3.0, 4.0]}]
+    assert [block.passthrough for block in blocks] == [
+        {"id": ["u"], "a": [1.0]},
+        {"id": [None, "w"], "a": [3.0, 4.0]},
+    ]
     assert groups == [0, 1], "each row group once"

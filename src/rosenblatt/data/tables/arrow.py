@@ -70,7 +70,7 @@ class _BinaryReader(TableReader[LazyBatch]):
                 rows = rows.select(wanted)
             rows.validate(full=True)  # Arrow's functions trust offsets and indices: wrong ones would crash the process
             columns = {name: _plain(column) for name, column in zip(rows.schema.names, rows.columns, strict=True)}
-        carried = {} if self.layout is None else {name: columns[name] for name in self.carry}
+        passthrough = {} if self.layout is None else {name: columns[name] for name in self.carry}
         if self.layout is not None:
             columns = {name: columns[name] for name in self.layout.needed}
         for name, array in columns.items():
@@ -80,14 +80,18 @@ class _BinaryReader(TableReader[LazyBatch]):
                 )
         first = item.first + 1
         return TableChunk(
-            columns, rows.num_rows, lambda place: f"{label}, row {first + place}", share=item.share, carried=carried
+            columns,
+            rows.num_rows,
+            lambda place: f"{label}, row {first + place}",
+            share=item.share,
+            passthrough=passthrough,
         )
 
-    def carried(self, item: LazyBatch, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+    def passthrough(self, item: LazyBatch, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
         """Return the values of columns that come along, as they are stored."""
         kept = numbers_to_arrow(places)
         with self._rename_errors(item.file):
-            return {name: array.take(kept).to_pylist() for name, array in chunk.carried.items()}
+            return {name: array.take(kept).to_pylist() for name, array in chunk.passthrough.items()}
 
     def _wanted(self) -> list[str] | None:
         """Return the columns to read, None for all."""

@@ -328,7 +328,7 @@ class DelimitedReader(TableReader[Records]):
         at.names = names
         return data
 
-    def carried(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+    def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
         """Return the cells of columns that come along, as they are written."""
         pa = import_arrow()
         ragged: list[int] = []

@@ -79,16 +79,18 @@ class EncodedRows:
     filled: Counter[str]
     names: dict[int, str]
     """Words, by hashed column."""
-    carried: dict[str, list[Any]] | None = None
+    passthrough: dict[str, list[Any]] | None = None
     """The values of columns that come along."""
 
     def before(self, place: int) -> EncodedRows:
         """Return the rows before ``place``."""
         n = int(np.searchsorted(self.places, place))
         weight = None if self.weight is None else self.weight[:n]
-        carried = None if self.carried is None else {name: cells[:n] for name, cells in self.carried.items()}
+        passthrough = (
+            None if self.passthrough is None else {name: cells[:n] for name, cells in self.passthrough.items()}
+        )
         X, y, places = self.X[:n], self.y[:n], self.places[:n]
-        return replace(self, X=X, y=y, weight=weight, places=places, faults=[], carried=carried)
+        return replace(self, X=X, y=y, weight=weight, places=places, faults=[], passthrough=passthrough)
 
     @property
     def numbers(self) -> np.ndarray:

@@ -143,7 +143,7 @@ class JsonReader(TableReader[Records]):
         faults.sort(key=lambda fault: fault[0])
         return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
 
-    def carried(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+    def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
         """Return the values of fields that come along, None where a line does not have one."""
         lines = item.data.split(b"\n")
         if chunk.places is None:  # places are those of the lines that are not blank

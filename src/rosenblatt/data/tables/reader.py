@@ -117,7 +117,7 @@ class TableChunk:
     """How much of the input has been read with this chunk."""
     mixed: dict[str, str] = field(default_factory=dict)
     """Columns whose values have several types, and which."""
-    carried: dict[str, pa.Array] = field(default_factory=dict)
+    passthrough: dict[str, pa.Array] = field(default_factory=dict)
     """An Arrow array for each column that comes along, where it is read with the others."""
 
     def error(self, place: int, reason: Reason) -> DataError:
@@ -221,7 +221,7 @@ class TableReader(Generic[Item]):
         """Return an item as a chunk of the table."""
         raise NotImplementedError
 
-    def carried(self, item: Item, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
+    def passthrough(self, item: Item, chunk: TableChunk, places: np.ndarray) -> dict[str, list[Any]]:
         """Return the values of the columns that come along, for the rows at these places of an item's chunk."""
         raise NotImplementedError
 

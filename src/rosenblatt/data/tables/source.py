@@ -81,7 +81,7 @@ class TableSource(RowSource):
                 self.share = rows.chunk.share
                 if len(rows.y):
                     numbers = before + rows.numbers if self._reader.skip else None
-                    yield Block(X, rows.y, first, rows.weight, self.labelled, numbers, rows.carried)
+                    yield Block(X, rows.y, first, rows.weight, self.labelled, numbers, rows.passthrough)
                     first += len(rows.y)
                 before += len(rows.y) + len(rows.faults)
                 if error is not None:
@@ -124,7 +124,7 @@ class TableSource(RowSource):
         chunk = self._reader.parse(item)
         rows = self._encoder.encode(chunk)
         if self._reader.carry:
-            rows.carried = self._reader.carried(item, chunk, rows.places)
+            rows.passthrough = self._reader.passthrough(item, chunk, rows.places)
         return rows
 
 

@@ -20,7 +20,7 @@ import rosenblatt
 
 MODULES = ("data", "distributed", "figures", "plots", "reproductions", "textbook", "vc")
 # plain words, and names of commands, that mean something else as often: not linked where they stand alone
-PLAIN_WORDS = {"boundary", "contributions", "distance", "explain", "load", "margin", "proof", "save", "separation"}
+PLAIN_WORDS = {"boundary", "contributions", "distance", "explain", "load", "margin", "proof", "save"}
 # pages that speak of other libraries' Perceptron as well
 OTHERS_TOO = {"coming_from", "from_vw", "when_not"}
 

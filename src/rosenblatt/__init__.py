@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rosenblatt.theory.linear_programs.answers import Feasible, Infeasible, Optimum, Unbounded, Unsettled
     from rosenblatt.theory.linear_programs.solve import maximize, strict_feasibility
     from rosenblatt.theory.logistic.answers import Separation
-    from rosenblatt.theory.logistic.search import separation
+    from rosenblatt.theory.logistic.search import detect_separation
     from rosenblatt.theory.min_mistakes.answers import FewestMistakes
     from rosenblatt.theory.min_mistakes.search import fewest_mistakes
     from rosenblatt.theory.separability import dataset_margin, margin, separability
@@ -101,7 +101,7 @@ _HOMES = {
         "strict_feasibility",
     ),
     "theory.logistic.answers": ("Separation",),
-    "theory.logistic.search": ("separation",),
+    "theory.logistic.search": ("detect_separation",),
     "theory.min_mistakes.answers": ("FewestMistakes",),
     "theory.min_mistakes.search": ("fewest_mistakes",),
     "theory.separability": (

@@ -24,10 +24,10 @@ from rosenblatt import (
     Separation,
     Unbounded,
     dataset_margin,
+    detect_separation,
     fewest_mistakes,
     maximize,
     separability,
-    separation,
     strict_feasibility,
 )
 from rosenblatt.theory.search import hyperplane as separators
@@ -73,7 +73,7 @@ def _honest(rng: random.Random, choice: int, X: np.ndarray, labels: np.ndarray) 
     if choice == 1 and separability(X, labels):
         return dataset_margin(X, labels), (X, labels)
     if choice == 4:
-        return separation(X, labels), (X, labels)
+        return detect_separation(X, labels), (X, labels)
     if choice == 5:
         return fewest_mistakes(X, labels == labels[0], max_seconds=5.0), (X, labels == labels[0])
     if choice == 6:  # as for many columns, of which one depends on others

@@ -5,7 +5,7 @@ import pandas
 
 from helpers.commands import AND, THREE, XOR, command, ran, refused, written
 from helpers.separable_sets import planted
-from rosenblatt import Certificate, Verdicts, fewest_mistakes, separability, separation
+from rosenblatt import Certificate, Verdicts, detect_separation, fewest_mistakes, separability
 from rosenblatt import progress as limits
 from rosenblatt.theory.search import wolfe
 
@@ -119,7 +119,7 @@ def test_the_first_level_of_a_factor_is_left_out_as_separation_does(tmp_path):
     answer = json.loads(command("separate", path, "-t", "ill", "--json").stdout)["logistic_regression"]
     assert answer["coefficients"] == {"intercept": "finite", "ward=b": "finite", "ward=c": "+inf", "age": "finite"}
     frame = pandas.read_csv(path)
-    found = separation(frame[["ward", "age"]], frame["ill"])
+    found = detect_separation(frame[["ward", "age"]], frame["ill"])
     assert found.coefficients == answer["coefficients"]
     found.save(tmp_path / "s")
     assert command("check", tmp_path / "s", path, "-t", "ill").stdout.startswith("The certificate holds")

@@ -23,11 +23,11 @@ from rosenblatt import (
     RescaledPerceptron,
     VotedPerceptron,
     dataset_margin,
+    detect_separation,
     fewest_mistakes,
     fit_circle,
     proof,
     separability,
-    separation,
     trace,
 )
 from rosenblatt.theory.verdicts import Undecided
@@ -154,7 +154,7 @@ def test_a_proof_draws_its_squeeze():
         dataset_margin(LINE, SIDES),
         dataset_margin(CORNERS, XOR),
         fewest_mistakes(CORNERS, XOR),
-        separation(LINE, SIDES),
+        detect_separation(LINE, SIDES),
         Undecided(-0.3, 0.8, np.array([1.0]), 0.0, np.array([0.5, 0.5]), 1),
         Undecided(1e-300, 1e300, np.array([1.0]), 0.0, np.array([0.5, 0.5]), 1),
         Circle([1, 2], 3),

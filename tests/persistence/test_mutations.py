@@ -28,12 +28,12 @@ from rosenblatt import (
     RescaledPerceptron,
     VotedPerceptron,
     data,
+    detect_separation,
     fewest_mistakes,
     load,
     maximize,
     save,
     separability,
-    separation,
     strict_feasibility,
 )
 from rosenblatt.data.preparation import check_preparation
@@ -67,7 +67,7 @@ BLOCKS = [(X[:20], Y[:20]), (X[20:], Y[20:])]
 CERTIFICATES = {
     "separable": lambda: separability(X[:4], [0, 1, 0, 1]),
     "inseparable": lambda: separability([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]),
-    "separation": lambda: separation(X[:8], [0, 1] * 4),
+    "separation": lambda: detect_separation(X[:8], [0, 1] * 4),
     "optimum": lambda: maximize([1.0, 1.0], [[1, 0], [0, 1], [-1, -1]], [1, 1, 3]),
     "infeasible": lambda: strict_feasibility([[1], [-1]], [0, -1]),
     "mistakes": lambda: fewest_mistakes([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]),

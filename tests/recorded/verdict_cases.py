@@ -16,8 +16,6 @@ from rosenblatt import AROW, Combinations, ExactScaler, KernelPerceptron, Rescal
 
 CASES = Cases()
 
-detect_separation = getattr(rosenblatt, "detect_separation", None) or rosenblatt.separation
-
 
 @CASES.add("theory")
 def _theory():
@@ -178,12 +176,12 @@ def _separation_cases():
             X, y = sets[name]()
             out = Digest()
             for bias in (True, False):
-                answer = detect_separation(X, y, fit_intercept=bias)
+                answer = rosenblatt.detect_separation(X, y, fit_intercept=bias)
                 out.add(answer.kind, sorted((str(key), status) for key, status in answer.coefficients.items()))
                 out.add(answer.on_hyperplane, answer.check(X, y))
             weight = np.arange(len(y)) % 3
             if len(np.unique(y[weight > 0])) > 1:
-                answer = detect_separation(X, y, sample_weight=weight)
+                answer = rosenblatt.detect_separation(X, y, sample_weight=weight)
                 out.add(answer.kind, sorted((str(key), status) for key, status in answer.coefficients.items()))
             return out
 

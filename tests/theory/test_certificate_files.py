@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from rosenblatt import fewest_mistakes, maximize, separation, strict_feasibility
+from rosenblatt import detect_separation, fewest_mistakes, maximize, strict_feasibility
 from rosenblatt.theory import certificates
 from rosenblatt.theory.certificates import Certificate
 from rosenblatt.theory.linear_programs.answers import Unsettled
@@ -28,7 +28,7 @@ EVERY_TYPE = [
     Unsettled(np.ones(2), 0.5),
     maximize([1, 1], TRIANGLE, [0, 0, 1]),
     maximize([1, 1], TRIANGLE[:2], [0, 0]),
-    separation(SQUARE, [0, 1, 1, 1]),
+    detect_separation(SQUARE, [0, 1, 1, 1]),
 ]
 
 

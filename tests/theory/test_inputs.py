@@ -16,6 +16,7 @@ from rosenblatt import (
     RescaledPerceptron,
     circle_from_plane,
     dataset_margin,
+    detect_separation,
     fewest_mistakes,
     fit_circle,
     margin,
@@ -23,7 +24,6 @@ from rosenblatt import (
     mistake_bound,
     proof,
     separability,
-    separation,
     strict_feasibility,
     vc,
 )
@@ -285,7 +285,7 @@ def test_what_lies_under_a_mask_is_not_used(y):
     masked_y = (np.ma.array(y, mask=one), np.ma.array(y, mask=one).reshape(-1, 1))
     for name, pairs in (("X", [(masked, y) for masked in masked_X]), ("y", [(X, masked) for masked in masked_y])):
         for pair in pairs:
-            for call in (separability, separation, fewest_mistakes):
+            for call in (separability, detect_separation, fewest_mistakes):
                 with pytest.raises(ValueError, match=f"^{name} is a masked array with 1 masked entry: fill what is"):
                     call(*pair)
     with pytest.raises(ValueError, match=r"^w is a masked array with 2 masked entries: fill what is masked \(w\.fill"):
@@ -382,7 +382,7 @@ MISSING = [
 ]
 
 
-@pytest.mark.parametrize("ask", [separability, fewest_mistakes, separation])
+@pytest.mark.parametrize("ask", [separability, fewest_mistakes, detect_separation])
 def test_labels_are_all_words_or_all_numbers_and_none_is_missing(ask):
     for y in MIXED:
         with pytest.raises(ValueError, match=r"^labels must be all words or all numbers, got .*: turn them into words"):

@@ -272,7 +272,7 @@ def separation_of(X: Any, y: Any, names: Sequence[str] | None) -> Any:
     """
     import numpy as np
 
-    from rosenblatt import separation
+    from rosenblatt import detect_separation
 
     classes = len(np.unique(y))
     if classes < 2:
@@ -281,9 +281,9 @@ def separation_of(X: Any, y: Any, names: Sequence[str] | None) -> Any:
     if coefficients > MOST_COEFFICIENTS:
         return (
             f"A logistic regression has {coefficients:,} coefficients on these rows: more than {MOST_COEFFICIENTS} "
-            "are left to rosenblatt.separation in Python."
+            "are left to rosenblatt.detect_separation in Python."
         )
-    return separation(design(X, names), y)
+    return detect_separation(design(X, names), y)
 
 
 def design(X: Any, names: Sequence[str] | None) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 from helpers.mutating import mutated_plain
 from helpers.naive_separation import naive_answer, tied_set
-from rosenblatt import Certificate, Separation, separation
+from rosenblatt import Certificate, Separation, detect_separation
 from rosenblatt.theory.logistic import answers
 from rosenblatt.theory.logistic.answers import Force
 
@@ -45,7 +45,7 @@ def truth(X, y):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_true_one_is_accepted_and_kept_exactly(name, tmp_path):
     X, y = examples()[name]
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     assert (answer.kind, answer.statuses, answer.on_hyperplane.tolist()) == truth(X, y)
     assert answer.check(X, y)
     answer.save(tmp_path / "c.json")
@@ -58,7 +58,7 @@ def test_a_true_one_is_accepted_and_kept_exactly(name, tmp_path):
 
 
 def test_the_examples_need_every_kind_of_proof():
-    proofs = {name: separation(*examples()[name]).proof for name in NAMES}
+    proofs = {name: detect_separation(*examples()[name]).proof for name in NAMES}
     assert proofs["forced"].forces
     assert proofs["turned"].turns or 0 in proofs["turned"].b
     assert proofs["aliased"].relations
@@ -69,7 +69,7 @@ def test_the_examples_need_every_kind_of_proof():
 @pytest.mark.parametrize("name", NAMES)
 def test_other_claims_are_refused(name):
     X, y = examples()[name]
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     statuses = ("finite", "+inf", "-inf", "either", "aliased")
     for j, status in enumerate(answer.statuses):
         for other in set(statuses) - {status}:
@@ -91,7 +91,7 @@ def test_other_claims_are_refused(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_no_proof_of_one_set_holds_for_another(name):
     X, y = examples()[name]
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     rng = np.random.default_rng(0)
     for _ in range(40):
         other, labels = X.copy(), y.copy()
@@ -109,7 +109,7 @@ def test_no_proof_of_one_set_holds_for_another(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_no_mutation_is_accepted_when_wrong(name):
     X, y = examples()[name]
-    honest = separation(X, y)
+    honest = detect_separation(X, y)
     claims = (honest.kind, honest.statuses, honest.on_hyperplane.tolist())
     rng = random.Random(NAMES.index(name))
     loaded = accepted = 0
@@ -129,7 +129,7 @@ def test_no_mutation_is_accepted_when_wrong(name):
 
 def test_rows_that_are_not_in_the_data_prove_nothing():
     X, y = examples()["forced"]
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     j, force = next(iter(answer.proof.forces.items()))
     row, own, other = force.rows[0]
     for strange in ((len(X), own, other), (row, 1 - own, other), (row, own, own), (row, own, 2)):
@@ -140,7 +140,7 @@ def test_rows_that_are_not_in_the_data_prove_nothing():
 
 def test_other_names_classes_and_intercepts_are_other_questions():
     X, y = examples()["quasi"]
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     assert not answer.check(X, y.astype(str))
     assert not answer.check(X, y.astype(bool))
     assert not answer.check(X, y + 1)
@@ -151,15 +151,15 @@ def test_other_names_classes_and_intercepts_are_other_questions():
 
 def test_it_is_neither_true_nor_false():
     with pytest.raises(ValueError, match="compare kind"):
-        bool(separation(*QUASI))
+        bool(detect_separation(*QUASI))
 
 
 def test_the_words_of_each_kind():
-    assert str(separation(*QUASI)).startswith(
+    assert str(detect_separation(*QUASI)).startswith(
         "Quasi-complete separation: x0 tends to +infinity; intercept, x1 are finite. 4 of 6 rows lie on the "
         "hyperplane; the other 2 are predicted perfectly. Wald errors for x0 are meaningless.\nWhat to do: Firth's"
     )
-    complete = str(separation([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]))
+    complete = str(detect_separation([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]))
     assert complete.startswith(
         "Complete separation: x0 tends to +infinity; intercept tends to -infinity. A combination of the columns has "
         "every row strictly on its side: all 4 rows are predicted perfectly."
@@ -169,21 +169,21 @@ def test_the_words_of_each_kind():
         "gives finite estimates; profile likelihoods give tests. Either these columns tell the classes apart for "
         "certain, or there are too few rows for so many columns."
     )
-    assert str(separation(*QUASI)).endswith("merge the level or drop the column.")
-    overlap = str(separation([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]))
+    assert str(detect_separation(*QUASI)).endswith("merge the level or drop the column.")
+    overlap = str(detect_separation([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]))
     assert overlap.startswith("Overlap: no combination of the columns separates the classes")
     assert "Firth" not in overlap
-    assert "x2 is aliased" in str(separation([[0, 1, 2], [1, 1, 2], [2, 5, 10], [3, 2, 4]], [0, 1, 0, 1]))
-    three = str(separation(*examples()["three"]))
+    assert "x2 is aliased" in str(detect_separation([[0, 1, 2], [1, 1, 2], [2, 5, 10], [3, 2, 4]], [0, 1, 0, 1]))
+    three = str(detect_separation(*examples()["three"]))
     assert "x0 of 'b'" in three
     assert "baseline 'a'" in three
-    assert "and 3 more tend to -infinity" in str(separation(np.eye(30), [0, 1] * 15))
+    assert "and 3 more tend to -infinity" in str(detect_separation(np.eye(30), [0, 1] * 15))
 
 
 def test_certificates_of_many_ties_check_after_a_journey():
     for seed in range(5000, 5040):
         X, y, fit_intercept = tied_set(seed)
-        answer = Certificate.from_json(separation(X, y, fit_intercept=fit_intercept).to_json())
+        answer = Certificate.from_json(detect_separation(X, y, fit_intercept=fit_intercept).to_json())
         assert answer.check(X, y)
 
 
@@ -191,7 +191,7 @@ def test_an_enclosure_in_floats_forces_signs_of_many_columns():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((400, 12))
     y = X @ rng.standard_normal(12) > 0
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     assert any(force.weights is None for force in answer.proof.forces.values())
     assert answer.check(X, y)
     j, force = next((j, force) for j, force in answer.proof.forces.items() if force.weights is None)
@@ -215,14 +215,14 @@ def forged(answer, **changed):
     ],
 )
 def test_no_part_of_a_proof_is_longer_than_proofs_are(name, field, match):
-    answer = separation(*examples()[name])
+    answer = detect_separation(*examples()[name])
     entries = answer.to_dict()["proof"][field] or [["0x0"] * len(answer.proof.b)]
     with pytest.raises(ValueError, match=match):
         Certificate.from_json(forged(answer, **{field: entries * 10}))
 
 
 def test_vectors_and_forces_are_no_longer_than_the_coefficients():
-    answer = separation(*examples()["forced"])
+    answer = detect_separation(*examples()["forced"])
     proof = answer.to_dict()["proof"]
     with pytest.raises(ValueError, match=r"'proof.turns.0' must be a list of at most 4"):
         Certificate.from_json(forged(answer, turns=[["0x0"] * 5]))
@@ -233,7 +233,7 @@ def test_vectors_and_forces_are_no_longer_than_the_coefficients():
 
 def test_larger_proofs_are_refused_before_anything_is_computed(monkeypatch):
     X, y = examples()["quasi"]
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     proof, zeros = answer.proof, (0,) * 3
     row = proof.alpha[0][0]
     assert answer.check(X, y)
@@ -257,7 +257,7 @@ def test_larger_proofs_are_refused_before_anything_is_computed(monkeypatch):
 
 def test_a_row_counts_once():
     X, y = examples()["quasi"]
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     (row, weight), *others = answer.proof.alpha
     twice = ((row, 2 * weight), *((other, 3 * w) for other, w in others), (row, weight))
     assert len(twice) <= len(X)

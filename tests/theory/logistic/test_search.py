@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from helpers.naive_separation import naive_answer, tied_set
-from rosenblatt import separation
+from rosenblatt import detect_separation
 from rosenblatt.theory.exact import Combination
 from rosenblatt.theory.logistic import search
 from rosenblatt.theory.logistic.arithmetic import PRIMES
@@ -20,7 +20,7 @@ from rosenblatt.theory.logistic.arithmetic import PRIMES
 
 def compare(seed):
     X, y, fit_intercept = tied_set(seed)
-    answer = separation(X, y, fit_intercept=fit_intercept)
+    answer = detect_separation(X, y, fit_intercept=fit_intercept)
     kind, statuses, on = naive_answer(X, y, fit_intercept)
     assert answer.kind == kind, seed
     assert answer.statuses == tuple(statuses), seed
@@ -69,19 +69,19 @@ def test_rows_come_into_the_working_set_of_many_rows():
     rng = np.random.default_rng(1)
     X = rng.integers(-9, 10, (3000, 4)).astype(float)
     score = X @ [2, -1, 0, 3] + 1
-    answer = separation(X, score > 0)
+    answer = detect_separation(X, score > 0)
     assert answer.kind == "complete"  # the threshold lies between 0 and the least score above it
     assert answer.check(X, score > 0)
     assert {answer.coefficients[name] for name in ("x0", "x3")} == {"+inf"}
     y = np.where(score == 0, rng.integers(0, 2, 3000), score > 0)
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     assert answer.kind == "quasi-complete"
     assert answer.on_hyperplane.tolist() == np.flatnonzero(score == 0).tolist()
     assert answer.direction == {"intercept": 1, "x0": 2, "x1": -1, "x2": 0, "x3": 3}
     assert answer.coefficients == {"intercept": "+inf", "x0": "+inf", "x1": "-inf", "x2": "finite", "x3": "+inf"}
     flipped = y.copy()
     flipped[np.argmax(np.abs(score))] = 1 - flipped[np.argmax(np.abs(score))]
-    assert separation(X, flipped).kind == "overlap"
+    assert detect_separation(X, flipped).kind == "overlap"
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e8, -1e12])
@@ -91,7 +91,7 @@ def test_offsets_and_scales_change_nothing(offset, scale):
     X = rng.integers(-50, 50, (500, 3)).astype(float)
     y = X @ [1, -1, 2] > 0.5
     moved = (X + offset) * scale
-    answer = separation(moved, y)
+    answer = detect_separation(moved, y)
     assert answer.kind == "complete"
     assert answer.check(moved, y)
     names = ("x0", "x1", "x2")
@@ -102,7 +102,7 @@ def test_extreme_numbers_are_decided_as_stored():
     X = np.array([[1e300, 5e-324], [-1e300, 1e-300], [1e300, 0.0], [3.0, 1e-310]])
     for labels in range(1, 15):
         y = [labels >> k & 1 for k in range(4)]
-        answer = separation(X, y)
+        answer = detect_separation(X, y)
         assert answer.check(X, y)
         assert (answer.kind, list(answer.statuses)) == naive_answer(X, y, True)[:2]
 
@@ -111,77 +111,77 @@ def test_numbers_that_a_prime_divides_are_decided_with_another():
     prime = float(PRIMES[0])
     X = np.array([[0, 1], [prime, 2], [2 * prime, 0], [0, prime], [prime, 3]])
     for y in ([0, 1, 1, 0, 1], [0, 1, 0, 1, 1], [1, 0, 0, 0, 1]):
-        answer = separation(X, y)
+        answer = detect_separation(X, y)
         assert (answer.kind, list(answer.statuses)) == naive_answer(X, y, True)[:2]
         assert answer.check(X, y)
     both = prime * PRIMES[1]
-    assert separation([[0.0], [both], [2 * both], [3 * both]], [0, 1, 0, 1]).kind == "overlap"
+    assert detect_separation([[0.0], [both], [2 * both], [3 * both]], [0, 1, 0, 1]).kind == "overlap"
 
 
 def test_aliased_in_decimals_is_not_aliased_in_binary():
     x = np.array([0.1, 0.2, 0.3, 0.7, 0.4])
     y = [0, 1, 0, 1, 1]
-    assert separation(np.column_stack([x, 3 * x]), y).coefficients["x1"] != "aliased"  # 3 * 0.1 is rounded
-    assert separation(np.column_stack([x, 2 * x]), y).coefficients["x1"] == "aliased"
+    assert detect_separation(np.column_stack([x, 3 * x]), y).coefficients["x1"] != "aliased"  # 3 * 0.1 is rounded
+    assert detect_separation(np.column_stack([x, 2 * x]), y).coefficients["x1"] == "aliased"
 
 
 def test_the_leftmost_columns_are_kept():
     X = np.array([[0, 1, 1, 5], [1, 0, 1, 5], [1, 1, 2, 5], [2, 1, 3, 5], [0, 3, 3, 5]])
     y = [0, 1, 1, 0, 1]
-    assert separation(X, y).coefficients == {
+    assert detect_separation(X, y).coefficients == {
         "intercept": "finite",
         "x0": "finite",
         "x1": "finite",
         "x2": "aliased",
         "x3": "aliased",
     }
-    assert separation(X, y, fit_intercept=False).coefficients["x3"] != "aliased"
+    assert detect_separation(X, y, fit_intercept=False).coefficients["x3"] != "aliased"
 
 
 def test_weights_of_zero_drop_rows_and_others_change_nothing():
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-    assert separation(X, y).kind == "overlap"
-    answer = separation(X, y, sample_weight=[1, 0, 2, 0.5])
+    assert detect_separation(X, y).kind == "overlap"
+    answer = detect_separation(X, y, sample_weight=[1, 0, 2, 0.5])
     assert (answer.kind, answer.n_rows) == ("complete", 3)
     assert answer.check(X, y, sample_weight=[3, 0, 1, 1])
     assert not answer.check(X, y)
-    quasi = separation([[0.0], [9.0], [1.0], [1.0], [2.0]], [0, 0, 0, 1, 1], sample_weight=[1, 0, 1, 1, 1])
+    quasi = detect_separation([[0.0], [9.0], [1.0], [1.0], [2.0]], [0, 0, 0, 1, 1], sample_weight=[1, 0, 1, 1, 1])
     assert quasi.on_hyperplane.tolist() == [2, 3]  # the numbers of all rows, not of those with weight
     for weights in ([1, -1, 1, 1], [1, np.nan, 1, 1], [1, 1]):
         with pytest.raises(ValueError, match="weight"):
-            separation(X, y, sample_weight=weights)
+            detect_separation(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match="at least two classes among the rows with weight, got 1"):
-        separation(X, y, sample_weight=[1, 0, 1, 0])
+        detect_separation(X, y, sample_weight=[1, 0, 1, 0])
 
 
 def test_the_exact_weight_decides_whether_a_row_counts():
     X, y, tiny = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], Fraction(1, 10**400)
-    assert separation(X, y, sample_weight=[1, 1, tiny, 1]).kind == "overlap"
-    assert separation(X, y, sample_weight=[1, 1, Fraction(0), 1]).kind == "complete"
-    assert separation(X, y, sample_weight=pd.Series([1, 1, 0, 1], dtype="Int64")).kind == "complete"
+    assert detect_separation(X, y, sample_weight=[1, 1, tiny, 1]).kind == "overlap"
+    assert detect_separation(X, y, sample_weight=[1, 1, Fraction(0), 1]).kind == "complete"
+    assert detect_separation(X, y, sample_weight=pd.Series([1, 1, 0, 1], dtype="Int64")).kind == "complete"
     for bad in (-tiny, -Fraction(1, 10**5000), Decimal("-1e-400")):
         with pytest.raises(ValueError, match=r"^sample_weight must be finite and not negative, got .*\.$"):
-            separation(X, y, sample_weight=[1, 1, bad, 1])
+            detect_separation(X, y, sample_weight=[1, 1, bad, 1])
     for weights in ([1, 1, 1j, 1], np.array([1, 1, 0, 1], dtype=complex), ["1", "1", "1", "1"]):
         with pytest.raises(ValueError, match=r"^sample_weight must be finite numbers, got"):
-            separation(X, y, sample_weight=weights)
+            detect_separation(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match=r"^sample_weight is a masked array with 1 masked entry"):
-        separation(X, y, sample_weight=np.ma.array([1, 1, 0, 1], mask=[False, False, True, False]))
+        detect_separation(X, y, sample_weight=np.ma.array([1, 1, 0, 1], mask=[False, False, True, False]))
 
 
 def test_counts_of_any_type_of_numbers_are_taken():
     X, counts = [[0.0], [1.0], [2.0], [3.0]], [[1, 0], [2, 0], [0, 3], [0, 1]]
     frame = pd.DataFrame(counts, columns=["yes", "no"])
     for y in (frame, frame.astype("Int64"), frame.astype("Float64"), np.array(counts, dtype=object)):
-        answer = separation(X, y)
+        answer = detect_separation(X, y)
         assert answer.coefficients == {"intercept": "+inf", "x0": "-inf"}
         assert answer.check(X, y)
-    assert separation(X, [[Fraction(1, 10**400), 0], *counts[1:]]).n_rows == 4
+    assert detect_separation(X, [[Fraction(1, 10**400), 0], *counts[1:]]).n_rows == 4
     missing = frame.astype("Int64")
     missing.iloc[1, 1] = None
     for y in (missing, [["a", "b"]] * 4, [[Fraction(-1, 10**400), 1]] * 4):
         with pytest.raises(ValueError, match=r"^a y of two columns counts successes and failures: expected finite"):
-            separation(X, y)
+            detect_separation(X, y)
 
 
 def test_binomial_counts_are_their_observations():
@@ -192,23 +192,23 @@ def test_binomial_counts_are_their_observations():
         rows = [(i, k) for i in range(4) for k, count in ((1, counts[i, 0]), (0, counts[i, 1])) if count]
         if len({k for _, k in rows}) < 2:
             continue
-        answer = separation(X, counts)
-        one_by_one = separation(X[[i for i, _ in rows]], [k for _, k in rows])
+        answer = detect_separation(X, counts)
+        one_by_one = detect_separation(X[[i for i, _ in rows]], [k for _, k in rows])
         assert (answer.kind, answer.coefficients) == (one_by_one.kind, one_by_one.coefficients)
         assert answer.check(X, counts)
         on = {rows[i][0] for i in one_by_one.on_hyperplane}
         assert answer.on_hyperplane.tolist() == sorted(on)
-    assert separation(X, [[1, 0], [2, 0], [1, 0], [3, 0]]).coefficients["intercept"] == "either"
-    assert separation([[0.0], [0.0]], [[1, 0], [2, 0]]).coefficients == {"intercept": "+inf", "x0": "aliased"}
+    assert detect_separation(X, [[1, 0], [2, 0], [1, 0], [3, 0]]).coefficients["intercept"] == "either"
+    assert detect_separation([[0.0], [0.0]], [[1, 0], [2, 0]]).coefficients == {"intercept": "+inf", "x0": "aliased"}
     for counts in ([[1, -1]] * 4, [[0, 0]] * 4, [["a", "b"]] * 4):
         with pytest.raises(ValueError, match="success"):
-            separation(X, counts)
+            detect_separation(X, counts)
 
 
 def test_several_classes_are_one_question():
     """Each pair of classes may be separated though all together overlap, and the other way round."""
     X, y = [[0], [1], [1], [2], [2], [3]], ["a", "a", "b", "b", "c", "c"]
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     assert answer.baseline == "a"
     assert list(answer.coefficients) == [("b", "intercept"), ("b", "x0"), ("c", "intercept"), ("c", "x0")]
     assert answer.kind == naive_answer(np.array(X, float), np.array(y), True)[0]
@@ -217,14 +217,14 @@ def test_several_classes_are_one_question():
 
 def test_sparse_matrices_and_lists_are_taken():
     X, y = np.array([[0, 1], [1, 0], [1, 1], [0, 0]]), [0, 1, 1, 0]
-    answers = [separation(given, y).to_json() for given in (X, X.tolist(), sp.csr_array(X), sp.coo_matrix(X))]
+    answers = [detect_separation(given, y).to_json() for given in (X, X.tolist(), sp.csr_array(X), sp.coo_matrix(X))]
     assert len(set(answers)) == 1
 
 
 def test_no_columns_and_constant_columns():
-    assert separation(np.zeros((3, 0)), [0, 1, 1]).kind == "overlap"
-    assert separation(np.zeros((3, 0)), [0, 1, 1], fit_intercept=False).coefficients == {}
-    answer = separation(np.zeros((3, 2)), [0, 1, 1], fit_intercept=False)
+    assert detect_separation(np.zeros((3, 0)), [0, 1, 1]).kind == "overlap"
+    assert detect_separation(np.zeros((3, 0)), [0, 1, 1], fit_intercept=False).coefficients == {}
+    answer = detect_separation(np.zeros((3, 2)), [0, 1, 1], fit_intercept=False)
     assert answer.coefficients == {"x0": "aliased", "x1": "aliased"}
     assert answer.kind == "overlap"
     assert answer.check(np.zeros((3, 2)), [0, 1, 1])
@@ -233,13 +233,16 @@ def test_no_columns_and_constant_columns():
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (partial(separation, [[1.0], [2.0]], [1, 1]), "at least two classes"),
-        (partial(separation, [[1.0], [2.0]], [1, 0, 1]), "one label for each of the 2 rows"),
-        (partial(separation, [[1.0], [np.nan]], [1, 0]), "NaN"),
-        (partial(separation, [[2**53 + 1], [0]], [1, 0]), "would round"),
-        (partial(separation, np.eye(2048), [1, 0] * 1024), "at most 2,048 coefficients, got 2,049"),
-        (partial(separation, [[1.0], [2.0]], [1, 0], fit_intercept=1), "fit_intercept must be True or False"),
-        (partial(separation, [[1.0], [2.0]], np.array([1, "a"], dtype=object)), "labels must be all words or all"),
+        (partial(detect_separation, [[1.0], [2.0]], [1, 1]), "at least two classes"),
+        (partial(detect_separation, [[1.0], [2.0]], [1, 0, 1]), "one label for each of the 2 rows"),
+        (partial(detect_separation, [[1.0], [np.nan]], [1, 0]), "NaN"),
+        (partial(detect_separation, [[2**53 + 1], [0]], [1, 0]), "would round"),
+        (partial(detect_separation, np.eye(2048), [1, 0] * 1024), "at most 2,048 coefficients, got 2,049"),
+        (partial(detect_separation, [[1.0], [2.0]], [1, 0], fit_intercept=1), "fit_intercept must be True or False"),
+        (
+            partial(detect_separation, [[1.0], [2.0]], np.array([1, "a"], dtype=object)),
+            "labels must be all words or all",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(call, match):
@@ -262,7 +265,7 @@ def read(name):
 def test_endometrial():
     data = read("endometrial")
     X, y = data[["NV", "PI", "EH"]], data["HG"]
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     assert answer.kind == "quasi-complete"
     assert answer.coefficients == {"intercept": "finite", "NV": "+inf", "PI": "finite", "EH": "finite"}
     assert answer.direction == {"intercept": 0, "NV": 1, "PI": 0, "EH": 0}
@@ -272,15 +275,15 @@ def test_endometrial():
         "Quasi-complete separation: NV tends to +infinity; intercept, PI, EH are finite. 66 of 79 rows lie on the "
         "hyperplane; the other 13 are predicted perfectly. Wald errors for NV are meaningless."
     )
-    assert separation(X.assign(NV=-X["NV"]), y).coefficients["NV"] == "-inf"
+    assert detect_separation(X.assign(NV=-X["NV"]), y).coefficients["NV"] == "-inf"
     X.insert(1, "NV2", 2 * X["NV"])
-    assert separation(X, y).coefficients == {**answer.coefficients, "NV2": "aliased"}
+    assert detect_separation(X, y).coefficients == {**answer.coefficients, "NV2": "aliased"}
 
 
 @needs_files
 def test_lizards():
     data = read("lizards")
-    answer = separation(data[["height", "diameter", "light", "time"]], data[["grahami", "opalinus"]])
+    answer = detect_separation(data[["height", "diameter", "light", "time"]], data[["grahami", "opalinus"]])
     assert answer.kind == "overlap"
     assert set(answer.coefficients.values()) == {"finite"}
     assert list(answer.coefficients)[-2:] == ["time=late", "time=midday"]
@@ -289,7 +292,7 @@ def test_lizards():
 @needs_files
 def test_silvapulle():
     data = read("silvapulle1981")
-    answer = separation(data[["ghqs"]], data["y"])
+    answer = detect_separation(data[["ghqs"]], data["y"])
     assert answer.coefficients == {"intercept": "-inf", "ghqs": "+inf"}
     assert answer.direction == {"intercept": -2, "ghqs": 1}
     assert answer.kind == "quasi-complete"
@@ -298,7 +301,7 @@ def test_silvapulle():
 @needs_files
 def test_murder_rates():
     data = read("murder")
-    answer = separation(data[["time", "income", "noncauc", "lfp", "southern"]], data["e"])
+    answer = detect_separation(data[["time", "income", "noncauc", "lfp", "southern"]], data["e"])
     assert answer.kind == "quasi-complete"
     assert {name for name, status in answer.coefficients.items() if status != "finite"} == {"southern=yes"}
     assert answer.coefficients["southern=yes"] == "+inf"
@@ -311,7 +314,7 @@ def test_a_rare_level_that_only_one_class_has():
     y = rng.integers(0, 2, n)
     site = np.where((rng.random(n) < 0.3) & (y == 1), "north", rng.choice(["east", "south"], n))
     X = pd.DataFrame({"age": rng.integers(20, 90, n), "site": site, "smokes": rng.random(n) < 0.5})
-    answer = separation(X, y)
+    answer = detect_separation(X, y)
     assert answer.kind == "quasi-complete"
     assert answer.coefficients == {
         "intercept": "finite",
@@ -326,7 +329,7 @@ def test_a_rare_level_that_only_one_class_has():
 
 def test_two_classes_that_touch_in_one_value():
     x = np.array([0, 0, 1, 2, 2, 4, 5])[:, None]
-    answer = separation(x, [0, 0, 0, 0, 1, 1, 1])
+    answer = detect_separation(x, [0, 0, 0, 0, 1, 1, 1])
     assert answer.direction == {"intercept": -2, "x0": 1}
     assert answer.coefficients == {"intercept": "-inf", "x0": "+inf"}
     assert answer.on_hyperplane.tolist() == [3, 4]
@@ -334,6 +337,6 @@ def test_two_classes_that_touch_in_one_value():
 
 def test_counts_of_a_balanced_table_overlap():
     X = pd.DataFrame({"height": ["low", "low", "high", "high"], "light": ["sun", "shade"] * 2})
-    answer = separation(X, [[20, 2], [8, 1], [13, 0], [8, 3]])
+    answer = detect_separation(X, [[20, 2], [8, 1], [13, 0], [8, 3]])
     assert answer.kind == "overlap"
     assert list(answer.coefficients) == ["intercept", "height=low", "light=sun"]

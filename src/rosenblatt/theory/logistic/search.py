@@ -1,4 +1,4 @@
-"""`separation`: complete, quasi-complete or overlap (Albert and Anderson 1984), and which coefficients are infinite.
+"""`detect_separation`: complete or quasi-complete separation or overlap, and which coefficients are infinite.
 
 The proof is Tucker's pair (A. W. Tucker 1956): b with Z b >= 0 and alpha >= 0 with Z' alpha = 0, where each row has a
 positive z . b or may have weight. It is found by facial reduction (Borwein and Wolkowicz 1981): rows that balance lie
@@ -595,7 +595,9 @@ class _Search:
 MOST_COEFFICIENTS = 2048
 
 
-def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: ArrayLike | None = None) -> Separation:
+def detect_separation(
+    X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: ArrayLike | None = None
+) -> Separation:
     """Decide whether a logistic regression has finite maximum-likelihood estimates, for each coefficient, and prove it.
 
     Three things can happen (Albert and Anderson 1984). Complete separation: some combination of the columns predicts
@@ -625,7 +627,7 @@ def separation(X: Any, y: ArrayLike, fit_intercept: bool = True, sample_weight: 
     Examples
     --------
     >>> X, y = [[0, 1], [0, 2], [0, 3], [0, 4], [1, 2], [1, 3]], [0, 1, 0, 1, 1, 1]
-    >>> answer = separation(X, y)
+    >>> answer = detect_separation(X, y)
     >>> print(answer)
     Quasi-complete separation: x0 tends to +infinity; intercept, x1 are finite. 4 of 6 rows lie on the hyperplane; ...
     >>> answer.kind, answer.coefficients

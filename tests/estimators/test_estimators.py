@@ -60,7 +60,6 @@ def test_scikit_learn_contract_of_the_others(estimator, check):
     check(estimator)
 
 
-@pytest.mark.filterwarnings("ignore:.*max_iter:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("learner", "grid"),
     [

@@ -16,8 +16,6 @@ from rosenblatt.blocks import Block, rebatch
 from rosenblatt.training import batches
 from rosenblatt.training.run import TrainingRun
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 def cut(X, y, size, weights=None):
     places = range(0, len(y), size)

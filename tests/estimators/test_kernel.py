@@ -29,9 +29,6 @@ from helpers.naive_kernel_answers import answers, coefficients
 from rosenblatt import KernelPerceptron, Perceptron, load, save
 from rosenblatt.training.observers import UpdateTrace
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # The kernel perceptron equals other roads to the same model, and says what it has learned.
 
 
@@ -636,7 +633,6 @@ def test_rows_that_are_not_visited_have_no_radius():
     assert model.report_.radius == (X[:-1] ** 2).sum(axis=1).max() + 1.0
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_kernel_without_a_space_proves_no_bound():
     X, y = [[1.0], [-1.0], [0.5], [-0.5]], [1, 0, 1, 0]
     model = model_for(Kernel("poly", 1, 1.0, -2.0), hypothesis="last", max_iter=50, random_state=0).fit(X, y)

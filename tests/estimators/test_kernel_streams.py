@@ -30,9 +30,6 @@ from rosenblatt import KernelPerceptron
 from rosenblatt.training.batches import held_out
 from rosenblatt.training.run import TrainingRun
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # fit, fit_stream, warm_start and partial_fit of a kernel perceptron agree, in any chunking.
 
 

@@ -13,9 +13,6 @@ from helpers.kernel_sets import tied_set
 from rosenblatt import KernelPerceptron, load, save
 from rosenblatt.training.dual import predict as voting
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # One clear sentence for what cannot be, and nothing that was learned is lost.
 
 

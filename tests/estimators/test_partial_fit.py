@@ -13,8 +13,6 @@ from helpers.examples import small_set
 from helpers.naive import run
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 def same_model(one, other, X):
     assert one.classes_.tolist() == other.classes_.tolist()

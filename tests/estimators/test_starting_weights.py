@@ -19,9 +19,6 @@ from rosenblatt import (
     save,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # Weights to begin with: ``coef_init`` and ``intercept_init`` of ``fit``.
 
 

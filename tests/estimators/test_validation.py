@@ -33,9 +33,6 @@ from rosenblatt.estimators.validation import as_numpy, like_input, tensor_device
 from rosenblatt.training.linear import LinearState
 from rosenblatt.training.rows import as_rows, check_sparse
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # What users bring: layouts, frames, labels of any type, and one clear sentence for what cannot be.
 
 
@@ -255,7 +252,6 @@ def test_probabilities_are_looked_for_elsewhere(learner):
 
 
 @pytest.mark.parametrize("learner", [AveragedPerceptron, MarginPerceptron, PassiveAggressive, AROW])
-@pytest.mark.filterwarnings("ignore:.*last that max_iter:sklearn.exceptions.ConvergenceWarning")
 def test_probabilities_are_found_there(learner):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))

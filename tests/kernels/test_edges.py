@@ -8,8 +8,6 @@ import scipy.sparse as sp
 
 from rosenblatt import AveragedPerceptron, MarginPerceptron, Perceptron
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.mark.parametrize("multi_class", ["ovr", "direct"])
 @pytest.mark.parametrize("classes", [2, 3])

@@ -10,8 +10,6 @@ from helpers.examples import KINDS, small_set
 from helpers.naive import activation, direct_votes, run, run_direct, vote
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron, textbook, visiting_order
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 SIGNS = np.array([-1, 1])
 
 

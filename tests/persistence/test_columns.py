@@ -17,8 +17,6 @@ from rosenblatt.storage.columns import names_from_plain, names_to_plain, pack_co
 from rosenblatt.storage.container import read_container
 from rosenblatt.training.model_file import TrainedModel
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):

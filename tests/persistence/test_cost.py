@@ -18,7 +18,6 @@ from rosenblatt.theory.certificates import MOST_BITS
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
 ]
 
 TIMES, MORE = 64, 128 << 20

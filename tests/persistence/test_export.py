@@ -21,8 +21,6 @@ from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.persistence.json_export import export_json
 from rosenblatt.persistence.onnx import export_onnx
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture
 def path(tmp_path):

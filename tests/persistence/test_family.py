@@ -22,7 +22,6 @@ from rosenblatt.persistence.json_export import export_json
 from rosenblatt.persistence.onnx import export_onnx
 from rosenblatt.storage.container import read_container
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LEARNERS = [
     MarginPerceptron(margin=0.5, random_state=0),
     PassiveAggressive(C=math.inf, random_state=0),

@@ -20,8 +20,6 @@ from rosenblatt.estimators.rescaled import RescaledPerceptron
 from rosenblatt.persistence.files import load, save
 from rosenblatt.storage.container import read_container, write_container
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):

@@ -19,8 +19,6 @@ from rosenblatt import ExactScaler, load, save
 from rosenblatt.messages import ParameterError
 from rosenblatt.storage.container import read_container
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):

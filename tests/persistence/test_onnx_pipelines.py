@@ -17,8 +17,6 @@ from helpers.pipelines import EXAMPLES, OF_TABLES, example, learner, mixed, numb
 from rosenblatt import AveragedPerceptron, Perceptron, data
 from rosenblatt.persistence.onnx import export_onnx
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture
 def path(tmp_path):

@@ -19,8 +19,6 @@ from rosenblatt import KernelPerceptron, Perceptron, RescaledPerceptron, VotedPe
 from rosenblatt.persistence.json_export import export_json
 from rosenblatt.persistence.onnx import export_onnx
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):

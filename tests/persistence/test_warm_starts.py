@@ -10,7 +10,6 @@ from helpers.forging import alike
 from rosenblatt import AveragedPerceptron, KernelPerceptron, Perceptron, VotedPerceptron
 from rosenblatt.persistence.files import load, save
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 EARLY = {"early_stopping": True, "validation_fraction": 0.3, "max_iter": 5, "random_state": 0, "warm_start": True}
 LEARNERS = [
     Perceptron(**EARLY),

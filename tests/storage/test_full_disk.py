@@ -17,7 +17,6 @@ from rosenblatt.kernels.compiler import KernelCache
 
 FULL = "Error: standard output could not be written, no space left on device: make room there, or write elsewhere.\n"
 needs_a_full_device = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture

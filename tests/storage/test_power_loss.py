@@ -16,8 +16,6 @@ from rosenblatt.kernels.compiler import KernelCache
 from rosenblatt.storage.container import read_container, write_atomically
 from rosenblatt.training.checkpoint import CheckpointWriter
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture
 def path(tmp_path):

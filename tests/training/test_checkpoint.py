@@ -16,8 +16,6 @@ from rosenblatt.data import open as opened
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.run import TrainingRun
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture(autouse=True)
 def _small_windows(monkeypatch):

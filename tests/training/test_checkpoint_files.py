@@ -22,8 +22,6 @@ from rosenblatt.storage.container import read_container, write_container
 from rosenblatt.training.checkpoint import CheckpointWriter
 from rosenblatt.training.run import TrainingRun
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture(autouse=True)
 def _small_windows(monkeypatch):

@@ -16,9 +16,6 @@ from rosenblatt.training.observers import Observer
 from rosenblatt.training.run import TrainingRun
 from rosenblatt.training.state import CutPass
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # A pass that was cut short is called so in reports, history and files, and a checkpoint goes on from it.
 
 

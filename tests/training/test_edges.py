@@ -5,8 +5,6 @@ import pytest
 
 from rosenblatt import AROW, AveragedPerceptron, MarginPerceptron, PassiveAggressive, Perceptron
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 def noisy_rows(n=120, d=4, classes=2, seed=0):
     """Return rows of small whole numbers with labels that have nothing to do with them."""

@@ -11,9 +11,6 @@ from rosenblatt.persistence.files import to_trained_model
 from rosenblatt.training.early_stopping import EarlyStoppingFacts
 from rosenblatt.training.report import Report
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # Reports in words: for two classes and for many, for people and for notebooks.
 
 

@@ -13,8 +13,6 @@ from helpers.examples import small_set
 from helpers.forging import alike, state_from_plain, state_to_plain
 from rosenblatt import Perceptron
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @functools.cache
 def trained(hypothesis="last", classes=2, kind="gauss", layout=np.asarray, **options):

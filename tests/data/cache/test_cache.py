@@ -18,8 +18,6 @@ from rosenblatt import AveragedPerceptron, data
 from rosenblatt.data import cache as row_cache
 from rosenblatt.data.cache import RowFile
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture
 def _small_chunks(monkeypatch):

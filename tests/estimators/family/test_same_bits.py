@@ -27,9 +27,6 @@ from rosenblatt.training import run as run_module
 from rosenblatt.training.observers import Observer
 from rosenblatt.training.run import TrainingRun
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # Dense, CSR, chunks, streams, resumed runs, threads and files: the same bits for every learner of the family.
 
 

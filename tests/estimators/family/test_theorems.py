@@ -31,9 +31,6 @@ from rosenblatt import (
 )
 from rosenblatt.kernels.rules import _compound, average_share
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # What theorems promise of the family, along runs that the learners and their twins make alike.
 
 

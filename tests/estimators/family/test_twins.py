@@ -12,8 +12,6 @@ from helpers.family_cases import CASES, FEW, KINDS, assert_is_twin, family_set, 
 from helpers.rational_family import run
 from rosenblatt import visiting_order
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 SEVERAL = [(2, "ovr"), (4, "ovr"), (4, "direct")]
 
 

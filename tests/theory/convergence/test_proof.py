@@ -18,8 +18,6 @@ from rosenblatt.theory.convergence import bounds as module
 from rosenblatt.theory.convergence.bounds import inequalities, mistake_bound
 from rosenblatt.theory.convergence.proof import proof
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 some = settings(max_examples=60, deadline=None)
 TWO = (np.array([[1.0], [0.0]]), np.array([1, -1]))
 

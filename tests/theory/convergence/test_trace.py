@@ -10,8 +10,6 @@ from helpers.examples import small_set
 from rosenblatt import Perceptron, proof, trace
 from rosenblatt.data import make_xor
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.mark.parametrize("kind", ["integers", "decimals", "halves", "gauss"])
 @pytest.mark.parametrize("bias", [True, False])

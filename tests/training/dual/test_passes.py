@@ -31,9 +31,6 @@ from helpers.naive_features import feature_run
 from helpers.naive_kernel import Kernel, Update, Values, combine, kernel_value, naive_run, orders_of, sign, to_float
 from helpers.naive_kernel_answers import answers
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
 # Updates of the block algorithm equal those of the twin, for every kernel, block size, cache and type of product.
 
 

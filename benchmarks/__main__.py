@@ -12,13 +12,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from benchmarks import clusters, family, kernels, lab, measure, one_pass, programs, theory
-from benchmarks import comparison as figures
-from benchmarks import measure as history
-from benchmarks import one_pass as one_pass_sets
-from benchmarks import theory as verdicts
+from benchmarks import clusters, comparison, family, kernels, lab, measure, one_pass, programs, theory
 from benchmarks.against import checkout, compare_checkouts, start
-from benchmarks.comparison import against_others
 from benchmarks.workloads import PASSES, ROOT, compare, workloads
 from rosenblatt.tables import Table
 
@@ -27,14 +22,14 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "first-call": measure.first_call,
     "imports": measure.imports,
     "start": start,
-    "accuracy": figures.accuracy,
-    "voted": figures.voted,
-    "comparison": against_others,
+    "accuracy": comparison.accuracy,
+    "voted": comparison.voted,
+    "comparison": comparison.against_others,
     "separability": theory.separability,
     "margin": theory.margin,
-    "verdicts": verdicts.verdicts,
-    "learners": verdicts.learners,
-    "peers": verdicts.peers,
+    "verdicts": theory.verdicts,
+    "learners": theory.learners,
+    "peers": theory.peers,
     "kernels-rows": kernels.rows,
     "kernels-svc": kernels.svc,
     "kernels-mnist": kernels.whole,
@@ -48,7 +43,7 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "cluster-mixing": clusters.quality,
     "programs": programs.programs,
     "programs-one-pass": one_pass.races,
-    "programs-sets": one_pass_sets.accuracies,
+    "programs-sets": one_pass.accuracies,
 }
 COLUMNS = [
     "workload",
@@ -103,7 +98,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def comparison(rows: list[dict[str, Any]], about: dict[str, Any], rounds: int) -> Table:
+def workload_table(rows: list[dict[str, Any]], about: dict[str, Any], rounds: int) -> Table:
     """Return the table of workloads."""
     notes = [
         f"ms: a fit of {PASSES} passes, divided by {PASSES}; best of {rounds}, all in turn in one process.",
@@ -153,7 +148,7 @@ def main() -> None:
             made = make(quick)
             found += made if isinstance(made, list) else [made]
     if rows:
-        print(comparison(rows, about, arguments.rounds).to_text(digits=3))
+        print(workload_table(rows, about, arguments.rounds).to_text(digits=3))
     if found:
         print()
         print(further(found))
@@ -171,8 +166,8 @@ def main() -> None:
     path.write_text(json.dumps(report, indent=1) + "\n")
     print(f"\nWritten to {path.relative_to(ROOT)}.")
     if arguments.record:
-        history.append(rows, about)
-        print(f"One line more in {history.PATH.relative_to(ROOT)}.")
+        measure.append(rows, about)
+        print(f"One line more in {measure.PATH.relative_to(ROOT)}.")
 
 
 if __name__ == "__main__":

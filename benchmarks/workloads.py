@@ -7,8 +7,12 @@ boundary. So no side converges within the passes that are timed.
 from __future__ import annotations
 
 import bz2
+import gc
 import gzip
+import hashlib
+import json
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +28,7 @@ from sklearn.linear_model import Perceptron as PeerPerceptron
 from sklearn.linear_model import SGDClassifier
 
 import rosenblatt
-from benchmarks.measure import alternate
+from benchmarks.measure import alternate, seconds
 
 ROOT = Path(__file__).resolve().parents[1]
 NOISE = 0.1
@@ -253,3 +257,33 @@ def _remark(work: Workload, mine: Any, theirs: Any) -> str:
     if work.direct:
         remarks.append("our side lets the classes compete directly, the peer learns one against the rest")
     return ", ".join(remarks)
+
+
+def main() -> None:
+    """Make the data of a workload, then fit once for each line of input and print the seconds and a digest.
+
+    One checkout's side of a comparison, as a process: ``python -m benchmarks.workloads NAME quick|full``. It uses
+    public names of rosenblatt only, so that any version can be measured.
+    """
+    name, quick = sys.argv[1], sys.argv[2] == "quick"
+    warnings.simplefilter("ignore")
+    work = next(one for one in workloads(quick) if one.name == name)
+    X, y = work.data()
+    model = ours(work)
+    some = min(2000, len(y))
+    model.fit(X[:some], y[:some])  # compiles
+    gc.collect()
+    gc.disable()
+    _say([rosenblatt.__file__])
+    for _ in sys.stdin:
+        taken = seconds(lambda: model.fit(X, y))
+        learned = np.ascontiguousarray(model.coef_).tobytes() + np.ascontiguousarray(model.intercept_).tobytes()
+        _say([taken, hashlib.sha256(learned).hexdigest()])
+
+
+def _say(words: list[object]) -> None:
+    print(json.dumps(words), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,9 @@
 """The benchmarks: plain programs that make our mistakes; tables and pictures of what was measured."""
 
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from benchmarks import comparison, kernels, pictures
@@ -198,3 +202,33 @@ def test_the_citation_names_the_version():
     cited = (ROOT / "docs" / "cite.md").read_text()
     assert f"version = {{{rosenblatt.__version__}}}" in cited
     assert f"version: {rosenblatt.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+@pytest.mark.slow
+def test_the_program_measures_and_writes_its_report(tmp_path):
+    report = ROOT / "out" / "bench.json"
+    before = report.read_bytes() if report.exists() else None
+    words = [
+        sys.executable,
+        "-m",
+        "benchmarks",
+        "--quick",
+        "--rounds",
+        "1",
+        "--only",
+        "dense",
+        "csr",
+        "memory",
+        "imports",
+        "start",
+    ]
+    try:
+        done = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True, timeout=600)
+        found = json.loads(report.read_text())
+    finally:
+        if before is not None:
+            report.write_bytes(before)
+    assert "rosenblatt train on 1,000 svmlight rows" in done.stdout
+    assert {row["met"] for row in found["rows"]} <= {True, False}
+    assert all(row["ratio"] > 0 for row in found["rows"])
+    assert len(found["rows"]) > 3

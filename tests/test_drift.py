@@ -15,11 +15,10 @@ from benchmarks.drift import (
     LINES,
     MADE,
     WINDOW,
+    Classifier,
     CommonestLabel,
     LabelBefore,
-    Ours,
     Stream,
-    Theirs,
     draw_drift,
     make_stream,
     read_stream,
@@ -28,7 +27,6 @@ from benchmarks.drift import (
     scaled,
     wrong_rows,
 )
-from sklearn.linear_model import SGDClassifier
 
 from rosenblatt import AROW, AveragedPerceptron, MarginPerceptron, PassiveAggressive, Perceptron
 
@@ -147,19 +145,6 @@ class Verbs:
         self.model.learn_one(self.records[i], self.labels[i])
 
 
-class Chunks:
-    """A learner that gets the classes beforehand, and then a matrix of one row at a time."""
-
-    def __init__(self, stream, model):
-        self.X, self.y, self.model = stream.X, stream.y, model
-
-    def predict(self, i):
-        return self.model.predict(self.X[i : i + 1])[0] if hasattr(self.model, "classes_") else None
-
-    def learn(self, i):
-        self.model.partial_fit(self.X[i : i + 1], self.y[i : i + 1], classes=np.unique(self.y))
-
-
 FAMILY = [
     (Perceptron, {}),
     (AveragedPerceptron, {}),
@@ -174,26 +159,11 @@ FAMILY = [
 @pytest.mark.parametrize(("kind", "parameters"), FAMILY)
 def test_errors_are_those_of_predict_one_before_each_learn_one(kind, parameters, late):
     stream = tied_stream(late=late)
-    wrong = wrong_rows(Ours(stream, kind.__name__, **parameters), stream)
+    wrong = wrong_rows(Classifier(stream, kind(**parameters)), stream)
     by_verbs = wrong_rows(Verbs(stream, kind(**parameters)), stream)
     both_known = late + 1 + np.flatnonzero(stream.y != stream.y[0])[0]  # until then the verbs have one class to name
     assert wrong[both_known:].tolist() == by_verbs[both_known:].tolist()
     assert 0 < wrong[both_known:].sum() < len(wrong) - both_known
-
-
-@pytest.mark.parametrize("late", [0, 7])
-@pytest.mark.parametrize(("kind", "parameters"), FAMILY)
-def test_errors_of_several_classes_are_those_of_predict_before_each_partial_fit(kind, parameters, late):
-    stream = tied_stream(classes=3, late=late)
-    wrong = wrong_rows(Ours(stream, kind.__name__, **parameters), stream)
-    assert wrong.tolist() == wrong_rows(Chunks(stream, kind(**parameters)), stream).tolist()
-    assert 0 < wrong.sum() < len(wrong)
-
-
-def test_a_classifier_of_scikit_learn_gets_one_row_at_a_time():
-    stream = tied_stream(classes=3)
-    theirs = wrong_rows(Theirs(stream, SGDClassifier(random_state=0)), stream)
-    assert theirs.tolist() == wrong_rows(Chunks(stream, SGDClassifier(random_state=0)), stream).tolist()
 
 
 class Diary:

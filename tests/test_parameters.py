@@ -19,12 +19,15 @@ from rosenblatt.messages import (
 
 def test_a_sentence_is_spelled_as_its_reader_spells():
     fault = ParameterError(
-        Setting("kinds", {"a": "text"}), " is too much", IfAvailable("labels", "; or ", Setting("labels", False)), "."
+        Setting("column_types", {"a": "text"}),
+        " is too much",
+        IfAvailable("labels", "; or ", Setting("labels", False)),
+        ".",
     )
-    assert str(fault) == "kinds={'a': 'text'} is too much; or labels=False."
-    options = {"kinds": "--kind a=text"}
+    assert str(fault) == "column_types={'a': 'text'} is too much; or labels=False."
+    options = {"column_types": "--kind a=text"}
     assert fault.sentence(lambda setting: options.get(setting.name)) == "--kind a=text is too much."
-    assert fault.sentence(lambda setting: None) == "kinds={'a': 'text'} is too much."
+    assert fault.sentence(lambda setting: None) == "column_types={'a': 'text'} is too much."
 
 
 def test_an_error_crosses_processes():

@@ -82,7 +82,7 @@ class Block:
     numbers: np.ndarray | None = field(default=None, repr=False)
     """The number of each row among all rows of the files, from 0, where some may have been left out before them."""
     passthrough: Mapping[str, Sequence[Any]] | None = field(default=None, repr=False)
-    """The values of columns that come along, where ``data.open(carry=)`` asks for some."""
+    """The values of columns that come along, where ``data.open(passthrough=)`` asks for some."""
 
     def __len__(self) -> int:
         """Return the number of rows."""

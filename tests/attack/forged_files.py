@@ -58,7 +58,7 @@ def models() -> list[Parts]:
     wide = sp.csr_array(np.hstack([np.zeros((30, 400)), X]))
     made += [Perceptron("pocket", **options).fit(wide, y), VotedPerceptron(**options).fit(wide, y > 0)]
     for kinds in (None, {"c": "text"}):
-        stream = data.open(folder / "a.csv", "y", drop=None if kinds else ["c"], kinds=kinds)
+        stream = data.open(folder / "a.csv", "y", drop=None if kinds else ["c"], column_types=kinds)
         made.append(AveragedPerceptron(**options).fit_stream(stream))
         made[-1].preparation_ = stream.preparation
         made[-1].feature_names_in_ = np.array(stream.feature_names, object)
@@ -185,7 +185,7 @@ def _kernel_state(rng: random.Random, folder: Path) -> str | None:
 def _cache(rng: random.Random, folder: Path) -> str | None:
     """A damaged cache is made anew, or refused: rows are never others than those of the file."""
     (folder / "a.csv").write_text(CSV)
-    path, options = folder / "rows", {"kinds": {"c": "text"}, "bits": 6}
+    path, options = folder / "rows", {"column_types": {"c": "text"}, "bits": 6}
     expected = data.open(folder / "a.csv", "y", cache=path, **options).read()
     path.write_bytes(mutated_bytes(rng, path.read_bytes()))
     try:

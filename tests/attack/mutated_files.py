@@ -111,7 +111,7 @@ def _options(rng: random.Random, name: str) -> dict[str, Any]:
     if rng.random() < 0.5:
         options["missing"] = rng.choice(["zero", "mean"])
     if not name.endswith(".npz") and rng.random() < 0.3:
-        options |= {"kinds": {"b": rng.choice(["category", "text", "number"])}, "bits": 8}
+        options |= {"column_types": {"b": rng.choice(["category", "text", "number"])}, "bits": 8}
     return options | {"target": "y"}
 
 

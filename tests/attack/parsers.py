@@ -77,7 +77,7 @@ def _csv(rng: random.Random, folder: Path) -> str | None:
     path.write_bytes(text.getvalue().encode())
     words = sorted({row[d] for row in rows})
     kinds = {f"x{j}": "number" for j in range(d)} | {"word": words}
-    X, y = data.open(path, "y", kinds=kinds, delimiter=delimiter, threads=rng.choice([0, 2])).read()
+    X, y = data.open(path, "y", column_types=kinds, delimiter=delimiter, threads=rng.choice([0, 2])).read()
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     expected = [[float(v) for v in row[:d]] + _one_hot(row[d], words) for row in rows]
     if y.tolist() != [row[-1] for row in rows] or (dense + 0.0).tolist() != (np.array(expected) + 0.0).tolist():
@@ -99,7 +99,7 @@ def _json(rng: random.Random, folder: Path) -> str | None:
     path = folder / "a.jsonl"
     path.write_text(text, "utf-8")
     words = sorted({row["word"] for row in rows if row["word"].strip()})
-    X, y = data.open(path, "y", kinds={"a": "number", "b": "number", "word": words}, missing="zero").read()
+    X, y = data.open(path, "y", column_types={"a": "number", "b": "number", "word": words}, missing="zero").read()
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     expected = [[row["a"], *_one_hot(row["word"], words), float(row["b"])] for row in rows]
     if y.tolist() != [row["y"] for row in rows] or dense.tolist() != expected:

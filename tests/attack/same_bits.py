@@ -114,7 +114,7 @@ def from_file(rng: random.Random, model: Any, X: np.ndarray, labels: np.ndarray,
         file = folder / "a.csv"
         lines = [",".join(map(repr, row)) + f",{y}" for row, y in zip(X.tolist(), labels.tolist(), strict=True)]
         lines.insert(0, ",".join([*(f"x{j}" for j in range(X.shape[1])), "y"]))
-        source = {"target": "y", "kinds": {f"x{j}": "number" for j in range(X.shape[1])}}
+        source = {"target": "y", "column_types": {f"x{j}": "number" for j in range(X.shape[1])}}
     else:
         file, source = folder / "a.svm", {"format": "svmlight", "zero_based": False}
         X = X.copy()

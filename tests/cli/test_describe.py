@@ -136,7 +136,7 @@ def test_words_beside_numbers_and_codes_are_pointed_out():
 def test_python_prints_what_the_command_prints():
     file = written(Path(), "t.csv", titanic_like(200, 0))
     text = described(file, "-t", "Survived").replace("--keep PassengerId", "keep=['PassengerId']")
-    table = data.open(file, "Survived", unclear="drop").describe()
+    table = data.open(file, "Survived", on_ambiguous="drop").describe()
     printed = str(table)
     assert max(map(len, printed.splitlines())) <= 80
     assert printed.splitlines()[:14] == text.splitlines()[:14]

@@ -20,7 +20,7 @@ SPELLED = [
     (ParameterError(Setting("max_iter", 3)), "--passes 3"),
     (ParameterError(Setting("resume", True), " needs ", Setting("checkpoint")), "--resume needs --checkpoint"),
     (
-        ParameterError(Setting("drop", ["a", "b c"]), " or ", Setting("kinds", {"a b": "text", "c": "number"})),
+        ParameterError(Setting("drop", ["a", "b c"]), " or ", Setting("column_types", {"a b": "text", "c": "number"})),
         "--drop a --drop 'b c' or --kind 'a b=text' --kind c=number",
     ),
     (ParameterError("close it", IfAvailable("quote", ", or give ", Setting("quote", "")), "."), "close it."),

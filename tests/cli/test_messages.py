@@ -91,7 +91,18 @@ def test_no_other_room_names_options():
             assert literals(path) <= said, path
 
 
-PYTHON_ONLY = {"preparation", "cache", "first_rows", "block_rows", "threads", "labels", "unclear", "names", "scale"}
+PYTHON_ONLY = {
+    "preparation",
+    "cache",
+    "first_rows",
+    "block_rows",
+    "threads",
+    "labels",
+    "on_ambiguous",
+    "keep_words",
+    "passthrough",
+    "scale",
+}
 """Parameters of data.open that the commands which read rows by a model or certificate cannot be given wrongly."""
 ONLY_INFERRING = {"schema.py", "column_kinds.py", "npz.py", "scaling.py", "splits.py", "describe.py"}
 
@@ -105,7 +116,7 @@ def settings(tree):
 
 
 def test_settings_about_rows_are_options_of_all_commands_that_read_rows():
-    renamed = {"kinds": "kind", "max_line_bytes": "max-line", "n_features": "features", "random_state": "seed"}
+    renamed = {"column_types": "kind", "max_line_bytes": "max-line", "n_features": "features", "random_state": "seed"}
     for path in sorted((SOURCE / "data").rglob("*.py")):
         names = INFERRING if path.name in ONLY_INFERRING else READING
         if path.name == "generators.py":  # it makes rows and reads none

@@ -30,7 +30,7 @@ def points(tmp_path):
 
 def test_the_model_is_that_of_the_library(points, tmp_path):
     result = ran("train", points, "-t", "label", "--seed", "5", "--passes", "4", "-o", tmp_path / "m")
-    stream = data.open(points, target="label", scale="auto", unclear="drop", missing="mean")
+    stream = data.open(points, target="label", scale="auto", on_ambiguous="drop", missing="mean")
     X, y = stream.read()
     twin = rosenblatt.AveragedPerceptron(max_iter=4, random_state=5).fit(X, y)
     model = rosenblatt.load(tmp_path / "m")

@@ -51,7 +51,7 @@ def test_a_line_that_is_too_long_is_a_sentence_or_left_out(tmp_path, monkeypatch
 def test_a_record_in_quotes_is_a_line(tmp_path, monkeypatch, chunk_bytes):
     monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", chunk_bytes)
     (tmp_path / "a.csv").write_text('a,y\nu,1\n"' + "v\n" * 20 + '",0\n\n\n\n"u\n\n",0\nw,1\n')
-    options = {"kinds": {"a": ["u", "w"]}, "on_error": "skip"}
+    options = {"column_types": {"a": ["u", "w"]}, "on_error": "skip"}
     assert data.open(tmp_path / "a.csv", "y", **options).read()[1].tolist() == [1, 0, 0, 1]
     stream = data.open(tmp_path / "a.csv", "y", **options, max_line_bytes=30)
     X, y = stream.read()

@@ -16,7 +16,7 @@ LONG = {"svmlight": "1 1:2 #{}", "vw": "1 |{} b:2", "csv": "2{},4,yes", "jsonl":
 def opened(path, kind, lines, **options):
     """Return a file of these lines as a stream; a table has two columns of numbers."""
     path.write_text("\n".join([*(["a,b,y"] if kind == "csv" else []), *lines]) + "\n")
-    table = {"target": "y", "kinds": {"b": "number"}, "first_rows": 2} if kind in ("csv", "jsonl") else {}
+    table = {"target": "y", "column_types": {"b": "number"}, "first_rows": 2} if kind in ("csv", "jsonl") else {}
     return data.open(path, format=kind, **table, **options)
 
 

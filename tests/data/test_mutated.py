@@ -47,7 +47,7 @@ def test_how_bytes_are_cut_does_not_matter(seed, tmp_path, monkeypatch):
     (tmp_path / name).write_bytes(mutated(rng, text))
     options = {"on_error": rng.choice(["raise", "skip"]), "missing": rng.choice(["error", "zero", "mean"])}
     if rng.random() < 0.5:
-        options["kinds"] = {"a": "number", "b": "category"}
+        options["column_types"] = {"a": "number", "b": "category"}
     outcomes = []
     for chunk_bytes, threads in ((1 << 20, 0), (30, 0), (7, 2)):
         monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", chunk_bytes)

@@ -246,13 +246,13 @@ def test_text_with_labels_goes_to_its_readers(tmp_path):
     assert wide.read()[0].toarray().tolist() == [[1.0, 0.0, 0.0]]
     assert wide.unseen == {"columns": 1}
     (tmp_path / "b.vw").write_text("1 |f cat dog\n-1 2 |f dog\n")
-    stream = data.open(tmp_path / "b.vw", names=True, bits=10, block_rows=1)
+    stream = data.open(tmp_path / "b.vw", keep_words=True, bits=10, block_rows=1)
     assert [block.weight.tolist() for block in stream] == [[1.0], [2.0]]
     assert {"f^cat", "f^dog"} < set(stream.feature_names)
     with pytest.raises(ValueError, match=r"b.vw is read as vw, where each line holds its label: leave target out"):
         data.open(tmp_path / "b.vw", "label")
-    with pytest.raises(ValueError, match=r"a.svm is read as svmlight, where kinds has no meaning \(it is for tables\)"):
-        data.open(tmp_path / "a.svm", kinds={"a": "text"})
+    with pytest.raises(ValueError, match=r"as svmlight, where column_types has no meaning \(it is for tables\)"):
+        data.open(tmp_path / "a.svm", column_types={"a": "text"})
     with pytest.raises(
         ValueError, match=r"a.svm is read as svmlight, but what was learned from was vw: convert it, or give"
     ):
@@ -289,7 +289,7 @@ def test_sparse_matrices_of_scipy(tmp_path):
         ({"categories": "ordinal"}, "categories must be 'onehot' or 'hash', got 'ordinal'."),
         ({"bits": 40}, "bits must be an integer from 1 to 30, got 40."),
         ({"format": "excel"}, "format must be one of csv, tsv, parquet, arrow, jsonl, svmlight, vw, npz, got 'excel'."),
-        ({"kinds": {"a": "year"}}, "kinds of 'a' must be one of number, boolean, category, text, date, "),
+        ({"column_types": {"a": "year"}}, "column_types of 'a' must be one of number, boolean, category, text, date, "),
         ({"drop": "a"}, "drop must be a list of strings, got 'a': give drop=['a']."),
         ({"drop": ["zz"]}, "has no column 'zz': its columns are a, why (its first line was taken for their names"),
         ({"target": "Wy"}, "has no column 'Wy' (did you mean 'why'?) for the target: its columns are a, why"),

@@ -23,7 +23,7 @@ def examples(folder):
     """Yield a file of each kind with the options to open it."""
     (folder / "a.csv").write_text(TABLE)
     yield folder / "a.csv", {"target": "y", "missing": "mean", "bits": 4}
-    yield folder / "a.csv", {"target": "y", "drop": ["d"], "kinds": {"b": ["red", "blue", "green"]}}
+    yield folder / "a.csv", {"target": "y", "drop": ["d"], "column_types": {"b": ["red", "blue", "green"]}}
     yield folder / "a.csv", {"target": "y", "columns": ["a", "c"], "weight": "a"}
     (folder / "a.tsv").write_text(TABLE.replace(",", "\t"))
     yield folder / "a.tsv", {"labels": False, "header": True, "categories": "hash", "bits": 4}

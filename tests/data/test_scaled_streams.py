@@ -82,8 +82,8 @@ def test_features_of_categories_and_words_stay(tmp_path):
         for i in range(40)
     ]
     file.write_text("colour,even,size,words,y\n" + "\n".join(lines) + "\n")
-    stream = data.open(file, "y", kinds={"words": "text"}, scale="standard")
-    plain = data.open(file, "y", kinds={"words": "text"})
+    stream = data.open(file, "y", column_types={"words": "text"}, scale="standard")
+    plain = data.open(file, "y", column_types={"words": "text"})
     (place,) = stream.preparation["scale"]["features"]
     assert stream.feature_names[place] == "size"
     X, before = stream.read()[0].toarray(), plain.read()[0].toarray()
@@ -226,7 +226,9 @@ def test_forged_centres_of_what_is_not_a_column_of_numbers(tmp_path, name):
     else:
         rows = {"a.svm": "1 1:2 3:4\n-1 2:1\n", "a.vw": "1 |f a b:2\n-1 |f c\n"}
         file.write_text(rows.get(name) or "colour,size,odd,words,day,y\n" + "\n".join(lines) + "\n")
-    options = {"target": "y", "kinds": {"words": "text", "day": "date"}, "bits": 3} if name.endswith("csv") else {}
+    options = (
+        {"target": "y", "column_types": {"words": "text", "day": "date"}, "bits": 3} if name.endswith("csv") else {}
+    )
     options |= {"bits": 3} if name == "a.vw" else {"target": "y"} if name == "a.parquet" else {}
     options |= {"categories": "hash"} if name == "hash.csv" else {"drop": ["words"]} if name == "onehot.csv" else {}
     stream = data.open(file, **options)

@@ -25,7 +25,8 @@ def example(folder, kind):
             lines[10] = lines[40] = "1,?,red,yes"
         path.write_text("\n".join(["x,z,c,y", *lines]))
         options = {"on_error": "skip"} if kind == "skip.csv" else {}
-        return path, {"target": "y"} | ({"categories": "hash", "bits": 5, "names": True} if "hash" in kind else options)
+        hashed = {"categories": "hash", "bits": 5, "keep_words": True}
+        return path, {"target": "y"} | (hashed if "hash" in kind else options)
     if kind == "weights.jsonl.gz":
         path.write_bytes(gzip.compress("\n".join(json.dumps(row) for row in rows).encode()))
         return path, {"target": "y", "weight": "z"}

@@ -52,7 +52,13 @@ def columns():
 
 TABLES = (
     {"target": "y", "drop": ["l", "st", "indices", "values", "t"], "missing": "zero"},
-    {"target": "y", "columns": ["t", "d", "s", "n"], "kinds": {"t": "category"}, "on_error": "skip", "missing": "mean"},
+    {
+        "target": "y",
+        "columns": ["t", "d", "s", "n"],
+        "column_types": {"t": "category"},
+        "on_error": "skip",
+        "missing": "mean",
+    },
     {"target": "d", "columns": ["f", "h", "ls", "b"], "weight": "i", "on_error": "skip"},
     {"target": "y", "columns": ["indices", "values"]},
     {"target": "l", "columns": ["f"]},

@@ -71,7 +71,7 @@ def test_a_table_with_a_column_of_text_takes_less_than_50_kilobytes(path, tmp_pa
         numbers = ",".join(f"{v:.3f}" for v in rng.standard_normal(5))
         lines.append(f"{numbers},{'red' if i % 3 else 'blue'},{' '.join(rng.choice(words, 6))},{i % 2}")
     (tmp_path / "a.csv").write_text("\n".join(lines))
-    stream = data.open(tmp_path / "a.csv", "y", kinds={"note": "text"}, names=True)
+    stream = data.open(tmp_path / "a.csv", "y", column_types={"note": "text"}, keep_words=True)
     model = AveragedPerceptron(random_state=0).fit_stream(stream)
     model.preparation_, model.feature_names_in_ = stream.preparation, np.array(stream.feature_names, object)
     save(model, path)

@@ -241,7 +241,7 @@ def test_json_of_votes_and_verdicts(path):
 
 def test_json_leaves_out_zeros_and_has_the_preparation(path, tmp_path):
     (tmp_path / "a.csv").write_text("age,colour,note,y\n" + "30,red,a few words,0\n41,blue,other words,1\n" * 30)
-    stream = data.open(tmp_path / "a.csv", "y", kinds={"note": "text"}, names=True)
+    stream = data.open(tmp_path / "a.csv", "y", column_types={"note": "text"}, keep_words=True)
     model = AveragedPerceptron(random_state=0).fit_stream(stream)
     model.feature_names_in_ = np.array(stream.feature_names, object)
     scale = {"method": "standard", "features": [0], "centre": [35.5], "spread": [5.5]}

@@ -136,7 +136,7 @@ def files(folder):
     for name, make in CERTIFICATES.items():
         out[name] = make().to_dict(), None, use_certificate
     (folder / "a.csv").write_text(TABLE)
-    stream = data.open(folder / "a.csv", "y", kinds={"c": "text"}, scale="standard")
+    stream = data.open(folder / "a.csv", "y", column_types={"c": "text"}, scale="standard")
     out["preparation"] = json.loads(json.dumps(stream.preparation)), None, use_preparation
     return out
 

@@ -202,7 +202,7 @@ def test_dates_and_numbers_with_commas_are_numbers(tmp_path, path):
         date = "" if i % 11 == 0 else str(np.datetime64("1970-01-01") + day)
         out.append(f"{date};{written};{paid:,.2f};{int(rng.random() < 0.5)}")
     kinds = {"day": "date", "price": "decimal-comma", "paid": "thousands-comma"}
-    options = {"missing": "mean", "delimiter": ";", "scale": "standard", "kinds": kinds}
+    options = {"missing": "mean", "delimiter": ";", "scale": "standard", "column_types": kinds}
     model, file = csv_model(tmp_path, "\n".join(out) + "\n", **options)
     X, _ = data.open(file, preparation=model.preparation_).read()
     frame = pd.DataFrame({"day": days.astype(float), "price": prices[:, 0], "paid": prices[:, 1]})
@@ -214,7 +214,9 @@ def test_dates_and_numbers_with_commas_are_numbers(tmp_path, path):
 
 
 def test_hashed_words_stay_outside(tmp_path, path):
-    model, file = csv_model(tmp_path, lines(notes=True, gaps=False), kinds={"note": "text"}, bits=6, drop=["day"])
+    model, file = csv_model(
+        tmp_path, lines(notes=True, gaps=False), column_types={"note": "text"}, bits=6, drop=["day"]
+    )
     raw, _ = data.open(file, preparation=model.preparation_).read()
     scale = {"method": "standard", "features": [0, 5], "centre": [40.0, 30.0], "spread": [3.0, 7.0]}
     model.preparation_ = model.preparation_ | {"scale": scale}

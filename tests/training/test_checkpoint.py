@@ -232,7 +232,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path, table):
         ):
             learner().fit_stream(opened(table, -1), checkpoint=run, resume=True)
     table.write_text(text)
-    for options in ({"target": -2}, {"target": -1, "drop": ["c1"]}, {"target": -1, "kinds": {"c3": "category"}}):
+    for options in ({"target": -2}, {"target": -1, "drop": ["c1"]}, {"target": -1, "column_types": {"c3": "category"}}):
         with pytest.raises(
             ValueError,
             match=r"other data.*, so this one cannot go on from it",

@@ -34,13 +34,13 @@ def _describe(data: Sequence[str], target: str | None, rows: RowOptions, as_json
     from rosenblatt.data.describe import WIDTH, ColumnTable
     from rosenblatt.messages import ParameterError
 
-    stream = open_data(data, target, {**rows.to_open(), "unclear": "note"})
+    stream = open_data(data, target, {**rows.to_open(), "on_ambiguous": "note"})
     table = stream.describe()
     questions = [cli_message(ParameterError(*pieces)) for pieces in stream.notes]
     if as_json:
         columns = [{name: value for name, value in row.items() if name != "histogram"} for row in table]
         notes = list(map(cli_note, table.notes))
-        facts = {"left_out": stream.dropped, "questions": questions}
+        facts = {"left_out": stream.excluded, "questions": questions}
         emit({"title": table.title, "rows": columns, "notes": notes} | facts)
         return
     if not isinstance(table, ColumnTable):

@@ -29,10 +29,10 @@ def lenient_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     mean of its column. Other formats than tables are read as they always are.
 
     >>> lenient_defaults({"missing": "zero"})
-    {'unclear': 'drop', 'missing': 'zero'}
+    {'on_ambiguous': 'drop', 'missing': 'zero'}
     """
     given = {name: value for name, value in options.items() if value is not None}
-    return {"unclear": "drop", "missing": "auto", **given}
+    return {"on_ambiguous": "drop", "missing": "auto", **given}
 
 
 def check_out(out: Path | None, read: Sequence[str], replaced: bool = True, needed: bool = True) -> None:

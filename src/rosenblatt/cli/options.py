@@ -124,7 +124,7 @@ def _gathered(kind: Any, values: dict[str, Any]) -> Any:
 
 _NAMES_IN_OPEN = {
     "max_line": "max_line_bytes",
-    "kind": "kinds",
+    "kind": "column_types",
     "missing_value": "missing_values",
     "features": "n_features",
 }

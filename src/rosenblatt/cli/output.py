@@ -39,12 +39,13 @@ _FILLED = {
     "zero": "A number becomes 0, a category counts as none.",
 }
 _RENAMED = {
-    "kinds": "--kind",
+    "column_types": "--kind",
     "max_iter": "--passes",
     "random_state": "--seed",
     "max_line_bytes": "--max-line",
     "n_features": "--features",
-    "carry": "--id",
+    "passthrough": "--id",
+    "keep_words": "--names",
     "n_shards": "--shards",
     "missing_values": "--missing-value",
 }
@@ -162,7 +163,7 @@ def option(setting: Setting) -> str | None:
     --------
     >>> from rosenblatt.cli.train import train
     >>> with running(train):
-    ...     option(Setting("kinds", {"a": "text"})), option(Setting("header", False)), option(Setting("rtol"))
+    ...     option(Setting("column_types", {"a": "text"})), option(Setting("header", False)), option(Setting("rtol"))
     ('--kind a=text', '--no-header', None)
     """
     name, available = _RENAMED.get(setting.name, "--" + setting.name.replace("_", "-")), _available.get()
@@ -306,9 +307,9 @@ def _bar(length: float) -> str:
 
 def say_preparation(stream: Any) -> None:
     """Print a line for each thing that was decided about the columns of a table: left out, or noted."""
-    from rosenblatt.data.tables.schema import dropped_phrases
+    from rosenblatt.data.tables.schema import excluded_note
 
-    for pieces in (dropped_phrases(stream.dropped), *stream.notes):
+    for pieces in (excluded_note(stream.excluded), *stream.notes):
         if pieces:
             note(cli_message(ParameterError(*pieces)))
 

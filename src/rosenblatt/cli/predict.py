@@ -65,7 +65,7 @@ def predict(
     ids, skip = list(dict.fromkeys(id or ())), files.on_error == "skip"
     form = form_of(out, bool(ids) or scores or skip, as_json)
     check_out(out, [model, *data], replaced=form == "parquet")
-    predictor, rows = model_and_rows(model, data, labels=False, carry=ids, **files.to_open())
+    predictor, rows = model_and_rows(model, data, labels=False, passthrough=ids, **files.to_open())
     say_extra_columns(rows, used=ids)
     enable_gc()
     counts: Counter[str] = Counter()

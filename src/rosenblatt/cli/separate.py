@@ -257,7 +257,7 @@ def _said(preparation: Mapping[str, Any], name: str, value: Any) -> Any:
         return [one for one in value if one in preparation.get("ignored", ())]
     if name == "keep":
         return [one for one in value if one in columns]
-    if name == "kinds":
+    if name == "column_types":
         return {one: columns[one]["kind"] for one in value if one in columns}
     return preparation.get(name)
 

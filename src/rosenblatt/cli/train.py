@@ -230,7 +230,7 @@ def train(*, data: list[str] = FILES, asked: TrainOptions) -> None:
     readings = 10 if asked.passes is None else (asked.passes + 2 * needs_data(run)) * asked.seeds * (asked.folds or 1)
     many = readings > 2  # for one more pass, writing costs as much as parsing
     cache = (asked.cache or many or None) if asked.on.cluster is None else None
-    to_open = lenient_defaults(asked.rows.to_open()) | {"scale": asked.scale, "names": asked.names or None}
+    to_open = lenient_defaults(asked.rows.to_open()) | {"scale": asked.scale, "keep_words": asked.names or None}
     stream = open_data(data, asked.target, {**to_open, "cache": cache})
     say_preparation(stream)
     if test:

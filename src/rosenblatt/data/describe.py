@@ -284,7 +284,7 @@ class _Look(NamedTuple):
 
 
 def describe_columns(
-    head: TableChunk, typed: bool, title: str, preparation: Preparation, dropped: Mapping[str, str], features: int
+    head: TableChunk, typed: bool, title: str, preparation: Preparation, excluded: Mapping[str, str], features: int
 ) -> ColumnTable:
     """Return a row for each column, given the first rows of a table, how rows are made and what was left out."""
     missing = tuple(preparation["missing_values"])
@@ -298,7 +298,7 @@ def describe_columns(
     for name in head.columns:
         kind = _kind(head, name, typed, preparation, entries)
         becomes = _becomes(name, preparation, entries.get(name))
-        looks = _left_out(name, dropped.get(name))
+        looks = _left_out(name, excluded.get(name))
         if kind in ("nested", "other"):
             looks = looks or [_Look("unclear")]
             cells: list[Any] = [name, kind, becomes, None, None, "", ""]
@@ -312,7 +312,7 @@ def describe_columns(
                 leaks = labels is not None and tells_target(found, labels, ordered=kind in PARSERS)
                 looks += [like_id] if like_id else []
                 looks += [_Look("alone tells the target: does it leak it?")] if leaks else []
-                strings = not typed and kind in ("text", "category") and (name in entries or name in dropped)
+                strings = not typed and kind in ("text", "category") and (name in entries or name in excluded)
                 looks += _digits(head.columns[name], name, missing) if strings else []
             cells = [name, shown, becomes, found.missing, found.distinct, found.histogram, found.range]
         for values, cell in zip(columns.values(), [*cells, "; ".join(look.words for look in looks)], strict=True):
@@ -403,7 +403,7 @@ def _digits(array: pa.Array, name: str, missing: tuple[str, ...]) -> list[_Look]
     """Return that a column of strings holds codes, or numbers beside a few words; nothing if it holds neither."""
     code = codes_in(array, missing)
     if code:
-        as_numbers = "; ", Setting("kinds", {name: "number"}), " takes them for numbers"
+        as_numbers = "; ", Setting("column_types", {name: "number"}), " takes them for numbers"
         return [_Look(f"taken for codes, as {code!r} begins with 0 and all have as many digits", as_numbers)]
     values, bad = parse_numbers(array, missing)
     words = sorted({str(array[row].as_py()).strip() for row in bad})

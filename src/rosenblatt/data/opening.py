@@ -14,7 +14,7 @@ from rosenblatt.data.io.lines import LONGEST_LINE, LineSource, Paths
 from rosenblatt.data.io.prefetch import processor_count
 from rosenblatt.data.preparation import check_character, check_preparation
 from rosenblatt.data.scaling import SCALES, StreamScale
-from rosenblatt.data.source import DIALECT, FIRST_ROWS, OPTION_FORMATS, UNCLEAR, VERSION, OpenRequest, RowSource
+from rosenblatt.data.source import DIALECT, FIRST_ROWS, ON_AMBIGUOUS, OPTION_FORMATS, VERSION, OpenRequest, RowSource
 from rosenblatt.data.splits import Split
 from rosenblatt.data.stream import Stream
 from rosenblatt.messages import ParameterError, Phrase, Setting, check_choice, check_integer
@@ -59,7 +59,7 @@ def check_given_preparation(request: OpenRequest, preparation: dict[str, Any]) -
         what = "the preparation of a stream, as data.open of this version makes it"
         raise ParameterError(Setting("preparation"), f" must be {what}: {fault}") from None
     family = preparation["format"]
-    for name in OPTION_FORMATS.keys() & request.given - {*DIALECT, "names", "carry"}:
+    for name in OPTION_FORMATS.keys() & request.given - {*DIALECT, "keep_words", "passthrough"}:
         raise already_prepared(name)
     alike = _WITH_LISTS if preparation.get("lists") else TABLES
     if family != request.format and not (family in alike and request.format in alike):
@@ -121,8 +121,8 @@ def open(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
-    unclear: str = "error",
-    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    on_ambiguous: str = "error",
+    column_types: Mapping[str, str | Sequence[str]] | None = None,
     categories: str | None = None,
     bits: int | None = None,
     ngrams: int | None = None,
@@ -135,9 +135,9 @@ def open(
     quote: str | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
-    carry: Sequence[str] | None = None,
+    passthrough: Sequence[str] | None = None,
     labels: bool = True,
-    names: bool = False,
+    keep_words: bool = False,
     on_error: str = "raise",
     max_line_bytes: int = LONGEST_LINE,
     first_rows: int = FIRST_ROWS,
@@ -162,9 +162,9 @@ def open(
       columns by a hash, and the counts of a row have length 1. An empty text has no words;
     - numbers with a decimal comma (3,14 or 1.234,56) or with commas between thousands (1,234.56) are numbers too, where
       the rows leave no doubt which of the two they are;
-    - dates, nested values and strings that are nearly all different are an error that asks what to do. All questions
-      about a file are asked at once. With ``unclear="drop"`` such columns are left out, and so are those that look like
-      ids: integers that count or number the rows, strings and names that are different in nearly every row.
+    - dates, nested values and strings that are nearly all different are an error that says what to do. One error
+      lists all that is ambiguous in a file. With ``on_ambiguous="drop"`` such columns are left out, and so are columns
+      that look like ids: integers that count or number the rows, and strings that differ in nearly every row.
 
     Tables of numbers become dense rows; tables with categories too if a quarter of these rows' features are not 0;
     others CSR.
@@ -180,7 +180,7 @@ def open(
     target : str or int, optional
         The column with the labels, by its name or its number (-1 is the last). For .npz files, the name of that array.
         Integers become int64, other numbers float64, booleans bool, and everything else strings. Numbers as for a
-        regression are an error unless ``kinds`` names the column: nearly all different, with fractions or many.
+        regression are an error unless ``column_types`` names the column: nearly all different, with fractions or many.
     format : str, optional
         "csv", "tsv", "parquet", "arrow" (or "feather"), "jsonl", "svmlight" (or "libsvm"), "vw" or "npz". By default
         it is detected from the file's first bytes, its name or its first line.
@@ -191,12 +191,12 @@ def open(
         The columns to make features of, and those to leave out.
     keep : list of str, optional
         Columns to use though they are unclear or look like ids: dates as days, ids as numbers, strings as text.
-    unclear : "error", "drop" or "note", default "error"
+    on_ambiguous : "error", "drop" or "note", default "error"
         Whether columns whose kind is unclear are an error, or are left out, with those that look like ids;
-        ``stream.dropped`` says why. Strings with more than 1000 values that repeat are hashed categories then. Numbers
+        ``stream.excluded`` says why. Strings with more than 1000 values that repeat are hashed categories then. Numbers
         mixed with words, and commas that may come before decimals or between thousands, are an error in both cases;
         with "note", for ``stream.describe``, they are left out too, and all that is unclear is in ``stream.notes``.
-    kinds : dict, optional
+    column_types : dict, optional
         The kinds of columns that the first rows do not show: "number", "boolean", "category", "text", "date",
         "decimal-comma", "thousands-comma", or a list of all categories. A date (1912-08-05, also with time and offset,
         or 30.05.1912 and 5/30/1912 where the first rows show which is the day) is the number of days since 1970-01-01,
@@ -237,12 +237,12 @@ def open(
         The columns of svmlight text; entries beyond them are left out and counted in ``stream.unseen``. By default
         there are as many as the indices need, and an index beyond 2**26 columns, for which training takes 5 GB, is an
         error.
-    carry : list of str, optional
+    passthrough : list of str, optional
         Columns of a table, used or not, that come along with the rows in ``block.passthrough``: cells of text as
         they are written, other values as they are stored.
     labels : bool
         Whether each row must have a label. With False those of tables are not read.
-    names : bool
+    keep_words : bool
         Whether to keep the words that are hashed, for ``stream.feature_names``. This is slower.
     on_error : "raise" or "skip"
         Whether a row that cannot be read is a ``DataError``, or left out and counted in ``stream.skipped``.
@@ -291,7 +291,7 @@ def open(
     """
     arguments = locals().copy()
     check_choice("on_error", on_error, ("raise", "skip"))
-    check_choice("unclear", unclear, UNCLEAR)
+    check_choice("on_ambiguous", on_ambiguous, ON_AMBIGUOUS)
     check_integer("first_rows", first_rows, 1)
     if block_rows is not None:
         check_integer("block_rows", block_rows, 1)
@@ -306,7 +306,7 @@ def open(
     if missing == "auto":
         arguments["missing"] = "mean" if kind in OPTION_FORMATS["missing"] else None
     given = {name: arguments[name] for name in OPTION_FORMATS if arguments[name] is not None}
-    given = {name: value for name, value in given.items() if value or name not in ("names", "carry")}
+    given = {name: value for name, value in given.items() if value or name not in ("keep_words", "passthrough")}
     request = OpenRequest(
         files=files,
         format=kind,
@@ -316,7 +316,7 @@ def open(
         skip=on_error == "skip",
         threads=check_integer("threads", threads, 0),
         first_rows=first_rows,
-        unclear=unclear,
+        on_ambiguous=on_ambiguous,
         **given,
     )
     if format is None:
@@ -352,7 +352,7 @@ def _make_source(request: OpenRequest) -> RowSource:
     if request.format == "vw":
         from rosenblatt.data.text.formats import VwReader
 
-        return VwReader(request.files, request.labels, bits=request.setting("bits"), names=request.names, **common)
+        return VwReader(request.files, request.labels, bits=request.setting("bits"), names=request.keep_words, **common)
     from rosenblatt.data.text.formats import SvmlightReader
 
     zero_based = request.setting("zero_based")
@@ -366,9 +366,9 @@ def _make_cache(request: OpenRequest, source: RowSource, cache: bool | str | os.
     path = None if isinstance(cache, bool) else os.fspath(cache)
     if path is not None and source.files.reads(path):
         raise ParameterError(Setting("cache"), f" must be another file than those that are read, got {path}.")
-    if request.carry:
-        raise ParameterError(Setting("carry"), " does not go with ", Setting("cache"), ": leave out one of the two.")
-    recipe = [VERSION, source.recipe, request.labels, request.names, request.skip]
+    if request.passthrough:
+        raise ParameterError("{passthrough} and {cache} cannot be combined: leave out one of the two.")
+    recipe = [VERSION, source.recipe, request.labels, request.keep_words, request.skip]
     if request.preparation is not None:  # it does not say how these files are written
         recipe.append([getattr(request, name) for name in DIALECT])
     width = source.n_features if source.fixed_width else None

@@ -25,7 +25,7 @@ FIRST_ROWS = 10_000
 """Rows from which the columns of a table are inferred."""
 FILLS = ("error", "zero", "mean")
 """What can be done about missing numbers."""
-UNCLEAR = ("error", "drop", "note")
+ON_AMBIGUOUS = ("error", "drop", "note")
 """What can be done about columns whose kind is unclear."""
 DIALECT = ("header", "delimiter", "quote")
 """The options that say how CSV and TSV are written."""
@@ -59,12 +59,12 @@ class OpenRequest:
     skip: bool = False
     threads: int = 0
     first_rows: int = FIRST_ROWS
-    unclear: str = "error"
+    on_ambiguous: str = "error"
     target: str | int | None = _option(None, *TABLES, "npz")
     columns: Sequence[str] | None = _option()
     drop: Sequence[str] = _option(())
     keep: Sequence[str] = _option(())
-    kinds: Mapping[str, str | Sequence[str]] = field(default_factory=dict, metadata={"formats": TABLES})
+    column_types: Mapping[str, str | Sequence[str]] = field(default_factory=dict, metadata={"formats": TABLES})
     categories: str = _option("onehot")
     bits: int = _option(18, *TABLES, "vw")
     ngrams: int = _option(1)
@@ -76,8 +76,8 @@ class OpenRequest:
     quote: str | None = _option(None, "csv", "tsv")
     zero_based: bool | None = _option(None, "svmlight")
     n_features: int | None = _option(None, "svmlight")
-    names: bool = _option(False, *TABLES, "vw")
-    carry: Sequence[str] = _option(())
+    keep_words: bool = _option(False, *TABLES, "vw")
+    passthrough: Sequence[str] = _option(())
 
     @property
     def file(self) -> str:
@@ -120,7 +120,7 @@ class RowSource:
         The words that were hashed, by column, if they are kept.
     extra_columns : list of str
         Columns that the preparation says nothing of, so far.
-    dropped : dict
+    excluded : dict
         The columns that were left out unasked, and why.
     notes : list of tuples
         What should be said about how the files are read: sentences, each as its pieces.
@@ -133,7 +133,7 @@ class RowSource:
         self.files, self.labelled, self.fixed_width = files, labelled, fixed_width
         self.hashed_names: dict[int, str] = {}
         self.extra_columns: list[str] = []
-        self.dropped: dict[str, str] = {}
+        self.excluded: dict[str, str] = {}
         self.notes: list[tuple[Phrase, ...]] = []
         self.reset_counts()
 

@@ -220,7 +220,7 @@ class Stream:
         """A name for each column of ``X``, or None where the input has none.
 
         ``colour=red`` is 1 in rows whose colour is red. Hashed columns are ``#`` and a number until a word that goes
-        there has been read, with ``names=True``.
+        there has been read, with ``keep_words=True``.
         """
         return self._source.feature_names
 
@@ -234,9 +234,9 @@ class Stream:
         return json.loads(json.dumps(self._source.preparation | made))
 
     @property
-    def dropped(self) -> dict[str, str]:
-        """The columns that were left out under ``unclear="drop"``, and why: they look like ids, or are unclear."""
-        return dict(self._source.dropped)
+    def excluded(self) -> dict[str, str]:
+        """The columns that were left out under ``on_ambiguous="drop"``, and why: they look like ids, or are unclear."""
+        return dict(self._source.excluded)
 
     @property
     def notes(self) -> list[tuple[Phrase, ...]]:
@@ -300,7 +300,7 @@ class Stream:
         source, head = self._source, self._source.head()
         if head is None:
             return describe_rows(self.unscaled(), rows, ", ".join(source.files.names[:3]), source.preparation)
-        return describe_columns(*head, source.preparation, source.dropped, source.n_features)
+        return describe_columns(*head, source.preparation, source.excluded, source.n_features)
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._source.files.names[:3]))

@@ -400,9 +400,9 @@ class JoinedShard:
 # Files as shards: each is read by a worker, as the driver has seen that all of them are to be read.
 
 
-_OF_FILES = ("format", "header", "delimiter", "quote", "on_error", "max_line_bytes", "names")
+_OF_FILES = ("format", "header", "delimiter", "quote", "on_error", "max_line_bytes", "keep_words")
 """Options that say how a file is written and read, besides how rows are made of it."""
-_ONLY_HERE = ("block_rows", "cache", "carry", "labels", "threads")
+_ONLY_HERE = ("block_rows", "cache", "passthrough", "labels", "threads")
 
 
 class FileShard:

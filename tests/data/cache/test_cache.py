@@ -51,7 +51,7 @@ def test_words_are_remembered(tmp_path):
     path, options = example(tmp_path, "a.vw")
     names = []
     for _ in range(2):
-        stream = data.open(path, **options, names=True, cache=tmp_path / "rows")
+        stream = data.open(path, **options, keep_words=True, cache=tmp_path / "rows")
         stream.read()
         names.append(stream.feature_names)
     assert "a^red" in names[0]

@@ -219,7 +219,12 @@ def test_of_streams(tmp_path):
     def of(**options):
         return data.open(path, "y", **options).fingerprint
 
-    ways = [{"missing": "zero"}, {"missing": "mean"}, {"drop": ["z"]}, {"missing": "zero", "kinds": {"x": "category"}}]
+    ways = [
+        {"missing": "zero"},
+        {"missing": "mean"},
+        {"drop": ["z"]},
+        {"missing": "zero", "column_types": {"x": "category"}},
+    ]
     assert len({of(**way) for way in ways}) == len(ways)
     same = [{}, {"block_rows": 1}, {"threads": 0}, {"cache": True}, {"cache": tmp_path / "rows"}]
     assert len({of(missing="zero", **way) for way in same}) == 1

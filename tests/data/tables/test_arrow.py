@@ -80,9 +80,9 @@ def test_what_is_no_feature_is_asked_about(tmp_path, column, sentence):
 
 def test_dates_may_be_categories(tmp_path):
     file = stored(tmp_path, {"x": pa.array([datetime.date(2020, 1, 2), datetime.date(2019, 1, 1)]), "y": [1, 2]})
-    stream = data.open(file, "y", kinds={"x": "category"})
+    stream = data.open(file, "y", column_types={"x": "category"})
     assert stream.feature_names == ["x=2019-01-01", "x=2020-01-02"]
-    assert outcome(stored(tmp_path, {"x": pa.array([[1]]), "y": [1]}), kinds={"x": "text"}).startswith(
+    assert outcome(stored(tmp_path, {"x": pa.array([[1]]), "y": [1]}), column_types={"x": "text"}).startswith(
         "a.parquet: column 'x'"
     )
 
@@ -112,9 +112,9 @@ def test_what_is_neither_number_nor_string_is_no_label_weight_or_category(tmp_pa
     assert outcome(file) == f"a.arrow: column 'y', the target, holds {type_} values, expected numbers or strings."
     file = stored(tmp_path, {"x": x, "w": column, "y": x}, "arrow")
     assert outcome(file, weight="w") == f"a.arrow: column 'w' holds {type_} values, expected numbers or strings."
-    ways = "leave out what is no feature by drop=['w']; unclear='drop' leaves out all such columns."
+    ways = "leave out what is no feature by drop=['w']; on_ambiguous='drop' leaves out all such columns."
     sentence = f"a.arrow: column 'w' holds {type_} values: {ways}"
-    assert outcome(file, kinds={"w": "category"}) == sentence
+    assert outcome(file, column_types={"w": "category"}) == sentence
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_types_that_have_a_number_or_a_text_are_read(tmp_path, column):
     X, y = data.open(stored(tmp_path, {"x": x, "y": column}, "arrow"), "y").read()
     assert (X.tolist(), len(set(y.tolist()))) == ([[1.0], [2.0]], 2)
     file = stored(tmp_path, {"x": column, "y": x}, "arrow")
-    assert outcome(file, kinds={"x": "category"})[0] in ([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]])
-    found = outcome(file, kinds={"x": "number"})
+    assert outcome(file, column_types={"x": "category"})[0] in ([[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]])
+    found = outcome(file, column_types={"x": "number"})
     assert found == ([[1.0], [2.0]], [1, 2]) or found.startswith("a.arrow, row 1: column 'x' holds '")
 
 
@@ -152,7 +152,7 @@ def test_strings_that_share_their_bytes_are_not_written_out_without_bound(tmp_pa
     for column in columns:
         file = stored(tmp_path, {"x": column, "y": np.arange(rows) % 2}, "arrow")
         sentence = f"a.arrow cannot be read as Arrow ({rows} strings take more than {2**31} bytes together)"
-        assert outcome(file, first_rows=10, kinds={"x": "category"}).startswith(sentence)
+        assert outcome(file, first_rows=10, column_types={"x": "category"}).startswith(sentence)
 
 
 @pytest.mark.skipif(pa.cpp_version_info.major <= 18, reason="arrays of views are not made from buffers")
@@ -234,7 +234,7 @@ def test_columns_that_come_along_are_read_with_the_others(tmp_path, monkeypatch)
     pa.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
     read, groups = arrow._row_group, []
     monkeypatch.setattr(arrow, "_row_group", lambda *arguments: groups.append(arguments[2]) or read(*arguments))
-    stream = data.open(tmp_path / "a.parquet", "y", columns=["a"], carry=["id", "a"], on_error="skip", threads=0)
+    stream = data.open(tmp_path / "a.parquet", "y", columns=["a"], passthrough=["id", "a"], on_error="skip", threads=0)
     blocks = list(stream)
     assert [block.passthrough for block in blocks] == [
         {"id": ["u"], "a": [1.0]},

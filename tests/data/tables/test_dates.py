@@ -119,18 +119,18 @@ def test_dates_that_could_mean_several_are_asked_about(tmp_path, dates, why):
     (tmp_path / "a.csv").write_text("when;x;y\n" + "".join(f"{date};1;a\n{date};2;b\n" for date in dates) * 20)
     with pytest.raises(data.DataError, match=f"column 'when' holds dates such as .*{why}.*write them as [0-9-]{{10}}"):
         data.open(tmp_path / "a.csv", "y")
-    stream = data.open(tmp_path / "a.csv", "y", unclear="drop")
-    assert why in stream.dropped["when"]
+    stream = data.open(tmp_path / "a.csv", "y", on_ambiguous="drop")
+    assert why in stream.excluded["when"]
     assert stream.feature_names == ["x"]
-    for options in ({"keep": ["when"]}, {"kinds": {"when": "date"}}):
+    for options in ({"keep": ["when"]}, {"column_types": {"when": "date"}}):
         with pytest.raises(data.DataError, match="write them as"):
-            data.open(tmp_path / "a.csv", "y", unclear="drop", **options)
+            data.open(tmp_path / "a.csv", "y", on_ambiguous="drop", **options)
 
 
 def test_a_date_that_could_mean_several_shows_how_to_write_it(tmp_path):
     rows = "".join(f"{k}/1/2022,1,a\n" for k in range(1, 13))
     (tmp_path / "a.csv").write_text("when,x,y\n03/04/2023,1,a\n,2,b\n" + rows)
-    assert data.open(tmp_path / "a.csv", "y", unclear="drop").dropped["when"] == (
+    assert data.open(tmp_path / "a.csv", "y", on_ambiguous="drop").excluded["when"] == (
         "holds dates such as 03/04/2023, and nothing shows whether the day or the month comes first: "
         "write them as 2023-04-03"
     )
@@ -182,24 +182,24 @@ def test_the_order_of_day_and_month_is_stored(tmp_path, dates, order):
     pa.parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
     expected = parse_dates(pa.array([date for date, _ in rows]), (), order or "")[0].tolist()
     for ending in ("csv", "tsv", "jsonl", "parquet"):
-        for options in ({"unclear": "drop", "keep": ["when"]}, {"kinds": {"when": "date"}}):
+        for options in ({"on_ambiguous": "drop", "keep": ["when"]}, {"column_types": {"when": "date"}}):
             stream = data.open(tmp_path / f"a.{ending}", "y", **options)
             assert stream.preparation["columns"][0].get("order") == order
             assert stream.read()[0][:, 0].tolist() == expected
         again = data.open(tmp_path / f"a.{ending}", preparation=stream.preparation)
         assert again.read()[0][:, 0].tolist() == expected
-    assert data.open(tmp_path / "a.csv", "y", unclear="drop").dropped["when"].startswith("holds dates, such as")
+    assert data.open(tmp_path / "a.csv", "y", on_ambiguous="drop").excluded["when"].startswith("holds dates, such as")
 
 
 def test_later_rows_in_another_order_are_faults(tmp_path):
     (tmp_path / "a.csv").write_text("when,x,y\n" + "30/05/2023,1,a\n01/05/2023,2,b\n" * 20 + "05/30/2023,1,a\n")
     with pytest.raises(data.DataError, match=r"line 42: column 'when' holds '05/30/2023', expected a date such as 30"):
-        data.open(tmp_path / "a.csv", "y", kinds={"when": "date"}, first_rows=40).read()
+        data.open(tmp_path / "a.csv", "y", column_types={"when": "date"}, first_rows=40).read()
 
 
 def test_an_order_in_a_preparation_is_checked(tmp_path):
     (tmp_path / "a.csv").write_text("when,y\n30.05.2023,a\n01.02.2023,b\n")
-    preparation = data.open(tmp_path / "a.csv", "y", kinds={"when": "date"}).preparation
+    preparation = data.open(tmp_path / "a.csv", "y", column_types={"when": "date"}).preparation
     preparation["columns"][0]["order"] = "ydm"
     with pytest.raises(ValueError, match=r"'columns\.0\.order' must be"):
         data.open(tmp_path / "a.csv", preparation=preparation)

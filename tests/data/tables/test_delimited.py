@@ -90,7 +90,7 @@ def test_the_fast_way_and_the_slow_one_agree(seed, tmp_path, monkeypatch):
         monkeypatch.setattr("rosenblatt.data.io.lines.CHUNK_BYTES", chunk_bytes)
         results.append(data.open(tmp_path / "a.csv", "y", missing="mean").read())
     monkeypatch.setattr(DelimitedReader, "parse", lambda self, item: self._slowly(item, str))
-    results.append(data.open(tmp_path / "a.csv", "y", missing="mean", kinds={"x": "number"}).read())
+    results.append(data.open(tmp_path / "a.csv", "y", missing="mean", column_types={"x": "number"}).read())
     for X, y in results[1:]:
         assert np.array_equal(X, results[0][0])
         assert np.array_equal(y, results[0][1])
@@ -181,13 +181,13 @@ TOO_LARGE = "column 'a' holds a number that is infinite or too large for float64
         (
             "a,b,y\n" + "1,2,3\n" * 19 + "1,two,3\n",
             "a.csv: column 'b' holds numbers in 19 of its first 20 rows and not in 1, first 'two' (a.csv, line 21): "
-            "leave out what is no feature by drop=['b'], or give kinds={'b': 'number'}, or "
+            "leave out what is no feature by drop=['b'], or give column_types={'b': 'number'}, or "
             "missing_values=['two'] if that stands for a missing value.",
         ),
         (
             "a,b,y\n1,2020-01-31,2\n3,1999-12-01T10:00,4\n",
             "a.csv: column 'b' holds dates, such as '2020-01-31': leave out what is no feature by drop=['b'], or give "
-            "kinds={'b': 'date'}; unclear='drop' leaves out all such columns.",
+            "column_types={'b': 'date'}; on_ambiguous='drop' leaves out all such columns.",
         ),
         ("a,y\n1,0\n2,1\n", ([[1.0], [2.0]], [0, 1])),
         ("a,y\n1,0\n2,0.5\n", ([[1.0], [2.0]], [0.0, 0.5])),
@@ -202,7 +202,7 @@ def test_malformed_and_odd_tables(tmp_path, content, expected):
 
 def test_a_long_cell_is_a_cell(tmp_path):
     (tmp_path / "a.csv").write_text("a,t,y\n1,a word " + "x" * 10_000_000 + ",u\n2,three words here,v\n")
-    stream = data.open(tmp_path / "a.csv", "y", bits=4, names=True)
+    stream = data.open(tmp_path / "a.csv", "y", bits=4, keep_words=True)
     X, _ = stream.read()
     assert X.shape == (2, 17)
     assert X[[0], :].power(2).sum() == pytest.approx(2.0), "the number, and a row of length 1"
@@ -247,7 +247,7 @@ def test_first_lines_and_delimiters_are_detected(tmp_path):
     assert data.open(tmp_path / "a.tsv", "y").feature_names == ['a="1', 'a=3"'], "quotes mean nothing in TSV"
     assert (
         data.open(
-            tmp_path / "a.tsv", "y", quote='"', labels=True, kinds={"a": "category"}, on_error="skip"
+            tmp_path / "a.tsv", "y", quote='"', labels=True, column_types={"a": "category"}, on_error="skip"
         ).skipped.rows
         == 0
     )
@@ -316,15 +316,15 @@ HEADERS = {
 def test_a_first_row_is_never_silently_a_header(tmp_path, case):
     text, sentence = HEADERS[case]
     file = written(tmp_path, text)
-    for unclear in ("error", "drop") if case != "dates below" else ("drop",):
-        stream = data.open(file, -1, unclear=unclear)
+    for on_ambiguous in ("error", "drop") if case != "dates below" else ("drop",):
+        stream = data.open(file, -1, on_ambiguous=on_ambiguous)
         words = [str(ParameterError(*note)) for note in stream.notes]
         assert len(words) == bool(sentence)
         if words:
             assert sentence in words[0]
             assert words[0].endswith("; give header=False if it is a row.")
         for header in (True, False):
-            assert data.open(file, -1, unclear="drop", header=header).notes == []
+            assert data.open(file, -1, on_ambiguous="drop", header=header).notes == []
     if sentence:
         named = text.split("\n")[0].split(",")[-1]
-        assert data.open(file, named, unclear="drop").notes == [], "naming a column says that it has a name"
+        assert data.open(file, named, on_ambiguous="drop").notes == [], "naming a column says that it has a name"

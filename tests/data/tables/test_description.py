@@ -15,7 +15,7 @@ from rosenblatt.data.describe import histogram, profile, tells_target
 
 def described(file, *args, **options):
     """Return the description by column."""
-    table = data.open(file, *args, unclear="drop", missing="mean", **options).describe()
+    table = data.open(file, *args, on_ambiguous="drop", missing="mean", **options).describe()
     return {row["column"]: row for row in table}
 
 
@@ -48,10 +48,10 @@ def test_a_titanic_like_table(tmp_path):
     kinds = " ".join(row["kind"] for row in found.values())
     assert kinds == "integer text category number integer integer number category boolean date text category"
     assert {name for name, row in found.items() if row["looks"]} == {"PassengerId", "Name", "Booked"}
-    table = data.open(tmp_path / "a.csv", "Survived", unclear="drop").describe()
+    table = data.open(tmp_path / "a.csv", "Survived", on_ambiguous="drop").describe()
     assert table.title.endswith("a.csv, from all 500 rows")
     assert "<td" in table._repr_html_()
-    short = data.open(tmp_path / "a.csv", "Survived", unclear="drop", first_rows=100).describe()
+    short = data.open(tmp_path / "a.csv", "Survived", on_ambiguous="drop", first_rows=100).describe()
     assert short.title.endswith("a.csv, from the first 100 rows")
 
 

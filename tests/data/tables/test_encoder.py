@@ -53,7 +53,7 @@ def test_kinds_are_told_from_the_first_rows(tmp_path):
     assert kinds(write(tmp_path, rows), missing="zero") == expected
     assert kinds(write(tmp_path, rows, "a.jsonl"), missing="zero") == expected
     forced = {"codes": "text", "number": "category", "few": ["b", "c"]}
-    stream = data.open(tmp_path / "a.csv", "y", missing="zero", kinds=forced, drop=["text"])
+    stream = data.open(tmp_path / "a.csv", "y", missing="zero", column_types=forced, drop=["text"])
     assert stream.preparation["columns"][3] == {"name": "codes", "kind": "text"}
     assert "number=0.5" in stream.feature_names
     assert {"few=b", "few=c"} < set(stream.feature_names)
@@ -87,7 +87,7 @@ def test_a_column_without_a_name_that_counts_rows_is_asked_about(tmp_path):
 def test_given_categories_are_read_as_those_of_the_rows(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("colour,size,y\nred ,1,0\n blue,2.0,1\n")
-    stream = data.open(path, "y", kinds={"colour": [" red", "blue ", "red", " "], "size": [1.0, 2]})
+    stream = data.open(path, "y", column_types={"colour": [" red", "blue ", "red", " "], "size": [1.0, 2]})
     assert stream.feature_names == ["colour=red", "colour=blue", "size=1", "size=2"]
     assert stream.read()[0].tolist() == [[1, 0, 1, 0], [0, 1, 0, 0]]  # "2.0" in text is another category than 2
     assert stream.unseen == {"size": 1}
@@ -97,7 +97,7 @@ def test_more_than_a_thousand_categories_are_asked_about(tmp_path):
     rows = [{"zip": f"z{k % 1001}", "y": 0} for k in range(9000)]
     with pytest.raises(data.DataError, match=r"column 'zip' has 1001 different values in 9000 rows"):
         data.open(write(tmp_path, rows), "y")
-    assert data.open(write(tmp_path, rows), "y", kinds={"zip": "category"}).n_features == 1001
+    assert data.open(write(tmp_path, rows), "y", column_types={"zip": "category"}).n_features == 1001
 
 
 def naive_rows(rows, numbers, categories, fill):
@@ -167,11 +167,11 @@ def test_words_are_hashed_as_scikit_learn_does(tmp_path):
 def test_hashed_categories_and_words_share_columns(tmp_path):
     rows = [{"n": k, "c": f"id{k}", "t": f"good film number {k}", "y": k % 2} for k in range(30)]
     file = write(tmp_path, rows)
-    stream = data.open(file, "y", categories="hash", bits=12, names=True)
+    stream = data.open(file, "y", categories="hash", bits=12, keep_words=True)
     assert stream.n_features == 1 + 2**12
     assert stream.feature_names[:3] == ["n", "#0", "#1"]
     for block_rows in (None, 7):
-        stream = data.open(file, "y", categories="hash", bits=12, names=True, block_rows=block_rows)
+        stream = data.open(file, "y", categories="hash", bits=12, keep_words=True, block_rows=block_rows)
         X, _ = stream.read()
         names = np.array(stream.feature_names)
         for k in (0, 29):
@@ -213,7 +213,7 @@ def test_labels_keep_what_they_are(tmp_path):
     assert labels(["1", "0.5"]) == ("f", [1.0, 0.5])
     assert labels(["true", "False"]) == ("b", [True, False])
     assert labels(["1", "combine_chunks"]) == ("U", ["1", "combine_chunks"])
-    assert labels(["01", "02"], kinds={"y": "category"}) == ("U", ["01", "02"])
+    assert labels(["01", "02"], column_types={"y": "category"}) == ("U", ["01", "02"])
     assert labels(["2020-01-01", "x"]) == ("U", ["2020-01-01", "x"])
     with pytest.raises(data.DataError, match=r"line 10002: column 'y' holds '0.5', expected an integer, as the first"):
         labels([*(["1"] * 10_000), "0.5"])

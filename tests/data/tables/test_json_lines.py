@@ -82,12 +82,12 @@ ALONE = "expected a JSON object on a line of its own"
         (
             '{"a": 1, "y": 2}\n{"a": "b", "y": 2}',
             "a.jsonl: column 'a' holds numbers and strings: leave out what is no feature by drop=['a'], or give "
-            "kinds={'a': 'category'}.",
+            "column_types={'a': 'category'}.",
         ),
         (
             '{"a": [1], "y": 2}',
             "a.jsonl: column 'a' holds lists: leave out what is no feature by drop=['a']; "
-            "unclear='drop' leaves out all such columns.",
+            "on_ambiguous='drop' leaves out all such columns.",
         ),
         ('{"b": 1}', "a.jsonl has no column 'y' for the target: its columns are b."),
         (

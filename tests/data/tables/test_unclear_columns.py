@@ -10,7 +10,7 @@ import pytest
 from helpers.titanic import titanic_like
 from rosenblatt import data
 from rosenblatt.data.tables.column_kinds import integers_like_ids, strings_like_ids
-from rosenblatt.data.tables.schema import dropped_phrases
+from rosenblatt.data.tables.schema import excluded_note
 from rosenblatt.messages import ParameterError, shorten
 
 
@@ -72,7 +72,7 @@ def test_ids_and_names_are_told_from_free_text():
     assert strings_like_ids([f"unique{k} words{k} only{k} here{k}" for k in range(100)]) is not None
 
 
-TITANIC_DROPPED = {
+TITANIC_EXCLUDED = {
     "PassengerId": "counts the rows: 1, 2, 3, ...",
     "Booked": "holds dates, such as ",
     "Name": "is different in nearly every row, such as ",
@@ -82,11 +82,11 @@ TITANIC_DROPPED = {
 @pytest.mark.parametrize("seed", range(3))
 def test_a_titanic_like_table_needs_no_answers(tmp_path, seed):
     file = written(tmp_path, titanic_like(400, seed))
-    stream = data.open(file, "Survived", unclear="drop", missing="mean")
-    assert {name: stream.dropped[name].startswith(why) for name, why in TITANIC_DROPPED.items()} == dict.fromkeys(
-        TITANIC_DROPPED, True
+    stream = data.open(file, "Survived", on_ambiguous="drop", missing="mean")
+    assert {name: stream.excluded[name].startswith(why) for name, why in TITANIC_EXCLUDED.items()} == dict.fromkeys(
+        TITANIC_EXCLUDED, True
     )
-    assert stream.dropped.keys() == TITANIC_DROPPED.keys()
+    assert stream.excluded.keys() == TITANIC_EXCLUDED.keys()
     kinds = {column["name"]: column["kind"] for column in stream.preparation["columns"]}
     numbers = dict.fromkeys(["Age", "Pclass", "SibSp", "Fare"], "number")
     assert kinds == numbers | {"Sex": "category", "Embarked": "category", "Alone": "boolean", "Note": "text"}
@@ -106,10 +106,10 @@ def test_a_titanic_like_table_needs_no_answers(tmp_path, seed):
     }
     new = written(tmp_path, json.dumps(few) + "\n", "new.jsonl")
     assert data.open(new, preparation=stream.preparation).read()[0].shape == (1, X.shape[1]), "without those left out"
-    kept = data.open(file, "Survived", unclear="drop", missing="mean", keep=["PassengerId", "Booked", "Name"])
+    kept = data.open(file, "Survived", on_ambiguous="drop", missing="mean", keep=["PassengerId", "Booked", "Name"])
     kinds = {column["name"]: column["kind"] for column in kept.preparation["columns"]}
     assert (kinds["PassengerId"], kinds["Booked"], kinds["Name"]) == ("number", "date", "text")
-    assert kept.dropped == {}
+    assert kept.excluded == {}
     lines = titanic_like(400, seed).splitlines()
     stream.read()
     assert stream.filled.keys() == {"Age", "Embarked"}
@@ -124,7 +124,7 @@ def test_all_questions_about_a_file_are_one_message(tmp_path):
     for part in (
         "which column is the label? Give target, one of PassengerId, Name",
         "Column 'Booked' holds dates, such as '1912-",
-        "drop=['Booked'], or give kinds={'Booked': 'date'}; unclear='drop' leaves out all such columns.",
+        "drop=['Booked'], or give column_types={'Booked': 'date'}; on_ambiguous='drop' leaves out all such columns.",
         "Values are missing in the first 200 rows of 'Age' (",
         "'Embarked' (",
         "give missing='zero' or missing='mean' to fill them.",
@@ -133,15 +133,15 @@ def test_all_questions_about_a_file_are_one_message(tmp_path):
     with pytest.raises(data.DataError, match=r"column 'Booked' .* Column 'Fare', the target, has \d+ .* are missing"):
         data.open(file, "Fare")
     with pytest.raises(ParameterError, match=r"^which column of .*a.csv is the label\? Give target, one of"):
-        data.open(file, unclear="drop", missing="mean")
+        data.open(file, on_ambiguous="drop", missing="mean")
 
 
 def test_ids_of_integers_stay_numbers_where_nothing_is_left_out(tmp_path):
     file = table(tmp_path, {"id": range(40), "x": [0.5] * 40, "y": ["a", "b"] * 20})
     assert data.open(file, "y").feature_names == ["id", "x"]
-    stream = data.open(file, "y", unclear="drop")
-    assert (stream.feature_names, stream.dropped) == (["x"], {"id": "counts the rows: 0, 1, 2, ..."})
-    assert data.open(file, "y", unclear="drop", kinds={"id": "number"}).feature_names == ["id", "x"]
+    stream = data.open(file, "y", on_ambiguous="drop")
+    assert (stream.feature_names, stream.excluded) == (["x"], {"id": "counts the rows: 0, 1, 2, ..."})
+    assert data.open(file, "y", on_ambiguous="drop", column_types={"id": "number"}).feature_names == ["id", "x"]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl"])
@@ -155,18 +155,18 @@ def test_what_is_left_out_does_not_depend_on_the_format(tmp_path, name):
         "colour": ["red", "green", "blue"] * 100,
         "y": ["a", "b"] * 150,
     }
-    stream = data.open(table(tmp_path, columns, name), "y", unclear="drop")
-    assert list(stream.dropped) == ["id", "code", "some"]
-    assert stream.dropped["some"].endswith(f"different values in 300 rows, such as {columns['some'][0]!r}")
+    stream = data.open(table(tmp_path, columns, name), "y", on_ambiguous="drop")
+    assert list(stream.excluded) == ["id", "code", "some"]
+    assert stream.excluded["some"].endswith(f"different values in 300 rows, such as {columns['some'][0]!r}")
     assert stream.feature_names == ["x", "colour=blue", "colour=green", "colour=red"]
-    assert data.open(table(tmp_path, columns, name), "y", unclear="drop", keep=["some"]).n_features > 2**18
+    assert data.open(table(tmp_path, columns, name), "y", on_ambiguous="drop", keep=["some"]).n_features > 2**18
 
 
 def test_many_categories_that_repeat_are_hashed(tmp_path):
     file = table(tmp_path, {"zip": [f"z{k % 1500}" for k in range(6000)], "y": ["a", "b"] * 3000})
-    stream = data.open(file, "y", unclear="drop")
+    stream = data.open(file, "y", on_ambiguous="drop")
     assert stream.preparation["columns"] == [{"name": "zip", "kind": "category"}]
-    assert (stream.n_features, stream.dropped) == (2**18, {})
+    assert (stream.n_features, stream.excluded) == (2**18, {})
     with pytest.raises(data.DataError, match="column 'zip' has 1500 different values in 6000 rows"):
         data.open(file, "y")
 
@@ -174,32 +174,32 @@ def test_many_categories_that_repeat_are_hashed(tmp_path):
 def test_something_is_always_left_to_learn_from(tmp_path):
     labels = ["a", "b"] * 20
     names = [f"k{k}" for k in range(40)]
-    stream = data.open(table(tmp_path, {"id": range(40), "name": names, "y": labels}), "y", unclear="drop")
-    assert (stream.feature_names, list(stream.dropped)) == (["id"], ["name"])
-    stream = data.open(table(tmp_path, {"name": names, "y": labels}), "y", unclear="drop")
-    assert (stream.preparation["columns"], stream.dropped) == ([{"name": "name", "kind": "text"}], {})
+    stream = data.open(table(tmp_path, {"id": range(40), "name": names, "y": labels}), "y", on_ambiguous="drop")
+    assert (stream.feature_names, list(stream.excluded)) == (["id"], ["name"])
+    stream = data.open(table(tmp_path, {"name": names, "y": labels}), "y", on_ambiguous="drop")
+    assert (stream.preparation["columns"], stream.excluded) == ([{"name": "name", "kind": "text"}], {})
     file = table(tmp_path, {"x": [[k] for k in range(40)], "y": labels}, "a.parquet")
     with pytest.raises(data.DataError, match=r"no column of .*a.parquet is left to learn from: column 'x' holds list"):
-        data.open(file, "y", unclear="drop")
+        data.open(file, "y", on_ambiguous="drop")
 
 
 def test_values_that_cannot_be_features_are_left_out_and_cannot_be_kept(tmp_path):
     columns = {"x": [0.5, 1.5] * 10, "nested": [[1]] * 20, "y": [0, 1] * 10}
     for name in ("a.parquet", "a.jsonl"):
         file = table(tmp_path, columns, name)
-        stream = data.open(file, "y", unclear="drop")
-        assert list(stream.dropped) == ["nested"]
-        assert stream.dropped["nested"].endswith(", and cannot be used as a feature")
-        assert "keep" not in str(ParameterError(*dropped_phrases(stream.dropped)))
+        stream = data.open(file, "y", on_ambiguous="drop")
+        assert list(stream.excluded) == ["nested"]
+        assert stream.excluded["nested"].endswith(", and cannot be used as a feature")
+        assert "keep" not in str(ParameterError(*excluded_note(stream.excluded)))
         with pytest.raises(data.DataError, match="column 'nested' holds list"):
-            data.open(file, "y", unclear="drop", keep=["nested"])
+            data.open(file, "y", on_ambiguous="drop", keep=["nested"])
 
 
 def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
     file = written(tmp_path, "a,b,y\n" + "1,2,3\n2,3,4\n" * 10 + "1,two,3\n")
     with pytest.raises(data.DataError, match=r"column 'b' holds numbers in 20 of its first 21 rows and not in 1"):
-        data.open(file, "y", unclear="drop")
-    stream = data.open(file, "y", unclear="note")
+        data.open(file, "y", on_ambiguous="drop")
+    stream = data.open(file, "y", on_ambiguous="note")
     assert stream.feature_names == ["a"]
     assert "column 'b' holds numbers in 20" in str(ParameterError(*stream.notes[0]))
 
@@ -212,8 +212,8 @@ def test_numbers_mixed_with_words_are_asked_about_even_so(tmp_path):
         ({"keep": ["a"], "drop": ["a"]}, "keep and drop both name the column 'a': a column is kept or left out."),
         ({"drop": ["a,b"]}, "has no column 'a,b': name columns one by one, drop=['a', 'b']."),
         ({"keep": ["a, b"]}, "has no column 'a, b': name columns one by one, keep=['a', 'b']."),
-        ({"unclear": "describe"}, "unclear must be 'error' or 'drop' or 'note', got 'describe'."),
-        ({"unclear": "ask"}, "unclear must be 'error' or 'drop' or 'note', got 'ask'."),
+        ({"on_ambiguous": "describe"}, "on_ambiguous must be 'error' or 'drop' or 'note', got 'describe'."),
+        ({"on_ambiguous": "ask"}, "on_ambiguous must be 'error' or 'drop' or 'note', got 'ask'."),
     ],
 )
 def test_bad_options_are_one_sentence(tmp_path, options, sentence):
@@ -225,8 +225,8 @@ def test_bad_options_are_one_sentence(tmp_path, options, sentence):
 
 def test_svmlight_text_has_no_columns_to_keep_but_may_be_opened_as_the_commands_do(tmp_path):
     file = written(tmp_path, "1 1:2\n-1 1:3\n", "a.svm")
-    stream = data.open(file, unclear="drop")
-    assert (stream.dropped, stream.notes) == ({}, [])
+    stream = data.open(file, on_ambiguous="drop")
+    assert (stream.excluded, stream.notes) == ({}, [])
     with pytest.raises(ValueError, match="keep has no meaning"):
         data.open(file, keep=["a"])
 
@@ -247,18 +247,18 @@ def test_svmlight_text_has_no_columns_to_keep_but_may_be_opened_as_the_commands_
 )
 def test_targets_of_a_regression(tmp_path, labels, regression):
     file = table(tmp_path, {"x": [k % 3 for k in range(len(labels))], "y": labels})
-    for unclear in ("error", "drop"):
+    for on_ambiguous in ("error", "drop"):
         if not regression:
-            assert len(data.open(file, "y", unclear=unclear).read()[1]) == len(labels)
+            assert len(data.open(file, "y", on_ambiguous=on_ambiguous).read()[1]) == len(labels)
             continue
         with pytest.raises(data.DataError) as caught:
-            data.open(file, "y", unclear=unclear)
+            data.open(file, "y", on_ambiguous=on_ambiguous)
         words = str(caught.value)
         assert (
             f"column 'y', the target, has {len(set(labels))} different numbers in {len(labels):,} rows, such" in words
         )
         assert "as for a regression: name a column of classes by target, or make classes of the numbers" in words
-    assert len(data.open(file, "y", kinds={"y": "category"}).read()[1]) == len(labels)
+    assert len(data.open(file, "y", column_types={"y": "category"}).read()[1]) == len(labels)
     assert len(data.open(file, labels=False, drop=["y"]).read()[1]) == len(labels)
 
 
@@ -282,7 +282,7 @@ def test_digits_with_leading_zeros_are_codes(tmp_path, ending):
     kinds = {column["name"]: column["kind"] for column in stream.preparation["columns"]}
     assert kinds == {"plz": "category", "flag": "number", "share": "number", "ragged": "number", "few": "category"}
     assert stream.feature_names[:4] == ["plz=00001", "plz=01001", "plz=02001", "plz=03001"]
-    number = data.open(tmp_path / f"a.{ending}", "y", kinds={"plz": "number", "few": "number"})
+    number = data.open(tmp_path / f"a.{ending}", "y", column_types={"plz": "number", "few": "number"})
     assert number.read()[0][5].tolist() == [1001.0, 1.0, 0.0, 5.0, 2.0]
 
 
@@ -290,7 +290,7 @@ def test_codes_are_strings_as_others_are(tmp_path):
     different = [f"{7919 * k % 100003:06}" for k in range(100)]
     rows = "".join(f"{code},{k % 3},{k % 2}\n" for k, code in enumerate(different))
     (tmp_path / "a.csv").write_text("code,x,y\n" + rows)
-    assert "different" in data.open(tmp_path / "a.csv", "y", unclear="drop").dropped["code"]
+    assert "different" in data.open(tmp_path / "a.csv", "y", on_ambiguous="drop").excluded["code"]
     stored = [{"code": 8001, "x": k, "y": k % 2} for k in range(9)]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in stored))
     assert data.open(tmp_path / "a.jsonl", "y").preparation["columns"][0]["kind"] == "number"
@@ -299,7 +299,9 @@ def test_codes_are_strings_as_others_are(tmp_path):
 def test_questions_name_the_way_to_leave_columns_out_at_once(tmp_path):
     rows = "".join(f"2020-01-{k % 28 + 1:02},{k % 3},{k % 2}\n" for k in range(40))
     (tmp_path / "a.csv").write_text("when,x,y\n" + rows)
-    with pytest.raises(data.DataError, match=r"kinds={'when': 'date'}; unclear='drop' leaves out all such columns\.$"):
+    with pytest.raises(
+        data.DataError, match=r"column_types={'when': 'date'}; on_ambiguous='drop' leaves out all such columns\.$"
+    ):
         data.open(tmp_path / "a.csv", "y")
     (tmp_path / "a.csv").write_text("price,x,y\n" + '"1,234",1,1\n"2,345",2,0\n' * 20)
     with pytest.raises(data.DataError, match=r"thousands-comma'}\.$"):

@@ -83,7 +83,7 @@ import sys
 from rosenblatt import data
 for name in sys.argv[1:]:
     kinds = {"words": "category"} if "odd" in name else {}
-    options = {"missing": "zero", "kinds": kinds, "on_error": "skip", "first_rows": 40}
+    options = {"missing": "zero", "column_types": kinds, "on_error": "skip", "first_rows": 40}
     stream = data.open(name, "label", **options, cache=True, block_rows=7)
     for _ in range(2):
         assert sum(map(len, stream)) >= 40
@@ -203,27 +203,29 @@ def test_every_format_gives_the_same_numbers(tmp_path):
         stream = data.open(file, "y")
         assert stream.preparation["columns"] == [{"name": "price", "kind": "decimal-comma"}]
         assert stream.read()[0][:4].ravel().tolist() == [3.14, 1234.56, -2.0, 7.5]
-    assert data.open(file, "y", kinds={"price": "category"}).feature_names[0] == "price=-2"
+    assert data.open(file, "y", column_types={"price": "category"}).feature_names[0] == "price=-2"
 
 
 def test_a_comma_that_may_be_either_is_one_question_with_both_answers(tmp_path):
-    for unclear in ("error", "drop"):
+    for on_ambiguous in ("error", "drop"):
         for file in stored(tmp_path, ["1,234", "5,678"] * 12):
             with pytest.raises(data.DataError) as caught:
-                data.open(file, "y", unclear=unclear)
+                data.open(file, "y", on_ambiguous=on_ambiguous)
             assert str(caught.value).endswith(
                 "column 'price' holds numbers such as '1,234', whose comma may come before decimals or between "
-                "thousands: give kinds={'price': 'decimal-comma'} or kinds={'price': 'thousands-comma'}."
+                "thousands: give column_types={'price': 'decimal-comma'} or column_types={'price': 'thousands-comma'}."
             )
-            assert data.open(file, "y", kinds={"price": "decimal-comma"}).read()[0][0] == [1.234]
-            assert data.open(file, "y", kinds={"price": "thousands-comma"}).read()[0][0] == [1234.0]
+            assert data.open(file, "y", column_types={"price": "decimal-comma"}).read()[0][0] == [1.234]
+            assert data.open(file, "y", column_types={"price": "thousands-comma"}).read()[0][0] == [1234.0]
 
 
 def test_missing_numbers_and_rows_with_something_else(tmp_path):
     (tmp_path / "a.csv").write_text("price;y\n" + "3,5;a\n;b\nNA;b\n4,5;a\n" * 5 + "free;a\n")
     with pytest.raises(data.DataError, match=r"holds numbers in 10 of its first 21 rows and not in 1, first 'free'"):
-        data.open(tmp_path / "a.csv", "y", unclear="drop")
-    stream = data.open(tmp_path / "a.csv", "y", kinds={"price": "decimal-comma"}, missing="mean", on_error="skip")
+        data.open(tmp_path / "a.csv", "y", on_ambiguous="drop")
+    stream = data.open(
+        tmp_path / "a.csv", "y", column_types={"price": "decimal-comma"}, missing="mean", on_error="skip"
+    )
     assert stream.read()[0][:4].ravel().tolist() == [3.5, 4.0, 4.0, 4.5]
     assert stream.skipped.rows == 1
     assert "holds 'free', expected a number such as 3,14" in stream.skipped.sentences[0]
@@ -232,4 +234,4 @@ def test_missing_numbers_and_rows_with_something_else(tmp_path):
 def test_numbers_that_are_numbers_need_no_such_kind(tmp_path):
     pa.parquet.write_table(pa.table({"x": [1.5, 2.5], "y": [0, 1]}), tmp_path / "a.parquet")
     with pytest.raises(ValueError, match="is for numbers in text, but column 'x' holds numbers: leave it out"):
-        data.open(tmp_path / "a.parquet", "y", kinds={"x": "decimal-comma"})
+        data.open(tmp_path / "a.parquet", "y", column_types={"x": "decimal-comma"})

@@ -336,5 +336,7 @@ def regression_question(
     example = plain_text(float(fractions[0] if len(fractions) else values[0]))
     what = f"column {name!r}, the target, has {len(different):,} different numbers in {len(values):,} rows"
     ways = "name a column of classes by ", Setting("target"), ", or make classes of the numbers first"
-    as_they_are = IfAvailable("kinds", " (", Setting("kinds", {name: "category"}), " takes each number for a class)")
+    as_they_are = IfAvailable(
+        "column_types", " (", Setting("column_types", {name: "category"}), " takes each number for a class)"
+    )
     return f"{what}, such as {example}, as for a regression: ", *ways, as_they_are

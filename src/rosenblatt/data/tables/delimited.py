@@ -480,7 +480,7 @@ def header_notes(head: TableChunk, request: OpenRequest) -> list[tuple[Phrase, .
     holds numbers, booleans or dates, or values that occur again and again, but not in the first row.
     """
     names = list(head.columns)
-    named = [*request.drop, *request.keep, *(request.columns or ()), *request.kinds]
+    named = [*request.drop, *request.keep, *(request.columns or ()), *request.column_types]
     if named or isinstance(request.target, str) or isinstance(request.weight, str):
         return []
     again = "" if has_number(names) else _repeated_name(head, tuple(request.missing_values))

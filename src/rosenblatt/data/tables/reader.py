@@ -198,7 +198,7 @@ class TableReader(Generic[Item]):
         if request.preparation is not None:
             order, target = request.preparation["order"], request.preparation["target"]
             self.unnamed = [order, [name for name in order if target is None or name != target["name"]]]
-        self.carry = list(request.carry)
+        self.carry = list(request.passthrough)
         self.known: frozenset[str] | None = None
         self.extra_columns: list[str] = []
         self._peeked: list[Item] = []

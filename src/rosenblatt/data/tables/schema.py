@@ -98,10 +98,11 @@ class Questions:
         others = {name: column for name, column in unclear.items() if name not in several}
         if others:
             at_once = may_drop and not any(column.question for column in others.values())
-            drop_all = IfAvailable("unclear", "; ", Setting("unclear", "drop"), " leaves out all such columns")
+            drop = Setting("on_ambiguous", "drop")
+            drop_all = IfAvailable("on_ambiguous", "; ", drop, " leaves out all such columns")
             self.asked.append((*_what_they_are(others), *((drop_all,) if at_once else ())))
         for name, column in islice(several.items(), _MOST_NAMED):
-            settings = [Setting("kinds", {name: kind}) for kind in column.suggestions]
+            settings = [Setting("column_types", {name: kind}) for kind in column.suggestions]
             ways: list[Phrase] = [settings[0]]
             for setting in settings[1:]:
                 ways += [" or ", setting]
@@ -136,7 +137,7 @@ def _what_they_are(unclear: dict[str, UnclearColumn]) -> tuple[Phrase, ...]:
     }
     what = "; ".join(f"column {name!r} {clause}" for name, clause in clauses.items())
     suggested = {name: column.suggestions[0] for name, column in unclear.items() if column.suggestions}
-    hint: tuple[Phrase, ...] = (", or give ", Setting("kinds", suggested)) if suggested else ()
+    hint: tuple[Phrase, ...] = (", or give ", Setting("column_types", suggested)) if suggested else ()
     words = sorted({word for column in unclear.values() for word in column.words})
     if words:
         missing = Setting("missing_values", words), " if that stands for a missing value"
@@ -152,27 +153,27 @@ _REWRITE = "write them as"
 """What the reason says where a column could be kept if its values were written otherwise."""
 
 
-def dropped_phrases(dropped: Mapping[str, str]) -> tuple[Phrase, ...]:
-    """Return a sentence about the columns that were left out, of ``stream.dropped``, and how to keep one.
+def excluded_note(excluded: Mapping[str, str]) -> tuple[Phrase, ...]:
+    """Return a sentence about the columns that were left out, of ``stream.excluded``, and how to keep one.
 
     Examples
     --------
     >>> from rosenblatt.messages import ParameterError
     >>> left_out = {"PassengerId": "counts the rows: 1, 2, 3, ...", "Booked": "holds dates, such as '1912-08-05'"}
-    >>> print(ParameterError(*dropped_phrases(left_out)))
+    >>> print(ParameterError(*excluded_note(left_out)))
     left out: PassengerId (counts the rows: 1, 2, 3, ...), Booked (holds dates, such as '1912-08-05');
     keep=['Booked'] uses that column.
     """
-    if not dropped:
+    if not excluded:
         return ()
-    named = [f"{show_text(name)} ({reason})" for name, reason in islice(dropped.items(), _MOST_EXCLUDED_NAMED)]
-    more = len(dropped) - len(named)
+    named = [f"{show_text(name)} ({reason})" for name, reason in islice(excluded.items(), _MOST_EXCLUDED_NAMED)]
+    more = len(excluded) - len(named)
     others = f" and {more:,} more" if more else ""
     sentence = f"left out: {', '.join(named)}{others}"
-    usable = [name for name, reason in dropped.items() if is_usable(reason)]
+    usable = [name for name, reason in excluded.items() if is_usable(reason)]
     if not usable:
         return (f"{sentence}.",)
-    return f"{sentence}; ", Setting("keep", usable[-1:]), " uses it." if len(dropped) == 1 else " uses that column."
+    return f"{sentence}; ", Setting("keep", usable[-1:]), " uses it." if len(excluded) == 1 else " uses that column."
 
 
 def is_usable(reason: str | None) -> bool:
@@ -180,12 +181,12 @@ def is_usable(reason: str | None) -> bool:
     return reason is not None and not reason.endswith(UNUSABLE) and _REWRITE not in reason
 
 
-def why_dropped(column: UnclearColumn) -> str:
+def why_excluded(column: UnclearColumn) -> str:
     """Return why an unclear column is left out, and what can be done about it where it cannot be kept as it is.
 
     Examples
     --------
-    >>> why_dropped(UnclearColumn("holds lists"))
+    >>> why_excluded(UnclearColumn("holds lists"))
     'holds lists, and cannot be used as a feature'
     """
     if column.rewrite:
@@ -207,10 +208,10 @@ def check_table_options(request: OpenRequest) -> None:
     if both:
         what = f" name the column {both[0]!r}: a column is kept or left out."
         raise ParameterError(Setting("keep"), " and ", Setting("drop"), " both", what)
-    for name, kind in request.kinds.items():
+    for name, kind in request.column_types.items():
         if kind not in KINDS and (isinstance(kind, str) or not isinstance(kind, Sequence)):
             allowed = f" of {name!r} must be one of {join_names(KINDS)}", IfAvailable("columns", ", or categories")
-            raise ParameterError(Setting("kinds"), *allowed, f", got {shorten(kind)}.")
+            raise ParameterError(Setting("column_types"), *allowed, f", got {shorten(kind)}.")
     request.missing_values = tuple(map(str, request.missing_values))
 
 
@@ -222,7 +223,7 @@ class Schema(NamedTuple):
     """What is known about the columns of a table."""
 
     preparation: Preparation
-    dropped: dict[str, str]
+    excluded: dict[str, str]
     """The columns that were left out unasked, and why."""
     questions: list[tuple[Phrase, ...]]
     """What would have been an error, where a table is only described."""
@@ -238,13 +239,13 @@ def infer_schema(
     DataError
         If it is unclear how some columns become features, with all that is unclear: dates, nested values, numbers
         mixed with other values, strings that are nearly all different; what is the label; what to put where numbers
-        are missing. With ``unclear="drop"`` only for what nobody would leave out.
+        are missing. With ``on_ambiguous="drop"`` only for what nobody would leave out.
     """
     file = options.file
     questions = Questions(file)
     target = find_column(options.target, order, "target", file, header)
     weight = find_column(options.weight, order, "weight", file, header)
-    for use in ("drop", "keep", "columns", "kinds"):
+    for use in ("drop", "keep", "columns", "column_types"):
         for name in getattr(options, use) or ():
             find_column(name, order, use, file, header)
     if target is None and options.labels:
@@ -256,22 +257,22 @@ def infer_schema(
     lists = _has_lists_only(head, used, file)
     columns = _Columns(head, order, typed, options, header)
     columns.find([] if lists else used)
-    questions.ask_columns(columns.unclear, may_drop=options.unclear == "error")
+    questions.ask_columns(columns.unclear, may_drop=options.on_ambiguous == "error")
     missing = tuple(options.missing_values)
     kind = None
     if target is not None:
-        kind = label_kind(head, target, typed, options.kinds.get(target), missing, file)
-        regression = None if target in options.kinds else regression_question(head, target, typed, missing)
+        kind = label_kind(head, target, typed, options.column_types.get(target), missing, file)
+        regression = None if target in options.column_types else regression_question(head, target, typed, missing)
         questions.asked += [regression] if regression and options.labels else []
-    described = options.unclear == "note"
+    described = options.on_ambiguous == "note"
     if questions.asked and not described:
         if options.missing == "error" and (gaps := columns.missing_counts()):
             questions.ask_missing(gaps, head.n)
         raise questions.error()
     if not columns.entries and not lists and not described:
-        reasons = "; ".join(f"column {name!r} {reason}" for name, reason in columns.dropped.items())
+        reasons = "; ".join(f"column {name!r} {reason}" for name, reason in columns.excluded.items())
         raise DataError(f"no column of {file} is left to learn from: {reasons}.")
-    kept = {*used, target, weight}.difference(columns.dropped, columns.unclear)
+    kept = {*used, target, weight}.difference(columns.excluded, columns.unclear)
     preparation: Preparation = {
         "order": order,
         "target": None if target is None else {"name": target, "kind": kind},
@@ -288,7 +289,7 @@ def infer_schema(
     }
     if not lists:
         preparation["sparse"] = _is_sparse(head, preparation)
-    return Schema(preparation, columns.dropped, questions.asked)
+    return Schema(preparation, columns.excluded, questions.asked)
 
 
 def _has_lists_only(head: TableChunk, used: list[str], file: str) -> bool:
@@ -311,7 +312,7 @@ class _Columns:
         self._head, self._order, self._typed, self._options, self._header = head, order, typed, options, header
         self._missing = tuple(options.missing_values)
         self.entries: list[dict[str, Any]] = []
-        self.dropped: dict[str, str] = {}
+        self.excluded: dict[str, str] = {}
         self.unclear: dict[str, UnclearColumn] = {}
 
     def find(self, used: list[str]) -> None:
@@ -321,26 +322,26 @@ class _Columns:
         numbered = {name for k, name in enumerate(self._order) if name == f"c{k + 1}"} if self._header else set()
         best: dict[str, str] = {}
         for name in used:
-            if name in options.kinds and not is_unsupported_type(self._head.columns[name].type):
-                self.entries.append(self._entry(name, options.kinds[name]))
+            if name in options.column_types and not is_unsupported_type(self._head.columns[name].type):
+                self.entries.append(self._entry(name, options.column_types[name]))
                 continue
             kind: str | UnclearColumn = "number"
             if name not in numeric:
                 kind = infer_kind(self._head, name, self._typed, self._missing, options.categories)
             if kind == "number" and name in numbered and _counts_rows(self._head.columns[name]):
                 kind = UnclearColumn("has no name and counts the rows", ("number",), "number")
-            if name not in options.keep and options.unclear != "error":
+            if name not in options.keep and options.on_ambiguous != "error":
                 kind = self._like_id(name, kind) or kind
             if isinstance(kind, str):
                 self.entries.append(self._entry(name, kind))
-            elif kind.question or (options.unclear == "error" and name not in options.keep):
+            elif kind.question or (options.on_ambiguous == "error" and name not in options.keep):
                 self.unclear[name] = kind
             elif kind.best == "hash" or (kind.best and name in options.keep):
                 self.entries.append(self._entry(name, kind.best))
             elif name in options.keep:
                 self.unclear[name] = kind
             else:
-                self.dropped[name] = why_dropped(kind)
+                self.excluded[name] = why_excluded(kind)
                 best[name] = kind.best
         if not self.entries and not self.unclear:
             self._use_some(best)
@@ -363,7 +364,7 @@ class _Columns:
             some = [name for name in best if best[name] == kind]
             if some:
                 self.entries = [self._entry(name, kind) for name in some]
-                self.dropped = {name: clause for name, clause in self.dropped.items() if name not in some}
+                self.excluded = {name: clause for name, clause in self.excluded.items() if name not in some}
                 return
 
     def missing_counts(self) -> dict[str, int]:
@@ -400,7 +401,7 @@ def _column(head: TableChunk, name: str, kind: str | Sequence[str], options: Ope
             "categories": [text for text in dict.fromkeys(texts) if text is not None],
         }
     if kind in SEPARATED and is_number_type(array.type):
-        given_kind = Setting("kinds", {name: kind})
+        given_kind = Setting("column_types", {name: kind})
         raise ParameterError(given_kind, f" is for numbers in text, but column {name!r} holds numbers: leave it out.")
     if kind == "hash":
         return {"name": name, "kind": "category"}

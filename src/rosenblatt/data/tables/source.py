@@ -141,10 +141,10 @@ def open_table(request: OpenRequest) -> TableSource:
         preparation = schema.preparation
         labelled = request.labels and preparation["target"] is not None
     lists = preparation.get("lists")
-    encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, request.names)
+    encoder = ListEncoder(preparation, labelled) if lists else Encoder(preparation, labelled, request.keep_words)
     source = TableSource(reader, encoder, request)
     if schema is not None:
-        source.dropped, source.notes = schema.dropped, notes
+        source.excluded, source.notes = schema.excluded, notes
     return source
 
 
@@ -159,7 +159,7 @@ def _infer_schema(request: OpenRequest, reader: TableReader[Any]) -> tuple[Schem
     schema = infer_schema(head, reader.columns or [], reader.typed, request, dialect.get("header"))
     prepared = {"format": request.format, "version": VERSION, "dialect": dialect, **schema.preparation}
     questions, target = schema.questions, schema.preparation["target"]
-    if request.unclear == "note" and request.labels and target is not None and not request.skip:
+    if request.on_ambiguous == "note" and request.labels and target is not None and not request.skip:
         gaps = unlabelled_question(head, target, tuple(request.missing_values))
         questions = [*questions, gaps] if gaps else questions
     notes = [(f"{request.file}: ", *question, ".") for question in questions]

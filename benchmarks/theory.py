@@ -163,7 +163,7 @@ def _decided(case: Case, quick: bool) -> Figure:
         found = rosenblatt.separability(X, y, margin=False)
         walls.append(time.perf_counter() - start)
         work += time.process_time() - busy
-        answers[{"Separable": "yes", "Inseparable": "no", "Undecided": "undecided"}[type(found).__name__]] += 1
+        answers["undecided" if isinstance(found, rosenblatt.Undecided) else "yes" if found else "no"] += 1
         if not found.check(X, y):
             answers["wrong"] += 1
     told = ", ".join(f"{count} {word}" for word, count in sorted(answers.items(), reverse=True))

@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from rosenblatt.persistence.json_export import export_json
     from rosenblatt.persistence.onnx import export_onnx
     from rosenblatt.theory import vc
-    from rosenblatt.theory.certificates import Certificate
+    from rosenblatt.theory.certificates import Certificate, Undecided
     from rosenblatt.theory.convergence.bounds import mistake_bound
     from rosenblatt.theory.convergence.proof import Proof, proof
     from rosenblatt.theory.convergence.trace import Trace, trace
-    from rosenblatt.theory.linear_programs.answers import Feasible, Infeasible, Optimum, Unbounded, Unsettled
+    from rosenblatt.theory.linear_programs.answers import Feasible, Infeasible, Optimum, Unbounded
     from rosenblatt.theory.linear_programs.solve import maximize, strict_feasibility
     from rosenblatt.theory.logistic.answers import Separation
     from rosenblatt.theory.logistic.search import detect_separation
     from rosenblatt.theory.min_mistakes.answers import FewestMistakes
     from rosenblatt.theory.min_mistakes.search import fewest_mistakes
     from rosenblatt.theory.separability import dataset_margin, margin, separability
-    from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
+    from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Verdicts
 
 _HOMES = {
     "circles.fitting": ("fit_circle",),
@@ -79,7 +79,10 @@ _HOMES = {
     ),
     "persistence.json_export": ("export_json",),
     "persistence.onnx": ("export_onnx",),
-    "theory.certificates": ("Certificate",),
+    "theory.certificates": (
+        "Certificate",
+        "Undecided",
+    ),
     "theory.convergence.bounds": ("mistake_bound",),
     "theory.convergence.proof": (
         "Proof",
@@ -94,7 +97,6 @@ _HOMES = {
         "Infeasible",
         "Optimum",
         "Unbounded",
-        "Unsettled",
     ),
     "theory.linear_programs.solve": (
         "maximize",
@@ -113,7 +115,6 @@ _HOMES = {
         "Inseparable",
         "MarginBracket",
         "Separable",
-        "Undecided",
         "Verdicts",
     ),
 }

@@ -30,7 +30,7 @@ from rosenblatt import (
     separability,
     trace,
 )
-from rosenblatt.theory.verdicts import Undecided
+from rosenblatt.theory.verdicts import UndecidedSeparability
 
 SVG = "{http://www.w3.org/2000/svg}"
 CORNERS, XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
@@ -155,8 +155,8 @@ def test_a_proof_draws_its_squeeze():
         dataset_margin(CORNERS, XOR),
         fewest_mistakes(CORNERS, XOR),
         detect_separation(LINE, SIDES),
-        Undecided(-0.3, 0.8, np.array([1.0]), 0.0, np.array([0.5, 0.5]), 1),
-        Undecided(1e-300, 1e300, np.array([1.0]), 0.0, np.array([0.5, 0.5]), 1),
+        UndecidedSeparability(-0.3, 0.8, np.array([1.0]), 0.0, np.array([0.5, 0.5]), 1),
+        UndecidedSeparability(1e-300, 1e300, np.array([1.0]), 0.0, np.array([0.5, 0.5]), 1),
         Circle([1, 2], 3),
         Outside([1e300, -1e-300], 1e-300),
     ],

@@ -267,7 +267,7 @@ def holds(certificate, X, y):
         proved = brackets(X, signs, w, b, alpha, "geometric", *ends)
         return proved and nearest_is_right(certificate, X, signs, "geometric", ends[1])
     low, high = certificate.low, certificate.high
-    if name == "Undecided":
+    if name == "UndecidedSeparability":
         return brackets(X, signs, w, b, alpha, "geometric", low, high, strictly=False)
     if high == -math.inf:
         bias = certificate.kind != "homogeneous"

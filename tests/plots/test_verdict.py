@@ -15,7 +15,6 @@ from rosenblatt import (
     KernelPerceptron,
     Perceptron,
     SphereLift,
-    Undecided,
     dataset_margin,
     fit_circle,
     separability,
@@ -32,6 +31,7 @@ from rosenblatt.plots import (
     plot_votes,
 )
 from rosenblatt.plots.verdict import convex_hull
+from rosenblatt.theory.verdicts import UndecidedSeparability
 
 SQUARE = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
 RNG = np.random.default_rng(0)
@@ -144,7 +144,7 @@ def test_one_class_and_several_against_one():
 
 
 def test_what_is_undecided_is_said():
-    found = Undecided(-0.1, 0.5, np.array([1.0, 0.0]), 0.0, np.full(4, 0.25), 1)
+    found = UndecidedSeparability(-0.1, 0.5, np.array([1.0, 0.0]), 0.0, np.full(4, 0.25), 1)
     ax = plot_verdict(found, SQUARE, [0, 0, 1, 1], axes())
     assert ax.get_title() == "Undecided: no line has a margin\nabove 0.5 (geometric)"
     assert not ax.patches

@@ -11,21 +11,21 @@ import pytest
 from rosenblatt import detect_separation, fewest_mistakes, maximize, strict_feasibility
 from rosenblatt.theory import certificates
 from rosenblatt.theory.certificates import Certificate
-from rosenblatt.theory.linear_programs.answers import Unsettled
+from rosenblatt.theory.linear_programs.answers import UndecidedProgram
 from rosenblatt.theory.separability import dataset_margin, separability
-from rosenblatt.theory.verdicts import Undecided, Verdicts
+from rosenblatt.theory.verdicts import UndecidedSeparability, Verdicts
 
 SQUARE = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
 TRIANGLE = [[-1, 0], [0, -1], [1, 1]]
 EVERY_TYPE = [
     separability(SQUARE, [0, 1, 1, 1]),
     separability(SQUARE, [0, 1, 1, 0]),
-    Undecided(-1.0, 1.0, np.ones(2), 0.5, np.ones(4), "yes"),
+    UndecidedSeparability(-1.0, 1.0, np.ones(2), 0.5, np.ones(4), "yes"),
     dataset_margin(SQUARE, [0, 1, 1, 1]),
     fewest_mistakes(SQUARE, [0, 1, 1, 0]),
     strict_feasibility(TRIANGLE, [0, 0, 1]),
     strict_feasibility(TRIANGLE, [0, 0, -1]),
-    Unsettled(np.ones(2), 0.5),
+    UndecidedProgram(np.ones(2), 0.5),
     maximize([1, 1], TRIANGLE, [0, 0, 1]),
     maximize([1, 1], TRIANGLE[:2], [0, 0]),
     detect_separation(SQUARE, [0, 1, 1, 1]),

@@ -17,7 +17,7 @@ from rosenblatt.theory.enclosures import Basis
 from rosenblatt.theory.search import gordan
 from rosenblatt.theory.search import hyperplane as separators
 from rosenblatt.theory.separability import dataset_margin, separability
-from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 
 FAR = np.array([[3, 2], [3, 3], [1, 2], [10**15 + 2, 1]]) + np.array([10**15, 2 * 10**15])  # no floats part them
 CLOUD = np.array([[0.1, 0.3], [0.2, -0.7], [0.3, 0.9], [-0.4, 0.5], [-0.2, -0.1], [-0.6, -0.3], [0.5, 0.1]])
@@ -69,7 +69,7 @@ def test_the_examples_are_what_they_are_called():
     assert types["inseparable"] is types["inseparable by enclosure"] is Inseparable
     assert found["inseparable"][0].weights is not None
     assert len(found["inseparable by a basis"][0].basis.steps) == 2
-    assert types["undecided"] is Undecided
+    assert types["undecided"] is UndecidedSeparability
     assert types["geometric"] is types["no margin"] is MarginBracket
     assert found["no margin"][0].high == found["no homogeneous margin"][0].low == -math.inf
 
@@ -208,7 +208,9 @@ def test_no_mutation_is_accepted_when_wrong(name):
         changed, X, y = mutate(*examples()[name], rng)
         accepted, true = changed.check(X, y), holds(changed, X, y) and radius_holds(changed, X)
         assert true or not accepted, (changed, X, y)
-        if isinstance(changed, Separable | Undecided) or (isinstance(changed, MarginBracket) and changed.low >= 0):
+        if isinstance(changed, Separable | UndecidedSeparability) or (
+            isinstance(changed, MarginBracket) and changed.low >= 0
+        ):
             assert accepted == true, (changed, X, y)
         verdicts.append(accepted)
     assert 10 < sum(verdicts) < 490

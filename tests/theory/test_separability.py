@@ -22,7 +22,7 @@ from rosenblatt.theory.search import gordan
 from rosenblatt.theory.search import hyperplane as separators
 from rosenblatt.theory.search import wolfe as nearest
 from rosenblatt.theory.separability import dataset_margin, margin, separability
-from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided, Verdicts
+from rosenblatt.theory.verdicts import Inseparable, Separable, UndecidedSeparability, Verdicts
 
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 LINE = [[0.0, 1.0], [1.0, 3.0], [2.0, 5.0], [3.0, 7.0]]
@@ -263,7 +263,7 @@ def test_undecided_says_what_it_knows(monkeypatch):
     monkeypatch.setattr(gordan, "exact_search", lambda *_, **__: None)
     X, y = facet(3)
     found = separability(X, y)
-    assert isinstance(found, Undecided)
+    assert isinstance(found, UndecidedSeparability)
     assert found.check(X, y)
     assert found.low <= 0 <= found.high < 1e-12
     assert "could not be settled" in str(found)

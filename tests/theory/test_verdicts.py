@@ -8,7 +8,7 @@ import pytest
 from helpers.separable_sets import facet, noise
 from rosenblatt.theory.search import gordan
 from rosenblatt.theory.separability import dataset_margin, separability
-from rosenblatt.theory.verdicts import Undecided, Verdicts
+from rosenblatt.theory.verdicts import UndecidedSeparability, Verdicts
 
 POINTS = [[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [4.0, 4.0], [5.0, 4.0]]
 CLASSES = ["a", "a", "b", "c", "c"]
@@ -46,7 +46,7 @@ def test_the_support_of_an_open_question(monkeypatch):
     monkeypatch.setattr(gordan, "exact_search", lambda *_, **__: None)
     X, y = facet(3)
     found = separability(X, y)
-    assert isinstance(found, Undecided)
+    assert isinstance(found, UndecidedSeparability)
     assert found.support.tolist() == np.flatnonzero(found.alpha).tolist()
     assert len(found.support) > 1
 

@@ -110,7 +110,9 @@ def _say_margin(verdict: Any) -> None:
 
 
 def _kind(verdict: Any) -> str:
-    return type(verdict).__name__.lower()
+    from rosenblatt.theory.certificates import Undecided
+
+    return "undecided" if isinstance(verdict, Undecided) else type(verdict).__name__.lower()
 
 
 def _plain(verdict: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from rosenblatt.lab.words import separator_words, separators_words, short
 from rosenblatt.messages import count_of
 from rosenblatt.theory.convergence.bounds import novikoff, squared_radius
 from rosenblatt.theory.separability import dataset_margin, separability
-from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability
 
 SECONDS = 1.0
 """The most time for a verdict; 1000 points take some milliseconds."""
@@ -79,7 +79,7 @@ def _with_bias(state: LabState, made: Run) -> dict[str, Any]:
         )
         common = _common(made, found)
         return _verdict("inseparable", text, **_named(state, found.support, found.alpha), common=common)
-    assert isinstance(found, Undecided)
+    assert isinstance(found, UndecidedSeparability)
     text = (
         f"Undecided: no {separators_words(state)} has a margin above {short(found.high)}, and whether any separates "
         f"{points} was not settled in {SECONDS:g} s."

@@ -32,7 +32,7 @@ from rosenblatt.storage.columns import LEAST_SHARE, MOST_FEATURES
 from rosenblatt.storage.container import check_version, read_container, write_container
 from rosenblatt.storage.schema import Arrays, Floats, Place, Wide, integer, read_fields, word, write_fields
 from rosenblatt.theory.certificates import MOST_ROWS, Certificate
-from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 from rosenblatt.training.model_file import (
     ModelInfo,
     Reader,
@@ -264,7 +264,7 @@ def rescaled_from_plain(info: ModelInfo, learned: Any, place: Place, max_rows: f
         raise ValueError("there are no weights.")
     model.verdict_ = (Verdicts if several else Certificate).from_json(text, max_rows=max_rows)
     verdicts: Any = model.verdict_ if several else {labels[1]: model.verdict_}
-    kinds = (Separable, Inseparable, Undecided, MarginBracket)
+    kinds = (Separable, Inseparable, UndecidedSeparability, MarginBracket)
     if list(verdicts) != (labels if several else labels[1:]) or any(
         not isinstance(verdict, kinds) or verdict.positive != label for label, verdict in verdicts.items()
     ):

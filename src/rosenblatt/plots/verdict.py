@@ -26,7 +26,7 @@ from rosenblatt.plots.axes import (
 from rosenblatt.plots.plane_parts import LOOKS, TINT, Frame, Line, Regions, Rows, halo
 from rosenblatt.theory.certificates import DEFINITIONS
 from rosenblatt.theory.inputs import certified_signs, check_labels, number_text, true_minus
-from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 
 # Two convex hulls in the plane with the point that they share: why nothing separates two classes.
 
@@ -170,7 +170,7 @@ def plot_verdict(verdict: Any, X: Any, y: Any, ax: Axes | None = None) -> Axes:
             "plot_verdict draws one verdict, and there is one for each class against the rest: "
             f"pick one, as in verdicts[{next(iter(verdict))!r}]."
         )
-    if not isinstance(verdict, Separable | Inseparable | Undecided | MarginBracket):
+    if not isinstance(verdict, Separable | Inseparable | UndecidedSeparability | MarginBracket):
         raise TypeError(
             f"plot_verdict draws what separability or dataset_margin returned, got {type(verdict).__name__}."
         )
@@ -208,7 +208,7 @@ def _class_names(labels: np.ndarray, positive: Any) -> np.ndarray:
 def _separates(verdict: Any) -> bool:
     """Return whether the verdict has a line with all rows on their sides."""
     low = verdict.margin_low if isinstance(verdict, Separable) else verdict.low
-    return not isinstance(verdict, Undecided) and 0 < low < math.inf
+    return not isinstance(verdict, UndecidedSeparability) and 0 < low < math.inf
 
 
 def _proves_crossing(verdict: Any) -> TypeGuard[Inseparable | MarginBracket]:
@@ -235,7 +235,7 @@ def _draw_separator(ax: Axes, verdict: Any, rows: Rows, frame: Frame) -> None:
 
 def _title(verdict: Any) -> str:
     """Return the verdict in words."""
-    if isinstance(verdict, Undecided):
+    if isinstance(verdict, UndecidedSeparability):
         return f"Undecided: no line has a margin\nabove {verdict.high:.4g} (geometric)"
     if _proves_crossing(verdict):
         return "Not separable: a mean of rows of one class\nis a mean of rows of the other"

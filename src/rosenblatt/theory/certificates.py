@@ -189,9 +189,9 @@ Label: TypeAlias = Annotated[Any, optional(LABEL)]  # a number, a string, a bool
 
 FORMAT = 1
 _HOMES = {
-    "verdicts": ("Separable", "Inseparable", "Undecided", "MarginBracket"),
+    "verdicts": ("Separable", "Inseparable", "UndecidedSeparability", "MarginBracket"),
     "min_mistakes.answers": ("FewestMistakes",),
-    "linear_programs.answers": ("Feasible", "Infeasible", "Optimum", "Unbounded", "Unsettled"),
+    "linear_programs.answers": ("Feasible", "Infeasible", "Optimum", "Unbounded", "UndecidedProgram"),
     "logistic.answers": ("Separation",),
 }
 """The module of each type of certificate. A name in a file is looked up here and nowhere else."""
@@ -350,6 +350,26 @@ class Certificate(JsonFile):
         if type(made) is not dict:
             raise place.at("preparation").error("a dictionary", made)
         return found.with_preparation(made)
+
+
+class Undecided(Certificate):
+    """A certificate that a search ended before a proof was found; ``bool`` of it is a ValueError.
+
+    Like every certificate it has ``check``, which proves what the search did establish. `separability` returns one with
+    the bracket ``low`` to ``high`` around the largest margin and the hyperplane ``w``, ``b``. `strict_feasibility` and
+    `maximize` return one with the best point ``x`` and its ``excess``.
+
+    Examples
+    --------
+    >>> from rosenblatt import Undecided, separability
+    >>> answer = separability([[0.0], [1.0]], [0, 1], max_seconds=1e-9)
+    >>> isinstance(answer, Undecided), answer.check([[0.0], [1.0]], [0, 1])
+    (True, True)
+    >>> print(answer)
+    Undecided: ...
+    """
+
+    _truth = "the question is undecided, so it is neither true nor false: look at what the certificate proves."
 
 
 # What certificates about labelled rows claim: margins and proofs of inseparability, recomputed exactly.

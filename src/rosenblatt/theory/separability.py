@@ -28,7 +28,7 @@ from rosenblatt.theory.inputs import (
 from rosenblatt.theory.scores import least_score
 from rosenblatt.theory.search.hyperplane import check_search, find_hyperplane
 from rosenblatt.theory.search.presolve import Unsolvable
-from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, Undecided, Verdicts
+from rosenblatt.theory.verdicts import Inseparable, MarginBracket, Separable, UndecidedSeparability, Verdicts
 
 
 def separability(
@@ -40,7 +40,7 @@ def separability(
     verbose: int = 0,
     margin: bool = True,
     max_seconds: float | None = None,
-) -> Separable | Inseparable | Undecided | Verdicts:
+) -> Separable | Inseparable | UndecidedSeparability | Verdicts:
     """Decide whether a hyperplane has the two classes strictly on different sides, and prove it.
 
     The answer is about the numbers as stored, exactly. It is a `Separable` with a hyperplane and a bracket around the
@@ -98,7 +98,7 @@ def verdict_then_margin(
     rtol: float = 1e-6,
     max_iter: int = 20_000,
     at_once: bool = False,
-) -> Iterator[Separable | Inseparable | Undecided | Verdicts]:
+) -> Iterator[Separable | Inseparable | UndecidedSeparability | Verdicts]:
     """Yield the verdict as soon as it is known, then the verdict with the largest margin, as `separability` has it.
 
     With ``at_once`` the first verdict has the largest margin already.
@@ -124,12 +124,12 @@ def _decide(
     rtol: float | None,
     max_iter: int,
     limits: Limits,
-    before: Separable | Inseparable | Undecided | None,
-) -> Separable | Inseparable | Undecided:
+    before: Separable | Inseparable | UndecidedSeparability | None,
+) -> Separable | Inseparable | UndecidedSeparability:
     n, d = X.shape
     if abs(signs.sum()) == n:
         return Separable(np.zeros(d), float(signs[0]), math.inf, math.inf, np.zeros(n), longest_row(X), positive)
-    if isinstance(before, Inseparable | Undecided):
+    if isinstance(before, Inseparable | UndecidedSeparability):
         return before
     known = None if before is None else np.append(before.w, before.b)
     found = find_hyperplane(X, signs, "geometric", rtol, max_iter, limits, method == "lp", known)
@@ -142,7 +142,7 @@ def _decide(
         nearest = nearest_rows(X, signs, w, b, "geometric", high)
         verdict = Separable(w, b, low, high, alpha, longest_row(X), positive, nearest)
         return verdict.with_history(limits.history)
-    return Undecided(low, high, w, b, alpha, positive)
+    return UndecidedSeparability(low, high, w, b, alpha, positive)
 
 
 # Margins: of a given hyperplane, and of a data set, for each of the three definitions.

@@ -1,6 +1,6 @@
-"""Verdicts: `Separable`, `Inseparable`, `Undecided` and `MarginBracket`, each with the proof that it carries.
+"""Verdicts on two classes: separable, inseparable or undecided, and a bracket around the margin, with their proofs.
 
-All refer to the two classes as signs: +1 for rows that carry the ``positive`` label, -1 for all others.
+The classes are signs: +1 for rows with the ``positive`` label, -1 for all others.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from rosenblatt.theory.certificates import (
     Real,
     Rows,
     Sparse,
+    Undecided,
     Vector,
     bracket_text,
     draw_margin,
@@ -167,7 +168,7 @@ class Inseparable(AboutRows):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Undecided(Bracket):
+class UndecidedSeparability(Bracket, Undecided):
     """Neither could be proved: no separator has a margin above ``high``, and the best one found has the margin ``low``.
 
     A ``low`` of zero or less means that (w, b) does not separate. ``check`` proves both ends.
@@ -179,7 +180,6 @@ class Undecided(Bracket):
     b: Number
     alpha: Sparse
     positive: Label
-    _truth = "the question is undecided, so it is neither true nor false: look at low and high."
 
     def __str__(self) -> str:
         return (

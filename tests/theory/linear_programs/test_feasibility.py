@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from rosenblatt import Certificate, strict_feasibility
 from rosenblatt.theory.exact import Combination, TooMuchWorkError, farkas
 from rosenblatt.theory.linear_programs import solve as programs
-from rosenblatt.theory.linear_programs.answers import Feasible, Infeasible, Unsettled
+from rosenblatt.theory.linear_programs.answers import Feasible, Infeasible, UndecidedProgram
 from rosenblatt.theory.separability import separability
 
 
@@ -232,22 +232,22 @@ def test_what_exact_arithmetic_leaves_open(monkeypatch):
     monkeypatch.setattr(programs, "decide_cone", lambda Z: None)
     A, b = [[1.0], [-1.0]], [1.0, -2.0]
     left = strict_feasibility(A, b)
-    assert isinstance(left, Unsettled)
+    assert isinstance(left, UndecidedProgram)
     assert verified(left, A, b).excess >= 0.5
     goal = programs.maximize([1], [[1.0]], [1.0])
-    assert isinstance(goal, Unsettled)
+    assert isinstance(goal, UndecidedProgram)
     assert verified(goal, [[1.0]], [1.0]).excess < 0
 
 
 def test_a_question_left_open_is_neither_true_nor_false():
     A, b = [[1.0], [-1.0]], [1.0, -2.0]
-    left = Unsettled(np.array([1.5]), 0.5)
+    left = UndecidedProgram(np.array([1.5]), 0.5)
     assert verified(left, A, b) is left
     assert not replace(left, excess=0.25).check(A, b)
-    with pytest.raises(ValueError, match="not settled"):
+    with pytest.raises(ValueError, match="undecided"):
         bool(left)
     assert "A x <= b + 0.5" in str(left)
-    assert "how large c . x gets" in str(replace(left, excess=-0.5))
+    assert "no bound on c . x" in str(replace(left, excess=-0.5))
 
 
 # Systems that are empty by however little, told from those that only have no interior.

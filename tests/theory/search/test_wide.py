@@ -10,7 +10,7 @@ from rosenblatt.progress import Limits
 from rosenblatt.theory.search import hyperplane as separators
 from rosenblatt.theory.search.presolve import Solvable, Unsolvable, fold
 from rosenblatt.theory.search.wide import DecisionSearch, HingeSearch, best_length
-from rosenblatt.theory.verdicts import Inseparable, Separable, Undecided
+from rosenblatt.theory.verdicts import Inseparable, Separable, UndecidedSeparability
 
 
 def decide(X, signs, bias=True):
@@ -130,13 +130,13 @@ def test_wide_text_is_separated_by_its_rare_words():
 def test_a_time_limit_keeps_what_was_reached():
     X, y = noise(900, 90, seed=3)
     found = separability(X, y, max_seconds=1e-9)
-    assert isinstance(found, Undecided)
+    assert isinstance(found, UndecidedSeparability)
     assert found.check(X, y)
     assert found.low <= 0 <= found.high
     X, y = planted(900, 100, 1e-3)
     for limit in (1e-9, 1e-2, 1e2):
         found = separability(X, y, max_seconds=limit)
-        assert isinstance(found, Separable | Undecided)
+        assert isinstance(found, Separable | UndecidedSeparability)
         assert found.check(X, y)
     assert isinstance(found, Separable)
     assert found.margin_high - found.margin_low <= 1e-6 * found.margin_high
@@ -180,7 +180,7 @@ def test_no_class_is_searched_when_time_is_over(method, monkeypatch):
     monkeypatch.setattr(separators, "conflicting_duplicates", lambda *_: pytest.fail("it was searched"))
     X, y = noise(60, 5)[0], np.arange(60) % 6
     found = separability(X, y, method=method, max_seconds=1e-9)
-    assert all(isinstance(one, Undecided) for one in found.values())
+    assert all(isinstance(one, UndecidedSeparability) for one in found.values())
     assert found.check(X, y)
 
 

@@ -1,6 +1,6 @@
-"""Answers of linear programs: `Feasible`, `Infeasible` (Farkas), `Optimum` (weak duality), `Unbounded`, `Unsettled`.
+"""Certificates of linear programs: feasible, infeasible (Farkas), optimal (weak duality), unbounded, undecided.
 
-Each is checked from A, b and c alone, exactly for the numbers as stored, whatever search has found it.
+Each is checked from A, b and c alone, exactly for the numbers as stored, by code that the searches do not use.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from rosenblatt.theory.certificates import (
     Real,
     Rows,
     Sparse,
+    Undecided,
     read_integer,
     write_integer,
 )
@@ -234,7 +235,7 @@ class Infeasible(Certificate):
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
-class Unsettled(Certificate):
+class UndecidedProgram(Undecided):
     """Neither could be proved. The best x found has ``A x <= b + excess`` in every row, which ``check`` proves.
 
     From `maximize`, where ``excess`` is negative: x is strictly feasible, but no bound on c . x could be proved.
@@ -242,7 +243,6 @@ class Unsettled(Certificate):
 
     x: Point
     excess: Real
-    _truth = "the question is not settled, so it is neither true nor false: look at x and excess."
 
     def check(self, A: MatrixLike, b: ArrayLike) -> bool:
         """Return whether no row of A x - b is above ``excess``."""
@@ -254,11 +254,11 @@ class Unsettled(Certificate):
     def __str__(self) -> str:
         if self.excess < 0:
             return (
-                "Unsettled: x has A x < b, but it could not be proved how large c . x gets.\n"
+                "Undecided: x has A x < b, but no bound on c . x could be proved.\n"
                 f"The best x found is {vector_text(self.x)}."
             )
         return (
-            "Unsettled: it could not be proved whether A x < b has a solution.\n"
+            "Undecided: it could not be proved whether A x < b has a solution.\n"
             f"The best x found has A x <= b + {self.excess:.4g}."
         )
 

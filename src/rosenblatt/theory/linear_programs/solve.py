@@ -34,7 +34,7 @@ from rosenblatt.theory.linear_programs.answers import (
     Infeasible,
     Optimum,
     Unbounded,
-    Unsettled,
+    UndecidedProgram,
     beyond,
     cone,
     dot,
@@ -251,7 +251,7 @@ RESCALINGS = 30  # more than margins of 1e-14 need
 FIRST_STEPS = 3  # values far above the first that are tried before a program is suspected to be unbounded
 
 
-def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | Unsettled:
+def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | UndecidedProgram:
     """Find x with ``A x < b`` strictly in every row, or prove that there is none.
 
     The rescaled perceptron comes first (its first phase is the plain perceptron). Where it finds nothing, the hull of
@@ -269,10 +269,10 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
 
     Returns
     -------
-    Feasible, Infeasible or Unsettled
+    Feasible, Infeasible or Undecided
         `Feasible` has ``x``. `Infeasible` has weights ``alpha`` (Farkas), and says whether not even A x <= b has a
         solution, or whether that merely has no interior; of more than 10,000 numbers, an empty system is told only if
-        more room, of 1e-10 of its numbers, leaves it empty. `Unsettled` comes only where exact arithmetic would take
+        more room, of 1e-10 of its numbers, leaves it empty. `Undecided` comes only where exact arithmetic would take
         too long.
 
     Examples
@@ -296,7 +296,7 @@ def strict_feasibility(A: MatrixLike, b: ArrayLike) -> Feasible | Infeasible | U
     return _decide(*read_system(A, b))
 
 
-def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
+def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | UndecidedProgram:
     hopeless = np.where(largest_in_rows(A) == 0, b, 1.0)  # a row of zeros says 0 < b
     if np.min(hopeless, initial=1.0) <= 0:
         return emptied(A, b, Infeasible.from_weights(A, b, np.array([np.argmin(hopeless)]), (1,)))
@@ -317,7 +317,7 @@ def _decide(A: Matrix, b: Floats) -> Feasible | Infeasible | Unsettled:
         return Feasible(np.array([value / v[-1] for value in v[:-1]], dtype=object))
     with np.errstate(all="ignore"):
         x = np.nan_to_num(run.best[:-1] / run.best[-1])
-    return Unsettled(x, rounded(most_excess(A, b, x), up=True))
+    return UndecidedProgram(x, rounded(most_excess(A, b, x), up=True))
 
 
 def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | None:
@@ -331,7 +331,7 @@ def _float_point(A: Matrix, b: Floats, found: list[list[Fraction]]) -> Floats | 
 
 def maximize(
     c: ArrayLike, A: MatrixLike, b: ArrayLike, rtol: float = 1e-9, atol: float = 1e-9, max_steps: int = 200
-) -> Optimum | Unbounded | Infeasible | Unsettled:
+) -> Optimum | Unbounded | Infeasible | UndecidedProgram:
     """Find the largest ``c . x`` over ``A x <= b``, by bisection: is there an x with A x < b and c . x > z?
 
     Each yes raises the lower end to the c . x that was found. Each no comes with weights that are a solution of the
@@ -356,7 +356,7 @@ def maximize(
 
     Returns
     -------
-    Optimum, Unbounded, Infeasible or Unsettled
+    Optimum, Unbounded, Infeasible or Undecided
         `Optimum` has a strictly feasible ``x``, and the bracket ``low`` to ``high`` with its ``proof``. `Unbounded` has
         an ``x`` and a ``direction``. Each has ``check``, with the arguments (c, A, b) for these two.
 
@@ -409,7 +409,7 @@ def maximize(
         else:
             break
     if proof is None:
-        return Unsettled(x, rounded(most_excess(A, b, x), up=True))
+        return UndecidedProgram(x, rounded(most_excess(A, b, x), up=True))
     return Optimum(x, low, high, proof)
 
 
